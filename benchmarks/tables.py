@@ -82,7 +82,9 @@ def file_to_file(folder: Path, rows: int, keyed: bool = False) -> None:
     from mechdesign.collection.records import privatize_file
 
     key = {"key": bytes(32), "ids": "id"} if keyed else {}
-    done = privatize_file(mechanisms(), folder / "in.parquet", folder / "out.parquet", **key)
+    done = privatize_file(
+        mechanisms(), folder / "in.parquet", folder / "out.parquet", **key, force=True
+    )
     assert done.reports == rows
 
 
@@ -91,9 +93,9 @@ def keyed_file_to_file(folder: Path, rows: int) -> None:
 
 
 def counts(folder: Path, rows: int) -> None:
-    from mechdesign.collection.records import tally_columns
+    from mechdesign.collection.records import tally_file
 
-    found = tally_columns(mechanisms(), folder / "out.parquet")
+    found = tally_file(mechanisms(), folder / "out.parquet")
     assert all(tally.total == rows for tally in found.values())
 
 

@@ -45,6 +45,8 @@ THEOREMS = {
     "added to it.",
     "representatives": "q_x ≥ s_x q_r(x) moves the cost of x, times s_x, to its representative "
     "r(x).",
+    "tiles": "A grid with a mean loss, cut into tiles of `sides` points: the first one, with the "
+    "least weight of each tile at every input, loses no more than all of them.",
     "costs": "A mean loss as it is: one node for each output.",
     "gain": "A sum of convex gains as it is.",
     "decoders": "−(v · q)² / (p · q) ≤ s² (p · q) − 2 s (v · q) for every s, with equality at s "
@@ -53,8 +55,9 @@ THEOREMS = {
     "constant, for any slopes m. Beyond the last probe prices 0 must be safe.",
     "boxes": "A convex function is at most its secant on an interval. A tree of cuts covers all "
     "lifts, and each leaf is a node for the columns in its box.",
-    "estimator": "(M⁻¹)_xx ≥ 2 a_x − aᵀ M a for any vector a, with equality at a = M⁻¹ e_x; a "
-    "root is bounded by `tangents`. This leaves a gain of squares.",
+    "estimator": "(M⁻¹)_xx ≥ 2 a_x − aᵀ M a for any vector a, with equality at a = M⁻¹ e_x; "
+    "any multiple of p is free, as M p = 1; a root is bounded by `tangents`. This leaves a gain of "
+    "squares.",
     "orthant": "On q ≥ 0 a cost is its own safe price.",
     "line": "With ratios of neighbors bounded in both directions, the cost of all inputs beyond "
     "x is at least R_x q_x. A walk from both ends computes R.",

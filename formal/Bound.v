@@ -2,7 +2,7 @@
    check_bound_sound: if it passes, that is so of all real channels. *)
 
 From Coq Require Import Reals List ZArith NArith Lra Lia Bool FMapPositive.
-Require Import Definitions Exponential Sums Arrays Privacy Cone Oracles Relaxations Decoders Limits.
+Require Import Definitions Exponential Sums Arrays Privacy Cone Spanned Rays Oracles Relaxations Decoders Limits Line OneBudget Knapsack Ceilings.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -10,7 +10,9 @@ Inductive linearization :=
   (* a mean loss: a node for each answer *)
   | Costs
   (* a square: a node for each of some numbers that rise *)
-  | DecoderNodes (nodes : list fraction).
+  | DecoderNodes (nodes : list fraction)
+  (* squares, as they are: a convex gain, for the oracle of rays *)
+  | AsGain.
 
 Record certificate := {
   relaxations : list relaxation;
@@ -87,7 +89,7 @@ Definition check_linear (s : statement) (c : certificate) (b : fraction) : bool 
           end
       | None => false
       end
-  | DecoderNodes nodes, Square constant p v unit =>
+  | DecoderNodes nodes, Squares constant p [v] unit =>
       Nat.eqb (length p) k && Nat.eqb (length v) k && forallb (Z.leb 0) p && reach nodes p v &&
       match check_nodes k (cone s) c (map (square_node p v unit) nodes) with
       | Some found =>
@@ -96,6 +98,16 @@ Definition check_linear (s : statement) (c : certificate) (b : fraction) : bool 
           | None => false
           end
       | None => false
+      end
+  | AsGain, Squares constant p vs unit =>
+      forallb (fun v => Nat.eqb (length v) k) (p :: vs) &&
+      match ready_of k (cone s) (oracle_of c) with
+      | Some (ReadyRays rays n) =>
+          match rays_gain k rays n p vs unit (prices c) with
+          | Some u => reaches constant u b
+          | None => false
+          end
+      | _ => false
       end
   | _, _ => false
   end.
@@ -278,11 +290,54 @@ Proof.
   specialize (IHl b d B). change (last (first :: b :: l) d) with (last (b :: l) d). lra.
 Qed.
 
+Lemma ready_rays_gain : forall k cone o rays n p vs unit prices u,
+  forallb (well_formed k) cone = true -> (forall v, In v (p :: vs) -> Nat.eqb (length v) k = true) ->
+  ready_of k cone o = Some (ReadyRays rays n) -> rays_gain k rays n p vs unit prices = Some u ->
+  length u = k /\ forall q, in_cone k cone q -> IZR UNIT * (gain p vs q / IZR (Zpos unit)) + dot u q <= 0.
+Proof.
+  intros k cone o rays n p vs unit prices u W LV R0 G.
+  assert (LU : length u = k).
+  { unfold rays_gain in G. destruct (_ && _) eqn:C in G; [|discriminate]. apply some_eq in G.
+    rewrite <- G. apply andb_true_iff in C as [C _]. apply Nat.eqb_eq, C. }
+  split; [exact LU|]. intros q Q. destruct o as [| order | blocks direction | prior | facets m];
+    cbn [ready_of] in R0; try discriminate.
+  - destruct (is_order k order); [|discriminate]. destruct (line_steps _ _); discriminate.
+  - destruct (is_partition k blocks); discriminate.
+  - destruct (_ && _) in R0; [|discriminate]. destruct (lift_ends cone prior); discriminate.
+  - destruct (cone_rays k cone facets) as [found|] eqn:F; [|discriminate]. injection R0 as <- <-.
+    apply (rays_gain_sound k found m p vs unit prices u q); auto.
+    + apply Nat.eqb_eq, LV. left. reflexivity.
+    + intros v I. apply Nat.eqb_eq, LV. right. exact I.
+    + apply cone_rays_sound with cone facets; assumption.
+Qed.
+
+(* Safe prices of a gain bound the sum over outputs. *)
+Lemma gain_bound : forall k n C b constant p vs unit u,
+  b <= real constant + IZR (total u) / IZR UNIT -> is_channel k n C ->
+  (forall v, In v (p :: vs) -> Nat.eqb (length v) k = true) -> length u = k ->
+  (forall y, (y < n)%nat ->
+    IZR UNIT * (gain p vs (fun x => C x y) / IZR (Zpos unit)) + dot u (fun x => C x y) <= 0) ->
+  b <= real constant - sum n (fun y =>
+    sum_of_squares k vs unit (fun x => C x y) / inner_of k p unit (fun x => C x y)).
+Proof.
+  intros k n C b constant p vs unit u E CC LV LU H. apply Rle_trans with (1 := E).
+  apply Rplus_le_compat_l with (r := real constant). pose proof unit_pos as UP.
+  apply Rmult_le_reg_l with (IZR UNIT); [exact UP|].
+  replace (IZR UNIT * (IZR (total u) / IZR UNIT)) with (IZR (total u)) by (field; lra).
+  rewrite <- (prices_sum k n C u CC LU).
+  match goal with |- _ <= _ * - sum n ?t => set (term := t) end.
+  replace (IZR UNIT * - sum n term) with (IZR UNIT * (-1) * sum n term) by ring.
+  rewrite <- sum_scale. apply sum_le. intros y Y. unfold term. rewrite squares_gain.
+  - specialize (H y Y). lra.
+  - apply Nat.eqb_eq, LV. left. reflexivity.
+  - intros v I. apply Nat.eqb_eq, LV. right. exact I.
+Qed.
+
 Theorem check_linear_sound : forall s c b, check_linear s c b = true -> is_bound s (real b).
 Proof.
   intros s c b H. unfold check_linear in H. set (k := inputs s) in *.
   apply andb_true_iff in H as [H A]. apply andb_true_iff in H as [W LU]. apply Nat.eqb_eq in LU.
-  destruct (line c).
+  destruct (line c) as [|nodes|].
   - destruct (aim s) as [low high unit [w|] |] eqn:AIM; try discriminate.
     apply andb_true_iff in A as [A E]. apply andb_true_iff in A as [A OK]. apply andb_true_iff in A as [A LL].
     apply andb_true_iff in A as [LW P]. apply Nat.eqb_eq in LW. rewrite forallb_forall in LL.
@@ -332,7 +387,7 @@ Proof.
     + apply Nat.eqb_eq, LL, I.
     + apply Q.
     + intros x X. apply CD; auto.
-  - destruct (aim s) as [| constant p v unit] eqn:AIM; [destruct weights; discriminate|].
+  - destruct (aim s) as [| constant p [|v [|]] unit] eqn:AIM; try discriminate.
     apply andb_true_iff in A as [A E]. apply andb_true_iff in A as [A RE].
     apply andb_true_iff in A as [A P]. apply andb_true_iff in A as [LP LV]. apply Nat.eqb_eq in LP, LV.
     unfold check_nodes in E. destruct (ready_of k (cone s) (oracle_of c)) as [r|] eqn:R0; [|discriminate].
@@ -354,18 +409,17 @@ Proof.
           [left | right; left]; reflexivity.
       - apply (IHfound (s1 :: l)); [intros; apply LF; right; assumption | exact I]. }
     destruct (joined_sound k _ u LI J) as [L S]. apply reaches_sound in E.
-    unfold is_bound. rewrite AIM. fold k. intros n C CC CP _. cbv zeta.
+    unfold is_bound. rewrite AIM. fold k. intros n C CC CP _.
     apply Rle_trans with (1 := E). pose proof unit_pos as UP.
     apply Rplus_le_compat_l with (r := real constant) (r1 := IZR (total u) / IZR UNIT).
     apply Rmult_le_reg_l with (IZR UNIT); [exact UP|].
     replace (IZR UNIT * (IZR (total u) / IZR UNIT)) with (IZR (total u)) by (field; lra).
     rewrite <- (prices_sum k n C u CC L).
     match goal with |- _ <= _ * - sum n ?t => set (term := t) end. replace (IZR UNIT * - sum n term) with (IZR UNIT * (-1) * sum n term) by ring.
-    rewrite <- sum_scale. apply sum_le. intros y Y. unfold term.
+    rewrite <- sum_scale. apply sum_le. intros y Y. unfold term. cbn [sum_of_squares]. rewrite Rplus_0_r.
     assert (Q := column_in_cone k n (cone s) C y CC CP Y).
     set (q := fun x => C x y) in *. set (PQ := inner_of k p unit q). set (VQ := inner_of k v unit q).
-    change (sum k (fun x => IZR (nth x p 0%Z) / IZR (Zpos unit) * C x y)) with PQ.
-    change (sum k (fun x => IZR (nth x v 0%Z) / IZR (Zpos unit) * C x y)) with VQ.
+    fold q. fold PQ VQ.
     assert (PP : 0 <= PQ).
     { apply sum_nonneg. intros x X. apply Rmult_le_pos; [|apply Q, X]. unfold Rdiv.
       apply Rmult_le_pos; [|left; apply Rinv_0_lt_compat, IZR_lt; reflexivity].
@@ -389,6 +443,15 @@ Proof.
     + simpl. lia.
     + apply Rle_trans with (1 := S w q I (proj1 Q)). apply Rle_trans with (1 := W').
       fold PQ VQ. rewrite G. right. ring.
+  - destruct (aim s) as [| constant p vs unit] eqn:AIM; [destruct weights; discriminate|].
+    apply andb_true_iff in A as [LV E]. rewrite forallb_forall in LV.
+    destruct (ready_of k (cone s) (oracle_of c)) as [[]|] eqn:R0; try discriminate.
+    destruct (rays_gain _ _ _ _ _ _ _) as [u|] eqn:G; [|discriminate]. apply reaches_sound in E.
+    unfold is_bound. rewrite AIM. fold k. intros n C CC CP _.
+    destruct (ready_rays_gain k (cone s) (oracle_of c) rays direction p vs unit (prices c) u W LV R0 G)
+      as [LU' SAFE].
+    apply gain_bound with (1 := E) (2 := CC) (3 := LV) (4 := LU').
+    intros y Y. apply SAFE, (column_in_cone k n (cone s) C y CC CP Y).
 Qed.
 
 Theorem check_bound_sound : forall s c b, check_bound s c b = true -> is_bound s (real b).

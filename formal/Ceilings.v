@@ -118,7 +118,7 @@ Lemma ceiling_at_sound : forall k cone g q x z m,
 Proof.
   intros k cone g q x z m W Q I E. rewrite forallb_forall in W. assert (WG := W g I).
   destruct Q as [N K]. assert (KG := K g I). assert (Q : in_cone k cone q) by (split; assumption).
-  destruct g as [e weights | lower upper p | rows]; try discriminate.
+  destruct g as [e weights | lower upper p | rows | lower upper p]; try discriminate.
   cbn [well_formed] in WG. apply andb_true_iff in WG as [WG WE]. apply andb_true_iff in WG as [LW PW].
   apply Nat.eqb_eq in LW. destruct e as [a block protected | values table].
   - apply andb_true_iff in WE as [WE LP]. apply andb_true_iff in WE as [A LB].

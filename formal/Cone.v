@@ -38,6 +38,7 @@ Definition source_of (g : generator) : source :=
       LiftRows (option_map (exp_minus_lower UNIT_BITS) upper)
         (option_map (exp_minus_lower UNIT_BITS) lower)
   | Rows rows => ListedRows (array_of (map listed_net rows))
+  | LiftOver _ _ _ => ListedRows (array_of [])  (* the relaxation Members lists its priors *)
   end.
 
 Definition ratio_net (shrink : Z) (weights : array Z) (x z : N) : option (list (N * Z)) :=
@@ -174,7 +175,7 @@ Lemma extended_nonneg : forall k cone q i, forallb (well_formed k) cone = true -
 Proof.
   intros k cone q i W [N _]. unfold extended. destruct (Nat.ltb_spec i k) as [L | L]; [apply N, L|].
   destruct (nth_error cone (i - k)) as [g|] eqn:E; [|lra]. apply nth_error_In in E.
-  rewrite forallb_forall in W. specialize (W g E). destruct g as [| lower upper p |]; simpl; try lra.
+  rewrite forallb_forall in W. specialize (W g E). destruct g as [| lower upper p | |]; simpl; try lra.
   cbn [well_formed] in W. apply andb_true_iff in W as [_ P].
   apply sum_nonneg. intros z Z0. apply Rmult_le_pos; [apply entry_nonneg, P | apply N, Z0].
 Qed.
@@ -286,7 +287,7 @@ Proof.
   assert (PL : (N.to_nat (place m) < length cone)%nat) by (apply nth_error_Some; congruence).
   rewrite forallb_forall in W. assert (WG := W g I). destruct Q as [N K]. assert (KG := K g I).
   assert (Q : in_cone k cone q) by (split; assumption).
-  destruct g as [e weights | lower upper p | rows]; cbn [well_formed] in WG.
+  destruct g as [e weights | lower upper p | rows | lower upper s]; cbn [well_formed] in WG.
   - apply andb_true_iff in WG as [WG WE]. apply andb_true_iff in WG as [LW PW].
     apply Nat.eqb_eq in LW. destruct e as [a block protected | values table].
     + apply andb_true_iff in WE as [WE LP]. apply andb_true_iff in WE as [A LB].
@@ -360,6 +361,7 @@ Proof.
     injection E as <-. apply nth_error_In in R0. rewrite forallb_forall in WG.
     specialize (WG r R0). apply andb_true_iff in WG as [WG IN]. apply andb_true_iff in WG as [WG _].
     apply andb_true_iff in WG as [A O]. apply listed_net_sound; auto.
+  - simpl in E. rewrite pick_array_of in E. destruct (N.to_nat (row_x m)); discriminate.
 Qed.
 
 Lemma add_net_product : forall w t q row sum0, (0 <= w)%Z -> (forall i, 0 <= q i) ->
@@ -444,12 +446,13 @@ Proof.
       match nth_error cone0 j with Some g => lift_mass k g q | None => 0 end)).
   2: { intros j J. replace (i + N.of_nat (S j))%N with (N.succ i + N.of_nat j)%N by lia. reflexivity. }
   rewrite N.add_0_r. cbn [nth_error].
-  destruct g as [e w | lower upper p | rows]; cbn [spread_all lift_mass].
+  destruct g as [e w | lower upper p | rows | lower upper p]; cbn [spread_all lift_mass].
   - specialize (IHcone0 (N.succ i) c W N L) as [A B]. split; [exact A | lra].
   - cbn [well_formed] in WG. apply andb_true_iff in WG as [WG _]. apply andb_true_iff in WG as [_ LP].
     apply Nat.eqb_eq in LP. pose proof (spread_dot k (get sum0 i) p c q LP L N) as S.
     assert (LS : length (spread (get sum0 i) p c) = k) by (rewrite spread_length; lia).
     specialize (IHcone0 (N.succ i) _ W N LS) as [A B]. split; [exact A | lra].
+  - specialize (IHcone0 (N.succ i) c W N L) as [A B]. split; [exact A | lra].
   - specialize (IHcone0 (N.succ i) c W N L) as [A B]. split; [exact A | lra].
 Qed.
 

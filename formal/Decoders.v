@@ -109,9 +109,6 @@ Proof.
   assert (0 <= w * 2 ^ UNIT_BITS)%Z by (apply Z.mul_nonneg_nonneg; lia). lia.
 Qed.
 
-Definition inner_of (k : nat) (p : list Z) (unit : positive) (q : nat -> R) : R :=
-  sum k (fun x => IZR (nth x p 0%Z) / IZR (Zpos unit) * q x).
-
 Lemma curvature_le : forall k p unit s t q, length p = k -> (forall x, (x < k)%nat -> 0 <= q x) ->
   IZR UNIT * ((real t - real s) * (real t - real s) * inner_of k p unit q) <=
   dot (curvature p unit s t) q.

@@ -107,12 +107,28 @@ Inductive exponents :=
 Record listed_row := {
   left : list (N * fraction); exponent_of : exponent; right : list (N * fraction) }.
 
+(* Sets of priors, all integers over one denominator: those within a distance of total variation of a
+   center, and those between bounds on each entry. *)
+Inductive prior_set :=
+  | Ball (center : vector) (radius : Z)
+  | Box (low high : list Z) (unit : positive).
+
+Definition in_set (k : nat) (s : prior_set) (p : nat -> R) : Prop :=
+  (forall x, (x < k)%nat -> 0 <= p x) /\ sum k p = 1 /\
+  match s with
+  | Ball c r => sum k (fun x => Rabs (p x - entry c x)) / 2 <= IZR r / IZR (Zpos (over c))
+  | Box low high unit => forall x, (x < k)%nat ->
+      IZR (nth x low 0%Z) / IZR (Zpos unit) <= p x <= IZR (nth x high 0%Z) / IZR (Zpos unit)
+  end.
+
 Inductive generator :=
   (* w_x q_x <= e^a_xz w_z q_z; the weights w are a prior, or all 1 *)
   | Ratio (e : exponents) (weights : list Z)
   (* e^-lower p . q <= q_x <= e^upper p . q *)
   | Lift (lower upper : option exponent) (prior : vector)
-  | Rows (rows : list listed_row).
+  | Rows (rows : list listed_row)
+  (* a lift at every prior of a set *)
+  | LiftOver (lower upper : option exponent) (priors : prior_set).
 
 (* The exponent that bounds the ratio of x to z, if one does. *)
 Definition at_pair (e : exponents) (x z : nat) : option R :=
@@ -135,15 +151,18 @@ Fixpoint sparse (row : list (N * fraction)) (q : nat -> R) : R :=
   end.
 
 (* A column q keeps all rows of a generator. *)
+Definition keeps_lift (k : nat) (lower upper : option exponent) (p q : nat -> R) : Prop :=
+  forall x, (x < k)%nat ->
+    (forall a, upper = Some a -> q x <= exp (size a) * sum k (fun z => p z * q z)) /\
+    (forall a, lower = Some a -> exp (- size a) * sum k (fun z => p z * q z) <= q x).
+
 Definition keeps (k : nat) (g : generator) (q : nat -> R) : Prop :=
   match g with
   | Ratio e weights =>
       forall x z a, (x < k)%nat -> (z < k)%nat -> at_pair e x z = Some a ->
         IZR (nth x weights 0%Z) * q x <= exp a * (IZR (nth z weights 0%Z) * q z)
-  | Lift lower upper p =>
-      forall x, (x < k)%nat ->
-        (forall a, upper = Some a -> q x <= exp (size a) * sum k (fun z => entry p z * q z)) /\
-        (forall a, lower = Some a -> exp (- size a) * sum k (fun z => entry p z * q z) <= q x)
+  | Lift lower upper p => keeps_lift k lower upper (entry p) q
+  | LiftOver lower upper s => forall p, in_set k s p -> keeps_lift k lower upper p q
   | Rows rows =>
       forall row, In row rows ->
         exp (- size (exponent_of row)) * sparse (left row) q <= sparse (right row) q
@@ -176,11 +195,20 @@ Inductive objective :=
   (* columns of a table of costs, one an answer, over one denominator: real costs are between low
      and high, which differ where costs are irrational; weights None is the worst case *)
   | Loss (low high : list (list Z)) (unit : positive) (weights : option vector)
-  (* constant - Sum_y (v . q_y)^2 / (p . q_y): p, v over one denominator *)
-  | Square (constant : fraction) (p v : list Z) (unit : positive).
+  (* constant - Sum_y Sum_j (v_j . q_y)^2 / (p . q_y): p and all v_j over one denominator *)
+  | Squares (constant : fraction) (p : list Z) (vs : list (list Z)) (unit : positive).
 
 Definition cost_of (table : list (list Z)) (unit : positive) (x j : nat) : R :=
   IZR (nth x (nth j table []) 0%Z) / IZR (Zpos unit).
+
+Definition inner_of (k : nat) (v : list Z) (unit : positive) (q : nat -> R) : R :=
+  sum k (fun x => IZR (nth x v 0%Z) / IZR (Zpos unit) * q x).
+
+Fixpoint sum_of_squares (k : nat) (vs : list (list Z)) (unit : positive) (q : nat -> R) : R :=
+  match vs with
+  | [] => 0
+  | v :: rest => inner_of k v unit q * inner_of k v unit q + sum_of_squares k rest unit q
+  end.
 
 Record statement := {
   inputs : nat; cone : list generator; limits : list gauge; aim : objective }.
@@ -199,12 +227,9 @@ Definition is_bound (s : statement) (b : R) : Prop :=
       | Some w => b <= mean_loss k n (entry w) D answer C
       | None => b <= worst_loss k n D answer C
       end
-  | Square constant p v unit =>
-      let p' := fun x => IZR (nth x p 0%Z) / IZR (Zpos unit) in
-      let v' := fun x => IZR (nth x v 0%Z) / IZR (Zpos unit) in
+  | Squares constant p vs unit =>
       b <= real constant - sum n (fun y =>
-        (sum k (fun x => v' x * C x y)) * (sum k (fun x => v' x * C x y))
-          / sum k (fun x => p' x * C x y))
+        sum_of_squares k vs unit (fun x => C x y) / inner_of k p unit (fun x => C x y))
   end.
 
 (* The channel of integer columns over one whole. *)

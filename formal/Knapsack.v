@@ -127,7 +127,7 @@ Proof.
     rewrite Rmult_0_l. apply Rmult_le_pos; [lra | apply N, X].
   - simpl in W. apply andb_true_iff in W as [WG W].
     assert (K' : forall g, In g cone -> keeps k g q) by (intros; apply K; right; assumption).
-    destruct g as [e w | lower upper r | rows]; cbn [lift_ends] in E;
+    destruct g as [e w | lower upper r | rows | lower upper s]; cbn [lift_ends] in E;
       try (apply (IHcone low high W K' N P E)).
     destruct (lift_ends cone p) as [low' high'] eqn:L. specialize (IHcone low' high' W K' N P eq_refl).
     destruct (same_prior p r) eqn:S; [|injection E as <- <-; exact IHcone].
@@ -194,9 +194,6 @@ Proof.
   rewrite (IHk cost u _ LC LU). rewrite shiftl_two by (vm_compute; discriminate).
   rewrite minus_IZR. ring.
 Qed.
-
-Lemma some_eq : forall (A : Type) (a b : A), Some a = Some b -> a = b.
-Proof. intros A a b E. injection E as E. exact E. Qed.
 
 Theorem knapsack_sound : forall k cone p low high cost prices safe,
   forallb (well_formed k) cone = true -> length (entries p) = k ->

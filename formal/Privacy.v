@@ -2,7 +2,7 @@
    over the real numbers, and each of its columns keeps all rows of the cone. *)
 
 From Coq Require Import Reals List ZArith NArith Lra Lia Bool FMapPositive.
-Require Import Definitions Exponential Sums.
+Require Import Definitions Exponential Sums Priors.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -93,6 +93,19 @@ Definition check_lift (up down : option Z) (prior : vector) (q : list Z) : bool 
   | None => true
   end.
 
+(* At every prior of a set: the least p . q is minus the most of p . -q. *)
+Definition check_lift_over (up down : option Z) (s : prior_set) (q : list Z) : bool :=
+  match up with
+  | Some e => let top := - e * most_over s (map Z.opp q) in
+      forallb (fun v => Z.shiftl (v * Zpos (set_unit s)) BITS <=? top) q
+  | None => true
+  end &&
+  match down with
+  | Some e => let top := Z.shiftl (most_over s q) BITS in
+      forallb (fun v => top <=? e * (v * Zpos (set_unit s))) q
+  | None => true
+  end.
+
 (* The value of a side: a numerator and a denominator. *)
 Definition side_ok (row : list (N * fraction)) : bool := forallb (fun p => 0 <=? num (snd p)) row.
 
@@ -112,6 +125,7 @@ Inductive prepared :=
   | TestConstant (e : Z) (block : list N) (protected : list bool) (weights : list Z)
   | TestMatrix (bounds : list (list (option Z))) (weights : list Z)
   | TestLift (up down : option Z) (prior : vector)
+  | TestLiftOver (up down : option Z) (priors : prior_set)
   | TestRows (rows : list (Z * listed_row)).
 
 Definition opt_ok (a : option exponent) : bool :=
@@ -130,6 +144,7 @@ Definition well_formed (k : nat) (g : generator) : bool :=
       end
   | Lift lower upper p => opt_ok lower && opt_ok upper && Nat.eqb (length (entries p)) k
       && forallb (Z.leb 0) (entries p)
+  | LiftOver lower upper s => opt_ok lower && opt_ok upper && set_ok k s
   | Rows rows => forallb (fun row => exponent_ok (exponent_of row)
       && side_ok (left row) && side_ok (right row)
       && forallb (fun p => N.ltb (fst p) (N.of_nat k)) (left row ++ right row)) rows
@@ -144,6 +159,8 @@ Definition prepare (g : generator) : prepared :=
       TestMatrix (map (bounds_of m) table) weights
   | Lift lower upper p =>
       TestLift (option_map (exp_lower BITS) upper) (option_map (exp_lower BITS) lower) p
+  | LiftOver lower upper s =>
+      TestLiftOver (option_map (exp_lower BITS) upper) (option_map (exp_lower BITS) lower) s
   | Rows rows => TestRows (map (fun row => (exp_lower BITS (exponent_of row), row)) rows)
   end.
 
@@ -152,6 +169,7 @@ Definition test (t : prepared) (q : list Z) : bool :=
   | TestConstant e block protected weights => check_constant e block protected (weighted weights q)
   | TestMatrix bounds weights => let r := weighted weights q in check_matrix 0 bounds r r
   | TestLift up down p => check_lift up down p q
+  | TestLiftOver up down s => check_lift_over up down s q
   | TestRows rows => forallb (fun p => check_listed (fst p) (snd p) q) rows
   end.
 

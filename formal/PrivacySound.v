@@ -2,7 +2,7 @@
    numbers, and each of its columns keeps all rows of the cone, with real exponentials. *)
 
 From Coq Require Import Reals List ZArith NArith Lra Lia Bool FMapPositive.
-Require Import Definitions Exponential Sums Privacy.
+Require Import Definitions Exponential Sums Priors Privacy.
 Import ListNotations.
 Open Scope R_scope.
 
@@ -369,12 +369,74 @@ Proof.
     by (field; lra). exact H.
 Qed.
 
+(* ---- lifts over sets of priors ---------------------------------------------------------------- *)
+
+Lemma check_lift_over_sound : forall k lower upper s q whole, set_ok k s = true ->
+  opt_ok lower = true -> opt_ok upper = true -> length q = k -> nonneg q -> 0 < whole ->
+  check_lift_over (option_map (exp_lower BITS) upper) (option_map (exp_lower BITS) lower) s q = true ->
+  forall p, in_set k s p -> keeps_lift k lower upper p (fun x => IZR (nth x q 0%Z) / whole).
+Proof.
+  intros k lower upper s q whole OK OL OU L NN W H p P x X. apply andb_true_iff in H as [HU HD].
+  assert (BP : (0 <= BITS)%Z) by (vm_compute; discriminate).
+  assert (U : 0 < IZR (Zpos (set_unit s))) by (apply IZR_lt; reflexivity).
+  set (u := IZR (Zpos (set_unit s))) in *. pose proof (two_pos BITS BP) as TP.
+  assert (M : sum k (fun z => p z * (IZR (nth z q 0%Z) / whole)) =
+    sum k (fun z => p z * IZR (nth z q 0%Z)) / whole).
+  { rewrite (sum_ext k _ (fun z => / whole * (p z * IZR (nth z q 0%Z)))) by (intros; field; lra).
+    rewrite sum_scale. field. lra. }
+  rewrite M. set (m := sum k (fun z => p z * IZR (nth z q 0%Z))) in *.
+  assert (IN : In (nth x q 0%Z) q) by (apply nth_In; lia).
+  set (v := nth x q 0%Z) in *.
+  assert (UP : u * m <= IZR (most_over s q)) by (apply (most_over_sound k); auto; lia).
+  assert (LOW : IZR (- most_over s (map Z.opp q)) <= u * m).
+  { pose proof (most_over_sound k s p (map Z.opp q) OK P ltac:(rewrite map_length; exact L) ltac:(lia)) as G.
+    rewrite (sum_ext k _ (fun z => -1 * (p z * IZR (nth z q 0%Z)))) in G.
+    - rewrite sum_scale in G. fold m u in G. rewrite opp_IZR. lra.
+    - intros z Z0. rewrite (nth_indep _ 0%Z (- 0)%Z) by (rewrite map_length; lia).
+      rewrite (map_nth Z.opp), opp_IZR. ring. }
+  split; intros a ->; cbn [option_map opt_ok] in *.
+  - rewrite forallb_forall in HU. specialize (HU v IN). apply Z.leb_le in HU.
+    replace (- exp_lower BITS a * most_over s (map Z.opp q))%Z with
+      (exp_lower BITS a * (- most_over s (map Z.opp q)))%Z in HU by ring.
+    apply IZR_le in HU.
+    rewrite shiftl_two in HU by exact BP. rewrite !mult_IZR in HU.
+    fold u in HU.
+    pose proof (exp_lower_sound BITS a BP OU) as E. pose proof (exp_lower_nonneg BITS a) as EN.
+    apply IZR_le in EN. set (e := IZR (exp_lower BITS a)) in *.
+    assert (A : IZR v * u * two BITS <= e * (u * m)).
+    { apply Rle_trans with (1 := HU). apply Rmult_le_compat_l; assumption. }
+    assert (A' : IZR v * two BITS <= e * m).
+    { apply Rmult_le_reg_l with u; [exact U|]. lra. }
+    apply Rmult_le_reg_r with whole; [exact W|].
+    replace (IZR v / whole * whole) with (IZR v) by (field; lra).
+    replace (exp (size a) * (m / whole) * whole) with (exp (size a) * m) by (field; lra).
+    destruct (Rle_lt_dec 0 m) as [MN | MN].
+    + apply Rmult_le_reg_r with (two BITS); [exact TP|]. apply Rle_trans with (1 := A').
+      apply Rmult_le_compat_r with (r := m) in E; [|exact MN]. lra.
+    + exfalso. assert (G : 0 <= m); [|lra]. apply sum_nonneg. intros z Z0. apply Rmult_le_pos; [apply P, Z0|].
+      apply IZR_le, NN.
+  - rewrite forallb_forall in HD. specialize (HD v IN). apply Z.leb_le, IZR_le in HD.
+    rewrite shiftl_two in HD by exact BP. rewrite !mult_IZR in HD. fold u in HD.
+    pose proof (exp_lower_sound BITS a BP OL) as E.
+    assert (VN : 0 <= IZR v) by apply IZR_le, NN. set (e := IZR (exp_lower BITS a)) in *.
+    assert (A : m * two BITS <= e * IZR v).
+    { apply Rmult_le_reg_l with u; [exact U|]. apply Rmult_le_compat_r with (r := two BITS) in UP; [|lra]. lra. }
+    assert (B : m <= exp (size a) * IZR v).
+    { apply Rmult_le_reg_r with (two BITS); [exact TP|]. apply Rle_trans with (1 := A).
+      apply Rmult_le_compat_r with (r := IZR v) in E; [|exact VN]. lra. }
+    rewrite exp_Ropp. apply Rmult_le_reg_l with (exp (size a) * whole).
+    + apply Rmult_lt_0_compat; [apply exp_pos | exact W].
+    + pose proof (exp_pos (size a)) as EP.
+      replace (exp (size a) * whole * (/ exp (size a) * (m / whole))) with m by (field; lra).
+      replace (exp (size a) * whole * (IZR v / whole)) with (exp (size a) * IZR v) by (field; lra). exact B.
+Qed.
+
 (* ---- all generators --------------------------------------------------------------------------- *)
 
 Lemma test_sound : forall k g q whole, well_formed k g = true -> length q = k -> nonneg q ->
   0 < whole -> test (prepare g) q = true -> keeps k g (fun x => IZR (nth x q 0%Z) / whole).
 Proof.
-  intros k g q whole WF LQ NN W H. destruct g as [e weights | lower upper p | rows].
+  intros k g q whole WF LQ NN W H. destruct g as [e weights | lower upper p | rows | lower upper s].
   - cbn [well_formed] in WF. apply andb_true_iff in WF as [WF WE]. apply andb_true_iff in WF as [LW PW].
     apply Nat.eqb_eq in LW. rewrite forallb_forall in PW.
     assert (NW : nonneg (weighted weights q)).
@@ -404,6 +466,8 @@ Proof.
     apply andb_true_iff in WF as [WF RO]. apply andb_true_iff in WF as [A LO].
     apply check_listed_sound; auto.
     apply (H (exp_lower BITS (exponent_of row), row)). apply in_map_iff. exists row. auto.
+  - cbn [well_formed] in WF. apply andb_true_iff in WF as [WF OK]. apply andb_true_iff in WF as [OL OU].
+    intros p P. apply check_lift_over_sound with (s := s); assumption.
 Qed.
 
 Theorem check_private_sound : forall k cone columns whole,

@@ -2,9 +2,11 @@
    on the first. *)
 
 From Coq Require Import Reals List ZArith NArith Lra Lia Bool.
-Require Import Definitions Exponential Sums Arrays Privacy Cone Restrict Representatives.
+Require Import Definitions Exponential Sums Priors Arrays Privacy Cone Restrict Representatives.
 Import ListNotations.
 Open Scope Z_scope.
+
+Inductive choice := Keep (place : N) | At (place : N) (prior : vector).
 
 Inductive relaxation :=
   (* the worst case is at least the mean at any weights >= 0, divided by their sum *)
@@ -12,7 +14,9 @@ Inductive relaxation :=
   (* the inputs kept, in their order *)
   | RestrictTo (kept : list N)
   (* for each input the one that stands for it *)
-  | RepresentedBy (stands : list N).
+  | RepresentedBy (stands : list N)
+  (* generators that are left, and lifts at priors of the set of one *)
+  | Members (chosen : list choice).
 
 Definition total (l : list Z) : Z := fold_right Z.add 0 l.
 
@@ -26,11 +30,38 @@ Definition average (w : list Z) (s : statement) : option statement :=
   | _, _ => None
   end.
 
+Definition chosen_of (k : nat) (cone : array generator) (c : choice) : option generator :=
+  match c with
+  | Keep n => pick cone n
+  | At n p =>
+      match pick cone n with
+      | Some (LiftOver lower upper s) => if member k s p then Some (Lift lower upper p) else None
+      | _ => None
+      end
+  end.
+
+Fixpoint chosen_all (k : nat) (cone : array generator) (cs : list choice) : option (list generator) :=
+  match cs with
+  | [] => Some []
+  | c :: rest =>
+      match chosen_of k cone c, chosen_all k cone rest with
+      | Some g, Some gs => Some (g :: gs)
+      | _, _ => None
+      end
+  end.
+
+Definition members (cs : list choice) (s : statement) : option statement :=
+  match chosen_all (inputs s) (array_of (cone s)) cs with
+  | Some parts => Some {| inputs := inputs s; cone := parts; limits := limits s; aim := aim s |}
+  | None => None
+  end.
+
 Definition relax (r : relaxation) (s : statement) : option statement :=
   match r with
   | Average w => average w s
   | RestrictTo kept => restrict kept s
   | RepresentedBy stands => representatives stands s
+  | Members chosen => members chosen s
   end.
 
 Fixpoint relax_all (rs : list relaxation) (s : statement) : option statement :=
@@ -68,12 +99,37 @@ Proof.
     rewrite sum_scale, <- total_sum, T. field. apply not_0_IZR. discriminate.
 Qed.
 
+Lemma chosen_keeps : forall k parts q, (forall g, In g parts -> keeps k g q) -> forall cs found,
+  chosen_all k (array_of parts) cs = Some found -> forall g, In g found -> keeps k g q.
+Proof.
+  intros k parts q K. induction cs as [|c cs]; intros found E g I; cbn [chosen_all] in E.
+  - injection E as <-. destruct I.
+  - destruct (chosen_of _ _ c) as [h|] eqn:C; [|discriminate].
+    destruct (chosen_all _ _ cs) as [rest|]; [|discriminate]. injection E as <-.
+    destruct I as [<- | I]; [|apply (IHcs rest eq_refl g I)].
+    destruct c as [n | n p]; cbn [chosen_of] in C; rewrite pick_array_of in C.
+    + apply nth_error_In in C. apply K, C.
+    + destruct (nth_error parts (N.to_nat n)) as [[| | | lower upper s]|] eqn:P; try discriminate.
+      destruct (member k s p) eqn:M; [|discriminate]. injection C as <-. apply nth_error_In in P.
+      apply (K _ P), member_sound, M.
+Qed.
+
+Lemma members_sound : forall cs s s' b, members cs s = Some s' -> is_bound s' b -> is_bound s b.
+Proof.
+  intros cs s s' b E H. unfold members in E.
+  destruct (chosen_all _ _ cs) as [found|] eqn:C; [|discriminate]. injection E as <-.
+  unfold is_bound in *. cbn [inputs cone limits aim] in H. intros n Q CQ PQ. apply H; [exact CQ|].
+  intros g y I Y. apply (chosen_keeps (inputs s) (cone s) (fun x => Q x y)) with (2 := C); [|exact I].
+  intros h J. apply PQ; assumption.
+Qed.
+
 Theorem relax_sound : forall r s s' b, relax r s = Some s' -> is_bound s' b -> is_bound s b.
 Proof.
-  intros [w | kept | stands] s s' b E H.
+  intros [w | kept | stands | chosen] s s' b E H.
   - exact (average_sound w s s' b E H).
   - exact (restrict_sound kept s s' b E H).
   - exact (representatives_sound stands s s' b E H).
+  - exact (members_sound chosen s s' b E H).
 Qed.
 
 Theorem relax_all_sound : forall rs s s' b, relax_all rs s = Some s' -> is_bound s' b -> is_bound s b.

@@ -29,7 +29,7 @@ Definition part_on (kept : list N) (g : generator) : generator :=
       if vanishes (counts kept) 0 (entries p)
       then Lift lower upper {| entries := cut 0 kept (entries p); over := over p |}
       else Rows []
-  | Rows _ => Rows []
+  | Rows _ | LiftOver _ _ _ => Rows []
   end.
 
 (* Some inputs, each once. *)
@@ -56,9 +56,9 @@ Definition aim_on (k : nat) (kept : list N) (a : objective) : option objective :
       else None
   | Loss low high unit None =>
       Some (Loss (map (cut 0 kept) low) (map (cut 0 kept) high) unit None)
-  | Square constant p v unit =>
-      if Nat.eqb (length p) k && Nat.eqb (length v) k && vanishes inside 0 p && vanishes inside 0 v
-      then Some (Square constant (cut 0 kept p) (cut 0 kept v) unit) else None
+  | Squares constant p vs unit =>
+      if forallb (fun v => Nat.eqb (length v) k && vanishes inside 0 v) (p :: vs)
+      then Some (Squares constant (cut 0 kept p) (map (cut 0 kept) vs) unit) else None
   end.
 
 Definition restrict (kept : list N) (s : statement) : option statement :=
@@ -187,7 +187,8 @@ Lemma part_on_keeps : forall k kept g q, distinct k kept = true -> well_formed k
   keeps k g q -> keeps (length kept) (part_on kept g) (fun i => q (kept_at kept i)).
 Proof.
   intros k kept g q D W K. assert (IN := fun i => kept_inside k kept i D).
-  destruct g as [[a block protected | values table] weights | lower upper p | rows]; cbn [part_on].
+  destruct g as [[a block protected | values table] weights | lower upper p | rows | lower upper s];
+    cbn [part_on].
   - intros x z b X Z0 E. unfold at_pair in E. rewrite !cut_nth in E by assumption.
     rewrite !cut_nth by assumption. apply (K _ _ b (IN x X) (IN z Z0)). unfold at_pair.
     destruct (nth (kept_at kept x) protected false && _) eqn:C; [|discriminate].
@@ -210,6 +211,7 @@ Proof.
       - intros z Z0 G. unfold entry. rewrite (vanishes_nth _ _ 0%N z V) by (rewrite N.add_0_l; exact G).
         unfold Rdiv. ring. }
     rewrite S. split; intros a E; [apply U | apply L]; exact E.
+  - intros row [].
   - intros row [].
 Qed.
 
@@ -248,7 +250,7 @@ Proof.
   specialize (H n _ (kept_channel k kept n C D CC) (kept_private k kept n _ C D W CP)).
   specialize (H (fun g (I : In g []) => match I with end)).
   assert (IN := fun i => kept_inside k kept i D).
-  destruct (aim s) as [low high unit [w|] | constant p v unit]; simpl in A.
+  destruct (aim s) as [low high unit [w|] | constant p vs unit]; cbn [aim_on] in A.
   - destruct (_ && _ && _) eqn:OK in A; [|discriminate]. injection A as <-.
     apply andb_true_iff in OK as [OK LL]. apply andb_true_iff in OK as [LW PW]. apply Nat.eqb_eq in LW.
     rewrite forallb_forall in LL. intros D' answer CD CA.
@@ -285,15 +287,18 @@ Proof.
       apply Rmax_lub; [apply IHm|]; auto; lia. }
     apply G; [exact P|]. intros i I.
     apply (largest_ge k (loss_at n D' answer C) (kept_at kept i)). apply IN, I.
-  - destruct (_ && _ && _ && _) eqn:OK in A; [|discriminate]. injection A as <-.
-    apply andb_true_iff in OK as [OK VV]. apply andb_true_iff in OK as [_ VP].
-    cbv zeta in *. apply Rle_trans with (1 := H). right. f_equal. apply sum_ext. intros y Y.
-    assert (G : forall l, vanishes (counts kept) 0 l = true ->
-      sum (length kept) (fun i => IZR (nth i (cut 0%Z kept l) 0%Z) / IZR (Zpos unit) * C (kept_at kept i) y)
-      = sum k (fun x => IZR (nth x l 0%Z) / IZR (Zpos unit) * C x y)).
-    { intros l V. rewrite <- (kept_sum_eq k kept (fun x => IZR (nth x l 0%Z) / IZR (Zpos unit) * C x y) D).
-      - apply sum_ext. intros i I. rewrite cut_nth by exact I. reflexivity.
+  - destruct (forallb _ (p :: vs)) eqn:OK in A; [|discriminate]. injection A as <-.
+    rewrite forallb_forall in OK.
+    apply Rle_trans with (1 := H). right. f_equal. apply sum_ext. intros y Y.
+    assert (G : forall v, In v (p :: vs) -> inner_of (length kept) (cut 0%Z kept v) unit
+        (fun i => C (kept_at kept i) y) = inner_of k v unit (fun x => C x y)).
+    { intros v I. specialize (OK v I). apply andb_true_iff in OK as [_ V]. unfold inner_of.
+      rewrite <- (kept_sum_eq k kept (fun x => IZR (nth x v 0%Z) / IZR (Zpos unit) * C x y) D).
+      - apply sum_ext. intros i J. rewrite cut_nth by exact J. reflexivity.
       - intros x X Z0. rewrite (vanishes_nth _ _ 0%N x V) by (rewrite N.add_0_l; exact Z0).
         unfold Rdiv. ring. }
-    rewrite (G p VP), (G v VV). reflexivity.
+    rewrite (G p (or_introl eq_refl)). f_equal.
+    assert (G' := fun v I => G v (or_intror I)). clear - G'. induction vs as [|v vs]; [reflexivity|].
+    cbn [map sum_of_squares]. rewrite (G' v (or_introl eq_refl)), IHvs; [reflexivity|].
+    intros w I. apply G'. right. exact I.
 Qed.

@@ -5,6 +5,10 @@ Require Import Definitions.
 Import ListNotations.
 Open Scope R_scope.
 
+(* Where `injection` would compute a. *)
+Lemma some_eq : forall (A : Type) (a b : A), Some a = Some b -> a = b.
+Proof. intros A a b E. injection E as E. exact E. Qed.
+
 Lemma sum_ext : forall n f g, (forall i, (i < n)%nat -> f i = g i) -> sum n f = sum n g.
 Proof. induction n; intros; simpl; [reflexivity|]. rewrite (IHn f g), H by (auto; lia). reflexivity. Qed.
 

@@ -155,7 +155,7 @@ Proof.
 Qed.
 
 (* The mean squared error of any estimate s y of f, where v = p f and the constant is Sum_x p f^2. *)
-Theorem squared_error_bounded : forall s constant p v unit b f, aim s = Square constant p v unit ->
+Theorem squared_error_bounded : forall s constant p v unit b f, aim s = Squares constant p [v] unit ->
   is_bound s b ->
   let k := inputs s in
   let p' := fun x => IZR (nth x p 0%Z) / IZR (Zpos unit) in
@@ -166,7 +166,8 @@ Theorem squared_error_bounded : forall s constant p v unit b f, aim s = Square c
   b <= squared_error k n p' f estimate C.
 Proof.
   intros s constant p v unit b f A B k p' PP PV K n C g CC CP CL. unfold is_bound in B. rewrite A in B.
-  apply Rle_trans with (1 := B n C CC CP CL). fold k. cbv zeta. destruct CC as [N S].
+  apply Rle_trans with (1 := B n C CC CP CL). fold k. cbn [sum_of_squares].
+  destruct CC as [N S].
   set (V := fun y => sum k (fun x => IZR (nth x v 0%Z) / IZR (Zpos unit) * C x y)).
   set (M := fun y => sum k (fun x => p' x * C x y)).
   assert (E : squared_error k n p' f g C =
@@ -184,7 +185,8 @@ Proof.
     - intros x X. rewrite <- (Rmult_1_r (p' x * (f x * f x))), <- (S x X), <- !sum_scale, <- sum_plus.
       apply sum_ext. intros y Y. ring. }
   rewrite E. unfold Rminus at 1. apply Rplus_le_compat_l.
-  match goal with |- - sum n ?t <= _ => change t with (fun y => V y * V y / M y) end.
+  rewrite (sum_ext n _ (fun y => V y * V y / M y)) by
+    (intros; rewrite Rplus_0_r; reflexivity).
   replace (- sum n (fun y => V y * V y / M y)) with ((-1) * sum n (fun y => V y * V y / M y)) by ring.
   rewrite <- sum_scale. apply sum_le. intros y Y.
   assert (MP : 0 <= M y).
@@ -215,5 +217,5 @@ Print Assumptions private.
 Print Assumptions within_limits.
 Print Assumptions bounded.
 Print Assumptions best_within.
-Print Assumptions check_square_sound.
+Print Assumptions check_squares_sound.
 Print Assumptions squared_error_bounded.

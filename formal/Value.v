@@ -2,7 +2,7 @@
    most v, or v up to one part in 10^12 (a file shows it as a float). *)
 
 From Coq Require Import Reals List ZArith NArith Lra Lia Bool FMapPositive.
-Require Import Definitions Exponential Sums Arrays Privacy PrivacySound Cone Relaxations.
+Require Import Definitions Exponential Sums Arrays Privacy PrivacySound Cone Spanned Rays Relaxations.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -27,25 +27,25 @@ Fixpoint losses (k : nat) (high : array (list Z)) (answers : list N) (columns : 
 Definition at_most (top bottom : Z) (v : fraction) : bool :=
   top * Zpos (den v) * 10 ^ 12 <=? bottom * (num v * 10 ^ 12 + Z.abs (num v)).
 
-(* Sum_y (v . q_y)^2 / (p . q_y), over UNIT times whole times unit, each term rounded down. *)
-Fixpoint squares (p v : list Z) (columns : list (list Z)) : option Z :=
+(* Sum_y Sum_j (v_j . q_y)^2 / (p . q_y), over UNIT times whole times unit, each term rounded down. *)
+Fixpoint squares (p : list Z) (vs columns : list (list Z)) : option Z :=
   match columns with
   | [] => Some 0
   | q :: rest =>
-      let a := inner p q in
-      let b := inner v q in
-      match squares p v rest with
+      let a := times p q in
+      let b := power vs q in
+      match squares p vs rest with
       | Some t =>
-          if 0 <? a then Some (b * b * UNIT / a + t)
+          if 0 <? a then Some (b * UNIT / a + t)
           else if (a =? 0) && (b =? 0) then Some t else None
       | None => None
       end
   end.
 
-Definition check_square (k : nat) (constant : fraction) (p v : list Z) (unit whole : positive)
-    (columns : list (list Z)) (most : fraction) : bool :=
-  Nat.eqb (length p) k && Nat.eqb (length v) k &&
-  match squares p v columns with
+Definition check_squares (k : nat) (constant : fraction) (p : list Z) (vs : list (list Z))
+    (unit whole : positive) (columns : list (list Z)) (most : fraction) : bool :=
+  forallb (fun v => Nat.eqb (length v) k) (p :: vs) &&
+  match squares p vs columns with
   | Some t =>
       let bottom := (unit * whole)%positive in
       at_most (num constant * Zpos bottom * UNIT - t * Zpos (den constant))
@@ -68,7 +68,7 @@ Definition check_value (s : statement) (columns : list (list Z)) (whole : positi
           end
       | None => false
       end
-  | Square constant p v unit => check_square k constant p v unit whole columns most
+  | Squares constant p vs unit => check_squares k constant p vs unit whole columns most
   end.
 
 (* Of each column the cheapest answer: no part of what is proved, which is about any answers. *)
@@ -215,69 +215,76 @@ Qed.
 
 (* ---- squares ---------------------------------------------------------------------------------- *)
 
-Lemma inner_real : forall k a q (unit whole : positive), length a = k -> length q = k ->
-  sum k (fun x => IZR (nth x a 0%Z) / IZR (Zpos unit) * (IZR (nth x q 0%Z) / IZR (Zpos whole))) =
-  IZR (inner a q) / IZR (Zpos (unit * whole)).
+Lemma dot_scale : forall f c q, dot f (fun x => c * q x) = c * dot f q.
 Proof.
-  intros k a q unit whole LA LQ. rewrite inner_sum by lia. rewrite LA.
-  rewrite (sum_ext k _ (fun x => / IZR (Zpos (unit * whole)) *
-    (IZR (nth x a 0%Z) * IZR (nth x q 0%Z)))).
-  - rewrite sum_scale. unfold Rdiv. ring.
-  - intros. rewrite Pos2Z.inj_mul, mult_IZR. field. split; apply not_0_IZR; discriminate.
+  induction f as [|a f]; intros c q; [simpl; ring|]. cbn [dot].
+  rewrite (IHf c (fun i => q (S i))). ring.
 Qed.
 
-Lemma squares_sound : forall k p v unit whole columns t, length p = k -> length v = k ->
-  (forall q, In q columns -> length q = k) -> squares p v columns = Some t ->
-  IZR t / (IZR (Zpos (unit * whole)) * IZR UNIT) <= sum (length columns) (fun y =>
-    let V := sum k (fun x => IZR (nth x v 0%Z) / IZR (Zpos unit) * table columns whole x y) in
-    V * V / sum k (fun x => IZR (nth x p 0%Z) / IZR (Zpos unit) * table columns whole x y)).
+Lemma gain_scale : forall p vs c q, c <> 0 -> gain p vs (fun x => c * q x) = c * gain p vs q.
 Proof.
-  intros k p v unit whole. pose proof unit_pos as UP.
-  assert (BP : 0 < IZR (Zpos (unit * whole))) by (apply IZR_lt; reflexivity).
-  induction columns as [|q columns]; intros t LP LV L E; cbn [squares] in E.
+  intros p vs c q C. induction vs as [|v vs]; cbn [gain]; [ring|]. rewrite IHvs, !dot_scale.
+  destruct (Req_dec (dot p q) 0) as [-> | N]; [|field; auto].
+  unfold Rdiv. rewrite Rmult_0_r, Rinv_0. ring.
+Qed.
+
+Lemma squares_sound : forall k p vs unit whole columns t,
+  length p = k -> (forall v, In v vs -> length v = k) -> squares p vs columns = Some t ->
+  IZR t / (IZR (Zpos (unit * whole)) * IZR UNIT) <= sum (length columns) (fun y =>
+    sum_of_squares k vs unit (fun x => table columns whole x y) /
+      inner_of k p unit (fun x => table columns whole x y)).
+Proof.
+  intros k p vs unit whole columns t LP LV. pose proof unit_pos as UP. revert t.
+  assert (OP : 0 < IZR (Zpos unit)) by (apply IZR_lt; reflexivity).
+  assert (WP : 0 < IZR (Zpos whole)) by (apply IZR_lt; reflexivity).
+  rewrite Pos2Z.inj_mul, mult_IZR.
+  induction columns as [|q columns]; intros t E; cbn [squares] in E.
   - injection E as <-. simpl. unfold Rdiv. rewrite Rmult_0_l. lra.
-  - destruct (squares p v columns) as [s|] eqn:S; [|discriminate].
-    specialize (IHcolumns s LP LV (fun r H => L r (or_intror H)) eq_refl).
-    cbn [length]. rewrite sum_first.
-    unfold table at 1 2 3. cbn [nth].
-    rewrite !(inner_real k) by (auto; apply L; left; reflexivity).
-    set (B := IZR (Zpos (unit * whole))) in *.
+  - destruct (squares p vs columns) as [s|] eqn:S; [|discriminate].
+    specialize (IHcolumns s eq_refl). cbn [length]. rewrite sum_first.
     set (rest := sum (length columns) _) in IHcolumns.
     match goal with |- _ <= _ + ?r => change r with rest end.
-    destruct (0 <? inner p q)%Z eqn:A.
-    + injection E as <-. apply Z.ltb_lt in A. rewrite plus_IZR.
-      pose proof (div_le (inner v q * inner v q * UNIT) _ A) as D. apply IZR_lt in A.
-      rewrite !mult_IZR in D.
-      assert (G : IZR (inner v q * inner v q * UNIT / inner p q) / (B * IZR UNIT) <=
-        IZR (inner v q) / B * (IZR (inner v q) / B) / (IZR (inner p q) / B)).
-      { apply Rmult_le_reg_r with (B * IZR UNIT); [apply Rmult_lt_0_compat; lra|].
+    rewrite squares_gain by assumption.
+    assert (T : gain p vs (fun x => table (q :: columns) whole x O) =
+      / IZR (Zpos whole) * gain p vs (column q)).
+    { rewrite <- gain_scale by (apply Rinv_neq_0_compat; lra).
+      assert (D : forall f, dot f (fun x => table (q :: columns) whole x O) =
+        dot f (fun x => / IZR (Zpos whole) * column q x)).
+      { intro f. apply dot_ext. intros. unfold table, column. cbn [nth]. unfold Rdiv. ring. }
+      clear - D. induction vs as [|v vs]; cbn [gain]; [reflexivity|]. rewrite IHvs, !D. reflexivity. }
+    rewrite T. destruct (0 <? times p q)%Z eqn:A.
+    + apply some_eq in E. subst t. apply Z.ltb_lt in A. rewrite plus_IZR.
+      pose proof (div_le (power vs q * UNIT) _ A) as D. apply IZR_lt in A. rewrite times_dot in A, D.
+      rewrite mult_IZR, (power_gain p) in D by exact A.
+      assert (G : IZR (power vs q * UNIT / times p q) / (IZR (Zpos unit) * IZR (Zpos whole) * IZR UNIT) <=
+        / IZR (Zpos whole) * gain p vs (column q) / IZR (Zpos unit)).
+      { apply Rmult_le_reg_r with (IZR (Zpos unit) * IZR (Zpos whole) * IZR UNIT);
+          [repeat apply Rmult_lt_0_compat; lra|].
         unfold Rdiv at 1. rewrite Rmult_assoc, Rinv_l, Rmult_1_r
-          by (apply Rmult_integral_contrapositive; lra).
-        apply Rle_trans with (1 := D). right. field. lra. }
+          by (repeat apply Rmult_integral_contrapositive_currified; lra).
+        apply Rle_trans with (1 := D). right. field. repeat split; lra. }
       unfold Rdiv in *. lra.
-    + destruct ((inner p q =? 0)%Z && (inner v q =? 0)%Z) eqn:Z0; [|discriminate]. injection E as <-.
-      apply andb_true_iff in Z0 as [_ Z0]. apply Z.eqb_eq in Z0. rewrite Z0.
-      unfold Rdiv at 2 3 4. rewrite !Rmult_0_l. unfold Rdiv in *. lra.
+    + destruct ((times p q =? 0)%Z && (power vs q =? 0)%Z) eqn:Z0; [|discriminate].
+      apply some_eq in E. subst t. apply andb_true_iff in Z0 as [_ Z0]. apply Z.eqb_eq in Z0.
+      rewrite gain_zero; [unfold Rdiv in *; lra|].
+      intros v I. rewrite <- times_dot. f_equal. apply (power_zero vs q Z0 v I).
 Qed.
 
-Theorem check_square_sound : forall s columns whole answers most constant p v unit,
-  check_channel (inputs s) columns whole = true -> check_value s columns whole answers most = true ->
-  aim s = Square constant p v unit ->
-  let C := table columns whole in
+Theorem check_squares_sound : forall s columns whole answers most constant p vs unit,
+  check_value s columns whole answers most = true ->
+  aim s = Squares constant p vs unit ->
   real constant - sum (length columns) (fun y =>
-    let V := sum (inputs s) (fun x => IZR (nth x v 0%Z) / IZR (Zpos unit) * C x y) in
-    V * V / sum (inputs s) (fun x => IZR (nth x p 0%Z) / IZR (Zpos unit) * C x y))
+    sum_of_squares (inputs s) vs unit (fun x => table columns whole x y) /
+      inner_of (inputs s) p unit (fun x => table columns whole x y))
   <= real most + Rabs (real most) / 10 ^ 12.
 Proof.
-  intros s columns whole answers most constant p v unit CH H A C. unfold check_value in H.
-  rewrite A in H. unfold check_square in H. set (k := inputs s) in *.
-  apply andb_true_iff in H as [H E]. apply andb_true_iff in H as [LP LV]. apply Nat.eqb_eq in LP, LV.
-  destruct (squares p v columns) as [t|] eqn:S; [|discriminate].
-  assert (L : forall q, In q columns -> length q = k).
-  { intros q I. unfold check_channel in CH. apply andb_true_iff in CH as [CH _].
-    rewrite forallb_forall in CH. specialize (CH q I). apply andb_true_iff in CH as [CH _].
-    apply Nat.eqb_eq, CH. }
-  apply squares_sound with (k := k) (unit := unit) (whole := whole) in S; auto. fold C in S.
+  intros s columns whole answers most constant p vs unit H A. unfold check_value in H.
+  rewrite A in H. unfold check_squares in H. set (k := inputs s) in *.
+  apply andb_true_iff in H as [L E]. rewrite forallb_forall in L.
+  destruct (squares p vs columns) as [t|] eqn:S; [|discriminate].
+  apply squares_sound with (k := k) (unit := unit) (whole := whole) in S.
+  2: { apply Nat.eqb_eq, L. left. reflexivity. }
+  2: { intros v I. apply Nat.eqb_eq, L. right. exact I. }
   pose proof unit_pos as UP.
   assert (UZ : (0 < UNIT)%Z) by (apply lt_IZR; exact UP).
   apply at_most_sound in E; [|apply Z.mul_pos_pos; [reflexivity | exact UZ]].

@@ -11,25 +11,28 @@
      objective none
              | loss N UNIT (mean OVER, K integers w | worst), low: N columns of K integers over UNIT,
                then "same", or "high" and N columns that are not smaller
-             | square CONSTANT UNIT, K integers p, K integers v
+             | squares N CONSTANT UNIT, K integers p, N times K integers v
      then, unless the objective is none:
      answers (given, an answer for each output | best)
      value F
      bound F
      certificate
-       relaxations N (average N I... | restrict N x... | representatives N x...)...
-       costs | decoders N F...
+       relaxations N (average N I... | restrict N x... | representatives N x...
+         | members N (keep PLACE | at PLACE OVER N I...)...)...
+       costs | decoders N F... | gain
        multipliers M: for each of M nodes a number N, then N times
          PLACE upper|lower X OTHER WEIGHT, the weight an integer over 2^192
        limits N: for each N (0, or the nodes), for each node N (part WEIGHT)...
        prices, N integers over 2^192: N is the number of inputs after relaxations
        orthant | line N x... | one-budget N (N x...)... direction N I...
-         | knapsack OVER N I...
+         | knapsack OVER N I... | rays N (PLACE upper|lower X OTHER)... direction N I...
      end
 
    generator: constant EXPONENT, K blocks, K times 0 or 1 (protected), K weights
             | matrix N EXPONENT..., K x K numbers of exponents, from 1, 0 for none, then K weights
             | lift LOWER UPPER OVER, K integers p     LOWER, UPPER: EXPONENT or none
+            | lift-ball LOWER UPPER OVER, K integers p, RADIUS
+            | lift-box LOWER UPPER OVER, K integers low, K integers high
             | rows N (left N (x F)... EXPONENT right N (x F)...)...
    EXPONENT: two fractions f s, the number f sqrt s; s is 1 where it is rational.
 
@@ -135,6 +138,18 @@ let generator k () =
     let upper = exponent_or_none () in
     let over = positive () in
     Lift (lower, upper, { entries = times k integer; over })
+  | "lift-ball" ->
+    let lower = exponent_or_none () in
+    let upper = exponent_or_none () in
+    let over = positive () in
+    let entries = times k integer in
+    LiftOver (lower, upper, Ball ({ entries; over }, integer ()))
+  | "lift-box" ->
+    let lower = exponent_or_none () in
+    let upper = exponent_or_none () in
+    let over = positive () in
+    let low = times k integer in
+    LiftOver (lower, upper, Box (low, times k integer, over))
   | "rows" -> Rows (times (count ()) row)
   | w -> fail ("no generator: " ^ w)
 
@@ -164,27 +179,41 @@ let objective k =
       | "high" -> columns n k
       | w -> fail ("expected same or high, found " ^ w) in
     Some (Loss (low, high, unit, weights))
-  | "square" ->
+  | "squares" ->
+    let n = count () in
     let constant = fraction () in
     let unit = positive () in
     let p = times k integer in
-    Some (Square (constant, p, times k integer, unit))
+    Some (Squares (constant, p, columns n k, unit))
   | w -> fail ("no objective: " ^ w)
+
+let choice () =
+  match word () with
+  | "keep" -> Keep (natural ())
+  | "at" ->
+    let place = natural () in
+    let over = positive () in
+    At (place, { entries = times (count ()) integer; over })
+  | w -> fail ("expected keep or at, found " ^ w)
 
 let relaxation () =
   match word () with
   | "average" -> Average (times (count ()) integer)
   | "restrict" -> RestrictTo (times (count ()) natural)
   | "representatives" -> RepresentedBy (times (count ()) natural)
+  | "members" -> Members (times (count ()) choice)
   | w -> fail ("no relaxation: " ^ w)
 
-let multiplier () =
+let row_of_cone weight =
   let place = natural () in
   let is_upper = match word () with
     | "upper" -> true | "lower" -> false | w -> fail ("expected upper or lower, found " ^ w) in
   let row_x = natural () in
   let row_other = natural () in
-  { place; is_upper; row_x; row_other; weight = integer () }
+  { place; is_upper; row_x; row_other; weight = weight () }
+
+let multiplier () = row_of_cone integer
+let facet () = row_of_cone (fun () -> B.zero_big_int)
 
 let oracle () =
   match word () with
@@ -197,6 +226,10 @@ let oracle () =
   | "knapsack" ->
     let over = positive () in
     KnapsackOracle { entries = times (count ()) integer; over }
+  | "rays" ->
+    let facets = times (count ()) facet in
+    expect "direction";
+    RaysOracle (facets, times (count ()) integer)
   | w -> fail ("no oracle: " ^ w)
 
 let certificate () =
@@ -205,6 +238,7 @@ let certificate () =
   let line = match word () with
     | "costs" -> Costs
     | "decoders" -> DecoderNodes (times (count ()) fraction)
+    | "gain" -> AsGain
     | w -> fail ("no linearization: " ^ w) in
   expect "multipliers";
   let multipliers = times (count ()) (fun () -> times (count ()) multiplier) in

@@ -41,6 +41,9 @@ class Resources:
         Of a row in a table, and of a cell in one.
     footer_bytes
         Of the description at the end of a Parquet file.
+    page_bytes
+        Of the pages of a Parquet file that are unpacked at once, one or two a column, as far as
+        they are larger than the usual two megabytes.
     inputs
         Inputs of a problem, a channel or a mechanism.
     entries
@@ -72,6 +75,7 @@ class Resources:
     problem_bytes: int = 4 * 2**20
     row_bytes: int = 4 * 2**20
     footer_bytes: int = 16 * 2**20
+    page_bytes: int = 64 * 2**20
     inputs: int = 10**6
     entries: int = 2 * 10**7
     columns: int = 10**4

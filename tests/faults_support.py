@@ -21,7 +21,7 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 
-from mechdesign.routes.interior import band, conversion, dense_kkt
+from mechdesign.routes.interior import band, newton, sparse
 
 
 class Panic(BaseException):
@@ -197,7 +197,8 @@ class Faults:
             patch.setattr(cp.Problem, "solve", _faulty_solve(self, cp.Problem.solve))
             for owner, name in FUNCTIONS:
                 patch.setattr(owner, name, self._faulty(f"{name}", getattr(owner, name)))
-            patch.setattr(dense_kkt, "lapack", self._lapack())
+            patch.setattr(newton, "lapack", self._lapack())
+            patch.setattr(sparse, "lapack", self._lapack())
             patch.setattr(band, "lapack", self._lapack())
             yield self
 
@@ -230,7 +231,6 @@ FUNCTIONS: list[tuple[Any, str]] = [
     (scipy.linalg, "eigh"),
     (scipy.linalg, "cho_solve"),
     (scipy.optimize, "nnls"),
-    (conversion, "brentq"),
 ]
 
 

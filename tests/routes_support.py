@@ -7,18 +7,16 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign import Channel, Problem
-from mechdesign.designs.evidence import certificate_of
 from mechdesign.repair import repair
 from mechdesign.routes.base import RawSolution
-from mechdesign.routes.column_generation.feasible_prices import feasible_prices
 
 
 def proved_bound(problem: Problem, raw: RawSolution) -> float:
     """The bound that the weights, or prices, prove, by the kernel."""
-    assert raw.dual is not None
-    dual, compiled = feasible_prices(problem, raw.dual), problem.compiled
-    certificate = certificate_of(problem, compiled, dual, lambda: 0.0)
-    return float(compiled.statement.sign * certificate.bound(compiled.statement))
+    statement = problem.compiled.statement
+    certificate = raw.proofs[0](problem)
+    assert certificate is not None
+    return float(statement.sign * certificate.bound(statement))
 
 
 def repaired_value(problem: Problem, raw: RawSolution) -> Fraction:

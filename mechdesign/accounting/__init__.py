@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from mechdesign.accounting.aggregation.after_aggregation import (
+    Aggregated,
+    after_aggregation,
+)
+from mechdesign.accounting.aggregation.designs import AggregatedDesign, design_for_aggregation
+from mechdesign.accounting.aggregation.inverses import (
+    largest_aggregated_budget,
+    least_aggregated_reports,
+)
 from mechdesign.accounting.composition.composition import Composition, compose
 from mechdesign.accounting.composition.deltas import approximate_delta, exact_delta
 from mechdesign.accounting.composition.formulas import lip_composition_bound, lip_to_ldp
@@ -80,6 +89,8 @@ from mechdesign.accounting.shuffling.inverses import (
 )
 
 __all__ = [
+    "Aggregated",
+    "AggregatedDesign",
     "Bounds",
     "Capacity",
     "Composition",
@@ -106,6 +117,7 @@ __all__ = [
     "ShuffledFrontier",
     "TradeOff",
     "adaptive",
+    "after_aggregation",
     "after_shuffling",
     "analytic_gaussian_delta",
     "analytic_gaussian_deviation",
@@ -114,6 +126,7 @@ __all__ = [
     "compose",
     "compose_sequence",
     "delta_after_shuffling",
+    "design_for_aggregation",
     "design_for_shuffle",
     "error_region",
     "exact_delta",
@@ -121,9 +134,11 @@ __all__ = [
     "first_bound_radius",
     "implied",
     "laplace_scale",
+    "largest_aggregated_budget",
     "largest_local_budget",
     "ldp_capacity",
     "leakages",
+    "least_aggregated_reports",
     "least_deviation",
     "least_laplace_scale",
     "least_reports",

@@ -19,6 +19,7 @@ from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, add_allow, complain
 from mechdesign.cli.compare import add_commands as add_compare
 from mechdesign.cli.design import add_commands as add_design
 from mechdesign.cli.explore import add_commands as add_explore
+from mechdesign.cli.export import add_commands as add_export
 from mechdesign.cli.frontier import add_commands as add_frontier
 from mechdesign.cli.leakage import add_commands as add_leakage
 from mechdesign.cli.records import add_commands as add_records
@@ -142,6 +143,7 @@ def _parser() -> argparse.ArgumentParser:
         add_advise,
         add_leakage,
         add_compare,
+        add_export,
         add_explore,
     ):
         add(commands)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from typing import TYPE_CHECKING
 
 from mechdesign.cli.common import DONE
 from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from mechdesign.accounting.aggregation.after_aggregation import Aggregated
     from mechdesign.cli.common import Commands
 
 __all__ = ["add_commands"]
@@ -30,6 +32,12 @@ def add_commands(commands: Commands) -> None:
     )
     advise.add_argument("epsilon", metavar="EPSILON", help="the budget in nats")
     advise.add_argument("reports", type=int, metavar="REPORTS", help="how many people report")
+    advise.add_argument(
+        "--only-sums",
+        metavar="DELTA",
+        help="also what the sum of all reports leaks at this delta, as 1e-9, where secure "
+        "aggregation shows nothing else",
+    )
     advise.add_argument("--json", action="store_true", help="print JSON instead of a table")
     advise.set_defaults(run=_advise)
 
@@ -50,15 +58,42 @@ def _advise(options: argparse.Namespace) -> int:
 
     inputs, rest = _inputs(options.inputs), (options.epsilon, options.reports)
     found: Advice | BlockAdvice
+    sums: dict[str, Aggregated] = {}
     try:
         if isinstance(inputs, int):
             found = advise(inputs, *rest)
+            if options.only_sums is not None:
+                sums = _sums(inputs, *rest, options.only_sums)
+        elif options.only_sums is not None:
+            raise InputError("--only-sums", "a number of inputs, not a grid", options.inputs)
         else:
             found = advise_blocks(Domain.grid(*inputs), *rest)
     except InputError as error:
-        words = {"k": "INPUTS", "n": "REPORTS", "epsilon": "EPSILON"}
+        words = {"k": "INPUTS", "n": "REPORTS", "epsilon": "EPSILON", "delta": "--only-sums"}
         raise InputError(
             words.get(error.key, error.key), error.expected, error.given, error.hint
         ) from None
-    print(json.dumps(found.to_json()) if options.json else found)
+    if options.json:
+        only_sums = {kind: told.to_json() for kind, told in sums.items()}
+        print(json.dumps(found.to_json() | ({"only_sums": only_sums} if sums else {})))
+        return DONE
+    print(found)
+    if sums:
+        print(f"if only the sum of all reports is seen, at delta = {float(options.only_sums):g}:")
+    for kind, told in sums.items():
+        low, high = math.floor(told.at_least * 1e6) / 1e6, math.ceil(told.epsilon * 1e6) / 1e6
+        print(f"{kind:30} central epsilon from {low:.6f} to {high:.6f}, {told.local:.6g} a report")
     return DONE
+
+
+def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Aggregated]:
+    """Return what sums leak, for the mechanisms whose reports are bits that can be added up."""
+    from mechdesign.accounting import after_aggregation
+    from mechdesign.mechanisms import (
+        GeneralizedRandomizedResponse,
+        OptimizedUnaryEncoding,
+        SymmetricUnaryEncoding,
+    )
+
+    kinds = (SymmetricUnaryEncoding, OptimizedUnaryEncoding, GeneralizedRandomizedResponse)
+    return {kind.name: after_aggregation(kind(inputs, epsilon), n, delta) for kind in kinds}

@@ -62,22 +62,12 @@ def add_commands(commands: Commands) -> None:
     )
     solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
     solve.add_argument("--json", action="store_true", help="print JSON instead of a report")
-    solve.add_argument(
-        "--key",
-        metavar="PRIVATE.pem",
-        help="sign what -o saves with this Ed25519 key, in CHANNEL.json.sig",
-    )
     add_data(solve)
     solve.set_defaults(run=_solve)
 
     verify = commands.add_parser("verify", help="check a saved channel from the file alone")
     verify.add_argument("channel", metavar="CHANNEL.json")
     verify.add_argument("--json", action="store_true", help="print JSON instead of sentences")
-    verify.add_argument(
-        "--key",
-        metavar="PUBLIC.pem",
-        help="refuse the file unless it is signed with this Ed25519 key, in CHANNEL.json.sig",
-    )
     verify.set_defaults(run=_verify)
 
     check = commands.add_parser("check", help="solve problems and compare with [expected]")
@@ -93,13 +83,8 @@ def add_commands(commands: Commands) -> None:
 
 def _solve(options: argparse.Namespace) -> int:
     from mechdesign.files import load_problem, save
-    from mechdesign.files.signatures import private_key
 
     check_writable(options.output, options.plot, options.problem)
-    if options.key is not None:
-        if options.output is None:
-            raise InputError("--key", "-o with it", "none")
-        private_key(options.key, options.output)  # refused before the work
     try:
         problem = load_problem(options.problem)  # whose errors name the file
         solution = _designed(problem, options)
@@ -108,7 +93,7 @@ def _solve(options: argparse.Namespace) -> int:
             print(json.dumps({"status": "infeasible", "reason": str(error)}))
         raise InfeasibleError(f"{options.problem}: {error}") from None
     if options.output:
-        save(solution, options.output, key=options.key)
+        save(solution, options.output)
     if options.plot:
         _plot(solution, options.plot)
     print(json.dumps(solution.to_json()) if options.json else solution)
@@ -158,7 +143,7 @@ def _verify(options: argparse.Namespace) -> int:
     from mechdesign.files import load_mechanism
 
     try:
-        saved = load_mechanism(options.channel, key=options.key)
+        saved = load_mechanism(options.channel)
     except CertificateError as error:
         if options.json:
             print(json.dumps({"verified": False, "reason": str(error)}))

@@ -63,9 +63,6 @@ def add_commands(commands: Commands) -> None:
         "absolute, squared or hamming)",
     )
     mechanism.add_argument("--json", action="store_true", help="print JSON instead of a line")
-    mechanism.add_argument(
-        "--key", metavar="PRIVATE.pem", help="sign it with this Ed25519 key, in FILE.json.sig"
-    )
     add_data(mechanism)
     mechanism.set_defaults(run=_mechanism)
 
@@ -244,7 +241,7 @@ def _mechanism(options: argparse.Namespace) -> int:
         if error.key in ("kind", "size", "remap", "loss", "copies", "field"):
             raise
         raise error.inside_file(options.problem) from None
-    save(made, options.output, key=options.key)
+    save(made, options.output)
     if options.json:
         described = {
             "mechanism": made.name,
@@ -275,7 +272,7 @@ def _privatize(options: argparse.Namespace) -> int:
             ids=options.id,
             one_each=options.one_each,
             form=options.format,
-            replace=options.force,
+            force=options.force,
             unknown=options.unknown,
             missing=options.missing,
             keep=options.keep,
@@ -356,7 +353,7 @@ class ColumnEstimate:
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    from mechdesign.collection.records import check_table_name, save_estimate, tally_columns
+    from mechdesign.collection.records import check_table_name, save_estimate, tally_file
     from mechdesign.estimation import METHODS, TARGETS, estimate
     from mechdesign.estimation.quantiles import normal_quantile
 
@@ -372,7 +369,7 @@ def _estimate(options: argparse.Namespace) -> int:
     saved = checked_file(options.channel)
     mechanism = saved.mechanism
     with FileBar("estimate") as bar:
-        tallies = tally_columns(
+        tallies = tally_file(
             dict.fromkeys(columns, mechanism),
             options.source,
             form=options.format,

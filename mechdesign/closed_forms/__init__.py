@@ -1,7 +1,8 @@
 """Closed forms: formulas for the optimal channel, each with the condition that makes it so.
 
-To add one, write its class in a file of its own and name it in :data:`CLOSED_FORMS`; if it is to be
-proved without a solver's dual, add its certificate to :mod:`mechdesign.designs.universal`.
+To add one, write its class in a file of its own and name it in :data:`CLOSED_FORMS`. Its
+``certificate`` says why it is optimal, most often by a universal channel
+(:mod:`mechdesign.evidence.facets`).
 """
 
 from __future__ import annotations

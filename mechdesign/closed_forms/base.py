@@ -1,16 +1,17 @@
-"""The contract of a closed form: a formula, its condition, and the theorem that proves it."""
+"""The contract of a closed form: a formula, its condition, and its certificate."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions import Notion
 from mechdesign.notions.rows.cone import Family
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -73,20 +74,11 @@ class ClosedForm(ABC):
 
     name: ClassVar[str]
     source: ClassVar[str]
-    theorem: ClassVar[str | None]
-    """What proves it optimal, in :data:`mechdesign.designs.universal.THEOREMS`.
-
-    None: only the data of a certificate do.
-    """
-
-    theorem_is_tight: ClassVar[bool] = False
-    """Whether the bound of the theorem is exact, so that no numeric bound is needed beside it."""
-
     allows_non_conic: ClassVar[bool] = False
     """Whether it holds under constraints on the whole channel, not only on columns."""
 
     allows_readings: ClassVar[bool] = False
-    """Whether its theorem bounds the variance of unbiased readings too."""
+    """Whether its certificate bounds the variance of unbiased readings too."""
 
     @abstractmethod
     def check(self, problem: Problem) -> Verdict:
@@ -96,13 +88,13 @@ class ClosedForm(ABC):
     def formula(self, problem: Problem) -> Formula:
         """Return the channel, where :meth:`check` holds."""
 
-    def prices(self, problem: Problem) -> FloatArray | None:
-        """Return ``(n_inputs,)`` potentials that prove it optimal; None where the theorem does."""
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves the formula optimal; None where its prices do, or nothing can."""
         return None
 
-    def theorem_data(self, problem: Problem) -> dict[str, Any]:
-        """Return what the certificate must name for the theorem, as it is saved; often nothing."""
-        return {}
+    def prices(self, problem: Problem) -> FloatArray | None:
+        """Return ``(n_inputs,)`` potentials that prove it optimal, where those of a loss do."""
+        return None
 
 
 def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:

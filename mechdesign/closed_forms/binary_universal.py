@@ -8,6 +8,8 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, decide
+from mechdesign.evidence.facets import binary
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.utilities import LinearUtility
 
@@ -29,7 +31,6 @@ class BinaryUniversal(ClosedForm):
 
     name = "binary universal"
     source = "Acharya et al. 2020, Theorem 2; Warner 1965; Mangat 1994"
-    theorem = "binary-universal"
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for two inputs, and for a utility that only needs information or an expectation."""
@@ -48,6 +49,10 @@ class BinaryUniversal(ClosedForm):
             "with two inputs every private channel is the universal one followed by "
             f"post-processing (odds may change by {a:.6g} and {b:.6g}){kind}",
         )
+
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        return binary(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the universal channel, and the Bayes decision on it for an expected loss."""

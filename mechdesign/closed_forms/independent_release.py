@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, decide
+from mechdesign.evidence.facets import equal_rows
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.utilities import LinearUtility
 
@@ -21,7 +23,6 @@ class IndependentRelease(ClosedForm):
 
     name = "independent release"
     source = "perfect privacy"
-    theorem = "equal-rows"
     allows_non_conic = True
 
     def check(self, problem: Problem) -> Verdict:
@@ -31,6 +32,10 @@ class IndependentRelease(ClosedForm):
         if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
             return Verdict(False, "a worst case may want a mixture of outputs", relevant=False)
         return Verdict(True, "a budget of 0 makes all rows of every private channel equal")
+
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        return equal_rows(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the constant channel on the best output."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,8 @@ from mechdesign.closed_forms.base import (
     decide,
     the_notion,
 )
+from mechdesign.evidence.facets import NamedRow, simplicial
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions import HighLowLDP
 from mechdesign.problem import Problem
 
@@ -37,7 +38,6 @@ class KaryMangat(ClosedForm):
 
     name = "k-ary Mangat"
     source = "ours; Mangat 1994 for two inputs"
-    theorem = "simplicial"
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for high-low LDP alone, one sensitive input, and a utility that needs information."""
@@ -63,15 +63,12 @@ class KaryMangat(ClosedForm):
         matrix[sensitive, sensitive] = 1.0
         return decide(problem, matrix[:, matrix.max(axis=0) > 0])
 
-    def theorem_data(self, problem: Problem) -> dict[str, Any]:
-        """Return the rows that make the channel: those of the pairs, and q_s >= 0."""
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return the rays of the pairs' rows and q_s >= 0."""
         s, _ = _sensitive(problem)
-        return {
-            "facets": [
-                [None, "positive", s, None] if x == s else [0, "ratio", s, x]
-                for x in range(len(problem.domain))
-            ]
-        }
+        rows: list[NamedRow] = [(0, "ratio", s, x, None) for x in range(len(problem.domain))]
+        rows[s] = (None, "positive", s, None, None)
+        return simplicial(problem.compiled, rows)
 
 
 def _sensitive(problem: Problem) -> tuple[int, HighLowLDP]:

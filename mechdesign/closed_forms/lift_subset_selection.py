@@ -14,6 +14,8 @@ from mechdesign.closed_forms.subset_selection import (
 )
 from mechdesign.closed_forms.uniform_lift import best_lift
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.symmetric import subset_selection
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk
@@ -34,8 +36,6 @@ class LiftSubsetSelection(ClosedForm):
 
     name = "subset selection by lifts"
     source = "ours; the vertices are of Jiang et al. 2021 (TIFS)"
-    theorem = "subset-selection"
-    theorem_is_tight = True
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for bounds on the lift at the uniform prior, and a risk of estimation."""
@@ -55,6 +55,10 @@ class LiftSubsetSelection(ClosedForm):
             f"at the uniform prior all vectors of lifts have the same entries, {raised} at the top"
         )
         return Verdict(True, reason)
+
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        return subset_selection(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""

@@ -8,7 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
+from mechdesign.evidence.facets import erasure
 from mechdesign.exact import exp_lower, short_text
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
@@ -38,7 +40,6 @@ class LIPRandomizedResponse(ClosedForm):
 
     name = "LIP randomized response"
     source = "Jiang et al. 2018 (CNS), Theorem 2"
-    theorem = "erasure"
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LIP, the region, and a utility that it is optimal for."""
@@ -63,6 +64,10 @@ class LIPRandomizedResponse(ClosedForm):
             f"{_border(epsilon):.6g}, so it is private, and every private channel is "
             "it followed by post-processing",
         )
+
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        return erasure(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel, its outputs named like the inputs for a metric loss."""

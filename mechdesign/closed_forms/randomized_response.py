@@ -7,6 +7,8 @@ import math
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, the_notion
+from mechdesign.evidence.symmetric import symmetric
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 
@@ -27,7 +29,6 @@ class RandomizedResponse(ClosedForm):
 
     name = "k-ary randomized response"
     source = "Kairouz, Bonawitz and Ramage 2016"
-    theorem = "randomized-response"
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
@@ -40,6 +41,10 @@ class RandomizedResponse(ClosedForm):
         if not problem.prior.is_uniform:
             return Verdict(False, "it is optimal for the uniform prior only")
         return Verdict(True, "LDP, Hamming loss and a uniform prior")
+
+    def certificate(self, problem: Problem) -> Certificate:
+        """Return what proves it optimal."""
+        return symmetric(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""

@@ -9,6 +9,8 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
+from mechdesign.evidence.symmetric import subset_selection
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions import LDP, BlockLDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk
@@ -56,8 +58,6 @@ class SubsetSelection(ClosedForm):
 
     name = "subset selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
-    theorem = "subset-selection"
-    theorem_is_tight = True
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP, a risk of estimation, and a uniform prior, which is also the worst."""
@@ -71,6 +71,10 @@ class SubsetSelection(ClosedForm):
             return TOO_LARGE
         j = best_size(k, math.exp(-notion.epsilon))
         return Verdict(True, f"under LDP the best subset selection, of {j} of {k}, is optimal")
+
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        return subset_selection(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
@@ -88,7 +92,6 @@ class BlockSubsetSelection(ClosedForm):
 
     name = "block subset selection"
     source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 4"
-    theorem = None
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for block-structured LDP, and a prior that is the same inside each block."""

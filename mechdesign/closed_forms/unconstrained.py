@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, best_outputs, decide
+from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.utilities import LinearUtility
 
@@ -21,7 +23,6 @@ class Unconstrained(ClosedForm):
 
     name = "identity"
     source = "no row binds"
-    theorem = "nothing-constrained"
     allows_non_conic = True
     allows_readings = True
 
@@ -32,6 +33,10 @@ class Unconstrained(ClosedForm):
         if not problem.is_conic:
             return Verdict(False, "the identity breaks the privacy notion", relevant=False)
         return Verdict(True, "no row of the privacy notion can be broken by any channel")
+
+    def certificate(self, problem: Problem) -> Certificate:
+        """Return what proves it optimal."""
+        return nothing_constrained(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the identity, or the best output for each input."""

@@ -11,7 +11,9 @@ from scipy.linalg import circulant
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, lift_rows_at, name_outputs
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.symmetric import symmetric
 from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 
@@ -37,7 +39,6 @@ class UniformLift(ClosedForm):
 
     name = "uniform lifts"
     source = "ours"
-    theorem = "uniform-lift"
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for a bound on the lift alone, uniform priors, and a symmetric utility."""
@@ -52,6 +53,10 @@ class UniformLift(ClosedForm):
             "at a uniform prior the extreme lifts are permutations of one, and its cyclic shifts "
             "are optimal for every utility that is symmetric in the inputs",
         )
+
+    def certificate(self, problem: Problem) -> Certificate:
+        """Return what proves it optimal."""
+        return symmetric(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the cyclic shifts of the best lift."""

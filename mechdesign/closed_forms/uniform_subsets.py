@@ -16,6 +16,8 @@ from mechdesign.closed_forms.base import (
     the_notion,
 )
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.symmetric import symmetric
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import ColumnUtility
@@ -40,8 +42,6 @@ class UniformSubsets(ClosedForm):
 
     name = "subset selection by shifts"
     source = "Wang et al. 2016, for information"
-    theorem = "uniform-subsets"
-    theorem_is_tight = True
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP alone, the uniform prior, and a symmetric utility."""
@@ -61,6 +61,10 @@ class UniformSubsets(ClosedForm):
             f"at a uniform prior sets of {(ray == 1).sum()} of {k} inputs are worth the "
             "most among the extreme rays of LDP, for every utility that is symmetric in the inputs",
         )
+
+    def certificate(self, problem: Problem) -> Certificate:
+        """Return what proves it optimal."""
+        return symmetric(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the cyclic shifts of the best set."""

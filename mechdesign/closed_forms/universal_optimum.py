@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, best_when_informed, decide
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.facets import simplicial
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 
 __all__ = ["Universal"]
@@ -39,7 +40,6 @@ class Universal(ClosedForm):
 
     name = "universal channel"
     source = "ours; Acharya et al. 2020, Theorem 2, for two inputs"
-    theorem = "simplicial"
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for a cone of as many facets as inputs, and a utility that needs information only."""
@@ -57,14 +57,14 @@ class Universal(ClosedForm):
             f"optimal for every data-processing utility: {found.reason}",
         )
 
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        facets = _decided(problem.cone).facets
+        return simplicial(problem.compiled, [facet.row for facet in facets])
+
     def formula(self, problem: Problem) -> Formula:
         """Return the universal channel, and the Bayes decision on it for an expected loss."""
         matrix = _decided(problem.cone).matrix
         if matrix is None:
             raise UnsupportedError("privacy", "a cone of as many facets as inputs", problem.privacy)
         return decide(problem, matrix[:, matrix.max(axis=0) > 0])
-
-    def theorem_data(self, problem: Problem) -> dict[str, Any]:
-        """Return the rows that make the channel."""
-        own = problem.prior.probabilities
-        return {"facets": [facet.to_table(own) for facet in _decided(problem.cone).facets]}

@@ -55,7 +55,7 @@ class Answers:
             sets = sum(rows is not None and not rows.priors.members for rows in lifts)
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._stopwatch.phase("compile"):
-            self._compiled = problem.compiled
+            _ = problem.compiled  # once, and in this phase
         self.best: Candidate | None = None
         self._start: RawSolution | None = None
         self._start_bound = -math.inf
@@ -86,7 +86,7 @@ class Answers:
             self._limits.incumbent = start.value
             self._limits.start = self._start = start
             self._start_bound = self._limits.bound
-            if start.dual is not None:  # proved at once: there may be no time for it in the end
+            if start.proofs:  # proved at once: there may be no time for it in the end
                 self.take(start, "a channel and a bound before the search")
         while not (start and self._limits.over()) and (attempt := self._next(attempts)) is not None:
             self.attempt(attempt)
@@ -151,10 +151,10 @@ class Answers:
         better = self._better(raw)
         if better is self._start and better is not raw and self.best is not None:
             return True  # nothing is better than what was there before
-        bare = replace(better, dual=None, theorem=None, theorem_data={})
+        bare = replace(better, proofs=())
         for answer in (better, bare):
             try:
-                found = Candidate(self._problem, self._compiled, answer, why, self._limits)
+                found = Candidate(self._problem, answer, why, self._limits)
                 self.best = found if self.best is None else self.best.merged(found)
             except Exception as error:
                 if not self._fails(better.route, error):
@@ -180,7 +180,7 @@ class Answers:
         value = float((cost[:, places] * matrix).sum())
         found = replace(raw, matrix=matrix, outputs=tuple(labels))
         channel = found if value <= start.value else start
-        is_proved = start.dual is not None and self._limits.bound <= self._start_bound
+        is_proved = bool(start.proofs) and self._limits.bound <= self._start_bound
         evidence = start if is_proved else found
         if channel is evidence:
             return channel

@@ -17,13 +17,13 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.channel import Channel
-from mechdesign.designs.evidence import ceiling_of, limit_rows
 from mechdesign.domain import Domain, Label, plain_label
+from mechdesign.evidence.rows import ceiling_of, limit_rows
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Latent, Lift, Listed, Ratio
 from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
 from mechdesign.kernel.oracles import Entropy, Knapsack, Line, OneBudget
-from mechdesign.kernel.relaxations import Average, Members, Representatives
+from mechdesign.kernel.relaxations import Members, Representatives
 from mechdesign.notions.base import Notion
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.family import Family
@@ -216,20 +216,14 @@ def _priced(
     problem: Problem, certificate: Certificate, part: Columns
 ) -> tuple[Columns, Iterator[Block]]:
     """Return some columns, and the multipliers that prices imply at them."""
-    from mechdesign.routes.column_generation.feasible_prices import row_multipliers  # scipy
+    from mechdesign.routes.lp.warm_column import row_multipliers  # scipy
 
     allowed = part.places.argmax(axis=0).tolist()
     columns = replace(part, places=np.eye(len(allowed)))
     if not 0 < part.matrix.size <= MOST_PRICED:
         return columns, iter(())
-    weights = next(
-        (
-            np.array(r.weights, dtype=float)
-            for r in certificate.relaxations
-            if isinstance(r, Average)
-        ),
-        None,
-    )
+    named = certificate.reference
+    weights = None if named is None else np.array(list(map(float, named)))
     prices = np.array(list(map(float, certificate.prices or [0.0] * len(problem.domain))))
     prices += ceiling_of(problem) * problem.prior.array
     found = row_multipliers(problem, prices, weights, allowed)
@@ -257,12 +251,12 @@ def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
             if block.place in (parts.cone if cones else parts.limits)
         )
         node, x = (np.array(numbers, dtype=np.intp) for numbers in (block.node, block.x))
-        other = np.array(block.other or [0] * len(block.x), dtype=np.intp)
+        other = np.array(block.others, dtype=np.intp)
         weight = np.array([float(w) for w in block.weight])
         kept = node < (node.max(initial=0) + 1 if n_nodes is None else n_nodes)
         node, x, other, weight = node[kept], x[kept], other[kept], weight[kept]
         if not cones:
-            rows = {at: row for row, at in limit_rows(problem, compiled, n).items()}
+            rows = {at: row for row, at in limit_rows(problem, n).items()}
             named = [
                 rows[block.place + n, part]
                 for n, part in zip(other.tolist(), x.tolist(), strict=True)

@@ -5,19 +5,16 @@ raw channel and dual variables -> exact channel -> value, bound, certificate -> 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import partial
 
 from mechdesign.channel import Channel
-from mechdesign.designs.evidence import certificate_of
-from mechdesign.designs.solution import PrivacyClaim, Solution, reference_of
-from mechdesign.designs.universal import THEOREMS, nothing_constrained
+from mechdesign.designs.solution import PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, LimitError
+from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.claims import privacy_steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
-from mechdesign.kernel.names import Compiled
 from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import private
@@ -26,14 +23,11 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
-from mechdesign.routes import Considered, Dual, RawSolution
+from mechdesign.routes import Considered, RawSolution
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.starts.remapping import remapped, without_rare
 
 __all__ = ["Candidate"]
-
-SPARE = 0.1
-"""The share of the gap that leaving out and rounding multipliers may cost."""
 
 RARE = 0.3
 """The share of the gap that outputs may cost which are left out as they are next to never sent."""
@@ -50,8 +44,8 @@ class Candidate:
 
     Parameters
     ----------
-    problem, compiled
-        What was asked, and the same as the kernel reads it.
+    problem
+        What was asked.
     raw, why
         The answer of a route, and the reason for the route.
     limits
@@ -66,14 +60,13 @@ class Candidate:
     def __init__(
         self,
         problem: Problem,
-        compiled: Compiled,
         raw: RawSolution,
         why: str,
         limits: Limits,
     ) -> None:
         self.raw, self.why, self.maximized = raw, why, problem.utility.is_maximized
-        self.problem, self.compiled, self.limits = problem, compiled, limits
-        self.statement, self.notes = compiled.statement, list[str]()
+        self.problem, self.compiled, self.limits = problem, problem.compiled, limits
+        self.statement, self.notes = problem.compiled.statement, list[str]()
         self.certificate: Certificate | None = None
         self._steps = 0
         with limits.stopwatch.phase("repair"):
@@ -104,7 +97,7 @@ class Candidate:
 
     def _value(self, certificate: Certificate | None) -> Fraction:
         """Return the objective, exactly; an estimator is made for the prior of the certificate."""
-        reference = None if certificate is None else reference_of(certificate)
+        reference = certificate.reference if certificate else None
         whole = 1 << self.channel.bits
         found = value(self.statement, self._columns, whole, self._used, self._readings, reference)
         return self._sign * found
@@ -118,14 +111,17 @@ class Candidate:
             If there is none: every one is refused, and without any the objective is unbounded.
         """
         best, refused = None, list[str]()
-        for is_evidence, make in self._proofs():
+        evident, proofs = True, [*self.raw.proofs, _unconstrained]
+        for make in proofs:
             if best is not None and self.is_within(0.0):
                 break
+            is_evidence = make is not _unconstrained
             try:
-                certificate = make()
+                certificate = make(self.problem)
                 if certificate is None:
                     continue
-                steps = Steps(self._allowed() if is_evidence else None)
+                most = self.limits.proof_steps(current().proof_steps, STEPS_A_SECOND)
+                steps = Steps(most if is_evidence else None)
                 with self.limits.proof():
                     found = certificate.bound(self.statement, steps)
             except LimitError as error:
@@ -140,50 +136,16 @@ class Candidate:
         if best is None or (refused and not evident):
             raise CertificateError(refused[0] if refused else "no bound is proved")
 
-    def _proofs(self) -> Iterator[tuple[bool, Callable[[], Certificate | None]]]:
-        """Yield what makes certificates: a theorem and dual variables, which are evidence; none."""
-        raw, compiled = self.raw, self.compiled
-        if raw.theorem is not None:
-            yield True, partial(THEOREMS[raw.theorem], compiled, *raw.theorem_data.values())
-        if raw.dual is not None:
-            yield True, partial(self._of_dual, compiled, raw.dual)
-        yield False, partial(nothing_constrained, compiled)
-
-    def _of_dual(self, compiled: Compiled, given: Dual) -> Certificate:
-        """Return dual variables as the kernel has them: feasible prices, no needless multipliers.
-
-        What multipliers may take off the bound is a share of the gap that was aimed at, or of that
-        which the search left.
-        """
-        from mechdesign.routes.column_generation.feasible_prices import (  # scipy on demand
-            feasible_prices,
-            multiplier_bound,
-        )
-
-        problem, dual = self.problem, feasible_prices(self.problem, given)
-
-        def spare() -> float:
-            found = float(self._value(None))
-            loss = float(problem.utility.ceiling) - found if self.maximized else found
-            bound = multiplier_bound(problem, dual)
-            return SPARE * max(self.limits.gap * loss, 0.0 if bound is None else loss - bound)
-
-        return certificate_of(problem, compiled, dual, spare)
-
-    def _allowed(self) -> int:
-        """Return how many steps the proof of one bound may take, in the time that is left."""
-        allowed, left = current().proof_steps, self.limits.proof_seconds()
-        return allowed if left is None else min(allowed, int(STEPS_A_SECOND * max(left, 0.1)))
-
     def _asked_of_readers(self) -> list[str]:
         """Return what a reader must allow, where the file asks for more work than usual."""
-        n = len(self.channel.outputs)
-        others, entries = privacy_steps(self.compiled, n), 2 * self.channel.numerators.size
+        n, usual = len(self.channel.outputs), Resources().steps
+        needed = privacy_steps(self.compiled, n)
         if self.certificate is not None:
-            others += value_steps(self.statement, n)
-            entries += entries_of(write(self.certificate))
-        needed = max(self._steps, others)
-        if needed <= Resources().steps + STEPS_PER_ENTRY * entries:
+            needed = max(self._steps, needed + value_steps(self.statement, n))
+        if needed > usual:  # the entries of the file allow more
+            proof = [] if self.certificate is None else write(self.certificate)
+            usual += STEPS_PER_ENTRY * (2 * self.channel.numerators.size + entries_of(proof))
+        if needed <= usual:
             return []
         more = 10 ** len(str(needed))
         return [f"a reader must allow more work: verify with --allow steps={more}"]
@@ -191,7 +153,7 @@ class Candidate:
     @property
     def reference(self) -> Prior:
         """The prior that estimators are made for: the problem's, or that of the certificate."""
-        named = None if self.certificate is None else reference_of(self.certificate)
+        named = self.certificate.reference if self.certificate else None
         if named is not None:
             return Prior(named)
         return self.problem.utility.reference(self.problem.prior)
@@ -237,7 +199,7 @@ class Candidate:
         """
         unused = _unused(self.problem, self.channel)
         with self.limits.stopwatch.phase("certify"):
-            privacy = _claims(self.problem, self.compiled, self.channel)
+            privacy = _claims(self.problem, self.channel)
         decoder = self.problem.utility.decoder(self.channel, self.reference)
         if isinstance(self.statement.objective, Reading) and self.certificate is not None:
             decoder = self._readings
@@ -258,9 +220,14 @@ class Candidate:
         )
 
 
-def _claims(problem: Problem, compiled: Compiled, channel: Channel) -> tuple[PrivacyClaim, ...]:
+def _unconstrained(problem: Problem) -> Certificate:
+    """Prove the bound that ignores privacy."""
+    return nothing_constrained(problem.compiled)
+
+
+def _claims(problem: Problem, channel: Channel) -> tuple[PrivacyClaim, ...]:
     """Let the kernel confirm every notion, and measure the leakage of each."""
-    columns, whole = channel.columns(), 1 << channel.bits
+    compiled, columns, whole = problem.compiled, channel.columns(), 1 << channel.bits
     claims = []
     asked = zip(
         problem.privacy,

@@ -23,6 +23,7 @@ from mechdesign.routes.starts.route import Start
 
 if TYPE_CHECKING:
     from mechdesign.designs.continuous.solution import ContinuousSolution
+    from mechdesign.designs.noise.solution import NoiseSolution
     from mechdesign.routes.conic.user_terms import UserTerms
 
 __all__ = ["check_limits", "design"]
@@ -152,16 +153,32 @@ def design(
 
         try:
             with _limits(gap, time_limit, memory_limit, progress) as limits:
-                return design_noise(problem, limits)
+                return design_noise(problem, limits, _part(limits))
         except MechdesignError:
             if route == NOISE or not problem.is_written_out:
                 raise  # else its budget is none for noise
-    problem = problem if own is None else own.problem
+    problem, noise = problem if own is None else own.problem, None
     with _limits(gap, time_limit, memory_limit, progress) as limits:
+        if own is None and symmetries is None:
+            noise = _noise_first(problem, route, limits)
         answers, considered = _answers(problem, route, limits, own, symmetries)
     best = answers.best
     notes = [] if own is None or best is None else own.notes(best.channel)
-    return answers.solution(considered, notes)
+    found = answers.solution(considered, notes)
+    return noise.bounded_by(found) if noise and noise.value < found.value else found
+
+
+def _noise_first(problem: Problem, route: Any, limits: Limits) -> NoiseSolution | None:
+    """Return noise with a remap, where a search is sure to be long; it may be better than that."""
+    is_limited = isinstance(route, str) and route == AUTO and math.isfinite(limits.seconds)
+    if not (is_limited and problem.suits_noise and Start().is_first(problem)):
+        return None
+    from mechdesign.designs.noise.design import design_noise  # scipy on demand
+
+    try:
+        return design_noise(problem, limits)
+    except MechdesignError:  # its budget is none for noise
+        return None
 
 
 def _asks_for_noise(problem: Problem, route: Any) -> bool:
@@ -185,12 +202,18 @@ def _continuous(
         if given:
             raise UnsupportedError(key, "none for a continuous problem", shown(given))
 
-    def finite(program: Problem, gap: float, seconds: float) -> Solution:
+    return design_continuous(problem, limits, gap, _part(limits, route))
+
+
+def _part(limits: Limits, route: str = AUTO) -> Callable[[Problem, float, float], Solution]:
+    """Return what designs for a smaller problem with a gap, in so many seconds."""
+
+    def part(program: Problem, gap: float, seconds: float) -> Solution:
         limit = None if math.isinf(seconds) else max(seconds, 0.1)
         memory = limits.memory if math.isfinite(limits.memory) else None
         return design(program, route=route, gap=gap, time_limit=limit, memory_limit=memory)
 
-    return design_continuous(problem, limits, gap, finite)
+    return part
 
 
 def check_limits(

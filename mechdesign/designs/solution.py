@@ -16,7 +16,6 @@ from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import FORMAT, OPTIMAL_GAP, VERSION, digest, relative_gap
-from mechdesign.kernel.relaxations import Average
 from mechdesign.kernel.schema import write
 from mechdesign.notions import Notion
 from mechdesign.problem import Problem
@@ -29,7 +28,6 @@ __all__ = [
     "Solution",
     "float_below",
     "privacy_line",
-    "reference_of",
 ]
 
 EARLY = "ended early"
@@ -332,12 +330,3 @@ def privacy_line(claim: PrivacyClaim) -> str:
             shown += f", delta = {short_text(Fraction(table['delta']))}"
         return f"{head}, epsilon = {shown}: proved; leaks {claim.leakage:.9g}{share}"
     return f"{head}: proved; the largest excess over its budgets is {claim.leakage:.3g}"
-
-
-def reference_of(certificate: Certificate) -> tuple[Fraction, ...] | None:
-    """Return the weights that a certificate puts in the place of a worst case."""
-    for relaxation in certificate.relaxations:
-        if isinstance(relaxation, Average):
-            weights = list(map(Fraction, relaxation.weights))
-            return tuple(w / sum(weights) for w in weights)
-    return None

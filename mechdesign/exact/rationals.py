@@ -19,27 +19,6 @@ from typing import Any
 
 from mechdesign.errors import InputError, shown
 
-__all__ = [
-    "LARGEST",
-    "LARGEST_EXPONENT",
-    "LEAST_SIZE",
-    "PI",
-    "PRECISION",
-    "Exact",
-    "as_fraction",
-    "exp_lower",
-    "exp_lower_scaled",
-    "exp_upper",
-    "fraction_text",
-    "is_whole",
-    "log_lower",
-    "log_upper",
-    "short_text",
-    "sqrt_lower",
-    "sqrt_upper",
-    "whole_number",
-]
-
 Exact = int | float | str | Decimal | Fraction
 """What may stand for an exact number: a float stands for the decimal that it prints as."""
 

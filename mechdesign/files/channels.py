@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,6 @@ from mechdesign.domain import plain_label
 from mechdesign.errors import CertificateError, InputError, LimitError
 from mechdesign.files.problems import read_domain
 from mechdesign.files.reading import read_json_text
-from mechdesign.files.signatures import check_signature
 from mechdesign.kernel import Verified, digest, parse, verify
 from mechdesign.kernel.documents import FORMAT, VERSION
 from mechdesign.prior import Prior
@@ -24,7 +23,6 @@ from mechdesign.writing.atomic import write_atomically
 if TYPE_CHECKING:
     from mechdesign.continuous import ContinuousChannel
     from mechdesign.designs.continuous.solution import ContinuousSolution
-    from mechdesign.files.signatures import PublicKey
     from mechdesign.mechanisms import Mechanism
 
 __all__ = [
@@ -35,7 +33,7 @@ __all__ = [
     "load_channel",
     "read_document",
     "save_solution",
-    "signed_by",
+    "verified_file",
 ]
 
 
@@ -133,50 +131,35 @@ def _text(document: dict[str, Any]) -> str:
     return text
 
 
-def load_channel(path: str | os.PathLike[str], *, key: PublicKey | None = None) -> SavedChannel:
+def load_channel(path: str | os.PathLike[str]) -> SavedChannel:
     """Read a channel file, and check every claim in it before returning it.
 
-    Parameters
-    ----------
-    path
-        The file.
-    key
-        An Ed25519 public key, or the name of a file of it in PEM: the file must be signed with it.
-
     Raises
     ------
     InputError
-        If it cannot be read or is no JSON, or the key is none.
+        If it cannot be read or is no JSON.
     CertificateError
-        If a claim does not hold, or the file is not signed with the key.
+        If a claim does not hold.
     """
-    return signed_by(path, key, checked_channel)
+    return verified_file(path, checked_channel)
 
 
-def signed_by(path: str | os.PathLike[str], key: PublicKey | None, check: Callable[[Any], S]) -> S:
-    """Return what a check finds in a file; if a key is given, the file must be signed with it.
-
-    The signature is checked first, before anything in the file is believed.
+def verified_file(path: str | os.PathLike[str], check: Callable[[Any], S]) -> S:
+    """Return what a check finds in a file.
 
     Raises
     ------
     InputError
-        If it cannot be read or is no JSON, or the key is none.
+        If it cannot be read or is no JSON.
     LimitError
         If it asks for more than is allowed.
     CertificateError
-        If it is not signed with the key, or the check finds a claim that does not hold.
+        If the check finds a claim that does not hold.
     """
-    document = read_document(Path(path))
-    signed = None if key is None else check_signature(document, path, key)
     try:
-        saved = check(document)
+        return check(read_document(Path(path)))
     except LimitError as error:
         raise error.inside_file(str(path)) from None
-    if signed is None:
-        return saved
-    claims = (*saved.verified.claims, signed)
-    return replace(saved, verified=replace(saved.verified, claims=claims))
 
 
 def read_document(file: Path) -> Any:

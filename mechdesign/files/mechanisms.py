@@ -19,10 +19,9 @@ from mechdesign.files.channels import (
     checked_channel,
     save_bare_channel,
     save_solution,
-    signed_by,
+    verified_file,
 )
 from mechdesign.files.problems import read_domain
-from mechdesign.files.signatures import private_key, sign
 from mechdesign.kernel import digest, verify
 from mechdesign.kernel.documents import FORMAT, VERSION
 from mechdesign.notions import NOTIONS
@@ -30,7 +29,6 @@ from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
-    from mechdesign.files.signatures import PrivateKey, PublicKey
     from mechdesign.mechanisms import Mechanism
 
 __all__ = [
@@ -46,8 +44,6 @@ __all__ = [
 def save(
     result: Solution | ContinuousSolution | Channel | Mechanism,
     path: str | os.PathLike[str],
-    *,
-    key: PrivateKey | None = None,
 ) -> None:
     """Write a solution with its certificate, a channel, or a structured mechanism to a JSON file.
 
@@ -59,28 +55,22 @@ def save(
         What to save.
     path
         The file.
-    key
-        An Ed25519 private key, or the name of a file of it in PEM: the file is signed with it, in
-        ``channel.json.sig`` beside it.
 
     Raises
     ------
     InputError
         If the file cannot be written, or what is given is none of these.
     """
-    signer = None if key is None else private_key(key, path)
     if isinstance(result, Solution | ContinuousSolution):
-        document = save_solution(result, path)
+        save_solution(result, path)
     elif isinstance(result, Channel):
-        document = save_bare_channel(result, path)
+        save_bare_channel(result, path)
     else:
         from mechdesign.mechanisms import Mechanism  # where one is saved it is loaded already
 
         if not isinstance(result, Mechanism):
             raise InputError("result", "a Solution, a Channel or a Mechanism", shown_kind(result))
-        document = save_mechanism(result, path)
-    if signer is not None:
-        sign(document, path, signer)
+        save_mechanism(result, path)
 
 
 def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -118,24 +108,17 @@ def mechanism_digest(mechanism: Channel | Mechanism | ContinuousChannel) -> str:
     return str(document["digest"]).removeprefix("sha256:")
 
 
-def load_mechanism(path: str | os.PathLike[str], *, key: PublicKey | None = None) -> SavedMechanism:
+def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
     """Read a channel file, continuous or not, or a mechanism file, and check every claim in it.
-
-    Parameters
-    ----------
-    path
-        The file.
-    key
-        An Ed25519 public key, or the name of a file of it in PEM: the file must be signed with it.
 
     Raises
     ------
     InputError
-        If it cannot be read or is no JSON, or the key is none.
+        If it cannot be read or is no JSON.
     CertificateError
-        If a claim does not hold, or the file is not signed with the key.
+        If a claim does not hold.
     """
-    return signed_by(path, key, _checked)
+    return verified_file(path, _checked)
 
 
 def _checked(document: Any) -> SavedMechanism:

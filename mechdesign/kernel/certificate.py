@@ -11,7 +11,7 @@ from mechdesign.kernel.linearizations import Linearizations
 from mechdesign.kernel.oracles import Oracles
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import multiplier_steps, safe_bound
-from mechdesign.kernel.relaxations import Relaxations
+from mechdesign.kernel.relaxations import Average, Relaxations
 from mechdesign.kernel.statement import Statement
 
 
@@ -53,6 +53,12 @@ class Certificate:
     relaxations: tuple[Relaxations, ...] = ()
     multipliers: tuple[Block, ...] = ()
     prices: Numbers | None = None
+
+    @property
+    def reference(self) -> tuple[Fraction, ...] | None:
+        """The weights in the place of a worst case, for which an estimator is made."""
+        found = (r.normalized() for r in self.relaxations if isinstance(r, Average))
+        return next(found, None)
 
     def bound(self, statement: Statement, steps: Steps | None = None) -> Fraction:
         """Return a number that the objective of no private channel is below.

@@ -5,6 +5,7 @@ Each check raises a :class:`~mechdesign.errors.CertificateError`, or returns the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -185,3 +186,15 @@ def same_decoder(wanted: list[Any], claimed: Any, signed: bool = False) -> bool:
         if not same:
             return False
     return True
+
+
+def used_places(problem: Compiled, outputs: Sequence[Any]) -> list[int]:
+    """Return the place of each output among those allowed."""
+    allowed = problem.outputs
+    if allowed is None:
+        numbered = list(outputs) == list(range(len(outputs)))
+        need(numbered, "the outputs that the optimizer chose are not numbered from 0")
+        return list(range(len(outputs)))
+    place = {y: n for n, y in enumerate(allowed)}
+    need(set(outputs) <= set(place), "the channel has an output that the problem does not allow")
+    return [place[y] for y in outputs]

@@ -109,8 +109,8 @@ class Rejected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Designed:
-    """What was designed for a problem, and what is claimed of it."""
+class Claims:
+    """What is claimed of a design."""
 
     format: Literal["mechdesign-channel"]
     version: int
@@ -126,12 +126,18 @@ class Designed:
     route: str
     why: str
     privacy: tuple[Claim, ...]
-    problem: ProblemTable
     digest: str
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Designed(Claims):
+    """What was designed for a problem, and what is claimed of it."""
+
+    problem: ProblemTable
     timings: dict[str, float] = field(default_factory=dict)
     considered: tuple[Rejected, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +202,7 @@ def parse(text: str | bytes, name: str = "the file") -> Any:
         If it has more bytes, entries, lists, levels or digits than the reader allows: found
         before it is parsed.
     ValueError
-        If it is no JSON, has a key twice in one table, or a number that is none.
+        If it is no JSON, has a key twice in one table, or NaN or an infinity for a number.
 
     Examples
     --------

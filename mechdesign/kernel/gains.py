@@ -131,9 +131,9 @@ class Squares(_Form):
 
     def split(self, x: int) -> Callable[[Fraction], int]:
         """Return h_x, a square."""
-        need(self.weights is None and self._own is not None, "the gain does not split")
-        v, _ = (self._own or {}).get(x, (ZERO, ONE))
-        return lambda r: scaled(v * v * r * r, up=True)
+        need(self._own is not None, "the gain does not split")
+        v, b = (self._own or {}).get(x, (ZERO, ONE))
+        return lambda r: scaled(b * v * v * r * r, up=True)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class Gauge:
         if len(self.parts) == 2 and self.parts[0] == NOTHING:
             factor = shortened(exp_upper(-self.parts[1].exponent), True)
             total = self._excess(self.parts[1], factor, columns, sums)
-            if self.exponent == -self.parts[1].exponent and self.limit >= 0:
+            if self.exponent == -self.parts[1].exponent:
                 most = factor * self.limit  # (F left - right)_+ <= F limit, for F >= e**-a alone
         else:
             nets = self.nets(weak=False)

@@ -77,8 +77,6 @@ class Program:
         The number of last nodes for which prices 0 must be safe; they are not joined.
     regions
         Of each node, ends of r = q / (p . q) for its columns; an oracle may ignore them.
-    finish
-        A monotone function from the bound on F to that on the objective.
     """
 
     constant: Fraction
@@ -87,7 +85,6 @@ class Program:
     join: Callable[[list[Cost]], Cost] = minimum
     tails: int = 0
     regions: list[Ends] | None = None
-    finish: Callable[[Fraction], Fraction] = lambda bound: bound
 
 
 class _Slot(ABC):
@@ -191,7 +188,7 @@ def safe_bound(
         need(reach, "the probes do not reach far enough: prices 0 are not safe beyond them")
         safe = program.join(found[:plain])
     rest = Fraction(sum(safe), UNIT) - paid - oracle.paid(statement)
-    return program.finish(program.constant + rest)
+    return program.constant + rest
 
 
 def multiplier_steps(statement: Statement, nodes: int, multipliers: Sequence[Block]) -> int:

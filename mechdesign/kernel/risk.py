@@ -24,8 +24,8 @@ from operator import mul
 
 from mechdesign.exact import sqrt_upper
 from mechdesign.kernel.arithmetic import dot, need, over_one_denominator, scaled
-from mechdesign.kernel.linearizations.estimator import root_factor
 from mechdesign.kernel.objectives import Risk
+from mechdesign.kernel.relaxations.estimator import root_factor
 
 Columns = Sequence[Sequence[int]]
 ZERO, ONE = Fraction(0), Fraction(1)

@@ -7,13 +7,14 @@ file all work on this.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from mechdesign.exact import exp_upper
 from mechdesign.kernel.generators import Cone, Constant, Lift, Ratio
+from mechdesign.kernel.generators.base import Key
 from mechdesign.kernel.limits import Limit, Sums
 from mechdesign.kernel.objectives import Objective
 
@@ -70,20 +71,24 @@ class Statement:
         return max((low for low, _ in ends), default=Fraction(0)), min(highs, default=None)
 
     def rows(self, bits: int = 80) -> list[tuple[Fraction, ...]]:
-        """Return all rows g of the cone, g . q <= 0, as dense vectors, weakened by rounding.
+        """Return all rows g of the cone, g . q <= 0, as dense vectors, weakened by rounding."""
+        found: dict[tuple[Fraction, ...], None] = {}
+        for place, key in self.row_keys():
+            net = self.cone[place].row(key, self.k, up=True).net(weak=True, bits=bits)
+            if any(v > 0 for v in net.values()):
+                row = tuple(net.get(x, Fraction(0)) for x in range(self.k))
+                found[row] = None
+        return list(found)
+
+    def row_keys(self) -> Iterator[tuple[int, Key]]:
+        """Return the place of a generator and the key of each row that :meth:`rows` is made of.
 
         A ratio that two others imply is left out: fewer rows, and the same cone but for rounding.
         """
-        found: dict[tuple[Fraction, ...], None] = {}
-        for part in self.cone:
+        for place, part in enumerate(self.cone):
             for key in part.keys(self.k):
-                if isinstance(part, Ratio) and _implied(part, self.k, key[1], key[2]):
-                    continue
-                net = part.row(key, self.k, up=True).net(weak=True, bits=bits)
-                if any(v > 0 for v in net.values()):
-                    row = tuple(net.get(x, Fraction(0)) for x in range(self.k))
-                    found[row] = None
-        return list(found)
+                if not (isinstance(part, Ratio) and _implied(part, self.k, key[1], key[2])):
+                    yield place, key
 
 
 def _implied(part: Ratio, k: int, x: int, z: int) -> bool:

@@ -6,15 +6,15 @@ other number in it is a claim, which is computed again.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 from mechdesign.errors import CertificateError, MechdesignError
 from mechdesign.kernel.arithmetic import need
-from mechdesign.kernel.certificate import Certificate, Steps
+from mechdesign.kernel.certificate import Steps
 from mechdesign.kernel.claims import (
     Verified,
     check_status,
+    used_places,
     verify_bound,
     verify_decoder,
     verify_privacy,
@@ -28,10 +28,9 @@ from mechdesign.kernel.documents import (
     digest,
     read_file,
 )
-from mechdesign.kernel.names import Compiled, compile_problem
+from mechdesign.kernel.names import compile_problem
 from mechdesign.kernel.objectives import Reading, Risk
 from mechdesign.kernel.packed import denominator_bits, exact as number, packed_entries
-from mechdesign.kernel.relaxations import Average
 from mechdesign.kernel.value import decoder, value, value_steps
 from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
 
@@ -134,7 +133,7 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
     steps.take(5 * file.problem.steps(), "the statement")
     problem = compile_problem(file.problem)
     columns, whole = channel.columns(problem.labels), 1 << channel.bits
-    used = _used(problem, channel.outputs)
+    used = used_places(problem, channel.outputs)
     claims = [f"rows sum to 1 exactly: integers over 2**{channel.bits}"]
     need(len(file.privacy) == len(problem.table.privacy), "the file does not claim every notion")
     need(file.privacy, "the file claims no notion of privacy")
@@ -157,7 +156,7 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
         readings = None if channel.readings is None else channel.readings.numbers()
         belong = (readings is not None) == isinstance(aim, Reading)
         need(belong, "exact readings belong to the objective unbiased-variance only")
-        prior = _reference(certificate) if certificate and isinstance(aim, Risk) else None
+        prior = certificate.reference if certificate and isinstance(aim, Risk) else None
         steps.take(value_steps(statement, len(columns)), "the value")
         exact = statement.sign * value(statement, columns, whole, used, readings, prior)
         if readings is not None:
@@ -183,21 +182,3 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
             f"{file.objective!r:.60}, whose definition the file does not carry"
         )
     return Verified((*claims, *read, f"NOT checked: {shown}"), found, bound)
-
-
-def _used(problem: Compiled, outputs: tuple[Any, ...]) -> list[int]:
-    """Return the place of each output among those allowed."""
-    allowed = problem.outputs
-    if allowed is None:
-        numbered = list(outputs) == list(range(len(outputs)))
-        need(numbered, "the outputs that the optimizer chose are not numbered from 0")
-        return list(range(len(outputs)))
-    place = {y: n for n, y in enumerate(allowed)}
-    need(set(outputs) <= set(place), "the channel has an output that the problem does not allow")
-    return [place[y] for y in outputs]
-
-
-def _reference(certificate: Certificate) -> tuple[Fraction, ...] | None:
-    """Return the weights that the certificate puts in the place of a worst case."""
-    found = (r.normalized() for r in certificate.relaxations if isinstance(r, Average))
-    return next(found, None)

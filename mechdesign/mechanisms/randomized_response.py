@@ -110,6 +110,11 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMe
         p, q = self._own / WHOLE, self._other / WHOLE
         return (1 - q) / (p - q), -q / (p - q)
 
+    @property
+    def best_guess(self) -> float:
+        """The probability of the truth."""
+        return self._own / WHOLE
+
     def decoding_work(self, n: int) -> float:
         """Return n for the counts, and one for each input."""
         return float(n + self._k)

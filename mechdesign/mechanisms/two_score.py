@@ -76,6 +76,14 @@ class LDPMechanism(Mechanism):
         """The least l2 risk of all channels under LDP, at the uniform prior (Ye and Barg 2018)."""
         return least_ldp_risk(len(self.inputs), self._notion.epsilon)
 
+    @property
+    @abstractmethod
+    def best_guess(self) -> float:
+        """How likely the best guess of a uniform input from one report is right.
+
+        That is Sum_y max_x Q(y|x) / k, exact but for floating point; 1/k without a report.
+        """
+
     @abstractmethod
     def decoding_work(self, n: int) -> float:
         """Return about how many additions the estimates from n reports take."""

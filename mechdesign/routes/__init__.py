@@ -1,6 +1,6 @@
 """Routes: methods to find the best channel, and the router that picks one and says why."""
 
-from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.base import RawSolution
 from mechdesign.routes.route import Attempt, Considered, Route, Verdict
 from mechdesign.routes.router import AUTO, NOISE, ROUTES, plan
 
@@ -10,7 +10,6 @@ __all__ = [
     "ROUTES",
     "Attempt",
     "Considered",
-    "Dual",
     "RawSolution",
     "Route",
     "Verdict",

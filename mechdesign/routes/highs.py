@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
-from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.outside import Guarded, called, checked
 from mechdesign.routes.limits import Limits
@@ -28,7 +28,6 @@ __all__ = [
     "is_optimal",
     "solve_lp",
     "status",
-    "vertex_basis",
 ]
 
 NAME = "HiGHS"
@@ -42,6 +41,9 @@ UNIT = 4096.0
 tolerances shrink by as much."""
 
 SMALLEST_COEFFICIENT = 1e-12
+
+LATE = 0.01
+"""Seconds after the end of the time that is left when HiGHS stops by itself, if it asks nobody."""
 
 DUAL, PRIMAL = 1, 4
 """HiGHS's numbers for the simplex methods: the basis of the primal one stays feasible when costs
@@ -63,11 +65,15 @@ class LPModel:
 
 @dataclass(frozen=True)
 class LPResult:
-    """The optimum: ``primal`` and ``reduced`` cost by variable, ``dual`` by row, HiGHS's signs."""
+    """The optimum: ``primal`` and ``reduced`` cost by variable, ``dual`` by row, HiGHS's signs.
+
+    Where time was over before, ``is_optimal`` is false and these are those of the last step.
+    """
 
     primal: FloatArray
     reduced: FloatArray
     dual: FloatArray
+    is_optimal: bool = True
 
 
 def highs(method: str, presolve: str = "choose", limits: Limits | None = None) -> Guarded:
@@ -106,31 +112,25 @@ class WarmStartedLP:
     """
 
     def __init__(self, program: LPModel, method: str, limits: Limits | None = None) -> None:
-        self.program, self.method, self._limits = program, method, limits
-        self._restart()
-
-    def _restart(self) -> None:
-        """Load the program with the first settings."""
-        # unit, method and presolve of HiGHS: where one stops without an optimum, the next is tried
-        method = self.method
-        self._settings = [(1.0, "ipm", "on"), (1.0, "simplex", "off"), (1.0, method, "on")]
+        self.program, self.method = program, method
+        self._asked, self._limits = limits, limits or Limits()
         self._load(UNIT, method, "on")
 
     def _load(self, unit: float, method: str, presolve: str) -> None:
         """Load the program with settings of HiGHS."""
         self._unit = unit
-        self._solver = highs(method, presolve, self._limits)
+        self._solver = highs(method, presolve, self._asked)
         self._solver.passModel(_model(self.program, self._unit))
 
     @property
     def basis(self) -> Basis:
-        """The basis of the last run: a byte for each column and each row."""
+        """The basis of the last run."""
         return self._solver.getBasis()
 
     def start_at(self, basis: Basis | None) -> None:
         """Forget earlier runs; start at a basis, by the primal simplex method, or at none."""
         if self._unit != UNIT:  # the last run needed other settings
-            self._restart()
+            self._load(UNIT, self.method, "on")
         self._solver.clearSolver()
         known = basis is not None and basis.valid
         self._solver.setOptionValue("presolve", "off" if known else "on")
@@ -138,8 +138,15 @@ class WarmStartedLP:
         if known:
             self._solver.setBasis(basis)
 
-    def solve(self, cost: FloatArray | None = None) -> LPResult:
+    def solve(self, cost: FloatArray | None = None, partial: bool = False) -> LPResult:
         """Solve, at other costs if they are given; where HiGHS stops short, with other settings.
+
+        Parameters
+        ----------
+        cost
+            Default that of the last time.
+        partial
+            Whether what HiGHS has when time is over will do.
 
         Raises
         ------
@@ -150,30 +157,27 @@ class WarmStartedLP:
             self.program = replace(self.program, cost=cost)
             places = np.arange(len(cost), dtype=np.int32)
             self._solver.changeColsCost(len(cost), places, cost * self._unit)
-        while True:
-            self._check_limits()
+        limits, shape, said = self._limits, self.program.A.shape, ""
+        # unit, method and presolve of HiGHS: where one stops without an optimum, the next is tried
+        settings = [(1.0, "ipm", "on"), (1.0, "simplex", "off"), (1.0, self.method, "on")]
+        while not limits.over():
+            if said:
+                if not settings:
+                    raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
+                self._load(*settings.pop())
+            if math.isfinite(limits.left):
+                until = self._solver.getRunTime() + limits.left  # it counts the time of all runs
+                self._solver.setOptionValue("time_limit", until + LATE)
             try:
                 self._solver.run()
                 if is_optimal(self._solver):
-                    return answer(self._solver, self.program.A.shape, self._unit)
+                    return answer(self._solver, shape, self._unit)
                 said = status(self._solver)
             except SolverError as error:
                 said = str(error)
-            self._check_limits()
-            if not self._settings:
-                raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
-            self._load(*self._settings.pop())
-
-    def _check_limits(self) -> None:
-        """Tell HiGHS how much time is left; raise if there is none."""
-        limits = self._limits
-        if limits is None:
-            return
-        if limits.over():
-            raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended}")
-        if math.isfinite(limits.left):  # HiGHS counts the time of all its runs
-            until = self._solver.getRunTime() + limits.left
-            self._solver.setOptionValue("time_limit", until)
+        if said and partial and self._solver.getSolution().dual_valid:
+            return replace(answer(self._solver, shape, self._unit), is_optimal=False)
+        raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended}")
 
 
 class BoundedProgram:
@@ -205,25 +209,11 @@ class BoundedProgram:
             return None
 
 
-def solve_lp(program: LPModel, method: str, limits: Limits | None = None) -> LPResult:
+def solve_lp(
+    program: LPModel, method: str, limits: Limits | None = None, partial: bool = False
+) -> LPResult:
     """Solve a linear program once; see :class:`WarmStartedLP`."""
-    return WarmStartedLP(program, method, limits).solve()
-
-
-def vertex_basis(columns: BoolArray, rows: BoolArray) -> Basis:
-    """Return the basis of a vertex.
-
-    Parameters
-    ----------
-    columns, rows
-        Which of them are basic, as many as there are rows; the other columns are at 0 and the other
-        rows at their upper bounds.
-    """
-    status, basis = highspy.HighsBasisStatus, highspy.HighsBasis()
-    basis.col_status = [status.kBasic if basic else status.kLower for basic in columns]
-    basis.row_status = [status.kBasic if basic else status.kUpper for basic in rows]
-    basis.valid, basis.alien = True, False
-    return basis
+    return WarmStartedLP(program, method, limits).solve(partial=partial)
 
 
 def is_optimal(solver: Guarded) -> bool:
@@ -237,7 +227,7 @@ def status(solver: Guarded) -> str:
 
 
 def answer(solver: Guarded, shape: tuple[int, ...], unit: float = 1.0) -> LPResult:
-    """Return the optimum of a program whose right-hand sides and costs were scaled by a unit.
+    """Return the answer to a program whose right-hand sides and costs were scaled by a unit.
 
     Parameters
     ----------

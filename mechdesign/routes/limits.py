@@ -30,6 +30,9 @@ OPTIMAL = 1e-8
 LATE = 1.05
 """Of the time limit, when the proof ends at the latest, but for one second."""
 
+LEAST_SECONDS = 0.1
+"""Seconds that a proof has where time is over."""
+
 AFTER_INTERRUPT = 5.0
 """Seconds that the proof of what an interrupted search has found may take."""
 
@@ -147,37 +150,39 @@ class Limits:
         """
         return default if math.isinf(self.seconds) else min(default, int(rate * self.seconds))
 
-    def part(self, unit: float = 0.0) -> Limits:
-        """Return these limits for a search within the search.
+    def part(self, unit: float = 0.0, share: float = 1.0) -> Limits:
+        """Return these limits, or a share of the time left, for a search within the search.
 
         Its progress is reported with values times the unit; without a unit, not at all.
         """
-        part = Limits(self.gap, self.left, memory=self.memory, clock=self.clock)
+        part = Limits(self.gap, share * self.left, memory=self.memory, clock=self.clock)
         part._whole, part._unit, part.stopwatch = self, unit, self.stopwatch
         return part
 
     def over(self) -> bool:
         """Return whether time is up or the user has interrupted; :attr:`ended` then says which."""
-        if self._whole is not None:
-            self.ended = self._whole.ended if self._whole.over() else ""
+        if self._whole is not None and self._whole.over():
+            self.ended = self._whole.ended
         elif self.interrupted:
             self.ended = "interrupted"
         elif self._closed or self.elapsed >= self.seconds - self.reserve:
             self.ended = f"the time limit of {self.seconds:g} s was reached"
         return bool(self.ended)
 
-    def proof_seconds(self) -> float | None:
-        """Return the time that is left for a proof; None without a limit.
+    def proof_steps(self, most: int, rate: float) -> int:
+        """Return how many steps a proof may take, of which there are so many in a second.
 
         It may be late by a second and a twentieth of the time limit; where the search was
         interrupted it has :data:`AFTER_INTERRUPT` seconds.
         """
         if self._whole is not None:
-            return self._whole.proof_seconds()
+            return self._whole.proof_steps(most, rate)
         latest = LATE * self.seconds + 1
         if self.interrupted:
             latest = min(latest, self.elapsed + AFTER_INTERRUPT)
-        return latest - self.elapsed if math.isfinite(latest) else None
+        if math.isinf(latest):
+            return most
+        return min(most, int(rate * max(latest - self.elapsed, LEAST_SECONDS)))
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
@@ -202,12 +207,10 @@ class Limits:
         """Return whether a round as long as the last one would end too late."""
         now = self.elapsed
         lap, self._told = now - self._told, now
-        if lap > self.left:
-            whole = self
-            while whole._whole is not None:
-                whole = whole._whole
-            whole._closed = True
-        return lap > self.left
+        ends: Limits | None = self
+        while ends is not None and lap > ends.left:
+            ends._closed, ends = True, ends._whole
+        return self._closed
 
     def is_failure(self, error: Exception) -> bool:
         """Return whether an error is a failure of a route, so that another one is to be tried.

@@ -46,7 +46,7 @@ NUMERIC: tuple[Route, ...] = (
 )
 """The routes that compute, in the order in which the router tries those that it recommends."""
 
-ROUTES: dict[str, Route] = {route.name: route for route in (ClosedForms(NUMERIC), *NUMERIC)}
+ROUTES: dict[str, Route] = {route.name: route for route in (ClosedForms(), *NUMERIC)}
 """Every route by name."""
 
 

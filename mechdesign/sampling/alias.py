@@ -70,6 +70,15 @@ class AliasTable:
             widths.append(min(LIMB, left - sum(widths)))
         return [(width, left - sum(widths[: n + 1])) for n, width in enumerate(widths)]
 
+    def cells(self) -> tuple[int, Int64Array, Int64Array]:
+        """Return how many bits choose a cell, the threshold of each cell, and its other output.
+
+        Cells of one row after the other, for ``bits`` <= 62. A cell that one output fills has that
+        output as the other one, with threshold 0.
+        """
+        (thresholds,) = self._limbs
+        return self._choice_bits, thresholds, self._others.astype(np.int64)
+
     def draw(self, rows: Int64Array, source: Source) -> Int64Array:
         """Draw one output for each row named, with exactly the probabilities of that row.
 

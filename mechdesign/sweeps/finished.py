@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution, reference_of
+from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files import SavedChannel, load_channel, write_atomically
 from mechdesign.kernel import canonical
@@ -134,6 +134,6 @@ def _decoder(
     if readings is not None:
         whole = int(readings["denominator"])
         return tuple(Fraction(int(top), whole) for top in readings["numerators"])
-    named = reference_of(certificate)
+    named = certificate.reference
     prior = problem.utility.reference(problem.prior) if named is None else Prior(named)
     return problem.utility.decoder(saved.channel, prior)

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import hashlib
 import os
-import shutil
-import time
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from mechdesign.errors import InputError
 
-try:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-except ImportError:
-    HAS_LOCKS = False  # on Windows, where an open file can be neither removed nor replaced
-else:
-    HAS_LOCKS = True
+__all__ = ["atomic_file", "check_different", "write_atomically"]
 
-__all__ = ["atomic_file", "check_different", "locked", "write_atomically"]
-
-HIDDEN_NAMES = 8
-"""How many processes may hold a hidden file beside one target at the same time."""
-
-UNNAMED = getattr(os, "O_TMPFILE", 0)
-"""The flag for a file without a name, which vanishes with its process; 0 if there is none."""
-
-TRIES, PAUSE = 200, 0.05
-"""How often a lock is tried, and seconds between two tries."""
+PREFIX = ".mechdesign-"
+"""How the name of a file that is not whole yet begins."""
 
 
 def check_different(source: Path, target: Path) -> None:
@@ -47,18 +32,15 @@ def check_different(source: Path, target: Path) -> None:
 
 
 @contextlib.contextmanager
-def atomic_file(path: str | os.PathLike[str], *, durable: bool = True) -> Iterator[BinaryIO]:
+def atomic_file(
+    path: str | os.PathLike[str], *, durable: bool = True, force: bool = True
+) -> Iterator[BinaryIO]:
     """Open a file to write so that a reader sees the old one or the new one, never a part.
 
-    What is written goes to a file without a name, in the same folder, which takes its name when
-    the block ends and the bytes are on the disk. If the block raises, or the process is killed,
-    nothing is left of it and the old file stays.
-
-    A system that has no such files (Linux has them, on most file systems) gets a hidden one, beside
-    the target. It is removed if the block raises. A process that is killed outright leaves it; the
-    next that writes the same target removes it. The lock that a living process holds on its hidden
-    file tells the two apart. A file that replaces another is hidden for a moment on Linux as well,
-    when it is whole.
+    Bytes go to a hidden temporary file in the same folder, which is renamed to the target at the
+    end of the block. If the block raises, the temporary file is removed and the old file stays. A
+    process that is killed outright leaves its temporary file, ``.mechdesign-*``, readable by its
+    owner only.
 
     Parameters
     ----------
@@ -67,6 +49,9 @@ def atomic_file(path: str | os.PathLike[str], *, durable: bool = True) -> Iterat
     durable
         Whether the bytes are on the disk when the block has ended. Else a machine that loses power
         soon after may leave a file of which a part is missing.
+    force
+        Whether a file that exists is replaced. If not, an empty file claims the name when the
+        block begins, so that of several writers only one starts. It is removed if the block raises.
 
     Yields
     ------
@@ -76,19 +61,32 @@ def atomic_file(path: str | os.PathLike[str], *, durable: bool = True) -> Iterat
     Raises
     ------
     InputError
-        If it cannot be written, or what is there is no plain file.
+        If it cannot be written, is not a plain file, or exists and is not to be replaced.
     """
     target = _plain_target(path)
+    claim = None
     try:
-        _remove_stale(_hidden_names(target))
-        descriptor = _open_unnamed(target.parent)
-        how = _hidden(target) if descriptor is None else _unnamed(target, descriptor)
-        with how as stream:
-            yield stream
+        try:
+            claim = None if force else _claim(target)
+            with contextlib.ExitStack() as cleanup:
+                stream = tempfile.NamedTemporaryFile(  # noqa: SIM115  closed before it is renamed
+                    dir=target.parent, prefix=PREFIX, delete=False
+                )
+                cleanup.callback(Path(stream.name).unlink, missing_ok=True)
+                with stream:
+                    yield cast(BinaryIO, stream)
+                    stream.flush()
+                    Path(stream.name).chmod(_mode(target))
+                    if durable:
+                        os.fsync(stream.fileno())
+                if claim is not None and not _is_there(target, claim):
+                    raise _exists(target)
+                Path(stream.name).replace(target)
             if durable:
-                _sync(stream)
-        if durable:
-            _sync_folder(target.parent)
+                _sync_folder(target.parent)
+        finally:
+            if claim is not None and _is_there(target, claim):
+                target.unlink()
     except OSError as error:
         given = error.strerror or error
         raise InputError(str(target), "a file that can be written", given) from None
@@ -112,39 +110,6 @@ def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
         stream.write(encoded)
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file, so that the processes that read and replace it take turns.
-
-    A file that is not there is made, empty, readable by its owner only. Systems without
-    ``flock`` (Windows) take no turns.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made or locked, or another process keeps the lock.
-    """
-    descriptor = None
-    try:
-        for _ in range(TRIES if HAS_LOCKS else 1):
-            descriptor = _lock(path)
-            if descriptor is not None or not HAS_LOCKS:
-                break
-            time.sleep(PAUSE)
-        else:
-            raise InputError(str(path), "a file that no other process keeps locked", "another does")
-    except (OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        given = getattr(error, "strerror", None) or error
-        raise InputError(str(path), "a file that can be written and locked", given) from None
-    try:
-        yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
-
-
 def _plain_target(path: str | os.PathLike[str]) -> Path:
     """Return the file that a path leads to; refuse what is there and is no plain file."""
     try:
@@ -161,170 +126,29 @@ def _plain_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _hidden_names(target: Path) -> list[Path]:
-    """Return the names that a hidden file of a target may have: few, so that all are looked at."""
-    key = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
-    return [target.with_name(f".mechdesign-{key}-{n}") for n in range(HIDDEN_NAMES)]
-
-
-def _remove_stale(names: list[Path]) -> None:
-    """Remove hidden files that killed processes left: those that nobody holds."""
-    for name in names:
-        with contextlib.suppress(OSError):
-            if not HAS_LOCKS:
-                name.unlink()  # refused while a process has it open
-                continue
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                flock(descriptor, LOCK_EX | LOCK_NB)
-                if os.path.samestat(os.fstat(descriptor), name.lstat()):
-                    name.unlink()
-            finally:
-                os.close(descriptor)
-
-
-def _remove_own(names: list[Path], ours: os.stat_result) -> None:
-    """Remove the hidden file that this process made, if it is there."""
-    for name in names:
-        with contextlib.suppress(OSError):
-            if os.path.samestat(ours, name.lstat()):
-                name.unlink()
-
-
-def _lock(path: Path) -> int | None:
-    """Open and lock a file, which is made if there is none; None where another process has it."""
-    if not HAS_LOCKS:
-        return None
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+def _claim(target: Path) -> os.stat_result:
+    """Make an empty file that claims a name, and return its status."""
     try:
-        flock(descriptor, LOCK_EX | LOCK_NB)
-        if os.path.samestat(os.fstat(descriptor), path.stat()):  # else it was replaced meanwhile
-            return descriptor
-    except BlockingIOError:
-        pass
-    except BaseException:
-        os.close(descriptor)
-        raise
-    os.close(descriptor)
-    return None
-
-
-def _hold(descriptor: int) -> None:
-    """Mark a hidden file as one of a living process; some file systems have no locks."""
-    if HAS_LOCKS:
-        with contextlib.suppress(OSError):
-            flock(descriptor, LOCK_EX | LOCK_NB)
-
-
-def _open_unnamed(folder: Path) -> int | None:
-    """Return a file without a name that can be given one; None where there is no such thing."""
-    if not UNNAMED:
-        return None
+        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:
+        raise _exists(target) from None
     try:
-        descriptor = os.open(folder, UNNAMED | os.O_RDWR, 0o600)
-    except OSError:  # of a file system without them, or of the folder: a hidden file will tell
-        return None
-    if not os.path.lexists(_by_descriptor(descriptor)):
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
-def _by_descriptor(descriptor: int) -> str:
-    return f"/proc/self/fd/{descriptor}"
-
-
-@contextlib.contextmanager
-def _unnamed(target: Path, descriptor: int) -> Iterator[BinaryIO]:
-    """Write to a file without a name, which gets the one of the target in the end."""
-    names, ours = _hidden_names(target), os.fstat(descriptor)
-    try:
-        _hold(descriptor)
-        with os.fdopen(descriptor, "w+b", closefd=False) as stream:
-            yield stream
-            _finish(stream, target)
-            try:
-                _link(descriptor, target, names)
-            except OSError:  # a system that gives no second name to an open file
-                stream.seek(0)
-                with _hidden(target) as copy:
-                    shutil.copyfileobj(stream, copy)
-                    _sync(copy)
+        return os.fstat(descriptor)
     finally:
-        _remove_own(names, ours)
         os.close(descriptor)
 
 
-def _link(descriptor: int, target: Path, names: list[Path]) -> None:
-    """Give a file without a name the one of the target: at once, or by way of a hidden name."""
-    for name in (target, *names):
-        with contextlib.suppress(FileExistsError):
-            # the folder is that of an absolute path, so it does not count; but only with one does
-            # Python follow the link, and the file gets a name, not the link
-            os.link(_by_descriptor(descriptor), name, src_dir_fd=descriptor, follow_symlinks=True)
-            if name != target:
-                name.replace(target)
-            return
-    raise _too_many(names)
+def _exists(target: Path) -> InputError:
+    expected, given = "a file that is not there yet", "one that is"
+    return InputError(str(target), expected, given, "--force, or force=True, replaces it")
 
 
-@contextlib.contextmanager
-def _hidden(target: Path) -> Iterator[BinaryIO]:
-    """Write to a hidden file beside the target, which takes its place in the end."""
-    names = _hidden_names(target)
-    with contextlib.ExitStack() as held:
-        descriptor, name = _open_hidden(names)
-        held.callback(os.close, descriptor)
-        ours = os.fstat(descriptor)
-        try:
-            with os.fdopen(descriptor, "wb", closefd=False) as stream:
-                yield stream
-                _finish(stream, target, name)
-            if not HAS_LOCKS:
-                held.close()  # before it can be moved
-            name.replace(target)
-        finally:
-            if not HAS_LOCKS:
-                held.close()
-            _remove_own(names, ours)
-
-
-def _open_hidden(names: list[Path]) -> tuple[int, Path]:
-    """Make a hidden file and mark it as one of a living process."""
-    for name in names:
-        with contextlib.suppress(FileExistsError):
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-            descriptor = os.open(name, flags, 0o600)
-            try:
-                _hold(descriptor)
-                if os.fstat(descriptor).st_nlink:  # else another took it for a stale one
-                    return descriptor, name
-            except BaseException:
-                name.unlink()
-                os.close(descriptor)
-                raise
-            os.close(descriptor)
-    raise _too_many(names)
-
-
-def _too_many(names: list[Path]) -> OSError:
-    pattern = f"{names[0].name.removesuffix('0')}*"
-    return OSError(f"{len(names)} hidden files {pattern} beside it, which others may be writing")
-
-
-def _finish(stream: BinaryIO, target: Path, name: Path | None = None) -> None:
-    """Write what is left, and let the same people read it as before."""
-    stream.flush()
-    if name is None:
-        os.fchmod(stream.fileno(), _mode(target))
-    else:
-        name.chmod(_mode(target))
-
-
-def _sync(stream: BinaryIO) -> None:
-    """Bring what was written to the disk."""
-    stream.flush()
-    os.fsync(stream.fileno())
+def _is_there(target: Path, claim: os.stat_result) -> bool:
+    """Return whether the claim still has its name: a forced writer may have replaced it."""
+    try:
+        return os.path.samestat(target.stat(), claim)
+    except FileNotFoundError:
+        return False
 
 
 def _mode(target: Path) -> int:

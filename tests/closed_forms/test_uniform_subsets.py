@@ -23,7 +23,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.closed_forms import UniformSubsets
-from mechdesign.designs.universal import THEOREMS
+from mechdesign.evidence.symmetric import symmetric
 from mechdesign.kernel import verify
 from mechdesign.kernel.schema import write
 from mechdesign.utilities import Utility
@@ -78,8 +78,7 @@ def test_what_it_is_not_for() -> None:
     def both(notion: Any, utility: Utility, prior: Any = None) -> tuple[bool, bool]:
         problem = Problem(range(4), notion, utility, prior=prior)
         try:
-            certificate = THEOREMS["uniform-subsets"](problem.compiled)
-            assert certificate is not None
+            certificate = symmetric(problem.compiled)
             bound = certificate.bound(problem.compiled.statement)
         except CertificateError:
             return UniformSubsets().check(problem).holds, False
@@ -101,7 +100,5 @@ def test_off_its_region_the_theorem_is_refused_and_the_rays_are_asked() -> None:
     skewed = design(problem)
     assert skewed.route.startswith("extreme-rays")
     document = json.loads(json.dumps(skewed.document()))
-    document["certificate"] = json.loads(
-        json.dumps(write(THEOREMS["uniform-subsets"](problem.compiled)))
-    )
+    document["certificate"] = json.loads(json.dumps(write(symmetric(problem.compiled))))
     refused(document, "tell a group apart")

@@ -14,7 +14,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign import Channel, InputError
-from mechdesign.collection.records import privatize_file, tally_columns
+from mechdesign.collection.records import privatize_file, tally_file
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
 
 FIRST = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
@@ -92,25 +92,52 @@ def test_who_is_asked_what_is_the_same_for_a_key_whatever_the_records() -> None:
 def test_the_columns_of_a_file_are_drawn_and_counted_in_one_pass(tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("a,b,c\n" + "yes,v,1\nno,u,2\n" * 500)
-    done = privatize_file(BOTH, source, target, keep=["c"], chunk=64)
+    done = privatize_file(BOTH, source, target, keep=["c"], chunk=64, force=True)
     assert done.columns == ("a", "b")
     assert target.read_text().splitlines()[0] == "a,b,c"
     assert "spends     at most 2.014" in repr(done)
     assert done.to_json()["spends"]["total"]["ldp"] == md.spending(BOTH).total["ldp"]
-    found = tally_columns(BOTH, target)
+    found = tally_file(BOTH, target)
     assert {name: tally.total for name, tally in found.items()} == {"a": 1000, "b": 1000}
-    single = privatize_file(BOTH, source, target, one_each=True, chunk=64)
+    single = privatize_file(BOTH, source, target, one_each=True, chunk=64, force=True)
     assert "for one column each" in repr(single)
-    assert sum(t.total for t in tally_columns(BOTH, target, one_each=True).values()) == 1000
+    assert sum(t.total for t in tally_file(BOTH, target, one_each=True).values()) == 1000
     with pytest.raises(InputError, match="given an empty cell"):
-        tally_columns(BOTH, target)
+        tally_file(BOTH, target)
 
 
 def test_a_row_that_is_dropped_for_one_column_is_dropped_for_all(tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("a,b\nyes,u\n?,u\nno,?\nno,v\n")
-    done = privatize_file(BOTH, source, target, unknown="drop")
-    assert (done.rows, done.reports, done.unknown[0]) == (4, 2, 2)
+    done = privatize_file(BOTH, source, target, unknown="drop", force=True)
+    assert (done.rows, done.reports, done.unknown) == (
+        4,
+        2,
+        {"a": (1, "dropped"), "b": (1, "dropped")},
+    )
+
+
+def test_what_became_of_cells_is_told_for_each_column(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("a,b\nyes,u\n,u\nno,\n,v\n")
+    policies = {"a": "map:no", "b": "drop"}
+    done = privatize_file(BOTH, source, target, missing=policies)
+    assert done.missing == {"a": (2, "taken as 'no'"), "b": (1, "dropped")}
+    assert done.unknown == {"a": (0, "refused"), "b": (0, "refused")}
+    assert done.to_json()["missing"] == {
+        "a": {"cells": 2, "policy": "taken as 'no'"},
+        "b": {"cells": 1, "policy": "dropped"},
+    }
+    assert "missing    2 cells of 'a': taken as 'no'\nmissing    1 cell of 'b': dropped" in repr(
+        done
+    )
+    before = target.read_bytes()
+    with pytest.raises(InputError, match="not there yet"):
+        privatize_file(BOTH, source, target, missing=policies, force=False)
+    assert target.read_bytes() == before
+    for name in ("missing", "unknown"):
+        with pytest.raises(InputError, match=f"{name}: expected columns that are to be private"):
+            privatize_file(BOTH, source, target, **{name: {"c": "drop"}}, force=True)
 
 
 def test_pairs_of_columns_are_points_of_a_grid(tmp_path: Path) -> None:
@@ -118,19 +145,19 @@ def test_pairs_of_columns_are_points_of_a_grid(tmp_path: Path) -> None:
     truth = Channel.from_matrix(np.eye(9), inputs=grid, outputs=grid.labels)
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("row,col\n0,1\n2, 2\n1,0\n")
-    privatize_file(truth, source, target, ("row", "col"))
+    privatize_file(truth, source, target, ("row", "col"), force=True)
     assert target.read_text() == "row,col\n0,1\n2,2\n1,0\n"
-    assert tally_columns({("row", "col"): truth}, target)["row", "col"].counts.sum() == 3
+    assert tally_file({("row", "col"): truth}, target)["row", "col"].counts.sum() == 3
     numbers = GeneralizedRandomizedResponse(grid, 30)
-    privatize_file(numbers, source, target, ("row", "col"))
+    privatize_file(numbers, source, target, ("row", "col"), force=True)
     assert target.read_text() == "row,col\n0,1\n2,2\n1,0\n"
     source.write_text("row,col\n0,1\n,2\n")
     with pytest.raises(InputError, match=r"line 3, columns 'row', 'col': .*given an empty cell"):
-        privatize_file(truth, source, target, ("row", "col"))
+        privatize_file(truth, source, target, ("row", "col"), force=True)
     for wrong in ({}, {"a": truth, ("a", "b"): truth}, {("a", 1): truth}, {("a",): truth}):
         with pytest.raises(InputError, match="column"):
-            privatize_file(wrong, source, target)
+            privatize_file(wrong, source, target, force=True)
     for column in (None, "row"):
         given = truth if column is None else {"row": truth}
         with pytest.raises(InputError, match="a column, or a dict of mechanisms"):
-            privatize_file(given, source, target, column)
+            privatize_file(given, source, target, column, force=True)

@@ -31,8 +31,12 @@ from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.designs import candidate, facade
 from mechdesign.designs.answers import Answers
 from mechdesign.kernel import verify
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import DoubleDescription
+from mechdesign.kernel.packed import Numbers
 from mechdesign.routes import Attempt, RawSolution, Route, Verdict
-from mechdesign.routes.base import Dual
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.starts.route import Start
 from tests.faults_support import FAULTS, Faults
@@ -144,8 +148,11 @@ def test_what_no_route_takes_is_refused() -> None:
 
 def test_a_channel_stands_without_evidence_that_proves_nothing() -> None:
     best = design(problem())
-    nonsense = Dual((), potentials=np.full(3, np.nan), search="rays")
-    raw = RawSolution(best.channel.matrix, best.channel.outputs, nonsense, "failing")
+
+    def nonsense(_problem: Problem) -> Certificate:
+        return Certificate(Costs(), Rays(DoubleDescription()), (), (), Numbers([math.nan] * 3))
+
+    raw = RawSolution(best.channel.matrix, best.channel.outputs, [nonsense], "failing")
     solution = answered(Failing(raw=raw)).solution()
     assert solution.value == pytest.approx(best.value)
     assert solution.bound == 0

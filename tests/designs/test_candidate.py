@@ -10,9 +10,11 @@ import pytest
 from mechdesign import Prior, PriorBall, PriorBox, Problem, Solution, resources
 from mechdesign.designs import candidate
 from mechdesign.designs.answers import Answers
-from mechdesign.designs.universal import nothing_constrained
+from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Boxes
+from mechdesign.kernel.oracles import Rays
 from mechdesign.notions import LDP, BoundedPriorLIP, ContextAwareLDP
 from mechdesign.routes import RawSolution
 from mechdesign.routes.limits import Limits
@@ -127,12 +129,10 @@ def test_more_time_is_kept_where_the_proof_names_members_of_a_set_of_priors() ->
 
 def test_rays_that_a_reader_would_not_list_are_priced_by_boxes() -> None:
     """The cost of the checker is foreseen: the route takes a search that a reader has steps for."""
-    assert RAW["rays"][1].dual is not None
-    assert RAW["rays"][1].dual.search == "rays"
+    assert isinstance(RAW["rays"][1].proofs[0](INFORMATION).oracle, Rays)
     with resources.allow(proof_steps=5_000):
         short = ExtremeRays().solve(INFORMATION, Limits())
-    assert short.dual is not None
-    assert short.dual.search == "boxes"
+    assert isinstance(short.proofs[0](INFORMATION).linearization, Boxes)
     found = solved(INFORMATION, short, Limits())
     assert found.status == "optimal"
     assert verify(found.document()).bound == found.bound

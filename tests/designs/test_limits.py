@@ -170,8 +170,8 @@ def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
     answers = Answers(problem, Limits())
     answers.attempt(next(plan(problem, "interior", [])))
     assert answers.best is not None
-    dual, bound = answers.best.raw.dual, float(answers.best.bound)
-    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), dual, "poor")
+    proofs, bound = answers.best.raw.proofs, float(answers.best.bound)
+    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), proofs, "poor")
     answers = Answers(problem, Limits())
     answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
@@ -209,7 +209,7 @@ class Fixed(Route):
 def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     """A matrix that tells everything has no loss, until it is made private."""
     problem = plane()
-    told = RawSolution(np.eye(16), problem.outputs or (), None, "told")
+    told = RawSolution(np.eye(16), problem.outputs or (), (), "told")
     alone = Answers(problem, Limits())
     alone.attempt(Attempt(Fixed(told), "asked for"))
     start = Start().solve(problem, Limits())
@@ -224,7 +224,7 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
 def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     """A search that finds nothing better changes nothing, and loses nothing."""
     problem = plane()
-    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), None, "poor")
+    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), (), "poor")
     answers = Answers(problem, Limits(seconds=1e6))
     answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
@@ -242,7 +242,7 @@ def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     answers.attempt(next(plan(problem, "interior", [])))
     assert answers.best is not None
     good = answers.best.raw
-    bare = RawSolution(good.matrix, good.outputs, None, "good")
+    bare = RawSolution(good.matrix, good.outputs, (), "good")
     answers = Answers(problem, Limits(seconds=1e6))
     answers.run(iter([Attempt(Fixed(bare), "asked for")]), First())
     found = answers.solution()

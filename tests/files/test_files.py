@@ -464,7 +464,6 @@ def test_a_failure_midway_leaves_the_old_file_and_no_other(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mechdesign.writing.atomic.UNNAMED", 0)  # by each of these steps
     file = tmp_path / "channel.json"
     if old is not None:
         file.write_text(old, encoding="utf-8")

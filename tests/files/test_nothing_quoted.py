@@ -53,7 +53,9 @@ def readers(folder: Path, content: bytes) -> Iterator[Callable[[], object]]:
     (folder / "packed.csv.gz").write_bytes(gzip.compress(content))
     for name in ("in.csv", "in.csv.gz", "packed.csv.gz", "in.parquet"):
         source = folder / name
-        yield lambda source=source: privatize_file(channel, source, folder / "out.csv", "a")
+        yield lambda source=source: privatize_file(
+            channel, source, folder / "out.csv", "a", force=True
+        )
         yield lambda source=source: tally_file(channel, source, "a")
         yield problem(folder, prior=f'[prior]\ndata = {{ file = "{name}", column = "a" }}')
         file = f'{{ file = "{name}" }}'
@@ -145,7 +147,9 @@ def test_names_and_cells_of_parquet_files_are_not_said(tmp_path: Path) -> None:
     ):
         pq.write_table(table, tmp_path / "in.parquet")
         for read in (
-            lambda: privatize_file(channel, tmp_path / "in.parquet", tmp_path / "o.csv", "a"),
+            lambda: privatize_file(
+                channel, tmp_path / "in.parquet", tmp_path / "o.csv", "a", force=True
+            ),
             lambda: tally_file(channel, tmp_path / "in.parquet", "a"),
         ):
             assert "expected" in all_said(read)

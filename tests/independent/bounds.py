@@ -47,7 +47,6 @@ class Program:
     gain: Callable[[Vector], Fraction] | None = None
     curves: list[Vector] | None = None
     tails: int = 0
-    finish: Callable[[Fraction], Fraction] = lambda v: v
 
 
 def bound(statement: Statement, certificate: Any) -> Fraction:
@@ -69,7 +68,7 @@ def bound(statement: Statement, certificate: Any) -> Fraction:
         n = direction(statement, oracle)
         gains = program.gain
         level = least_level([(-gains(r) - dot(u, r), dot(n, r)) for r in rays])
-        return program.finish(program.constant + sum(u) + level * sum(n))
+        return program.constant + sum(u) + level * sum(n)
     plain = len(program.nodes) - program.tails
     need(plain > 0, "a node")
     price = ORACLES[oracle["kind"]](statement, oracle)
@@ -82,7 +81,7 @@ def bound(statement: Statement, certificate: Any) -> Fraction:
         joined = [min(sunk(a[x], b[x], c[x]) for a, b, c in bends) for x in range(k)]
     if oracle["kind"] == "entropy":
         paid += sum(exact(v) * statement.limits[n].limit for n, v in oracle["multipliers"])
-    return program.finish(program.constant + sum(joined) - paid)
+    return program.constant + sum(joined) - paid
 
 
 def sunk(a: Fraction, b: Fraction, c: Fraction) -> Fraction:
@@ -131,10 +130,45 @@ def relaxed(s: Statement, table: Any) -> Statement:
     if kind == "implied":
         keys(table, ["kind"], ["alone"])
         return implied(s, table.get("alone", True))
+    if kind == "estimator":
+        return replace(s, aim=estimated(aim, table, s.k))
     need(kind == "representatives", "a relaxation")
     r = [index(x, s.k) for x in sequence(keys(table, ["kind", "stands"])["stands"], s.k)]
     need(all(r[i] == i for i in r) and aim.form == "loss" and aim.weights, "representatives")
     return represented(s, r)
+
+
+def estimated(aim: Aim, table: Any, k: int) -> Aim:
+    """Return a gain of squares, less than which no risk is: any multiple of p may be added."""
+    need(aim.form == "risk" and aim.weights is not None, "a risk")
+    keys(table, ["kind", "vectors"], ["tangents"])
+    p = aim.weights or ()
+    rows = [tuple(Fraction(v) for v in numbers(row)) for row in sequence(table["vectors"], k)]
+    need(len(p) == k and min(p) > 0 and all(len(row) == k for row in rows), "k vectors")
+    weights, constant, factor = [ONE] * k, -dot(p, p), ONE
+    multiples = [a - sum(row) for a, row in zip(p, rows, strict=True)]
+    if aim.roots:
+        tangents = [Fraction(t) for t in numbers(table["tangents"])]
+        need(len(tangents) == k and min(tangents) > 0, "tangents")
+        for x, (a, t) in enumerate(zip(p, tangents, strict=True)):
+            slope = (t * t - a * a) / (2 * t)
+            need(slope >= 0 or slope * slope <= a - a * a, "a tangent that is large enough")
+            weights[x] = (t * t + a * a) ** 2 / (2 * t)
+            multiples[x] = (1 - rows[x][x]) / a
+        constant = sum(
+            (t + (t * t + a * a) / (2 * t) for a, t in zip(p, tangents, strict=True)), ZERO
+        )
+        factor = root(1 / (2 * PI[0]))[1]
+    for x, (b, row, m) in enumerate(zip(weights, rows, multiples, strict=True)):
+        constant -= b * (2 * m * sum(row) + m * m)
+        if not aim.roots:
+            constant += 2 * (row[x] + m * p[x])
+
+    def gain(q: Vector) -> Any:
+        squares = (b * dot(a, q) ** 2 for b, a in zip(weights, rows, strict=True))
+        return exactly(factor * sum(squares, ZERO) / dot(p, q))
+
+    return Aim("gain", aim.sign, gain=gain, constant=factor * constant, vectors=rows, p=p)
 
 
 def cut(s: Statement, kept: list[int], aim: Aim) -> Statement:
@@ -284,31 +318,7 @@ def linearized(s: Statement, table: Any) -> Program:
         for sign, t in ((-1, probes[0]), (1, probes[-1])):
             found.nodes.append([sign * (2 * t * b - a) for a, b in zip(m, w, strict=True)])
         return replace(found, tails=2)
-    need(kind == "estimator" and aim.form == "risk" and aim.weights is not None, "a risk")
-    keys(table, ["kind", "vectors"], ["tangents"])
-    p = aim.weights or ()
-    rows = [tuple(Fraction(v) for v in numbers(row)) for row in sequence(table["vectors"], k)]
-    need(len(p) == k and min(p) > 0 and all(len(row) == k for row in rows), "k vectors")
-
-    def moment(b: Sequence[Fraction]) -> Callable[[Vector], Fraction]:
-        return lambda q: (
-            sum((c * dot(a, q) ** 2 for c, a in zip(b, rows, strict=True)), ZERO) / dot(p, q)
-        )
-
-    if not aim.roots:
-        constant = 2 * sum(row[x] for x, row in enumerate(rows)) - dot(p, p)
-        return Program(constant, [], gain=moment([ONE] * k))
-    need(all(row[x] == 1 for x, row in enumerate(rows)), "vectors with a_x = 1")
-    tangents = [Fraction(t) for t in numbers(table["tangents"])]
-    need(len(tangents) == k and min(tangents) > 0, "tangents")
-    constant, b = ZERO, []
-    for a, t in zip(p, tangents, strict=True):
-        slope = (t * t - a * a) / (2 * t)
-        need(slope >= 0 or slope * slope <= a - a * a, "a tangent that is large enough")
-        constant += t + (t * t + a * a) / (2 * t)
-        b.append((t * t + a * a) ** 2 / (2 * t))
-    factor = root(1 / (2 * PI[0]))[1]
-    return Program(constant, [], gain=moment(b), finish=lambda v: factor * max(ZERO, v))
+    raise Unable("a linearization")
 
 
 def parabolas(s: list[Fraction], p: Vector, v: Vector, constant: Fraction) -> Program:

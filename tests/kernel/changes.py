@@ -42,6 +42,10 @@ def relaxations(d: random.Random, k: int) -> list[Document]:
         {"kind": "representatives", "stands": [d.randrange(k) for _ in range(k)]},
         {"kind": "representatives", "stands": [min(x, k - 2) for x in range(k)]},
         {"kind": "members", "place": d.randrange(2), "priors": [_law(d, k)]},
+        {
+            "kind": "estimator",
+            "vectors": [[1 * (x == z) for z in range(k)] for x in range(k)],
+        },
     ]
 
 
@@ -79,10 +83,6 @@ def lines(d: random.Random, k: int) -> list[Document]:
         {"kind": "readings", "probes": [-3, 0, 3], "slopes": [d.gauss(0, 1)] * k},
         {"kind": "boxes", "tree": [None]},
         {"kind": "boxes", "tree": [[0, 1], None, None]},
-        {
-            "kind": "estimator",
-            "vectors": [[1 * (x == z) for z in range(k)] for x in range(k)],
-        },
     ]
 
 

@@ -13,4 +13,15 @@ EQUIVALENT: dict[str, str] = {
     " what is linear has nodes",
     "generators/base.py Block.entries: 1 -> (2)": "where there are no nodes, any number below 0 is"
     " below the number of nodes",
+    "oracles/one_budget.py _level: a // b -> (-(-a // b))": "e >= 0 is missed by less than one unit"
+    " of prices, which are whole and rounded down after it",
+    "oracles/one_budget.py _level: 0 -> (1)": "Newton's steps start anywhere, and an e of 0 adds"
+    " nothing to W",
+    "oracles/products.py Products._bounds.ratio: bound and"
+    " Fraction(scaled(bound, up=True, bits=GRID), 1 << GRID) -> (bound)": "rounding makes the bound"
+    " shorter; as it is it holds too",
+    "linearizations/boxes.py _Shrink.__call__: any -> (all)": "a box that is empty stays so, and is"
+    " seen in the end",
+    "limits.py Gauge.most: self.limit >= 0 -> (self.limit > 0)": "any power times 0 is 0",
+    "limits.py Gauge._excess: v > 0 -> (v >= 0)": "adds 0",
 }

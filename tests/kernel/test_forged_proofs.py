@@ -139,7 +139,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "restrict: an input twice": (of(LDP, LOSS), slots("costs", "orthant", restrict(0, 0)), "once"),
     "restrict: no such input": (of(LDP, LOSS), slots("costs", "orthant", restrict(0, 3)), "once"),
     "restrict: nothing is left": (of(LDP, LOSS), slots("costs", "orthant", restrict()), "some"),
-    "restrict: a risk": (of(LDP, L2), slots(VECTORS, DD, restrict(0, 1)), "risk"),
+    "restrict: a risk": (of(LDP, L2), slots("gain", DD, restrict(0, 1), VECTORS), "risk"),
     "restrict: a gain that sees it": (of(LDP, MEAN), slots("gain", DD, restrict(0, 1)), "sees"),
     "restrict: a mean variance of negative weight": (
         of(LDP, Reading(READING.values, (ONE, ONE, -ONE))),
@@ -317,27 +317,22 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         slots({"kind": "boxes", "tree": [[3, 1], None, None]}, "orthant"),
         "no input",
     ),
-    "estimator: of a gain": (of(LDP, MEAN), slots(VECTORS, DD), "risk"),
-    "estimator: of a worst case": (of(LDP, ANY), slots(VECTORS, DD), "risk"),
+    "estimator: of a gain": (of(LDP, MEAN), slots("gain", DD, VECTORS), "risk"),
+    "estimator: of a worst case": (of(LDP, ANY), slots("gain", DD, VECTORS), "risk"),
     "estimator: too few": (
         of(LDP, L2),
-        slots({"kind": "estimator", "vectors": IDENTITY[:2]}, DD),
+        slots("gain", DD, {"kind": "estimator", "vectors": IDENTITY[:2]}),
         "k vectors",
     ),
-    "estimator: not of the input": (
-        of(LDP, TV),
-        slots(TANGENTS | {"vectors": [[1, 0, 0], [0, 2, 0], [0, 0, 1]]}, DD),
-        "a_x = 1",
-    ),
-    "estimator: no tangents": (of(LDP, TV), slots(VECTORS, DD), "tangent"),
+    "estimator: no tangents": (of(LDP, TV), slots("gain", DD, VECTORS), "tangent"),
     "estimator: a negative tangent": (
         of(LDP, TV),
-        slots(TANGENTS | {"tangents": [1, 1, -1]}, DD),
+        slots("gain", DD, TANGENTS | {"tangents": [1, 1, -1]}),
         "tangent",
     ),
     "estimator: a tangent too small": (
         of(LDP, TV),
-        slots(TANGENTS | {"tangents": [1, 1, "1/1000"]}, DD),
+        slots("gain", DD, TANGENTS | {"tangents": [1, 1, "1/1000"]}),
         "too small",
     ),
     # multipliers

@@ -23,6 +23,7 @@ from mechdesign.kernel.generators import (
     Ratio,
     Rows,
 )
+from tests.kernel.draws import refused
 
 K = 4
 HALF, ONE = Fraction(1, 2), Fraction(1)
@@ -93,3 +94,34 @@ def test_a_set_of_priors_asks_no_less_than_its_members(priors: Any, members: Any
     for _ in range(300):
         q = [rng.randrange(5, 12) for _ in range(K)]
         assert test(q) is not None or listed(q) is None
+
+
+def test_distances_on_a_line_are_exact_and_roots_are_rounded_as_asked() -> None:
+    """Straight distance is a root in more dimensions only."""
+    line = tuple((Fraction(x, 3),) for x in range(3))
+    for name in ("absolute", "euclidean", "manhattan"):
+        found = Distance(HALF, name, line, HALF)
+        assert not found.is_rooted
+        assert {found.at(0, 2, up=up) for up in (True, False)} == {Fraction(5, 6)}
+    plane = tuple((Fraction(x), Fraction(x)) for x in range(2))
+    assert not Distance(HALF, "manhattan", plane).is_rooted
+    for unit in (HALF, -HALF):
+        low, high = (Distance(unit, "euclidean", plane).at(0, 1, up=up) for up in (False, True))
+        assert low is not None
+        assert high is not None
+        assert low**2 < 2 * unit**2 < high**2 or high**2 < 2 * unit**2 < low**2
+        assert 0 < high - low < Fraction(1, 10**30)
+        assert Distance(unit, "euclidean", plane).at(1, 1, up=True) is None
+
+
+def test_points_of_a_distance_are_one_for_each_input_and_alike() -> None:
+    line, plane = ((ONE,), (HALF,)), ((ONE, ONE), (HALF, ONE))
+    Distance(ONE, "absolute", line).check(2)
+    Distance(ONE, "euclidean", plane).check(2)
+    for found, words in (
+        (Distance(ONE, "absolute", line), "a point for each input"),
+        (Distance(ONE, "euclidean", (line[0], plane[0], line[1])), "differ in dimension"),
+        (Distance(ONE, "absolute", (*plane, plane[0])), "absolute distance of numbers"),
+    ):
+        with refused(words):
+            found.check(3)

@@ -82,8 +82,6 @@ def test_the_bound_is_the_constant_and_the_sum_of_the_joined_prices() -> None:
     program = Program(ONE / 3, nodes((3, 1), (2, 5)))
     assert safe_bound(FREE, program, (), None, Plain()) == ONE / 3 + 3
     assert safe_bound(FREE, program, (), None, Recorder(ONE / 7)) == ONE / 3 + 3 - ONE / 7
-    doubled = Program(ONE, nodes((3, 1)), finish=lambda bound: 2 * bound)
-    assert safe_bound(FREE, doubled, (), None, Plain()) == 10
     summed = Program(ZERO, nodes((3, 1), (2, 5)), join=lambda found: found[1])
     assert safe_bound(FREE, summed, (), None, Plain()) == 7
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import cvxpy as cp
@@ -17,7 +17,6 @@ from mechdesign import (
     LIP,
     ApproximateLDP,
     BayesAccuracy,
-    BoundedPriorLIP,
     ColumnUtility,
     ContextAwareLDP,
     HammingLoss,
@@ -27,7 +26,6 @@ from mechdesign import (
     MutualInformation,
     MutualInformationPrivacy,
     PosteriorMeanSquaredError,
-    PriorBox,
     Problem,
     Solution,
     SolverError,
@@ -35,6 +33,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.kernel import verify
+from mechdesign.kernel.linearizations import Boxes
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.conic.cvxpy_solver import TIME_LIMITS, solve_conic
 from mechdesign.routes.conic.non_conic import solve_non_conic
@@ -43,8 +42,10 @@ from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.solve import solve_estimation
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import OPTIMAL, Limits, Progress
-from mechdesign.routes.lp.linear_program import HighsProgram
+from mechdesign.routes.lp.linear_program import by_highs
 from mechdesign.routes.lp.solve import solve_linear
+from mechdesign.routes.presolve.chain import conic_program
+from mechdesign.routes.presolve.reduction import reduced_costs
 from mechdesign.routes.rays import enumerate as rays
 from mechdesign.routes.rays.extreme_rays import solve_by_rays
 from solvers.base import FloatArray
@@ -230,7 +231,7 @@ def test_an_interrupt_leaves_what_was_found(name: str, rounds: int) -> None:
     assert stopped.limits.ended == "interrupted"
     assert len(stopped.told) == rounds
     assert np.allclose(raw.matrix.sum(axis=1), 1, atol=1e-6)
-    assert raw.dual is not None
+    assert raw.proofs
     last = stopped.told[-1]
     assert last.bound <= optimum + 1e-9 * abs(optimum)
     assert optimum <= last.value + 1e-9 * abs(optimum)
@@ -258,8 +259,7 @@ def test_an_interrupt_of_local_search(
     stopped = Stopped(rounds)
     raw = solve_by_rays(problem, stopped.limits)
     assert stopped.limits.ended == "interrupted"
-    assert raw.dual is not None
-    assert raw.dual.search == "boxes"
+    assert isinstance(raw.proofs[0](problem).linearization, Boxes)
     assert all(p.bound <= optimum <= p.value + 1e-9 for p in stopped.told)
     values = [p.value for p in stopped.told]
     assert values == sorted(values, reverse=True)
@@ -347,26 +347,27 @@ def test_enough_time_changes_nothing() -> None:
     assert np.array_equal(free, limited)
 
 
-def test_sets_of_priors_that_were_not_all_met_still_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worst priors are added in rounds; the first has a bound, its channel takes a repair."""
-    corners = PriorBox(["0.05"] * 5, ["0.5"] * 5).vertices()
-    assert len(corners) > 16  # too many for all rows to be stated
-    notion = BoundedPriorLIP("0.5", priors=corners)
-    problem = Problem(range(5), notion, MeanAbsoluteError(), prior=uneven(5))
-    best = design(problem, route="linear-program")
-    assert any("rounds" in note for note in best.notes)
-    solve_once = HighsProgram._solve_once
-
-    def only_once(part: HighsProgram, limits: Limits) -> None:
-        solve_once(part, limits)
-        assert limits._whole is not None  # those of the design, which Ctrl-C sets
-        limits._whole.interrupted = True
-
-    monkeypatch.setattr(HighsProgram, "_solve_once", only_once)
-    found = design(problem, route="linear-program")
-    assert is_private(problem, found)
-    assert found.bound <= best.value <= found.value + Fraction(1, 10**9)
-    assert found.status == "bounded"
+@pytest.mark.parametrize("method", ["simplex", "ipm"])
+@pytest.mark.parametrize("worst_case", [False, True])
+def test_a_linear_program_that_is_cut_short_still_bounds(method: str, worst_case: bool) -> None:
+    """The multipliers of any step bound the optimum, and there is a channel to be repaired."""
+    utility = MeanAbsoluteError(worst_case=worst_case)
+    program, _ = conic_program(Problem(range(30), LDP(1), utility))
+    program = replace(program, is_priced=False)  # multipliers are asked for
+    best, limits = by_highs(program, Limits()), AskedOften()
+    limits.most = 100
+    found = by_highs(program, limits, method)
+    assert limits.ended == "asked often enough"
+    mass = np.ones(30)
+    if (losses := found.worst_case_multipliers) is not None:
+        mass = losses / losses.sum()
+    weighed = replace(program, cost=mass[:, None] * program.cost)
+    bound = float(reduced_costs(weighed, found.duals).min(axis=1).sum())
+    optimum = float((weighed.cost * best.matrix).sum())
+    assert bound < optimum
+    assert worst_case or bound > 0.1 * optimum
+    assert np.allclose(found.matrix.sum(axis=1), 1)
+    assert found.matrix.min() >= 0
 
 
 @pytest.mark.parametrize("name", sorted(set(TIME_LIMITS) & set(cp.installed_solvers())))

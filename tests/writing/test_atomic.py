@@ -1,13 +1,15 @@
-"""A file is written whole or not at all, whatever fails, and a killed process leaves nothing."""
+"""A file is written whole or not at all, whatever fails."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import errno
 import io
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,50 +18,19 @@ import pytest
 
 import mechdesign.writing.atomic as at
 from mechdesign.errors import InputError
-from mechdesign.writing.atomic import (
-    HIDDEN_NAMES,
-    atomic_file,
-    check_different,
-    locked,
-    write_atomically,
-)
+from mechdesign.writing.atomic import atomic_file, check_different, write_atomically
 
 OLD, NEW = b"old\n" * 5_000, b"new\n" * 7_000
 
-SYSTEMS = {
-    "unnamed": {"UNNAMED": at.UNNAMED, "HAS_LOCKS": at.HAS_LOCKS},
-    "hidden": {"UNNAMED": 0, "HAS_LOCKS": at.HAS_LOCKS},
-    "hidden without locks": {"UNNAMED": 0, "HAS_LOCKS": False},
-}
-"""What a system has: files without a name (Linux), locks (all but Windows), neither."""
-
-EVERY_SYSTEM = pytest.mark.parametrize("system", SYSTEMS)
 POSIX = pytest.mark.skipif(os.name == "nt", reason="what is tested is of POSIX")
-
-
-@pytest.fixture
-def on(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    def choose(system: str) -> None:
-        for name, there in SYSTEMS[system].items():
-            monkeypatch.setattr(at, name, there)
-
-    return choose
 
 
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def hidden(target: Path, number: int = 0) -> Path:
-    return at._hidden_names(target)[number]
-
-
-@EVERY_SYSTEM
 @pytest.mark.parametrize("there", [True, False])
-def test_the_old_file_stays_until_the_new_one_is_whole(
-    system: str, there: bool, tmp_path: Path, on: Callable[[str], None]
-) -> None:
-    on(system)
+def test_the_old_file_stays_until_the_new_one_is_whole(there: bool, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     if there:
         target.write_bytes(OLD)
@@ -68,22 +39,18 @@ def test_the_old_file_stays_until_the_new_one_is_whole(
         stream.flush()
         assert target.exists() is there
         assert not there or target.read_bytes() == OLD
-        visible = set(names(tmp_path)) - {"out.csv"}
-        assert visible == (set() if at.UNNAMED else {hidden(target).name})
+        (temporary,) = set(names(tmp_path)) - {"out.csv"}
+        assert temporary.startswith(at.PREFIX)
     assert target.read_bytes() == NEW
     assert names(tmp_path) == ["out.csv"]
 
 
-@EVERY_SYSTEM
 @pytest.mark.parametrize("durable", [True, False])
 def test_only_what_is_to_be_on_the_disk_waits_for_it(
-    system: str,
     durable: bool,
     tmp_path: Path,
-    on: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    on(system)
     synced, real = list[int](), os.fsync
     monkeypatch.setattr(os, "fsync", lambda number: (synced.append(number), real(number)))
     write_atomically(tmp_path / "out", "a", durable=durable)
@@ -92,11 +59,7 @@ def test_only_what_is_to_be_on_the_disk_waits_for_it(
 
 
 @POSIX
-@EVERY_SYSTEM
-def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(
-    system: str, tmp_path: Path, on: Callable[[str], None]
-) -> None:
-    on(system)
+def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(tmp_path: Path) -> None:
     target = tmp_path / "out"
     (tmp_path / "usual").touch()
     write_atomically(target, "a")
@@ -107,28 +70,13 @@ def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(
 
 
 @POSIX
-@EVERY_SYSTEM
-def test_nobody_else_may_read_a_file_before_it_is_whole(
-    system: str, tmp_path: Path, on: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on(system)
-    modes = []
-    real = os.fdopen
-
-    def seen(descriptor: int, *words: Any, **options: Any) -> Any:
-        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
-        return real(descriptor, *words, **options)
-
-    monkeypatch.setattr(os, "fdopen", seen)
-    write_atomically(tmp_path / "out", "a")
-    assert modes == [0o600]
+def test_nobody_else_may_read_a_file_before_it_is_whole(tmp_path: Path) -> None:
+    with atomic_file(tmp_path / "out"):
+        (temporary,) = tmp_path.iterdir()
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
 
 
-@EVERY_SYSTEM
-def test_text_that_has_no_bytes_is_refused(
-    system: str, tmp_path: Path, on: Callable[[str], None]
-) -> None:
-    on(system)
+def test_text_that_has_no_bytes_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="text that can be written in UTF-8"):
         write_atomically(tmp_path / "out", "\ud800")
     assert names(tmp_path) == []
@@ -136,11 +84,8 @@ def test_text_that_has_no_bytes_is_refused(
 
 # --- what fails ---------------------------------------------------------------------------------
 
-CALLS = ("open", "fdopen", "fsync", "fchmod", "chmod", "link", "replace", "write")
+CALLS = ("open", "fsync", "chmod", "replace", "write")
 """The calls of the system on the way to a whole file."""
-
-CLEARING = ("stat", "fstat", "unlink")
-"""The calls by which what is left over is found and removed."""
 
 FAULTS: dict[str, Callable[[], BaseException]] = {
     "no space": lambda: OSError(errno.ENOSPC, "No space left on device"),
@@ -173,159 +118,108 @@ class Failing:
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         if self.call == "write":
-            patch.setattr(os, "fdopen", self.streams)
+            patch.setattr(tempfile, "NamedTemporaryFile", self.temporary)
         else:
             patch.setattr(os, self.call, self(getattr(os, self.call)))
 
-    def streams(self, descriptor: int, mode: str, closefd: bool) -> io.BufferedIOBase:
-        fail = self
+    def temporary(self, **options: Any) -> Any:
+        fail, made = self, NAMED(**options)
 
         class Raw(io.FileIO):
             def write(self, data: Any) -> int:  # type: ignore[override]
                 return int(fail(super().write)(data))
 
-        kind = io.BufferedRandom if "+" in mode else io.BufferedWriter
-        return kind(Raw(descriptor, mode.replace("b", ""), closefd=closefd))
+        made.file = io.BufferedWriter(Raw(os.dup(made.fileno()), "w"))
+        return made
+
+
+NAMED = tempfile.NamedTemporaryFile
 
 
 @POSIX
-@EVERY_SYSTEM
-@pytest.mark.parametrize("there", [True, False], ids=["replaced", "new"])
-@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("how", ["replaced", "new", "claimed"])
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("call", CALLS + CLEARING)
+@pytest.mark.parametrize(
+    ("call", "late"),
+    [(call, late) for call in CALLS for late in (False, True) if not (late and call == "open")],
+)
 def test_whatever_fails_there_is_the_old_file_or_the_new_one(
-    call: str,
-    fault: str,
-    late: bool,
-    there: bool,
-    system: str,
-    tmp_path: Path,
-    on: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
+    call: str, fault: str, late: bool, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each call fails once, at each of its turns: nothing is torn, and nothing is left over.
-
-    Where it is the clearing itself that fails, the next writer clears.
-    """
+    """Each call fails once, at each of its turns: nothing is torn, and nothing is left over."""
     if call == "write" and late and fault == "interrupted call":
         pytest.skip("a call that was interrupted has written nothing, and is made again")
-    on(system)
     monkeypatch.setattr(os, "fsync", bool)  # which takes long
     turn, reached = 0, True
     while reached:
         turn += 1
         target = tmp_path / f"out-{turn}"
-        if there:
+        if how == "replaced":
             target.write_bytes(OLD)
         failing = Failing(call, turn, late, fault)
         with pytest.MonkeyPatch.context() as patch:
             failing.install(patch)
-            try:
-                with atomic_file(target) as stream:
-                    stream.write(NEW)
-            except (InputError, KeyboardInterrupt, MemoryError):
-                pass
+            with (
+                contextlib.suppress(InputError, KeyboardInterrupt, MemoryError),
+                atomic_file(target, force=how != "claimed") as stream,
+            ):
+                stream.write(NEW)
         reached = failing.count >= turn
         old = target.read_bytes() if target.exists() else None
-        assert old in ((OLD if there else None), NEW)
-        opened_and_cut_off = call == "open" and late  # between two instructions of Python
-        if call in CALLS and not opened_and_cut_off:
-            assert set(names(tmp_path)) <= {target.name}
+        assert old in ((OLD if how == "replaced" else None), NEW)
+        assert set(names(tmp_path)) <= {target.name}
         write_atomically(target, "next")
         assert target.read_text() == "next"
-        assert names(tmp_path) == [target.name]
         target.unlink()
         assert turn < 100
 
 
-@POSIX
-@pytest.mark.parametrize("fault", ["no space", "not allowed"])
-def test_a_system_that_gives_no_name_to_an_open_file_gets_a_hidden_one(
-    fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*words: Any, **options: Any) -> None:
-        error = FAULTS[fault]()
-        raise error
+# --- writers at once ----------------------------------------------------------------------------
 
-    monkeypatch.setattr(os, "link", refused)
+
+def test_of_several_writers_without_force_one_starts(tmp_path: Path) -> None:
     target = tmp_path / "out"
-    for _ in range(2):
-        with atomic_file(target) as stream:
-            stream.write(NEW)
-        assert target.read_bytes() == NEW
-        assert names(tmp_path) == ["out"]
+    with atomic_file(target, force=False) as first:
+        for _ in range(3):
+            with (
+                pytest.raises(InputError, match="a file that is not there yet, given one that is"),
+                atomic_file(target, force=False),
+            ):
+                raise AssertionError("two writers claim one name")
+        first.write(NEW)
+        assert target.read_bytes() == b""
+    assert target.read_bytes() == NEW
+    assert names(tmp_path) == ["out"]
 
 
-# --- what killed processes leave ----------------------------------------------------------------
+def test_a_claim_goes_with_the_block_that_raises(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), atomic_file(tmp_path / "out", force=False):
+        raise ZeroDivisionError
+    assert names(tmp_path) == []
 
 
-@POSIX
-@EVERY_SYSTEM
-def test_what_a_killed_process_left_is_removed_by_the_next_that_writes_the_same_file(
-    system: str, tmp_path: Path, on: Callable[[str], None]
-) -> None:
-    on(system)
-    target, other = tmp_path / "out.csv", tmp_path / "other.csv"
-    for number in range(HIDDEN_NAMES):
-        hidden(target, number).write_bytes(b"half")
-    hidden(other).write_bytes(b"half")
-    (tmp_path / ".mechdesign").write_text("of the user")
-    write_atomically(target, "new")
-    assert names(tmp_path) == sorted([".mechdesign", hidden(other).name, "out.csv"])
+def test_what_a_forced_writer_put_in_place_of_a_claim_stays(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with contextlib.ExitStack() as block:
+        block.enter_context(atomic_file(target, force=False)).write(b"claimed")
+        write_atomically(target, "forced")
+        with pytest.raises(InputError, match="not there yet"):
+            block.close()
+    assert target.read_text() == "forced"
+    assert names(tmp_path) == ["out"]
 
 
-@POSIX
-@pytest.mark.parametrize("system", ["unnamed", "hidden"])
-def test_the_hidden_file_of_a_living_process_stays(
-    system: str, tmp_path: Path, on: Callable[[str], None]
-) -> None:
-    on("hidden")
+def test_of_writers_at_once_with_force_the_last_one_stays(tmp_path: Path) -> None:
     target = tmp_path / "out"
     with atomic_file(target) as first:
         first.write(b"first")
-        on(system)
-        with atomic_file(target) as second:
-            second.write(b"second")
+        write_atomically(target, "second")
         assert target.read_bytes() == b"second"
-        assert names(tmp_path) == sorted([hidden(target).name, "out"])
     assert target.read_bytes() == b"first"
     assert names(tmp_path) == ["out"]
 
 
-@POSIX
-def test_more_writers_at_once_than_there_are_names_are_refused(
-    tmp_path: Path, on: Callable[[str], None]
-) -> None:
-    on("hidden")
-    target = tmp_path / "out"
-
-    def nested(depth: int) -> None:
-        with atomic_file(target):
-            if depth:
-                nested(depth - 1)
-
-    nested(HIDDEN_NAMES - 1)
-    with pytest.raises(InputError, match=r"hidden files \.mechdesign-.* beside it"):
-        nested(HIDDEN_NAMES)
-    assert names(tmp_path) == ["out"]
-
-
-@POSIX
-def test_a_link_in_place_of_a_hidden_file_is_not_followed(tmp_path: Path) -> None:
-    target, mine = tmp_path / "out", tmp_path / "mine"
-    mine.write_text("mine")
-    hidden(target).symlink_to(mine)
-    target.write_text("old")
-    write_atomically(target, "new")
-    assert (target.read_text(), mine.read_text()) == ("new", "mine")
-
-
-@EVERY_SYSTEM
-def test_a_name_may_be_as_long_as_the_system_has_it(
-    system: str, tmp_path: Path, on: Callable[[str], None]
-) -> None:
-    on(system)
+def test_a_name_may_be_as_long_as_the_system_has_it(tmp_path: Path) -> None:
     target = tmp_path / ("x" * 255)
     for text in ("a", "b"):
         write_atomically(target, text)
@@ -351,28 +245,6 @@ def test_one_file_by_two_names_is_not_two_files(kind: str, tmp_path: Path) -> No
     check_different(one, tmp_path / "three")
 
 
-@POSIX
-def test_processes_take_turns_with_a_locked_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(at, "PAUSE", 0.0)
-    file = tmp_path / "ledger"
-    with locked(file):
-        assert file.read_bytes() == b""
-        assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        with (
-            pytest.raises(InputError, match="no other process keeps locked"),
-            locked(file),
-        ):
-            raise AssertionError("two hold one lock")
-    with locked(file):
-        write_atomically(file, "replaced")
-        with locked(file):  # the lock is of what has the name now
-            pass
-    with pytest.raises(InputError, match="a file that can be written and locked"), locked(tmp_path):
-        raise AssertionError("a folder has no lock here")
-
-
 LIBRARY = Path(__file__).resolve().parents[2] / "mechdesign"
 
 WRITES = re.compile(
@@ -382,7 +254,7 @@ WRITES = re.compile(
 """Functions that write files, if they are given a name."""
 
 ALLOWED = {
-    "writing/atomic.py": {"fdopen", "open"},
+    "writing/atomic.py": {"NamedTemporaryFile", "open"},
     "plots/style.py": {"savefig"},  # to the stream of an atomic file
 }
 

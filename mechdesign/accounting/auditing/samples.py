@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -76,23 +77,35 @@ def read_samples(drawn: Sequence[Any], count: int) -> list[Sample]:
             raise InputError("sampler", "an array or a list of reports", shown(given)) from None
         if size != count:
             raise InputError("sampler", f"{count} reports when asked for so many", size)
-    first = drawn[0]
-    if isinstance(first, Reports):
-        if isinstance(first.alphabet, Labels):
-            return _of_labels([r.data for r in drawn], first.alphabet.outputs.labels)
-        if isinstance(first.alphabet, BitRows):
-            inputs = first.alphabet.inputs
-            width, names = len(inputs), [f"contains {label!r}" for label in inputs.labels]
-            unpacked = [
-                np.unpackbits(r.data, axis=1, count=width, bitorder="little").astype(bool)
-                for r in drawn
-            ]
-            return _of_bits(unpacked, names)
-        return _of_objects([r.labels() for r in drawn])
-    arrays = [_array(given) for given in drawn]
-    if any(array is None for array in arrays):
-        return _of_objects([list(given) for given in drawn])
-    return _of_arrays([array for array in arrays if array is not None])
+    whole = _of_reports(drawn) if isinstance(drawn[0], Reports) else _of_any(drawn)
+    return [whole.slice(n * count, (n + 1) * count) for n in range(len(drawn))]
+
+
+def _of_reports(drawn: Sequence[Reports]) -> Sample:
+    alphabet = drawn[0].alphabet
+    if isinstance(alphabet, Labels):
+        return _of_codes(np.concatenate([r.data for r in drawn]), alphabet.outputs.labels)
+    if isinstance(alphabet, BitRows):
+        labels = alphabet.inputs.labels
+        rows = np.concatenate([r.data for r in drawn])
+        bits = np.unpackbits(rows, axis=1, count=len(labels), bitorder="little").astype(bool)
+        return _of_bits(bits, [f"contains {label!r}" for label in labels])
+    return _of_objects([report for r in drawn for report in r.labels()])
+
+
+def _of_any(drawn: Sequence[Any]) -> Sample:
+    """Return reports that are arrays of one kind and width, or else Python values."""
+    tables = [array for array in map(_array, drawn) if array is not None]
+    if len(tables) < len(drawn):
+        return _of_objects([report for given in drawn for report in given])
+    numeric = {array.dtype.kind for array in tables} <= set("biuf")
+    if (numeric or len({array.dtype for array in tables}) == 1) and (
+        len({array[:1].size for array in tables}) == len({array.ndim > 1 for array in tables}) == 1
+    ):
+        if tables[0].ndim == 1:
+            return _of_array(np.concatenate(tables))
+        return _of_array(np.concatenate([array.reshape(len(array), -1) for array in tables]))
+    return _of_objects([report for array in tables for report in array.tolist()])
 
 
 def _array(given: Any) -> npt.NDArray[Any] | None:
@@ -104,24 +117,17 @@ def _array(given: Any) -> npt.NDArray[Any] | None:
     return None if array.dtype == object or array.ndim == 0 else array
 
 
-def _of_labels(codes: list[npt.NDArray[Any]], labels: Sequence[Hashable]) -> list[Sample]:
+def _of_codes(codes: npt.NDArray[Any], labels: Sequence[Hashable]) -> Sample:
+    """Return a sample of reports that are one of some labels, by their number."""
     numeric = all(isinstance(label, int | float) for label in labels)
-    line = np.array(labels, dtype=np.float64) if numeric else None
-    return [
-        Sample(
-            c.astype(np.int64),
-            lambda code: repr(labels[code]),
-            np.zeros((len(c), 0), dtype=bool),
-            (),
-            None if line is None else line[c],
-        )
-        for c in codes
-    ]
+    values = np.array(labels, dtype=np.float64)[codes] if numeric else None
+    bits = np.zeros((len(codes), 0), dtype=bool)
+    return Sample(codes.astype(np.int64), lambda code: repr(labels[code]), bits, (), values)
 
 
-def _of_bits(bits: list[BoolArray], names: Sequence[str]) -> list[Sample]:
-    """Return samples of rows of bits, with a code for each distinct row."""
-    packed = np.concatenate([np.packbits(b, axis=1) for b in bits])
+def _of_bits(bits: BoolArray, names: Sequence[str]) -> Sample:
+    """Return a sample of rows of bits, with a code for each distinct row."""
+    packed = np.packbits(bits, axis=1)
     # rows are identified by a hash: a collision merges two reports, which leaves the test valid
     generator = np.random.default_rng(0)
     factors = np.frombuffer(generator.bytes(8 * packed.shape[1]), dtype=np.uint64)
@@ -129,82 +135,57 @@ def _of_bits(bits: list[BoolArray], names: Sequence[str]) -> list[Sample]:
     for j in range(packed.shape[1]):
         hashed += packed[:, j] * factors[j]
     _, first, codes = np.unique(hashed, return_index=True, return_inverse=True)
-    parts = np.split(codes.astype(np.int64), np.cumsum([len(b) for b in bits])[:-1])
 
     def name(code: int) -> str:
         row = np.unpackbits(packed[first[code]], count=len(names))
         held = [names[int(j)] for j in np.flatnonzero(row)]
         return " and ".join(held[:6]) + (" and more" if len(held) > 6 else "") or "nothing"
 
-    return [Sample(c, name, b, names, None) for c, b in zip(parts, bits, strict=True)]
+    return Sample(codes.astype(np.int64), name, bits, names, None)
 
 
-def _of_arrays(arrays: list[npt.NDArray[Any]]) -> list[Sample]:
-    if any(array.dtype != arrays[0].dtype for array in arrays):
-        kinds = {array.dtype.kind for array in arrays}
-        if not kinds <= set("biuf"):
-            return _of_objects([array.tolist() for array in arrays])
-    if arrays[0].dtype.names:  # a structured array: its fields side by side
-        tables, heads = [], []
-        for field in arrays[0].dtype.names:
-            column = [array[field].reshape(len(array), -1) for array in arrays]
-            tables.append(column)
-            wide = column[0].shape[1] > 1
-            heads += [f"{field}[{j}]" if wide else field for j in range(column[0].shape[1])]
-        columns = [column for table in tables for column in _columns(table)]
+def _of_array(array: npt.NDArray[Any]) -> Sample:
+    if array.dtype.names:  # a structured array: its fields side by side
+        columns, heads = [], []
+        for field in array.dtype.names:
+            parts = array[field].reshape(len(array), -1).T
+            columns += list(parts)
+            heads += [f"{field}[{j}]" if len(parts) > 1 else field for j in range(len(parts))]
         return _of_columns(columns, heads)
-    if arrays[0].ndim == 1:
-        values, codes = np.unique(np.concatenate(arrays), return_inverse=True)
-        ends = np.cumsum([len(array) for array in arrays])[:-1]
-        return _of_labels(np.split(codes, ends), values.tolist())
-    flat = [array.reshape(len(array), -1) for array in arrays]
-    if len({table.shape[1] for table in flat}) > 1:
-        return _of_objects([array.tolist() for array in arrays])
-    return _of_columns(_columns(flat), [f"part {j}" for j in range(flat[0].shape[1])])
+    if array.ndim == 1:
+        values, codes = np.unique(array, return_inverse=True)
+        return _of_codes(codes, values.tolist())
+    return _of_columns(list(array.T), [f"part {j}" for j in range(array.shape[1])])
 
 
-def _columns(tables: list[npt.NDArray[Any]]) -> list[list[npt.NDArray[Any]]]:
-    return [[table[:, j] for table in tables] for j in range(tables[0].shape[1])]
-
-
-def _of_columns(columns: list[list[npt.NDArray[Any]]], heads: Sequence[str]) -> list[Sample]:
-    """Return samples of columns: one of two values becomes one bit, others a bit for each value."""
-    bits: list[list[BoolArray]] = [[] for _ in columns[0]]
-    names = []
+def _of_columns(columns: list[npt.NDArray[Any]], heads: Sequence[str]) -> Sample:
+    """Return a sample of columns: one of two values becomes one bit, others a bit for each."""
+    bits, names = [], []
     for column, head in zip(columns, heads, strict=True):
-        found, counts = np.unique(np.concatenate(column), return_counts=True)
+        found, counts = np.unique(column, return_counts=True)
         common = np.sort(found[np.argsort(-counts, kind="stable")[:MOST_PART_VALUES]])
         for value in common[1:] if len(found) == 2 else common:
             names.append(f"{head} = {value!s}")
-            for sample, part in zip(bits, column, strict=True):
-                sample.append(part == value)
-    return _of_bits([np.stack(sample, axis=1) for sample in bits], names)
+            bits.append(column == value)
+    return _of_bits(np.stack(bits, axis=1), names)
 
 
-def _of_objects(drawn: list[list[Any]]) -> list[Sample]:
-    """Return samples of Python values: sets, tuples of one length, or anything hashable."""
-    every = [report for reports in drawn for report in reports]
-    if all(isinstance(report, set | frozenset) for report in every):
-        return _of_sets(drawn)
-    rows = all(isinstance(report, list | tuple | np.ndarray) for report in every)
-    if rows and len({len(report) for report in every}) == 1 and len(every[0]):
-        tables = [
-            [_column([report[j] for report in reports]) for j in range(len(every[0]))]
-            for reports in drawn
-        ]
-        columns = [list(column) for column in zip(*tables, strict=True)]
-        return _of_columns(columns, [f"part {j}" for j in range(len(columns))])
-    if rows:
-        drawn = [[tuple(report) for report in reports] for reports in drawn]
+def _of_objects(reports: list[Any]) -> Sample:
+    """Return a sample of Python values: sets, tuples of one length, or anything hashable."""
+    if all(isinstance(report, set | frozenset) for report in reports):
+        return _of_sets(reports)
+    if all(isinstance(report, list | tuple | np.ndarray) for report in reports):
+        width = len(reports[0])
+        if width and all(len(report) == width for report in reports):
+            columns = [_column(list(part)) for part in zip(*reports, strict=True)]
+            return _of_columns(columns, [f"part {j}" for j in range(width)])
+        reports = [tuple(report) for report in reports]
     number: dict[Hashable, int] = {}
     try:
-        codes = [
-            np.array([number.setdefault(report, len(number)) for report in reports], dtype=np.int64)
-            for reports in drawn
-        ]
+        codes = np.array([number.setdefault(report, len(number)) for report in reports])
     except TypeError:
-        raise InputError("sampler", "reports that can be compared", shown(every[0])) from None
-    return _of_labels(codes, [repr(report) for report in number])
+        raise InputError("sampler", "reports that can be compared", shown(reports[0])) from None
+    return _of_codes(codes, [repr(report) for report in number])
 
 
 def _column(values: list[Any]) -> npt.NDArray[Any]:
@@ -214,16 +195,9 @@ def _column(values: list[Any]) -> npt.NDArray[Any]:
     return array if array is not None and plain else np.array([str(value) for value in values])
 
 
-def _of_sets(drawn: list[list[Any]]) -> list[Sample]:
-    members: dict[Hashable, int] = {}
-    for reports in drawn:
-        for report in reports:
-            for member in report:
-                members.setdefault(member, len(members))
-    bits = []
-    for reports in drawn:
-        rows = np.zeros((len(reports), max(1, len(members))), dtype=bool)
-        for n, report in enumerate(reports):
-            rows[n, [members[member] for member in report]] = True
-        bits.append(rows)
+def _of_sets(reports: list[Any]) -> Sample:
+    members = {member: j for j, member in enumerate(dict.fromkeys(chain.from_iterable(reports)))}
+    bits = np.zeros((len(reports), max(1, len(members))), dtype=bool)
+    for row, report in zip(bits, reports, strict=True):
+        row[[members[member] for member in report]] = True
     return _of_bits(bits, [f"contains {m!r}" for m in members] or ["contains anything"])

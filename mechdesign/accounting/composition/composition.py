@@ -138,10 +138,7 @@ def compose(
     lip                            3.081910   5.510734  Theorem 4
     """
     listed = same_inputs(channels)
-    each: dict[Channel, list[list[Ratio]]] = {}
-    for channel in listed:
-        if channel not in each:
-            each[channel] = pair_ratios(channel)
+    each = {channel: pair_ratios(channel) for channel in dict.fromkeys(listed)}
     inputs = range(len(listed[0].inputs))
     ratios = [[_product([each[c][x][z] for c in listed]) for z in inputs] for x in inputs]
     total = log_above(_product(largest(each[channel]) for channel in listed))
@@ -258,12 +255,11 @@ def _budgets(
             expected = f"{len(channels)} numbers >= 0, one for each release"
             raise InputError("budgets", expected, list(given))
         return [float(epsilon) for epsilon in given]
-    found: dict[Channel, float] = {}
-    for channel in channels:
-        if channel not in found:
-            lowest, highest = lifts(max_ratio_columns([channel]), priors)
-            found[channel] = max(log_above(highest), log_above(inverse(lowest)))
-    return [found[channel] for channel in channels]
+    leaked = {c: lifts(max_ratio_columns([c]), priors) for c in dict.fromkeys(channels)}
+    return [
+        max(log_above(highest), log_above(inverse(lowest)))
+        for lowest, highest in map(leaked.__getitem__, channels)
+    ]
 
 
 def _product(ratios: Iterable[Ratio]) -> Ratio:

@@ -51,8 +51,7 @@ def least_noise(holds: Callable[[float], bool | None], start: float, relative: f
     while (verdict := holds(low)) is not False:
         low, high = low / 2, low if verdict else high
     while high - low > relative * high:
-        middle = (low + high) / 2
-        verdict = holds(middle)
+        verdict = holds(middle := (low + high) / 2)
         if verdict is None:
             break
         low, high = (low, middle) if verdict else (middle, high)

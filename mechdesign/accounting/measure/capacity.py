@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.continuous.enclosures import Bounds
+from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.channel import Channel, as_channel
 from mechdesign.errors import InputError, shown
@@ -92,7 +92,7 @@ def capacity(channel: Channel) -> Capacity:
     lower, upper = _divergences(channel, law)
     low = max(ZERO, sum((w * d for w, d in zip(law, lower, strict=True)), ZERO))
     prior = Prior(dict(zip(channel.inputs.labels, law, strict=True)))
-    return Capacity(_float_below(low), float_above(max(ZERO, *upper)), prior)
+    return Capacity(Enclosure.rational(low).ends[0], float_above(max(ZERO, *upper)), prior)
 
 
 def _best_law(Q: FloatArray) -> FloatArray:
@@ -165,13 +165,6 @@ def _divergences(channel: Channel, law: list[Fraction]) -> tuple[list[Fraction],
     return [v / whole for v in lower], [v / whole for v in upper]
 
 
-def _float_below(value: Fraction) -> float:
-    found = float(value)
-    while Fraction(found) > value:
-        found = math.nextafter(found, -math.inf)
-    return found
-
-
 def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     """Return bounds on the capacity of the best channel under LDP, in nats, over all input laws.
 
@@ -231,7 +224,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     low = max(ZERO, *(low for low, _ in gains))
     if k == 2:
         most = min(most, gains[0][1])
-    return Bounds(_float_below(low), float_above(max(ZERO, most)))
+    return Bounds(Enclosure.rational(low).ends[0], float_above(max(ZERO, most)))
 
 
 def _best_share(e: float) -> float:

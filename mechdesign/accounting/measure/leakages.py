@@ -149,17 +149,19 @@ def _maximal_leakage(found: ColumnExtremes) -> Leakage:
 
 def _lifts(found: ColumnExtremes, joint: JointExtremes) -> list[Leakage]:
     """Compare the extreme entries of each column with the probability of the output."""
+    above, below, both = _sides(found, joint.outputs, joint.outputs, joint.unit, "lip")
+    named = replace(above, notion="max-lift"), replace(below, notion="min-lift")
+    return [both, *named, replace(above, notion="pml")]
+
+
+def _sides(
+    found: ColumnExtremes, least_sums: list[int], most_sums: list[int], unit: int, name: str
+) -> tuple[Leakage, Leakage, Leakage]:
+    """Return the largest lift, the largest inverse lift, and the larger of the two."""
     (most, at), (least, against) = found.most, found.least
-    unit = Fraction(joint.unit)
-    above = _row(found, "max-lift", max_ratio(most, joint.outputs, unit), at)
-    below = _row(found, "min-lift", max_ratio(joint.outputs, least, 1 / unit), against)
-    both = above if above.value >= below.value else below
-    return [
-        replace(both, notion="lip"),
-        above,
-        below,
-        replace(above, notion="pml"),
-    ]
+    above = _row(found, name, max_ratio(most, least_sums, Fraction(unit)), at)
+    below = _row(found, name, max_ratio(most_sums, least, Fraction(1, unit)), against)
+    return above, below, above if above.value >= below.value else below
 
 
 def _identifiability(found: ColumnExtremes, joint: JointExtremes) -> Leakage:
@@ -174,7 +176,6 @@ def _information(channel: Channel, prior: Prior) -> Leakage:
 
 def _for_sets(found: ColumnExtremes, priors: Sequence[PriorSet]) -> list[Leakage]:
     """Compare the extreme entries of each column with P(y) at the extreme priors of a set."""
-    (most, at), (least, against) = found.most, found.least
     rows = []
     for n, members in enumerate(priors, 1):
         outputs: tuple[list[int], list[int]] = ([], [])  # the least and the largest P(y)
@@ -182,11 +183,8 @@ def _for_sets(found: ColumnExtremes, priors: Sequence[PriorSet]) -> list[Leakage
             for side, largest in enumerate((False, True)):
                 prior = members.extreme_numerators(column, largest=largest)
                 outputs[side].append(sum(map(mul, prior, column)))
-        unit = Fraction(members.denominator)
         name = "bounded-prior-lip" if n == 1 else f"bounded-prior-lip {n}"
-        above = _row(found, name, max_ratio(most, outputs[0], unit), at)
-        below = _row(found, name, max_ratio(outputs[1], least, 1 / unit), against)
-        rows.append(above if above.value >= below.value else below)
+        rows.append(_sides(found, *outputs, members.denominator, name)[2])
     return rows
 
 

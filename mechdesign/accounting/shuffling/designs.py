@@ -11,6 +11,7 @@ from mechdesign.accounting.continuous.arguments import below_one, positive
 from mechdesign.accounting.shuffling.after_shuffling import Shuffled, after_shuffling
 from mechdesign.accounting.shuffling.comparisons import central_budget, compared, reports
 from mechdesign.accounting.shuffling.epsilons import is_within
+from mechdesign.accounting.shuffling.inverses import last_that_serves
 from mechdesign.designs.facade import design
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
@@ -224,18 +225,16 @@ class _Search:
 
         Where no channel is private at a budget the search goes on above it.
         """
-        found: tuple[Fraction, Solution] | None = None
-        low, high = Fraction(0), Fraction(most)
-        tried = high
-        while True:
+        found: list[tuple[Fraction, Solution]] = []
+
+        def keeps(tried: Fraction) -> bool:
             solution = self._solution(tried)
-            keeps = solution is None or is_within(
-                compared(solution.channel), self._n, epsilon, self._delta
-            )
-            if keeps:
-                low, found = tried, (found if solution is None else (tried, solution))
-            else:
-                high = tried
-            if high - low <= Fraction(precision):
-                return found
-            tried = (low + high) / 2
+            if solution is None:
+                return True
+            kept = is_within(compared(solution.channel), self._n, epsilon, self._delta)
+            found.extend([(tried, solution)] * kept)
+            return kept
+
+        if not keeps(Fraction(most)):
+            last_that_serves(keeps, Fraction(0), Fraction(most), Fraction(precision))
+        return found[-1] if found else None

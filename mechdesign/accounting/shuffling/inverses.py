@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from fractions import Fraction
+from typing import NamedTuple, TypeVar
 
 from mechdesign.accounting.continuous.arguments import below_one, positive
 from mechdesign.accounting.shuffling.after_shuffling import Randomizer
@@ -19,7 +20,17 @@ from mechdesign.accounting.shuffling.epsilons import delta_above, delta_below, i
 from mechdesign.errors import InfeasibleError, InputError
 from mechdesign.exact import Exact
 
-__all__ = ["LeastReports", "LocalBudget", "largest_local_budget", "least_reports"]
+__all__ = [
+    "LeastReports",
+    "LocalBudget",
+    "first_that_serves",
+    "largest_local_budget",
+    "last_that_serves",
+    "least_reports",
+]
+
+
+Number = TypeVar("Number", int, float, Fraction)
 
 
 class LeastReports(NamedTuple):
@@ -70,28 +81,49 @@ def least_reports(channel: Randomizer, epsilon: Exact, delta: Exact) -> LeastRep
     """
     comparison, central = compared(channel), central_budget(epsilon)
     delta = below_one(delta, "delta")
-    enough = _first(lambda n: is_within(comparison, n, central, delta))
+    enough = first_that_serves(lambda n: is_within(comparison, n, central, delta))
     if enough is None:
         expected = f"a budget that {MOST_REPORTS} shuffled reports keep"
         raise InfeasibleError(f"least_reports: expected {expected}, got epsilon = {central:g}")
     pair = delta_above(comparison, enough, central)[1]
     raised = math.nextafter(central, math.inf)
-    most = _first(lambda n: delta_below(comparison, pair, n, raised) <= delta)
+    most = first_that_serves(lambda n: delta_below(comparison, pair, n, raised) <= delta)
     return LeastReports(enough, 0 if most is None else min(most, enough) - 1)
 
 
-def _first(serves: Callable[[int], bool]) -> int | None:
+def first_that_serves(serves: Callable[[int], bool]) -> int | None:
     """Return a number that serves, the one before it not, by bisection; None if none does."""
     high = 1
     while not serves(high):
         if high == MOST_REPORTS:
             return None
         high = min(4 * high, MOST_REPORTS)
-    low = high // 4
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if serves(middle) else (middle, high)
-    return high
+    return last_that_serves(lambda n: not serves(n), high // 4, high, 1)[1]
+
+
+def last_that_serves(
+    serves: Callable[[Number], bool], low: Number, high: Number, width: Number
+) -> tuple[Number, Number]:
+    """Return two numbers near each other, of which the first serves and the second does not.
+
+    Parameters
+    ----------
+    serves
+        Asked between the ends only.
+    low, high
+        A number that serves, and one that does not.
+    width
+        How near: whole numbers, fractions and floats are halved as such.
+
+    Examples
+    --------
+    >>> last_that_serves(lambda n: n * n <= 50, 1, 100, 1)
+    (7, 8)
+    """
+    while high - low > width:
+        middle = type(high)((low + high) / 2)
+        low, high = (middle, high) if serves(middle) else (low, middle)
+    return low, high
 
 
 def largest_local_budget(
@@ -151,19 +183,10 @@ def largest_local_budget(
 
     if not is_within(at(central), n, central, delta):
         raise InfeasibleError(f"largest_local_budget: the channel at {central:g} does not keep it")
-    enough, open_end = central, last
     if is_within(at(last), n, central, delta):
         return LocalBudget(last, math.inf)
-    while open_end - enough > width:
-        middle = (enough + open_end) / 2
-        if is_within(at(middle), n, central, delta):
-            enough = middle
-        else:
-            open_end = middle
+    enough = last_that_serves(lambda e: is_within(at(e), n, central, delta), central, last, width)
     if not exceeds(last):
-        return LocalBudget(enough, math.inf)
-    low, too_much = enough, last
-    while too_much - low > width:
-        middle = (low + too_much) / 2
-        low, too_much = (low, middle) if exceeds(middle) else (middle, too_much)
-    return LocalBudget(enough, too_much)
+        return LocalBudget(enough[0], math.inf)
+    too_much = last_that_serves(lambda e: not exceeds(e), enough[0], last, width)
+    return LocalBudget(enough[0], too_much[1])

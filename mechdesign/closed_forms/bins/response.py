@@ -59,7 +59,6 @@ class ResponseOnBins(ClosedForm):
 
     name = "randomized response on bins"
     source = "Ghazi et al. 2023; for the Hamming loss Ghazi et al. 2021"
-    theorem = None
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for LDP alone, and for an expected loss of which the outputs are in line."""

@@ -76,7 +76,6 @@ class HighLowSubsetSelection(ClosedForm):
 
     name = "high-low subset selection"
     source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 5"
-    theorem = None
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for high-low LDP, and a prior that only tells sensitive inputs from the others."""

@@ -9,7 +9,12 @@ import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs
 from mechdesign.errors import UnsupportedError
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Constant, Ratio
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.oracles import OneBudget
+from mechdesign.kernel.packed import Numbers
 from mechdesign.notions import LDP, BlockLDP
 from mechdesign.problem import Problem
 
@@ -34,8 +39,6 @@ class BinaryMechanism(ClosedForm):
 
     name = "binary mechanism"
     source = "Kairouz, Oh and Viswanath 2014"
-    theorem = "binary-mechanism"
-    theorem_is_tight = True
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for one budget in blocks, the total variation, and as much of both laws in each."""
@@ -49,6 +52,10 @@ class BinaryMechanism(ClosedForm):
         if any(more.values()):
             return Verdict(False, "the two laws do not have the same probability in every block")
         return Verdict(True, "under LDP one bit tells two laws apart as well as any report")
+
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        return _certificate(problem)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the two columns."""
@@ -70,3 +77,21 @@ def _budget(problem: Problem) -> Constant | None:
     (part,) = problem.compiled.statement.cone
     exponents = part.exponents if isinstance(part, Ratio) else None
     return exponents if isinstance(exponents, Constant) else None
+
+
+def _certificate(problem: Problem) -> Certificate | None:
+    """Return the prices of two outputs under one budget: -tanh(epsilon / 2) |a - b| / 2."""
+    aim, budget = problem.compiled.statement.objective, _budget(problem)
+    if not isinstance(aim, Loss) or budget is None:
+        return None
+    share = math.tanh(float(budget.exponent) / 2) / aim.costs.denominator
+    prices = Numbers([-share * abs(cost) for cost in aim.costs.lower(0)])
+    return Certificate(Costs(), OneBudget(_blocks(budget)), (), (), prices)
+
+
+def _blocks(budget: Constant) -> tuple[tuple[int, ...], ...] | None:
+    """Return the blocks that a budget holds in; None for one of all inputs."""
+    found: dict[int, list[int]] = {}
+    for x, mark in enumerate(budget.block or ()):
+        found.setdefault(mark, []).append(x)
+    return tuple(map(tuple, found.values())) if len(found) > 1 else None

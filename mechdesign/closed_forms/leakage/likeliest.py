@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
 from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.multipliers import block_of
+from mechdesign.evidence.unconstrained import at_one, evenly
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.limits import Gauge
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.names import Compiled
+from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.oracles import Orthant
+from mechdesign.kernel.relaxations import Relaxations
 from mechdesign.notions import MaximalLeakage
 from mechdesign.problem import Problem
 
@@ -43,8 +53,6 @@ class LikeliestInputs(ClosedForm):
 
     name = "the likeliest inputs"
     source = "Saeidian, Cervia, Oechtering and Skoglund 2021 (arXiv 2105.01033)"
-    theorem = "leakage-budget"
-    theorem_is_tight = True
     allows_non_conic = True
 
     def check(self, problem: Problem) -> Verdict:
@@ -54,6 +62,10 @@ class LikeliestInputs(ClosedForm):
         if _right_outputs(problem) is None:
             return Verdict(False, "it is for losses of 0 at one input for each output, 1 elsewhere")
         return Verdict(True, "a bound on maximal leakage pays for the likeliest inputs first")
+
+    def certificate(self, problem: Problem) -> Certificate | None:
+        """Return what proves it optimal."""
+        return _certificate(problem.compiled)
 
     def formula(self, problem: Problem) -> Formula:
         """Return the channel."""
@@ -88,3 +100,37 @@ def _right_outputs(problem: Problem) -> list[Label] | None:
     if not (loss == 0).any(axis=1).all():
         return None
     return [problem.guesses[y] for y in np.argmin(loss, axis=1).tolist()]
+
+
+def _certificate(compiled: Compiled) -> Certificate | None:
+    """Return one multiplier of maximal leakage: what one more unit of e**epsilon is worth."""
+    statement = compiled.statement
+    aim, k = statement.objective, statement.k
+    limits = [
+        (part.parts[0].exponent, place)
+        for place, part in enumerate(statement.limits)
+        if isinstance(part, Gauge) and len(part.parts) == k and part.limit == 1
+    ]
+    if not isinstance(aim, Loss) or not limits:
+        return None
+    exponent, place = min(limits)
+    cheap = [min(aim.costs.lower(y)) for y in range(aim.costs.n_outputs)]
+    right = [
+        aim.costs.lower(y).index(cost)
+        if cost < (0 if aim.free else aim.costs.denominator)
+        else None
+        for y, cost in enumerate(cheap)
+    ]
+    hit = {x for x in right if x is not None}
+    relaxations: tuple[Relaxations, ...] = ()
+    weights = aim.weights
+    if weights is None:
+        if len(hit) < k:
+            missed = next(x for x in range(k) if x not in hit)
+            return Certificate(Costs(), Orthant(), (at_one(missed, k),))
+        relaxations, weights = (evenly(k),), (Fraction(1, k),) * k
+    budget = float(np.exp(min(float(exponent), 700.0)))
+    paid = sorted((float(weights[x]) for x in hit), reverse=True)
+    worth = paid[int(budget)] * budget if budget < len(paid) else 0.0
+    block = block_of("limit", place, "", [(y, x or 0, 0, worth) for y, x in enumerate(right)])
+    return Certificate(Costs(), Orthant(), relaxations, (block,))

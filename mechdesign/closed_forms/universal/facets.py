@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.exact import fraction_text
+from mechdesign.evidence.facets import NamedRow
 from mechdesign.prior_sets import Weights
 
 __all__ = [
@@ -58,15 +57,10 @@ class Facet:
         """Return q_x >= 0."""
         return cls(f"positive x={x}", None, "positive", x)
 
-    def to_table(self, own_prior: Weights) -> list[Any]:
-        """Return ``[notion, side, x, other]`` as a certificate has it.
-
-        For a bound on the lift, ``other`` is the prior, None for that of the problem.
-        """
-        other: Any = self.other
-        if self.prior is not None and self.prior != own_prior:
-            other = [fraction_text(p) for p in self.prior]
-        return [self.notion, self.side, self.x, other]
+    @property
+    def row(self) -> NamedRow:
+        """The row, as evidence names it."""
+        return (self.notion, self.side, self.x, self.other, self.prior)
 
 
 @dataclass(frozen=True, eq=False)

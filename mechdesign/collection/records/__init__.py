@@ -5,7 +5,7 @@ from __future__ import annotations
 from mechdesign.collection.records.estimate_tables import check_table_name, save_estimate
 from mechdesign.collection.records.ledger import leakage_of_ledger
 from mechdesign.collection.records.privatize import PrivatizedFile, privatize_file
-from mechdesign.collection.records.tally import tally_columns, tally_file
+from mechdesign.collection.records.tally import tally_file
 
 __all__ = [
     "PrivatizedFile",
@@ -13,6 +13,5 @@ __all__ = [
     "leakage_of_ledger",
     "privatize_file",
     "save_estimate",
-    "tally_columns",
     "tally_file",
 ]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from mechdesign.collection.records.byte_streams import STANDARD, ByteReader
-from mechdesign.collection.records.parquet_files import MARK
-from mechdesign.collection.records.record_files import Chunk, Reader, Writer
+from mechdesign.collection.records.record_files import (
+    Chunk,
+    Reader,
+    Writer,
+    marked,
+    numbered,
+    says_simulation,
+)
 from mechdesign.errors import InputError, shown
 from mechdesign.resources import check_size
-from mechdesign.sampling import SIMULATION
 
 __all__ = ["ArrowReader", "ArrowWriter"]
 
@@ -42,7 +46,7 @@ class ArrowReader(Reader):
             self.close()
             raise
         self.names = tuple(self._reader.schema.names)
-        self.says_simulation = (self._reader.schema.metadata or {}).get(MARK) == SIMULATION.encode()
+        self.says_simulation = says_simulation(self._reader.schema)
 
     def _opened(self, path: Path) -> Any:
         source = pa.PythonFile(self._bytes.raw, "r")
@@ -59,9 +63,9 @@ class ArrowReader(Reader):
             table = pa.Table.from_batches([batch]).select(list(names))
             for start in range(0, table.num_rows, size):
                 part = table.slice(start, size)
-                yield Chunk(part, partial(_row, before + start))
+                yield Chunk(part, numbered("row", before + start))
             before += table.num_rows
-        yield Chunk(self._reader.schema.empty_table().select(list(names)), partial(_row, before))
+        yield Chunk(self._reader.schema.empty_table().select(list(names)), numbered("row", before))
 
     def _batches(self, before: int) -> Iterator[pa.RecordBatch]:
         """Yield batches whose offsets and codes were checked."""
@@ -82,18 +86,6 @@ class ArrowReader(Reader):
             n += 1
             yield batch
 
-    def share(self) -> float | None:
-        """Return how many of the bytes of the file were read."""
-        return self._bytes.share()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._bytes.close()
-
-
-def _row(before: int, row: int) -> str:
-    return f"row {before + row + 1}"
-
 
 class ArrowWriter(Writer):
     """Rows of an Arrow file, as a stream of batches or with a footer."""
@@ -106,8 +98,7 @@ class ArrowWriter(Writer):
 
     def _write(self, table: pa.Table) -> None:
         """Write rows."""
-        kept = {MARK: SIMULATION.encode()} if self._simulated else None
-        table = table.replace_schema_metadata(kept)
+        table = marked(table, self._simulated)
         if self._writer is None:
             make = pa.ipc.new_file if self._footed else pa.ipc.new_stream
             self._writer = make(self._stream, table.schema)

@@ -92,10 +92,10 @@ class ByteWriter:
 
 
 @contextlib.contextmanager
-def whole_output(target: Path) -> Iterator[BinaryIO]:
+def whole_output(target: Path, force: bool) -> Iterator[BinaryIO]:
     """Open a target to write that gets all at the end or nothing; standard output as well."""
     if target != STANDARD:
-        with atomic_file(target) as stream:
+        with atomic_file(target, force=force) as stream:
             yield stream
         return
     with temporary_room(), tempfile.TemporaryFile() as held:

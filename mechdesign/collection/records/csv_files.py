@@ -106,14 +106,6 @@ class CSVReader(Reader):
         if not some:
             yield Chunk(self._parsed(b"", names)[0], str)
 
-    def share(self) -> float | None:
-        """Return how many of the bytes of the file were read."""
-        return self._bytes.share()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._bytes.close()
-
     def _header(self) -> tuple[str, ...]:
         """Read the names of the columns."""
         record, found, ended = re.compile(_record(self._separator).encode(), re.DOTALL), None, False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,7 +12,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
-from mechdesign.collection.records.record_files import Chunk, Reader, Writer
+from mechdesign.collection.records.record_files import Chunk, Reader, Writer, numbered
 from mechdesign.collection.tables.cells import text_array
 from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.resources import check_size, current
@@ -54,18 +53,10 @@ class NDJSONReader(Reader):
         while True:
             rows = [self._row(line, number) for number, line in islice(lines, size)]
             cells = {name: text_array([row.get(name) for row in rows]) for name in names}
-            yield Chunk(pa.table(cells), partial(_line, before))
+            yield Chunk(pa.table(cells), numbered("line", before))
             before += len(rows)
             if len(rows) < size:
                 return
-
-    def share(self) -> float | None:
-        """Return how many of the bytes of the file were read."""
-        return self._bytes.share()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._bytes.close()
 
     def _each(self) -> Iterator[bytes]:
         """Yield lines."""
@@ -95,10 +86,6 @@ class NDJSONReader(Reader):
         except (ValueError, RecursionError, AttributeError, TypeError):
             place = f"{self._file}: line {number}"
             raise InputError(place, EXPECTED, "something else") from None
-
-
-def _line(before: int, row: int) -> str:
-    return f"line {before + row + 1}"
 
 
 def _text(cell: Any) -> str | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
 import os
 import re
 import secrets
+import sqlite3
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Self
 
 from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.accounting.measure.max_ratio import float_above
@@ -22,34 +25,28 @@ from mechdesign.collection.spending import SHORT, adding_leakages
 from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.files.mechanisms import mechanism_digest
-from mechdesign.files.reading import read_json_text
 from mechdesign.kernel import canonical, parse
 from mechdesign.kernel.schema import read
+from mechdesign.resources import check_size
 from mechdesign.text import Table, Tabular
-from mechdesign.writing.atomic import locked, write_atomically
 
 __all__ = ["Draw", "Ledger", "LedgerSum", "add_draw", "leakage_of_ledger", "read_ledger"]
 
-FORMAT = {"format": "mechdesign-ledger", "version": 1}
+APPLICATION, VERSION = 0x4D444C47, 2
+"""What SQLite keeps as application_id and user_version: a ledger of this library, and its form."""
 
+COLUMNS = "time", "records", "mechanism", "reports", "leakages"
+
+SECONDS = 10
+"""How long a process waits for its turn."""
+
+KEY_BYTES = 32
+
+MARKS = {"application_id": APPLICATION, "user_version": VERSION}
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 NATS = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
-
-
-@dataclass(frozen=True)
-class _Head:
-    """The first line of a ledger."""
-
-    says: ClassVar[str] = "head of a ledger of version 1"
-    format: Literal["mechdesign-ledger"]
-    version: int
-    key: str
-
-    def fits(self) -> bool:
-        """Return whether it is as this library writes it."""
-        return self.version == FORMAT["version"] and DIGEST.fullmatch(self.key) is not None
 
 
 @dataclass(frozen=True)
@@ -60,10 +57,9 @@ class _Leakage:
 
 
 @dataclass(frozen=True)
-class _DrawLine:
-    """Each other line."""
+class _DrawRow:
+    """A row of the table of draws."""
 
-    says: ClassVar[str] = "draw of a ledger"
     time: str
     records: str
     mechanism: str
@@ -79,7 +75,7 @@ class _DrawLine:
 
 @dataclass(frozen=True)
 class Draw:
-    """One line of a ledger: reports that were drawn for some records.
+    """One row of a ledger: reports that were drawn for some records.
 
     Attributes
     ----------
@@ -109,19 +105,28 @@ class Draw:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return cls(now, records, mechanism_digest(mechanism), reports, found)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the line as JSON has it."""
+    def row(self) -> tuple[Any, ...]:
+        """Return the row of the draw."""
         rows = [
             {"notion": notion, "parameters": parameters, "nats": nats}
             for (notion, parameters), nats in self.leakages.items()
         ]
-        return {**self.__dict__, "leakages": rows}
+        return self.time, self.records, self.mechanism, self.reports, json.dumps(rows)
 
     @classmethod
-    def from_json(cls, line: dict[str, Any]) -> Self:
-        """Return the draw of a line that :meth:`to_json` wrote."""
-        found = {(row["notion"], row["parameters"]): row["nats"] for row in line["leakages"]}
-        return cls(**{**line, "leakages": found})
+    def of_row(cls, row: tuple[Any, ...], key: str) -> Self:
+        """Return the draw of a row that :meth:`row` wrote; no message quotes what stands there."""
+        entries = dict(zip(COLUMNS, row, strict=True))
+        try:
+            found = read(_DrawRow, {**entries, "leakages": parse(entries["leakages"])})
+            fits = found.fits()
+        except (ValueError, TypeError, AttributeError, RecursionError, CertificateError):
+            fits = False
+        if not fits:
+            expected = f"{', '.join(COLUMNS)} of a draw as this library writes them"
+            raise InputError(key, expected, "something else")
+        leakages = {(each.notion, each.parameters): each.nats for each in found.leakages}
+        return cls(found.time, found.records, found.mechanism, found.reports, leakages)
 
 
 @dataclass(frozen=True)
@@ -152,26 +157,55 @@ def read_ledger(path: str | os.PathLike[str]) -> Ledger:
     Raises
     ------
     InputError
-        If it cannot be read, or a line is not as this library writes it.
+        If it cannot be read, or a draw is not as this library writes it.
     """
-    return _read(Path(path), read_json_text(Path(path)))
+    with _opened(Path(path)) as database:
+        return _read(Path(path), database)
 
 
-def _read(file: Path, text: str) -> Ledger:
-    """Return the ledger in the text of a file: JSON, a line for each draw under a head."""
-    head, *lines = text.removesuffix("\n").split("\n")
-    key = _parsed(head, _Head, f"{file}: line 1")["key"]
-    draws = [
-        Draw.from_json(_parsed(line, _DrawLine, f"{file}: line {n}"))
-        for n, line in enumerate(lines, 2)
-    ]
-    return Ledger(bytes.fromhex(key), tuple(draws))
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[sqlite3.Connection]:
+    """Open a SQLite file that exists."""
+    try:
+        check_size("bytes", file.stat().st_size, str(file))
+        place = f"{file.resolve().as_uri()}?mode=rw"
+        with closing(
+            sqlite3.connect(place, timeout=SECONDS, isolation_level=None, uri=True)
+        ) as database:
+            yield database
+    except (OSError, sqlite3.Error) as error:
+        given = getattr(error, "strerror", None) or "a locked or damaged one, or another kind"
+        raise InputError(str(file), "a ledger that can be read and written", given) from None
+
+
+def _read(file: Path, database: sqlite3.Connection) -> Ledger:
+    """Return what a ledger holds."""
+    marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in MARKS]
+    keys = (
+        database.execute("SELECT key FROM ledger").fetchall() if marks == [*MARKS.values()] else []
+    )
+    key = keys[0][0] if len(keys) == 1 else None
+    if not isinstance(key, bytes) or len(key) != KEY_BYTES:
+        raise InputError(str(file), f"a ledger of version {VERSION}", "another kind of file")
+    rows = database.execute(f"SELECT {', '.join(COLUMNS)} FROM draws ORDER BY rowid")
+    return Ledger(
+        key, tuple(Draw.of_row(row, f"{file}: draw {n}") for n, row in enumerate(rows, 1))
+    )
+
+
+def _create(database: sqlite3.Connection) -> None:
+    """Make the tables of a ledger, and its key."""
+    for name, value in MARKS.items():
+        database.execute(f"PRAGMA {name} = {value}")
+    database.execute("CREATE TABLE ledger (key BLOB)")
+    database.execute(f"CREATE TABLE draws ({', '.join(COLUMNS)})")
+    database.execute("INSERT INTO ledger VALUES (?)", (secrets.token_bytes(KEY_BYTES),))
 
 
 def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[str, int]) -> None:
     """Add a draw to a ledger, which is made if there is none; it is on the disk on return.
 
-    Processes take turns. Lines that are there are kept as they are.
+    Processes take turns. Only its owner may read a new ledger.
 
     Parameters
     ----------
@@ -195,10 +229,13 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
     file, reports = Path(path), sum(counts.values())
     if not reports:
         return  # nobody's record was drawn for
-    with locked(file):
-        text = read_json_text(file) if file.exists() else ""  # the lock makes an empty one
-        text = text or _line({**FORMAT, "key": secrets.token_hex(32)})
-        ledger = _read(file, text)
+    with contextlib.suppress(OSError):  # opening it says what is wrong
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+    with _opened(file) as database, database:  # commits, or rolls back
+        database.execute("BEGIN IMMEDIATE")
+        if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
+            _create(database)
+        ledger = _read(file, database)
         records = ledger.digest_of(counts)
         before = [draw for draw in ledger.draws if draw.records == records]
         if before:
@@ -209,8 +246,8 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
                 RepeatedDrawWarning,
                 stacklevel=3,
             )
-        draw = Draw.of(records, mechanism, reports)
-        write_atomically(file, text.removesuffix("\n") + "\n" + _line(draw.to_json()))
+        row = Draw.of(records, mechanism, reports).row()
+        database.execute(f"INSERT INTO draws VALUES ({', '.join('?' * len(row))})", row)
 
 
 @dataclass(frozen=True, repr=False)
@@ -284,7 +321,7 @@ def leakage_of_ledger(path: str | os.PathLike[str]) -> LedgerSum:
     Raises
     ------
     InputError
-        If the ledger cannot be read, or a line is not as this library writes it.
+        If the ledger cannot be read, or a draw is not as this library writes it.
 
     Notes
     -----
@@ -310,21 +347,3 @@ def _rows(totals: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
         {"notion": notion, "parameters": parameters, "nats": nats if nats < float("inf") else None}
         for (notion, parameters), nats in totals.items()
     ]
-
-
-def _line(entry: Any) -> str:
-    return f"{json.dumps(entry)}\n"
-
-
-def _parsed(line: str, form: type[_Head | _DrawLine], key: str) -> dict[str, Any]:
-    """Return the table of a line, which is of a form; no message quotes what stands there."""
-    try:
-        found: dict[str, Any] = parse(line)
-        fits = read(form, found).fits()
-    except (ValueError, RecursionError, CertificateError):
-        fits = False
-    if not fits:
-        keys = ", ".join(field.name for field in fields(form))
-        expected = f"a {form.says}, the keys {keys} as this library writes them"
-        raise InputError(key, expected, "something else")
-    return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import BinaryIO
@@ -15,17 +14,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from mechdesign._typing import IntArray
-from mechdesign.collection.records.record_files import Chunk, Reader, Writer
+from mechdesign.collection.records.byte_streams import ByteReader
+from mechdesign.collection.records.parquet_pages import page_sizes
+from mechdesign.collection.records.record_files import (
+    Chunk,
+    Reader,
+    Writer,
+    marked,
+    numbered,
+    says_simulation,
+)
 from mechdesign.errors import InputError, shown
-from mechdesign.files.reading import open_plain
 from mechdesign.resources import check_size
-from mechdesign.sampling import SIMULATION
 
 __all__ = ["ParquetReader", "ParquetWriter"]
-
-MARK = b"mechdesign"
-"""The key of the metadata under which a simulation says that it is one."""
-
 
 PIECE = 2**23
 """Bytes of the wanted cells that are held at once, about."""
@@ -39,6 +41,15 @@ SHORT = 8
 FEW = 256
 """Rows that are read at once where columns are larger: their cells may be long."""
 
+USUAL_PAGE = 2**21
+"""Bytes of a page that every writer keeps below, unless it is asked for more."""
+
+LARGEST = 256
+"""Bits of a number, at most: those of a decimal."""
+
+EXPANDED = 2**26
+"""Bytes of expanded cells that are held at once, at most, beside pages and one row."""
+
 PLAIN = {pa.int64(), pa.float64(), pa.string()}
 """Types that Parquet has itself."""
 
@@ -48,29 +59,32 @@ WHOLE = "a Parquet file that can be read"
 class ParquetReader(Reader):
     """Rows of a Parquet file; they are counted from 1.
 
-    A page of a few bytes may stand for many long cells. Columns are read as the numbers of their
-    different cells where these are few bytes, so that what is held does not depend on how long the
-    file is, nor on the columns that are not wanted.
+    A page of a few bytes may stand for many long cells. So the headers of all pages are read first:
+    a page that is too large unpacked is refused, and so many rows are read at once that their cells
+    stay small even if each is the longest of its dictionary. Columns are read as the numbers of
+    their different cells where these are few bytes, so that what is held does not depend on how
+    long the file is, nor on the columns that are not wanted.
     """
 
     def __init__(self, path: Path, separator: str | None) -> None:
         if separator is not None:
             expected = "none for a Parquet file: its cells are not separated"
             raise InputError("separator", expected, shown(separator))
-        self._name, self._raw = str(path), open_plain(path)
+        self._name, self._bytes = str(path), ByteReader(path)
+        self._raw = self._bytes.raw
         try:
             self._check_footer()
             self._metadata = pa.parquet.read_metadata(self._raw)
             check_size("columns", self._metadata.num_columns, self._name)
             self._schema = self._metadata.schema.to_arrow_schema()
         except (OSError, pa.ArrowException):  # whose words may quote the file
-            self._raw.close()
+            self.close()
             raise InputError(self._name, WHOLE, "a damaged one, or another kind") from None
         except BaseException:
-            self._raw.close()
+            self.close()
             raise
         self.names = tuple(self._schema.names)
-        self.says_simulation = (self._schema.metadata or {}).get(MARK) == SIMULATION.encode()
+        self.says_simulation = says_simulation(self._schema)
         self._rows, self._read = self._metadata.num_rows, 0
 
     def _check_footer(self) -> None:
@@ -98,57 +112,74 @@ class ParquetReader(Reader):
                 part = pa.Table.from_batches([batch.slice(start, end - start)]).select(list(names))
                 weight, rows = int(cost[start:end].sum()), sum(map(len, held))
                 if rows and (rows + len(part) > size or bytes_held + weight > PIECE):
-                    yield Chunk(_joined(held, schema), partial(_row, before), schema)
+                    yield Chunk(_joined(held, schema), numbered("row", before), schema)
                     held, bytes_held, before = [], 0, before + rows
                 held, bytes_held = [*held, part], bytes_held + weight
-        yield Chunk(_joined(held, schema), partial(_row, before), schema)
+        yield Chunk(_joined(held, schema), numbered("row", before), schema)
 
     def _batches(self, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
         """Yield some rows at once, text as numbers of different texts where they are few bytes."""
-        largest = self._largest(names)
+        largest, longest = self._sizes(names)
         texts = [n for n in names if _is_text(self._schema.field(n).type)]
         texts.sort(key=largest.__getitem__)
         sums = accumulate(largest[name] for name in texts)
         few = [name for name, total in zip(texts, sums, strict=True) if total <= SMALL]
-        long = [n for n in names if pa.types.is_nested(self._schema.field(n).type)]
-        long += texts[len(few) :]
+        long = [n for n in names if n not in few and not _is_number(self._schema.field(n).type)]
         file = pa.parquet.ParquetFile(
             self._raw, read_dictionary=few, buffer_size=max(2**12, min(2**16, PIECE // len(names)))
         )
-        most = min(size, FEW) if long else max(1, min(size, PIECE // (16 * len(names))))
+        most = max(1, min(size, PIECE // (16 * len(names))))
+        if long:
+            cell = sum(longest[name] for name in long)
+            most = min(most, FEW, max(1, EXPANDED // max(cell, 1)))
         batches = file.iter_batches(batch_size=most, columns=list(names))
         while True:
             try:
                 batch = next(batches, None)
             except (OSError, pa.ArrowException):
-                key, expected = f"{self._name}: row {self._read + 1}", "a file that can be read"
-                raise InputError(key, f"{expected} to its end", "a damaged one") from None
+                raise self._damaged(self._read) from None
             if batch is None:
                 return
             self._read += batch.num_rows
             yield batch
 
-    def _largest(self, names: Sequence[str]) -> dict[str, int]:
-        """Return the bytes, not compressed, of each column in its largest row group."""
-        schema, found = self._metadata.schema, dict.fromkeys(names, 0)
+    def _sizes(self, names: Sequence[str]) -> tuple[dict[str, int], dict[str, int]]:
+        """Return the bytes of each column in its largest row group, and of its longest cell.
+
+        Both are at most those, from the headers of pages, unpacked. A cell can be as long as the
+        dictionary, or where cells share prefixes, as a page.
+        """
+        schema = self._metadata.schema
+        largest, longest = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+        held, before = dict[tuple[str, bool], int](), 0
         places = [(n, schema.column(n).path.partition(".")[0]) for n in range(len(schema))]
-        wanted = [(n, name) for n, name in places if name in found]
+        wanted = [(n, name) for n, name in places if name in largest]
         for group in map(self._metadata.row_group, range(self._metadata.num_row_groups)):
             for n, name in wanted:
-                found[name] = max(found[name], group.column(n).total_uncompressed_size)
-        return found
+                column = group.column(n)
+                try:
+                    pages = list(page_sizes(self._raw, column))
+                except (ValueError, IndexError, RecursionError):
+                    raise self._damaged(before) from None
+                shared = "DELTA_BYTE_ARRAY" in column.encodings
+                cells = [p.size for p in pages if shared or p.is_dictionary]
+                largest[name] = max(largest[name], sum(p.size for p in pages))
+                longest[name] = max(longest[name], *cells, 0)
+                for page in pages:
+                    key = name, page.is_dictionary
+                    held[key] = max(held.get(key, 0), page.size)
+            before += group.num_rows
+        beyond = sum(max(0, size - USUAL_PAGE) for size in held.values())
+        check_size("page_bytes", beyond, self._name)
+        return largest, longest
+
+    def _damaged(self, before: int) -> InputError:
+        key = f"{self._name}: row {before + 1}"
+        return InputError(key, "a file that can be read to its end", "a damaged one")
 
     def share(self) -> float:
         """Return how many of the rows were read."""
         return self._read / self._rows if self._rows else 1.0
-
-    def close(self) -> None:
-        """Close the file."""
-        self._raw.close()
-
-
-def _row(before: int, row: int) -> str:
-    return f"row {before + row + 1}"
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -158,6 +189,14 @@ def _is_text(kind: pa.DataType) -> bool:
         or pa.types.is_large_string(kind)
         or pa.types.is_large_binary(kind)
     )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    """Return whether cells of a type are of one size, a few bytes."""
+    try:
+        return not isinstance(kind, pa.BaseExtensionType) and kind.bit_width <= LARGEST
+    except ValueError:  # they are of any length
+        return False
 
 
 def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
@@ -215,8 +254,7 @@ class ParquetWriter(Writer):
         self._write(table)
 
     def _write(self, table: pa.Table) -> None:
-        kept = {MARK: SIMULATION.encode()} if self._simulated else None
-        self._held.append(table.replace_schema_metadata(kept))
+        self._held.append(marked(table, self._simulated))
         self._bytes += table.nbytes
         if self._bytes >= PIECE:
             self._write_group()

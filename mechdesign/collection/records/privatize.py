@@ -24,17 +24,17 @@ from mechdesign.collection.records.record_files import (
     ColumnName,
     Progress,
     check_columns,
+    checked,
     chunk_size,
-    columns_of,
+    named_columns,
     names_of,
     safe_table,
 )
 from mechdesign.collection.spending import Spending, spending
-from mechdesign.collection.tables.draws import NOTE, Drawer, RowDraws, as_mechanism
+from mechdesign.collection.tables.draws import NOTE, Drawer, Policies, RowDraws
 from mechdesign.collection.tables.jobs import check_names_differ
 from mechdesign.collection.tables.keyed_coins import SeenRecords, collection_coins, sources_of
-from mechdesign.errors import CertificateError, InputError, listed
-from mechdesign.files.mechanisms import load_mechanism
+from mechdesign.errors import InputError, listed, shown
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
 from mechdesign.writing.atomic import check_different
 
@@ -56,7 +56,8 @@ class PrivatizedFile:
     rows, reports
         How many rows were read, and how many reports were written.
     unknown, missing
-        How many cells were no label, and how many held nothing, with what was done to them.
+        For each column, by name, how many cells were no label, and how many held nothing, with what
+        was done to them.
     kept
         The columns that were copied as they are: not protected.
     simulated
@@ -70,8 +71,8 @@ class PrivatizedFile:
     columns: tuple[str, ...]
     rows: int
     reports: int
-    unknown: tuple[int, str]
-    missing: tuple[int, str]
+    unknown: Mapping[ColumnName, tuple[int, str]]
+    missing: Mapping[ColumnName, tuple[int, str]]
     kept: tuple[str, ...]
     simulated: bool
     spends: Spending | None = None
@@ -84,8 +85,8 @@ class PrivatizedFile:
             "column": self.columns[0] if len(self.columns) == 1 else list(self.columns),
             "rows": self.rows,
             "reports": self.reports,
-            "unknown": {"cells": self.unknown[0], "policy": self.unknown[1]},
-            "missing": {"cells": self.missing[0], "policy": self.missing[1]},
+            "unknown": _as_json(self.unknown),
+            "missing": _as_json(self.missing),
             "not_protected": list(self.kept),
             "simulated": self.simulated,
             **({} if self.spends is None else {"spends": self.spends.to_json()}),
@@ -97,9 +98,11 @@ class PrivatizedFile:
             f"records    {self.rows} rows of {self.source}, {columns}",
             f"reports    {self.reports} rows in {self.target}",
         ]
-        for name, (count, done) in (("unknown", self.unknown), ("missing", self.missing)):
-            if count:
-                lines.append(f"{name:<10} {count} cell{'s' * (count > 1)}: {done}")
+        for sort, cells in (("unknown", self.unknown), ("missing", self.missing)):
+            for name, (count, done) in cells.items():
+                of = f" of {shown(_joined(name))}" if len(cells) > 1 else ""
+                if count:
+                    lines.append(f"{sort:<10} {count} cell{'s' * (count > 1)}{of}: {done}")
         if self.reports < self.rows:
             lines.append("           a row that was dropped shows that it held no label")
         if self.kept:
@@ -114,6 +117,16 @@ class PrivatizedFile:
         return "\n".join(lines)
 
 
+def _as_json(cells: Mapping[ColumnName, tuple[int, str]]) -> dict[str, Any]:
+    """Return what became of cells, by column where there are several."""
+    found = {_joined(name): {"cells": n, "policy": done} for name, (n, done) in cells.items()}
+    return found if len(found) > 1 else next(iter(found.values()))
+
+
+def _joined(name: ColumnName) -> str:
+    return ", ".join(names_of(name))
+
+
 def privatize_file(
     mechanism: Drawer | AnyPath | Mapping[ColumnName, Drawer | AnyPath],
     source: AnyPath,
@@ -121,8 +134,8 @@ def privatize_file(
     column: ColumnName | None = None,
     *,
     rng: Randomness = None,
-    unknown: str = "refuse",
-    missing: str = "refuse",
+    unknown: Policies = "refuse",
+    missing: Policies = "refuse",
     keep: Sequence[str] = (),
     separator: str | None = None,
     ledger: AnyPath | None = None,
@@ -131,7 +144,7 @@ def privatize_file(
     one_each: bool = False,
     spreadsheet_safe: bool = False,
     form: str = "csv",
-    replace: bool = True,
+    force: bool = False,
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> PrivatizedFile:
@@ -165,7 +178,8 @@ def privatize_file(
         ``"refuse"`` raises, ``"drop"`` leaves the row out, ``"map:LABEL"`` takes it as a label
         and makes that private. A row that is left out shows that its cell was no label. Where
         numbers of an interval are expected, ``unknown="clip"`` takes a number outside as the nearer
-        end, and refuses what is no number.
+        end, and refuses cells that are not numbers. Or a dict of these by column; a column that is
+        not in it refuses.
     keep
         Columns to copy as they are. They are not protected.
     separator
@@ -187,8 +201,9 @@ def privatize_file(
     form
         What ``-`` holds: ``"csv"``, ``"tsv"``, ``"ndjson"``, any of these with ``".gz"`` or
         ``".zst"``, or ``"arrows"``, a stream of Arrow.
-    replace
-        Whether a file that is there already is replaced, else refused.
+    force
+        Whether a target that exists is replaced. Otherwise it is refused, and an empty file claims
+        the name of the target when the run begins, so that of several runs at once only one draws.
     chunk
         Rows that are held at once; default 32,768, fewer where a report is long.
     progress
@@ -223,15 +238,9 @@ def privatize_file(
     source, target = Path(source), Path(target)
     written = kind_of(target, form)
     parts = parts_of(source)
-    if isinstance(mechanism, Mapping) != (column is None):
-        given = "neither" if column is None else "both"
-        raise InputError("column", "a column, or a dict of mechanisms by column", given)
-    named = columns_of(mechanism if isinstance(mechanism, Mapping) else {column: mechanism})
+    named = named_columns(mechanism, column)
     _check_files([*parts, *named.values()], target, ledger)
-    if not replace and target != STANDARD and target.exists():
-        hint = "--force replaces it"
-        raise InputError(str(target), "a file that is not there yet", "one that is", hint)
-    mechanisms = {name: _checked(each) for name, each in named.items()}
+    mechanisms = {name: checked(each) for name, each in named.items()}
     seeded, size = stream_of(rng), chunk_size(mechanisms.values(), chunk)  # one for all chunks
     simulated = seeded is not None
     private = [part for name in mechanisms for part in names_of(name)]
@@ -246,7 +255,7 @@ def privatize_file(
     with open_records(source, separator, form) as reader:
         check_columns(reader, read, source)
         with (
-            whole_output(target) as stream,
+            whole_output(target, force) as stream,
             closing(written.writer(stream, separator, simulated)) as writer,
             closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
         ):
@@ -275,15 +284,14 @@ def privatize_file(
             if ledger is not None:  # before the reports appear, so that no draw is lost
                 for each in draws.columns:
                     add_draw(ledger, each.mechanism, each.reader.counts())
-    readers = [each.reader for each in draws.columns]
     return PrivatizedFile(
         source=str(source),
         target=str(target),
         columns=tuple(private),
         rows=rows,
         reports=reported,
-        unknown=(sum(each.unknown.count for each in readers), readers[0].unknown.done),
-        missing=(sum(each.missing.count for each in readers), readers[0].missing.done),
+        unknown={each.name: each.reader.unknown.used for each in draws.columns},
+        missing={each.name: each.reader.missing.used for each in draws.columns},
         kept=tuple(keep),
         simulated=simulated,
         spends=spending(mechanisms, one_each=one_each) if len(mechanisms) > 1 else None,
@@ -306,13 +314,3 @@ def _check_files(sources: Iterable[object], target: Path, ledger: AnyPath | None
             check_different(file, Path(ledger))
         if Path(ledger).exists() and Path(ledger).stat().st_size:
             read_ledger(ledger)
-
-
-def _checked(given: Any) -> Drawer:
-    """Return what draws; that of a file, whose claims are checked."""
-    if not isinstance(given, str | os.PathLike):
-        return as_mechanism(given)
-    try:
-        return load_mechanism(given).mechanism
-    except CertificateError as error:
-        raise CertificateError(f"{given}: refused: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +11,14 @@ from typing import Any, BinaryIO, TypeVar
 
 import pyarrow as pa
 
+from mechdesign.collection.records.byte_streams import ByteReader
 from mechdesign.collection.tables.cells import Cells, pairs_of, text_array
 from mechdesign.collection.tables.draws import Drawer, as_mechanism
 from mechdesign.domain import whole_number
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import CertificateError, InputError, shown
+from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.files.reading import place_of_column
+from mechdesign.sampling import SIMULATION
 from mechdesign.writing.spreadsheets import spreadsheet_safe
 
 __all__ = [
@@ -26,11 +30,18 @@ __all__ = [
     "Reader",
     "Writer",
     "check_columns",
+    "checked",
     "chunk_size",
-    "columns_of",
+    "marked",
+    "named_columns",
     "names_of",
+    "numbered",
     "safe_table",
+    "says_simulation",
 ]
+
+MARK = b"mechdesign"
+"""The key of the metadata under which a simulation says that it is one."""
 
 CHUNK = 1 << 15
 """Rows that are held at once, unless a caller wants it otherwise."""
@@ -73,7 +84,8 @@ class Chunk:
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column in the type that it has in the file."""
         place = self.table.schema.get_field_index(name)
-        return self.table.column(place).cast(self.types[place])
+        column, kind = self.table.column(place), self.types[place]
+        return column if column.type == kind else column.cast(kind)
 
     def cells(self, file: object, columns: ColumnName) -> Cells:
         """Return the cells of a column, or of two as pairs, which know their places in the file."""
@@ -89,6 +101,21 @@ class Chunk:
         return f"{file}: {key}", lambda row: f"{file}: {self.place(row)}, {key}"
 
 
+def says_simulation(schema: pa.Schema) -> bool:
+    """Return whether the metadata of a file say that it holds a simulation."""
+    return (schema.metadata or {}).get(MARK) == SIMULATION.encode()
+
+
+def marked(table: pa.Table, simulated: bool) -> pa.Table:
+    """Return a table whose metadata say only whether it is a simulation."""
+    return table.replace_schema_metadata({MARK: SIMULATION.encode()} if simulated else None)
+
+
+def numbered(noun: str, before: int) -> Callable[[int], str]:
+    """Return what a row is called: its number in the file, counted from 1."""
+    return lambda row: f"{noun} {before + row + 1}"
+
+
 def safe_table(table: pa.Table) -> pa.Table:
     """Return a table as text, in which a spreadsheet runs no cell and no name of a column."""
     columns = {}
@@ -100,7 +127,10 @@ def safe_table(table: pa.Table) -> pa.Table:
 
 
 class Reader(ABC):
-    """A file of records that is open to read; a context."""
+    """A file of records that is open to read, a stream of batches; a context."""
+
+    _bytes: ByteReader
+    """What is read."""
 
     names: tuple[str, ...]
     """The columns of the file, in order."""
@@ -118,13 +148,13 @@ class Reader(ABC):
             If a row cannot be read; the key names the file and the row.
         """
 
-    @abstractmethod
     def share(self) -> float | None:
         """Return how much of the file was read, from 0 to 1; None where it cannot be told."""
+        return self._bytes.share()
 
-    @abstractmethod
     def close(self) -> None:
         """Close the file."""
+        self._bytes.close()
 
     def __enter__(self) -> Reader:
         return self
@@ -204,6 +234,30 @@ def columns_of(mechanisms: Mapping[Any, T]) -> dict[ColumnName, T]:
     if not each or len(set(each)) < len(each):
         raise InputError("column", "at least one column, each once", shown(each))
     return dict(mechanisms)
+
+
+def named_columns(mechanism: Any, column: Any) -> dict[ColumnName, Any]:
+    """Return the mechanism of each column: one for a column, or a dict by column.
+
+    Raises
+    ------
+    InputError
+        If neither or both are given, or a column is named twice.
+    """
+    if isinstance(mechanism, Mapping) != (column is None):
+        given = "neither" if column is None else "both"
+        raise InputError("column", "a column, or a dict of mechanisms by column", given)
+    return columns_of(mechanism if isinstance(mechanism, Mapping) else {column: mechanism})
+
+
+def checked(given: Any) -> Drawer:
+    """Return a mechanism, that of a file if its claims hold."""
+    if not isinstance(given, str | os.PathLike):
+        return as_mechanism(given)
+    try:
+        return load_mechanism(given).mechanism
+    except CertificateError as error:
+        raise CertificateError(f"{given}: refused: {error}") from None
 
 
 def chunk_size(mechanisms: Iterable[Drawer], wanted: Any) -> int:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, overload
 
 from mechdesign.collection.records.file_kinds import check_has_text_cells, open_records
 from mechdesign.collection.records.record_files import (
     ColumnName,
     Progress,
     check_columns,
+    checked,
     chunk_size,
-    columns_of,
+    named_columns,
     names_of,
 )
 from mechdesign.collection.tables.draws import NOTE, Drawer
@@ -22,23 +24,54 @@ from mechdesign.reports import Tally
 from mechdesign.sampling import SIMULATION
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
 
-__all__ = ["tally_columns", "tally_file"]
+__all__ = ["tally_file"]
 
 AnyPath = str | os.PathLike[str]
 
 
+@overload
 def tally_file(
-    mechanism: Drawer,
+    mechanism: Drawer | AnyPath,
     source: AnyPath,
     column: ColumnName,
     *,
+    separator: str | None = ...,
+    spreadsheet_safe: bool = ...,
+    one_each: bool = ...,
+    form: str = ...,
+    chunk: int | None = ...,
+    progress: Progress | None = ...,
+) -> Tally: ...
+
+
+@overload
+def tally_file(
+    mechanism: Mapping[Any, Drawer | AnyPath],
+    source: AnyPath,
+    column: None = None,
+    *,
+    separator: str | None = ...,
+    spreadsheet_safe: bool = ...,
+    one_each: bool = ...,
+    form: str = ...,
+    chunk: int | None = ...,
+    progress: Progress | None = ...,
+) -> dict[ColumnName, Tally]: ...
+
+
+def tally_file(
+    mechanism: Drawer | AnyPath | Mapping[Any, Drawer | AnyPath],
+    source: AnyPath,
+    column: ColumnName | None = None,
+    *,
     separator: str | None = None,
     spreadsheet_safe: bool = False,
+    one_each: bool = False,
     form: str = "csv",
     chunk: int | None = None,
     progress: Progress | None = None,
-) -> Tally:
-    r"""Count the reports in a column of a file.
+) -> Tally | dict[ColumnName, Tally]:
+    r"""Count the reports in a column of a file, or in several columns in one pass.
 
     A cell that is no report of the mechanism is refused: leaving it out would bias the estimate.
     The tally says that it is of a simulation if any row says so in its column ``note``, or the
@@ -47,7 +80,8 @@ def tally_file(
     Parameters
     ----------
     mechanism
-        What the reports were drawn by.
+        What the reports were drawn by, or the name of its file; or a dict of these by column, in
+        place of the next but one.
     source
         A file, a folder or a pattern of files, or ``-``, as for :func:`privatize_file`.
     column
@@ -56,12 +90,19 @@ def tally_file(
         What stands between the cells of a CSV file; default a comma.
     spreadsheet_safe
         Whether the file was written with this option of :func:`privatize_file`.
+    one_each
+        Whether each person was asked for one column only, so that cells may hold nothing.
     form
         What ``-`` holds, as for :func:`privatize_file`.
     chunk
         Rows that are held at once; default 32,768, fewer where a report is long.
     progress
         Called after each chunk with the rows so far and the share of the file that was read.
+
+    Returns
+    -------
+    Tally or dict
+        The tally of the column; for a dict of mechanisms, one for each column by name.
 
     Raises
     ------
@@ -77,47 +118,10 @@ def tally_file(
     >>> _ = file.write_text("coin\nhead\nhead\ntail\n")
     >>> tally_file(coin, file, "coin").counts
     array([2, 1])
+    >>> tally_file({"coin": coin}, file)["coin"].total
+    3
     """
-    found = tally_columns(
-        {column: mechanism},
-        source,
-        separator=separator,
-        spreadsheet_safe=spreadsheet_safe,
-        form=form,
-        chunk=chunk,
-        progress=progress,
-    )
-    return found[column]
-
-
-def tally_columns(
-    mechanisms: Mapping[ColumnName, Drawer],
-    source: AnyPath,
-    *,
-    separator: str | None = None,
-    spreadsheet_safe: bool = False,
-    one_each: bool = False,
-    form: str = "csv",
-    chunk: int | None = None,
-    progress: Progress | None = None,
-) -> dict[ColumnName, Tally]:
-    """Count the reports in several columns of a file, in one pass; see :func:`tally_file`.
-
-    Parameters
-    ----------
-    mechanisms
-        What the reports were drawn by, by column.
-    source, separator, spreadsheet_safe, form, chunk, progress
-        As for :func:`tally_file`.
-    one_each
-        Whether each person was asked for one column only, so that cells may hold nothing.
-
-    Raises
-    ------
-    InputError
-        As :func:`tally_file`.
-    """
-    mechanisms = columns_of(mechanisms)
+    mechanisms = {name: checked(each) for name, each in named_columns(mechanism, column).items()}
     size = chunk_size(mechanisms.values(), chunk)
     source, rows, totals = Path(source), 0, dict[ColumnName, Tally]()
     in_file = {name: name for name in mechanisms}  # what each column is called there
@@ -143,7 +147,7 @@ def tally_columns(
                 progress(rows, reader.share())
     if not rows:
         raise InputError(str(source), "at least one report", "none")
-    return totals
+    return totals if column is None else totals[column]
 
 
 def _safe(name: ColumnName) -> ColumnName:

@@ -18,7 +18,7 @@ from mechdesign.collection.tables.number_cells import NumberReader
 from mechdesign.collection.tables.policies import LabelReader, Reader
 from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.continuous import ContinuousChannel
-from mechdesign.errors import InputError, shown_kind
+from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import drawn
 from mechdesign.sampling import SIMULATION, Source, below
@@ -116,6 +116,10 @@ class RowDraws:
         noted: bool = False,
     ) -> None:
         self._one_each, self._noted = one_each, noted
+        for key, policies in (("unknown", unknown), ("missing", missing)):
+            for name in policies if isinstance(policies, Mapping) else ():
+                if name not in mechanisms:
+                    raise InputError(key, "columns that are to be private", shown(name))
         self.columns = [
             ColumnDraws(name, mechanism, _policy(unknown, name), _policy(missing, name))
             for name, mechanism in mechanisms.items()

@@ -32,6 +32,11 @@ class Policy(ABC):
     def __init__(self) -> None:
         self.count = 0
 
+    @property
+    def used(self) -> tuple[int, str]:
+        """How many cells it was used on, and what became of them."""
+        return self.count, self.done
+
     @abstractmethod
     def settle(self, count: int, error: Callable[[], InputError]) -> str | None:
         """Return the text of the label that some cells are taken as, or None to leave them out.

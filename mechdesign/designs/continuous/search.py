@@ -25,7 +25,7 @@ from mechdesign.kernel.rounding.files import program_of
 from mechdesign.kernel.rounding.hard_cells import node_places
 from mechdesign.kernel.rounding.interval import of_law
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Costs, Program, program, whole, with_costs
+from mechdesign.kernel.rounding.program import Costs, Program, program, whole
 from mechdesign.kernel.rounding.tables import rounded_problem
 from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
@@ -163,13 +163,14 @@ def _own_program(rounded: Rounded) -> Program | None:
     if not isinstance(rounded.utility, DistanceLoss):
         if metric:
             values = Variance(rounded.worst_case, values=rounded.axes[0])
-            return program(rounded, Fraction(0), values, node_places(rounded))
+            return program(rounded, utility=values, inputs=node_places(rounded))
         return None
     if len(rounded.axes) > 1:
-        return None if rounded.squared else with_costs(rounded, _distances(rounded))
+        return None if rounded.squared else program(rounded, costs=_distances(rounded))
     if not (metric or averages):
         return None
-    return with_costs(rounded, _distances(rounded), inputs=node_places(rounded) if metric else None)
+    places = node_places(rounded) if metric else None
+    return program(rounded, costs=_distances(rounded), inputs=places)
 
 
 def _distances(rounded: Rounded) -> Costs:

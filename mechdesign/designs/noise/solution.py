@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mechdesign.channel import Channel
@@ -29,6 +29,20 @@ class NoiseSolution(Solution):
 
     channel: LatticeNoise  # type: ignore[assignment]
     certificate: Certificate
+
+    def bounded_by(self, other: Solution) -> NoiseSolution:
+        """Return it with the bound of another solution of the problem, if that is larger."""
+        if other.certificate is None or other.bound <= self.bound:
+            return self
+        told = (note for note in other.notes if "outputs allowed" not in note)
+        notes = (*self.notes, f"the bound is by {other.route}", *told)
+        return replace(
+            self,
+            bound=other.bound,
+            certificate=other.certificate,
+            notes=notes,
+            seconds=other.seconds,
+        )
 
     @property
     def binding(self) -> tuple[BindingRow, ...]:

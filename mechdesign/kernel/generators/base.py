@@ -80,6 +80,11 @@ class Block:
     other: Places = field(default_factory=Places)
     side: str = ""
 
+    @property
+    def others(self) -> Sequence[int]:
+        """``other``, with zeros where it is left out."""
+        return self.other or [0] * len(self.x)
+
     def entries(self, n_nodes: int) -> list[tuple[int, int, int, int]]:
         """Return (node, x, other, weight over UNIT) of every multiplier.
 
@@ -88,7 +93,7 @@ class Block:
         CertificateError
             If the lists differ in length, or a node does not exist.
         """
-        other = self.other or Places([0] * len(self.x))
+        other = self.others
         lengths = {len(self.node), len(self.x), len(self.weight), len(other)}
         need(len(lengths) == 1, "the lists of a block of multipliers differ in length")
         need(max(self.node, default=-1) < n_nodes, "a multiplier is at a node that does not exist")

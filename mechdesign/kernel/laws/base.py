@@ -54,9 +54,8 @@ class LargestRatio(Leak):
         return self.ratio <= exp_lower(a)
 
     def reaches(self, a: Fraction) -> bool:
-        """Return whether the ratio is above e**a, but for a small share of a or of 1."""
-        less = a - (1 + a) * TOLERANCE
-        return less < 0 or self.ratio > exp_lower(less)
+        """Return whether the ratio, which is >= 1, is above e**a, but for a share of a or of 1."""
+        return self.ratio > exp_lower(a - (1 + a) * TOLERANCE)
 
 
 class Law(ABC):

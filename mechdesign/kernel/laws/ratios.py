@@ -120,9 +120,9 @@ class HadamardResponse(ConstantLaw):
         suits = not block & (block - 1) and (block - 1) * self.copies >= k
         suits = suits and not self.held % (block // 2)
         need(suits, "Hadamard response: the size or the mass of the sets is wrong")
+        # of an odd number of half blocks: each number of one has a whole mass as those of S_x have
         other, left = divmod(WHOLE - self.held, others)
-        whole = not left and other and not other % (block // 2)
-        need(whole, "Hadamard response: the half blocks have no whole masses")
+        need(not left, "Hadamard response: the half blocks have no whole masses")
         return _two(Fraction(self.held), Fraction(other), 2 * self.copies)
 
 
@@ -201,7 +201,7 @@ class InClear(ConstantLaw):
 
     def ratios(self, k: int) -> Ratios:
         """Check that there is one input."""
-        need(k == 1, "an input is told in clear that should not be")
+        need(k == 1, "an input that should not be is told in clear")
         return Ratios(ONE, ONE)
 
 

@@ -114,7 +114,7 @@ class Torus(Leak):
             for N in [n + 2 * m]
         )
         by_row: dict[int, list[int]] = {}
-        found = [[0] * (1 + len(across))]
+        found = [[0, *(0 for _ in across)]]
         for size in down:
             if size not in by_row:
                 row = (weight_of[size + other] for other in across)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from mechdesign.kernel.linearizations.boxes import Boxes
 from mechdesign.kernel.linearizations.costs import Costs
 from mechdesign.kernel.linearizations.decoders import Decoders
-from mechdesign.kernel.linearizations.estimator import Estimator
 from mechdesign.kernel.linearizations.gain import AsGain
 from mechdesign.kernel.linearizations.readings import Readings
 
-__all__ = ["AsGain", "Boxes", "Costs", "Decoders", "Estimator", "Linearizations", "Readings"]
+__all__ = ["AsGain", "Boxes", "Costs", "Decoders", "Linearizations", "Readings"]
 
-Linearizations = Costs | Decoders | Readings | Boxes | Estimator | AsGain
+Linearizations = Costs | Decoders | Readings | Boxes | AsGain
 """A linearization, of one of the kinds."""

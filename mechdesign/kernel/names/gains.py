@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -107,7 +108,7 @@ class MutualInformation(NamedObjective):
 
 
 @dataclass(frozen=True)
-class Divergence(NamedObjective):
+class OfMixtures(NamedObjective):
     """How far apart the reports of two mixtures of inputs are."""
 
     sign: ClassVar[int] = -1
@@ -122,17 +123,22 @@ class Divergence(NamedObjective):
             need(occur, "a mixture in the file has an input of prior 0")
         return a, b
 
+
+@dataclass(frozen=True)
+class Divergence(OfMixtures):
+    """One that is a convex gain."""
+
     def form(self, on: Inputs, outputs: Outputs) -> Objective:
-        """Return a gain."""
+        """Return the gain."""
         return GainObjective(self.gain(*self.mixtures(on)))
 
+    @abstractmethod
     def gain(self, a: Numbers, b: Numbers) -> Gain:
         """Return the gain of two mixtures."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class TotalVariation(Divergence):
+class TotalVariation(OfMixtures):
     """Sum_y |a . q - b . q| / 2."""
 
     kind: ClassVar[str] = "total-variation"

@@ -46,7 +46,8 @@ class Knapsack(Oracle):
     kind: ClassVar[str] = "knapsack"
     p: tuple[Fraction, ...] | None = None
 
-    def _prior(self, statement: Statement) -> Vector:
+    def prior(self, statement: Statement) -> Vector:
+        """Return the prior: the only one that is listed, or that of the objective."""
         if self.p is not None:
             return self.p
         sets = [part.priors for part in statement.cone if isinstance(part, Lift)]
@@ -56,7 +57,7 @@ class Knapsack(Oracle):
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
         """Return the knapsack. K is rounded down, and ends outward: the cone grows."""
-        p = self._prior(statement)
+        p = self.prior(statement)
         low, high = lift_ends(statement, p)
         need(low <= ONE and (high is None or high >= ONE), "the bounds contradict themselves")
         n, whole = over_one_denominator(p)
@@ -85,7 +86,7 @@ class Knapsack(Oracle):
 
     def gain(self, statement: Statement, gain: Gain, prices: Cost) -> Cost:
         """Return u - c p: gains, and so c, are rounded up, and ends outward."""
-        p, k = self._prior(statement), statement.k
+        p, k = self.prior(statement), statement.k
         low, high = lift_ends(statement, p)
         words = "expected a gain that splits at p, and two bounds on the lift"
         high = known(high, words)
@@ -108,9 +109,9 @@ class Knapsack(Oracle):
                     stack.append((mine, _with(table, items)))
                 continue
             (f,) = inputs
-            for j in range(max(0, len(table) - 1 - n[f]), len(table)):
+            for j in range(max(0, -(-room // width) - n[f]), len(table)):  # low <= r_f <= high
                 more = room - j * width  # r_f = low + more / n_f
-                if (have := table[j]) is not None and 0 <= more <= n[f] * width:
+                if (have := table[j]) is not None:
                     r = low + more // n[f]
                     # a convex function between two points is at most its larger value there
                     top = base - at[f][0] + have + max(worth[f](r), worth[f](r + 1))
@@ -123,7 +124,7 @@ class Knapsack(Oracle):
         k = statement.k
         if program.nodes is not None:
             return 20 * k * len(program.nodes)
-        p = self._prior(statement)
+        p = self.prior(statement)
         low, high = lift_ends(statement, p)
         _, whole = over_one_denominator(p)
         size = whole if high is None or high <= low else whole * max(0, ONE - low) // (high - low)

@@ -8,10 +8,10 @@ and any level at which e = d - level n is >= 0 where there is no M_x,
     (d - level n) . q  >=  t W,    W = Sum_x e_x + Sum_x (M_x - 1) min(0, e_x),
 
 on the block, as e_x q_x >= e_x t where e_x >= 0, and e_x q_x >= e_x M_x t elsewhere. Where W >= 0,
-u + level n is safe there. W is concave and falls in the level, so that Newton's steps find the
-largest such level; what W is short of 0 in the end is taken from the prices, as t W >= W n . q /
-n(B) for W < 0. Where n is 0 on a block, its first input has the weight 1. Outside of all blocks a
-price is at most the cost.
+u + level n is safe there. W is concave and falls in the level, so that Newton's steps, from any
+level, find the largest such one; what W is short of 0 in the end is taken from the prices, as
+t W >= W n . q / n(B) for W < 0. Where n is 0 on a block, its first input has the weight 1. Outside
+of all blocks a price is at most the cost.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class OneBudget(Oracle):
         return price
 
     def steps(self, statement: Statement, program: Program) -> int:
-        """Return a bound for each pair of inputs that are told apart, and Newton's steps."""
+        """Return the bounds of all pairs of inputs that differ, and Newton's steps."""
         k, ratios, kinds = statement.k, statement.ratios, 1
         for part in ratios:
             e, masses = part.exponents, set(part.prior or (0,))
@@ -79,8 +79,7 @@ def _level(d: list[int], n: list[int], raised: list[int | None]) -> int:
     """Return the largest level with W >= 0, rounded down, over the unit that d is over."""
     free = zip(d, n, raised, strict=True)
     cap = min((a // b for a, b, m in free if m is None and b), default=None)
-    level = 0 if cap is None else min(0, cap)
-    whole, total = sum(n), sum(d)
+    level, whole, total = 0, sum(n), sum(d)
     for step in range(NEWTON):
         rest, column = total - level * whole << GRID, whole << GRID
         for a, b, m in zip(d, n, raised, strict=True):

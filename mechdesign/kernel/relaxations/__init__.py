@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from mechdesign.kernel.relaxations.average import Average
 from mechdesign.kernel.relaxations.cells import Cells
+from mechdesign.kernel.relaxations.estimator import Estimator
 from mechdesign.kernel.relaxations.implied import Implied
 from mechdesign.kernel.relaxations.members import Members
 from mechdesign.kernel.relaxations.representatives import Representatives
 from mechdesign.kernel.relaxations.restrict import Restrict
+from mechdesign.kernel.relaxations.tiles import Tiles
 
-__all__ = ["Average", "Cells", "Implied", "Members", "Relaxations", "Representatives", "Restrict"]
+__all__ = [
+    "Average",
+    "Cells",
+    "Estimator",
+    "Implied",
+    "Members",
+    "Relaxations",
+    "Representatives",
+    "Restrict",
+    "Tiles",
+]
 
-Relaxations = Average | Cells | Members | Restrict | Implied | Representatives
+Relaxations = Average | Cells | Estimator | Members | Restrict | Implied | Representatives | Tiles
 """A relaxation, of one of the kinds."""

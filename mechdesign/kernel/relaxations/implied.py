@@ -38,7 +38,7 @@ class Implied(Relaxation):
 
     def steps(self, statement: Statement) -> int:
         """Return the steps of shortest paths."""
-        return statement.k**2 * (statement.k + 20 * len(statement.cone))
+        return statement.k**2 * (2 * statement.k + 30 * len(statement.cone))
 
 
 def _entry(v: int | None, whole: int) -> Fraction | Literal["inf"]:

@@ -28,9 +28,10 @@ from itertools import pairwise, product
 from math import isqrt
 
 from mechdesign.kernel.arithmetic import lattice, need
+from mechdesign.kernel.rounding.hard_cells import beside
 from mechdesign.kernel.rounding.interval import of_law
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Costs, Program, with_costs
+from mechdesign.kernel.rounding.program import Costs, Program, program
 
 __all__ = ["box_program"]
 
@@ -52,16 +53,16 @@ def box_program(rounded: Rounded) -> Program:
     known = not (worst and of_law(rounded))
     need(known, "no bound is known for the worst case by the law of a point")
     costs = _squares(rounded) if rounded.squared else _distances(rounded)
-    return with_costs(
-        rounded, costs, rounded.variance if rounded.squared and not worst else Fraction(0)
-    )
+    exact = rounded.squared and not worst
+    return program(rounded, rounded.variance if exact else Fraction(0), costs)
 
 
 def _squares(rounded: Rounded) -> Costs:
     """Return the squares of distances less what outputs between nodes take off."""
     nodes, unit = lattice(rounded.points)
     sides = [sorted(set(axis)) for axis in zip(*nodes, strict=True)]
-    less = [sum(h * h for h in wide) for wide in product(*map(_larger, sides))]
+    wide = [beside([b - a for a, b in pairwise(side)]) for side in sides]
+    less = [sum(h * h for h in widths) for widths in product(*wide)]
     rows = [
         [
             4 * sum((a - b) ** 2 for a, b in zip(node, other, strict=True)) - own
@@ -81,7 +82,7 @@ def _distances(rounded: Rounded) -> Costs:
     gap = cache(_gap)
     around: list[list[int]] = [[] for _ in nodes]
     for e, found in enumerate(rounded.cells):
-        for _, i in found.corners:
+        for _, i in found:
             around[i].append(e)
     of_cells = [[0] * len(cells)] * len(cells)
     if not rounded.worst_case:
@@ -103,12 +104,6 @@ def _distances(rounded: Rounded) -> Costs:
     return rows, unit << ROOT_BITS
 
 
-def _larger(axis: list[int]) -> list[int]:
-    """Return the larger width of the cells beside each node."""
-    widths = [high - low for low, high in pairwise(axis)]
-    return [widths[0], *map(max, pairwise(widths)), widths[-1]]
-
-
 def _between(one: Rectangle, other: Rectangle) -> int:
     """Return the square of the distance of two rectangles."""
     pairs = zip(one, other, strict=True)
@@ -117,6 +112,6 @@ def _between(one: Rectangle, other: Rectangle) -> int:
 
 def _gap(spread: int, apart: int) -> int:
     """Return g(V, r) times 2**64, rounded up, from 4 V and r**2."""
-    if 16 * apart <= spread:
-        return isqrt(spread << 2 * ROOT_BITS) // 2 + 1
-    return (spread << 2 * ROOT_BITS) // (8 * isqrt(apart << 2 * ROOT_BITS)) + 1
+    root, square = isqrt(apart << 2 * ROOT_BITS), spread << 2 * ROOT_BITS
+    near = isqrt(square) // 2 + 1
+    return min(near, square // (8 * root) + 1) if root else near

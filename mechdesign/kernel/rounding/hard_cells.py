@@ -19,16 +19,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import TypeVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_upper, log_lower, log_upper
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Costs, Program, stretched, whole, with_costs
+from mechdesign.kernel.rounding.program import Costs, Program, program, stretched, whole
 
 __all__ = ["beside", "between", "hard_cells", "less", "node_places"]
 
 Line = list[Fraction]
+N = TypeVar("N", int, Fraction)
 
 
 def hard_cells(rounded: Rounded) -> Program:
@@ -52,7 +54,7 @@ def hard_cells(rounded: Rounded) -> Program:
         for c in range(len(centers) - 1)
     ]
     costs, inputs = less(losses, between(rounded)), stretched(gaps, up=True)
-    return with_costs(rounded, costs, inputs=inputs, prior=tuple(prior))
+    return program(rounded, costs=costs, inputs=inputs, prior=tuple(prior))
 
 
 def _log_ratio(epsilon: Fraction, centers: Line, widths: Line, between: Fraction) -> Fraction:
@@ -93,9 +95,10 @@ def less(losses: list[Line], taken: Line) -> Costs:
     return whole([[a - b for a, b in zip(row, taken, strict=True)] for row in losses])
 
 
-def beside(of_cells: Line) -> Line:
+def beside(of_cells: list[N]) -> list[N]:
     """Return for each node the larger number of the cells beside it."""
-    return [of_cells[0], *map(max, pairwise(of_cells)), of_cells[-1]]
+    inner: list[N] = [max(low, high) for low, high in pairwise(of_cells)]
+    return of_cells[:1] + inner + of_cells[-1:]
 
 
 def between(rounded: Rounded) -> Line:

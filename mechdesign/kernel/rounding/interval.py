@@ -52,7 +52,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 
 from mechdesign.exact import LARGEST_EXPONENT, exp_upper
 from mechdesign.kernel.arithmetic import need, shortened
@@ -62,7 +61,7 @@ from mechdesign.kernel.names.gains import PosteriorError
 from mechdesign.kernel.names.losses import DistanceLoss, UnbiasedVariance
 from mechdesign.kernel.rounding.hard_cells import beside, between, hard_cells, less
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Program, on_nodes, program, stretched, with_costs
+from mechdesign.kernel.rounding.program import Program, on_nodes, program, stretched
 from mechdesign.kernel.schema import Label
 
 __all__ = ["interval_program", "of_law"]
@@ -89,7 +88,7 @@ def interval_program(rounded: Rounded) -> Program:
         need(metric is None or worst, f"{UNKNOWN} by distance of a number that is read")
         if rounded.utility.reads == "mean":
             values = PosteriorError(rounded.axes[0])
-            return program(rounded, rounded.variance, values)
+            return program(rounded, rounded.variance, utility=values)
         return _readings(rounded, averages)
     if metric is not None and not worst:
         return hard_cells(rounded)
@@ -101,7 +100,7 @@ def interval_program(rounded: Rounded) -> Program:
         for i, h in enumerate(own):
             losses[i][i] -= h
     shift = rounded.variance if rounded.squared and not worst else Fraction(0)
-    return with_costs(rounded, less(losses, taken), shift, _places(rounded))
+    return program(rounded, shift, less(losses, taken), inputs=_places(rounded))
 
 
 UNKNOWN = "no bound is known"
@@ -128,14 +127,10 @@ def _readings(rounded: Rounded, averages: bool) -> Program:
     if not rounded.worst_case:
         shift = rounded.square - sum(p * c * c for p, c in zip(prior, values, strict=True))
     elif averages:
-        squares, second = [t * t for t in nodes], [Fraction(0)] * len(nodes)
-        for c, (left, both, right) in enumerate(rounded.moments.cells):
-            second[c] += left * squares[c] + both * squares[c + 1]
-            second[c + 1] += both * squares[c] + right * squares[c + 1]
-        rows = zip(second, prior, values, strict=True)
+        rows = zip(rounded.weighed([t * t for t in nodes]), prior, values, strict=True)
         shift = max(s / mass - center * center for s, mass, center in rows)
     utility = UnbiasedVariance(rounded.worst_case, values=values)
-    return program(rounded, shift, utility, _places(rounded))
+    return program(rounded, shift, utility=utility, inputs=_places(rounded))
 
 
 def _distances(rounded: Rounded) -> list[Line]:
@@ -149,10 +144,10 @@ def _losses_of_averages(rounded: Rounded) -> list[Line]:
     (nodes,), (widths,) = rounded.axes, rounded.widths
     moved = beside(widths)
     if not rounded.squared:
-        cells = zip(widths, rounded.moments.cells, strict=True)
-        inside = [Fraction(0), *(h * both for h, (_, both, _) in cells), Fraction(0)]
-        sums = zip(map(sum, pairwise(inside)), rounded.prior, strict=True)
-        moved = [_short(r / p) if p else Fraction(0) for r, p in sums]
+        moved = [Fraction(0)] * len(nodes)
+        for (i, j), mean in rounded.pairs.items():
+            moved[i] += mean * abs(nodes[i] - nodes[j])
+        moved = [_short(r / p) if p else r for r, p in zip(moved, rounded.prior, strict=True)]
     losses = []
     for t, p, h in zip(nodes, rounded.prior, moved, strict=True):
         row = [abs(t - s) - (h if p else 0) for s in nodes]  # without mass the row is K(.|t_i)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise, product
+from operator import add
 
 from mechdesign.kernel.names.base import NamedObjective, Notion
 from mechdesign.kernel.names.ratios import Metric
-from mechdesign.kernel.rounding.moments import PLACES, Moments, sides
+from mechdesign.kernel.rounding.moments import PLACES, Moments
 
-__all__ = ["Cell", "Rounded"]
+__all__ = ["Rounded"]
 
 Point = tuple[Fraction, ...]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell: its place on each axis, its nodes with the corners they are, and its widths."""
-
-    place: tuple[int, ...]
-    corners: tuple[tuple[tuple[int, ...], int], ...]
-    widths: Point
 
 
 @dataclass(frozen=True)
@@ -87,62 +79,65 @@ class Rounded:
         return [[b - a for a, b in pairwise(axis)] for axis in self.axes]
 
     @cached_property
-    def cells(self) -> list[Cell]:
-        """The cells, the last axis running first."""
-        return list(self._cells())
-
-    def _cells(self) -> Iterator[Cell]:
+    def cells(self) -> list[list[tuple[tuple[int, ...], int]]]:
+        """The corners of each cell, as 0 or 1 on each axis, and the nodes that they are."""
         place = {point: n for n, point in enumerate(product(*(range(len(a)) for a in self.axes)))}
-        for at in product(*(range(len(axis) - 1) for axis in self.axes)):
-            corners = tuple(
-                (corner, place[tuple(c + p for c, p in zip(at, corner, strict=True))])
-                for corner in product((0, 1), repeat=len(at))
-            )
-            wide = tuple(widths[c] for widths, c in zip(self.widths, at, strict=True))
-            yield Cell(at, corners, wide)
+        corners = list(product((0, 1), repeat=len(self.axes)))
+        return [
+            [(corner, place[tuple(map(add, at, corner))]) for corner in corners]
+            for at in product(*(range(len(axis) - 1) for axis in self.axes))
+        ]
+
+    @cached_property
+    def pairs(self) -> dict[tuple[int, int], Fraction]:
+        """The mean of w_i w_j for nodes i, j of one cell; beyond the nodes w_i = 1 at the last.
+
+        In a cell w_i is a product of s or 1 - s on each axis: w_i w_j is one of U_0, U_1, U_2.
+        """
+        ends = zip((0, len(self.points) - 1), self.moments.tails, strict=True)
+        found = {(i, i): mass for i, (mass, *_) in ends}
+        for means, cell in zip(self.moments.cells, self.cells, strict=True):
+            at = dict(zip(PLACES[len(self.axes)], means, strict=True))
+            for (p, i), (q, j) in product(cell, repeat=2):
+                found[i, j] = found.get((i, j), Fraction(0)) + at[tuple(map(add, p, q))]
+        return found
+
+    def weighed(self, values: Sequence[Fraction]) -> list[Fraction]:
+        """Return the mean of w_i f for each node, f = Sum_j w_j f_j with values at the nodes."""
+        found = [Fraction(0)] * len(values)
+        for (i, j), mean in self.pairs.items():
+            found[i] += mean * values[j]
+        return found
 
     @cached_property
     def prior(self) -> tuple[Fraction, ...]:
         """The law of the node: P_i is the mean of w_i."""
-        masses = [Fraction(0)] * len(self.points)
-        masses[0], masses[-1] = (tail[0] for tail in self.moments.tails)
-        for means, cell in zip(self.moments.cells, self.cells, strict=True):
-            at = dict(zip(PLACES[len(self.axes)], means, strict=True))
-            for corner, i in cell.corners:
-                for step in product((0, 1), repeat=len(corner)):
-                    masses[i] += at[tuple(p + q for p, q in zip(corner, step, strict=True))]
-        return tuple(masses)
+        return tuple(self.weighed([Fraction(1)] * len(self.points)))
 
     @cached_property
     def variance(self) -> Fraction:
-        """The mean of the variance of the node that x is rounded to: of h**2 s (1 - s)."""
-        return sum(
-            (
-                h * h * both
-                for means, cell in zip(self.moments.cells, self.cells, strict=True)
-                for h, (_, both, _) in zip(cell.widths, sides(means, len(self.axes)), strict=True)
-            ),
-            Fraction(0),
-        )
+        """The mean of v, the variance of the node that x is rounded to.
+
+        That is half the mean of the square of the distance of two such nodes.
+        """
+        spread = Fraction(0)
+        for (i, j), mean in self.pairs.items():
+            pairs = zip(self.points[i], self.points[j], strict=True)
+            spread += mean * sum((a - b) ** 2 for a, b in pairs)
+        return spread / 2
 
     @cached_property
     def means(self) -> list[Fraction]:
         """The mean of w_i(x) x for each node of an interval."""
         (nodes,), (below, above) = self.axes, self.moments.tails
-        found = [Fraction(0)] * len(nodes)
-        found[0] = below[0] * nodes[0] - below[1]
-        found[-1] = above[0] * nodes[-1] + above[1]
-        for c, (left, both, right) in enumerate(self.moments.cells):
-            found[c] += left * nodes[c] + both * nodes[c + 1]
-            found[c + 1] += both * nodes[c] + right * nodes[c + 1]
+        found = self.weighed(nodes)
+        found[0] -= below[1]
+        found[-1] += above[1]
         return found
 
     @cached_property
     def square(self) -> Fraction:
-        """The mean of x**2 on an interval."""
-        (nodes,), ((m, r, s), (n, t, u)) = self.axes, self.moments.tails
-        low, high = nodes[0], nodes[-1]
-        found = m * low * low - 2 * low * r + s + n * high * high + 2 * high * t + u
-        for (a, b), means in zip(pairwise(nodes), self.moments.cells, strict=True):
-            found += sum(w * q for w, q in zip((a * a, 2 * a * b, b * b), means, strict=True))
-        return found
+        """The mean of x**2 on an interval: between nodes x is Sum_i w_i t_i."""
+        (nodes,), ((_, r, s), (_, t, u)) = self.axes, self.moments.tails
+        inside = sum((v * t for v, t in zip(self.weighed(nodes), nodes, strict=True)), Fraction(0))
+        return inside - 2 * nodes[0] * r + s + 2 * nodes[-1] * t + u

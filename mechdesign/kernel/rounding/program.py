@@ -19,7 +19,7 @@ from mechdesign.kernel.packed import exact
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.statement import Statement
 
-__all__ = ["Costs", "Program", "on_nodes", "stretched", "with_costs"]
+__all__ = ["Costs", "Program", "on_nodes", "program", "stretched", "whole"]
 
 Costs = tuple[list[list[int]], int]
 """A row for each input, an entry for each output; and what they are over."""
@@ -74,44 +74,38 @@ def _table(inputs: Any, prior: Any, privacy: Any, utility: Any = None) -> Proble
     return ProblemTable(Domain(tuple(inputs)), prior, privacy, utility)
 
 
-def with_costs(
+def program(
     rounded: Rounded,
-    costs: Costs,
     shift: Fraction = Fraction(0),
+    costs: Costs | None = None,
+    utility: PosteriorError | UnbiasedVariance | None = None,
     inputs: Sequence[float] | None = None,
     prior: tuple[Fraction, ...] | None = None,
 ) -> Program:
-    """Return a program with costs >= 0: one number is added to all, and goes to the shift.
+    """Return a program with the notions of a rounded problem.
 
     Parameters
     ----------
     rounded
         The problem.
-    costs
-        Of the outputs at the nodes.
     shift
         What is taken off the optimum.
+    costs
+        Of the outputs at the nodes; one number is added to all, so that they are >= 0, and goes to
+        the shift.
+    utility
+        The objective, where there are no costs.
     inputs, prior
         The inputs on a line and their law; default the nodes.
     """
-    rows, unit = costs
-    added = max(-min(map(min, rows)), 0)
-    moved = [[cost + added for cost in row] for row in rows]
-    found = program(rounded, shift + Fraction(added, unit), inputs=inputs, prior=prior)
-    return replace(found, costs=(moved, unit), worst_case=rounded.worst_case)
-
-
-def program(
-    rounded: Rounded,
-    shift: Fraction,
-    utility: PosteriorError | UnbiasedVariance | None = None,
-    inputs: Sequence[float] | None = None,
-    prior: tuple[Fraction, ...] | None = None,
-) -> Program:
-    """Return a program with the notions of a rounded problem."""
+    if costs is not None:
+        rows, unit = costs
+        added = max(-min(map(min, rows)), 0)
+        costs = [[cost + added for cost in row] for row in rows], unit
+        shift += Fraction(added, unit)
     places = range(len(rounded.points)) if inputs is None else inputs
-    prior = rounded.prior if prior is None else prior
-    return Program(_table(places, prior, rounded.privacy, utility), shift)
+    table = _table(places, prior or rounded.prior, rounded.privacy, utility)
+    return Program(table, shift, costs, rounded.worst_case)
 
 
 def whole(rows: Sequence[Sequence[Fraction]]) -> Costs:

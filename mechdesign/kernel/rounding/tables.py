@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.certificate import Certificate, Steps
-from mechdesign.kernel.documents import ChannelTable, Claim
+from mechdesign.kernel.documents import ChannelTable, Claims
 from mechdesign.kernel.names.base import MeanOrWorst
 from mechdesign.kernel.names.lifts import LIP, PML, AsymmetricLift
 from mechdesign.kernel.names.losses import (
@@ -126,31 +126,15 @@ class NodeChannel(ChannelTable):
     outputs: tuple[Released, ...]  # type: ignore[assignment]
 
 
-@dataclass(frozen=True)
-class RoundedFile:
+@dataclass(frozen=True, kw_only=True)
+class RoundedFile(Claims):
     """A kernel on an interval or a box that was designed, with the problem and the proof."""
 
-    format: Literal["mechdesign-channel"]
-    version: int
-    title: str
-    source: str
-    status: Literal["optimal", "bounded"]
-    objective: str
     sense: Literal["minimize"]
-    value: float
-    bound: float
-    gap: float
-    bound_proved: bool
-    route: str
-    why: str
-    privacy: tuple[Claim, ...]
     channel: NodeChannel
     rounding: Linear
     problem: RoundedProblem
     certificate: Certificate
-    digest: str
-    seconds: float = 0.0
-    notes: tuple[str, ...] = ()
 
 
 def rounded_problem(

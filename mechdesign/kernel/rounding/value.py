@@ -1,14 +1,14 @@
 """The loss of a kernel on an interval or a box, rounded up, and what it leaks by distance.
 
-Let d be the loss and v(x) = Sum_a h_a**2 s_a (1 - s_a) the variance of the rounding of x. d is
-convex, so that d(x, y) <= Sum_j w_j(x) d(t_j, y), less v(x) for the square, where it is an
+Let d be the loss and v(x) = Sum_ij w_i w_j |t_i - t_j|**2 / 2 the variance of the rounding of x. d
+is convex, so that d(x, y) <= Sum_j w_j(x) d(t_j, y), less v(x) for the square, where it is an
 equation; on a line it is one too unless y is inside the cell of x. Q(y|x) = Sum_i w_i(x) Q_i(y), so
 that the loss at x is at most
 
-    Sum_ij w_i w_j L_ij - v,    L_ij = Sum_y Q_i(y) d(t_j, y),
+    Sum_ij w_i w_j L_ij,    L_ij = Sum_y Q_i(y) d(t_j, y), less |t_i - t_j|**2 / 2 for the square,
 
-linear in the products of U_0, U_1, U_2. Its mean is by the moments of the cell. Its largest value
-on a line is that of a parabola; on a box it is at most the largest coefficient in the basis of
+linear in the products of U_0, U_1, U_2. Its mean is by those of w_i w_j. Its largest value on a
+line is that of a parabola; on a box it is at most the largest coefficient in the basis of
 Bernstein, U_0, 2 U_1, U_2 on each axis, whose functions are >= 0 and sum to 1. Beyond the last node
 t the absolute error is at most d(t, y) + r, and the square is expanded in the distance r.
 
@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise, product
+from operator import add, mul
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import lattice
@@ -33,7 +35,7 @@ from mechdesign.kernel.losses import DistanceLosses
 from mechdesign.kernel.names.losses import DistanceLoss
 from mechdesign.kernel.objectives import GainObjective, Objective, Reading
 from mechdesign.kernel.rounding.moments import PLACES, WEIGHTS
-from mechdesign.kernel.rounding.nodes import Cell, Rounded
+from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.statement import Statement
 from mechdesign.kernel.value import decoder, value
 
@@ -41,6 +43,7 @@ __all__ = ["highest", "kernel_decoder", "kernel_value", "slope"]
 
 Columns = Sequence[Sequence[int]]
 Points = Sequence[tuple[Fraction, ...]]
+Cell = Sequence[tuple[tuple[int, ...], int]]
 
 
 def _objective(rounded: Rounded) -> GainObjective | Reading | None:
@@ -110,51 +113,40 @@ def _on_nodes(rounded: Rounded, aim: Objective) -> Statement:
 
 
 def _loss(rounded: Rounded, columns: Columns, whole: int, outputs: Points) -> Fraction:
-    dimension, squared = len(rounded.axes), rounded.squared
+    squared, k, dimension = rounded.squared, len(rounded.points), len(rounded.axes)
     places, unit = lattice([*rounded.points, *outputs])
-    k = len(rounded.points)
-    kind = "squared" if squared else "euclidean"
-    losses = DistanceLosses(places[:k], places[k:], unit, kind)
+    losses = DistanceLosses(places[:k], places[k:], unit, "squared" if squared else "euclidean")
     far = list(zip(*(losses.upper(y) for y in range(len(outputs))), strict=True))
-    rows, unit = list(zip(*columns, strict=True)), losses.denominator * whole
-    own = [sum(q * d for q, d in zip(rows[i], far[i], strict=True)) for i in range(k)]
+    rows, below = list(zip(*columns, strict=True)), 2 * losses.denominator * whole
 
-    def coefficients(cell: Cell) -> list[Fraction]:
+    @cache
+    def loss(i: int, j: int) -> int:
+        found: int = 2 * sum(map(mul, rows[i], far[j]))
+        apart = sum((a - b) ** 2 for a, b in zip(places[i], places[j], strict=True))
+        return found - whole * apart if squared else found
+
+    def products(cell: Cell) -> list[Fraction]:
+        """Return Sum_ij w_i w_j loss(i, j) in a cell, by products of U_0, U_1, U_2."""
         sums = dict.fromkeys(PLACES[dimension], 0)
-        for (p, i), (q, j) in product(cell.corners, repeat=2):
-            loss = own[i] if i == j else sum(a * b for a, b in zip(rows[i], far[j], strict=True))
-            sums[tuple(map(sum, zip(p, q, strict=True)))] += loss
-        found = []
-        for (place, total), weight in zip(sums.items(), WEIGHTS[3**dimension], strict=True):
-            less = sum(
-                h * h * weight / 2 for h, n in zip(cell.widths, place, strict=True) if n == 1
-            )
-            found.append(Fraction(total, unit) - (less if squared else 0))
-        return found
+        for (p, i), (q, j) in product(cell, repeat=2):
+            sums[tuple(map(add, p, q))] += loss(i, j)
+        return [Fraction(total, below) for total in sums.values()]
 
-    cells = [coefficients(cell) for cell in rounded.cells]
-    if rounded.worst_case and dimension == 1:
-        return max(highest(*found) for found in cells)
     if rounded.worst_case:
-        weights = WEIGHTS[3**dimension]
-        return max(c / w for found in cells for c, w in zip(found, weights, strict=True))
-    mean = sum(
-        (
-            m * c
-            for means, found in zip(rounded.moments.cells, cells, strict=True)
-            for m, c in zip(means, found, strict=True)
-        ),
-        Fraction(0),
-    )
+        peak = (lambda found: highest(*found)) if dimension == 1 else _coefficient
+        return max(peak(products(cell)) for cell in rounded.cells)
+    mean = sum((m * loss(i, j) for (i, j), m in rounded.pairs.items()), Fraction(0)) / below
     for i, sign, (mass, first, second) in zip((0, -1), (-1, 1), rounded.moments.tails, strict=True):
         if mass:
-            node, y = rounded.points[i][0], [point[0] for point in outputs]
-            drift = (
-                node - sum((q * v for q, v in zip(rows[i], y, strict=True)), Fraction(0)) / whole
-            )
-            mean += mass * Fraction(own[i], unit)
+            read = sum((q * y for q, (y,) in zip(rows[i], outputs, strict=True)), Fraction(0))
+            drift = rounded.points[i][0] - read / whole
             mean += second + 2 * sign * drift * first if squared else first
     return mean
+
+
+def _coefficient(found: Sequence[Fraction]) -> Fraction:
+    """Return the largest coefficient in the basis of Bernstein."""
+    return max(c / w for c, w in zip(found, WEIGHTS[len(found)], strict=True))
 
 
 def highest(low: Fraction, across: Fraction, high: Fraction) -> Fraction:

@@ -40,6 +40,9 @@ class Option:
         that are equally likely.
     bits_per_report
         The base-2 logarithm of the number of reports.
+    best_guess
+        How likely the best guess of an input from one report is right, where inputs are equally
+        likely; 1/k without a report.
     decoding_seconds
         About how long one core takes from n reports to all estimates.
     """
@@ -48,6 +51,7 @@ class Option:
     risk_ratio: float
     count_error: float
     bits_per_report: float
+    best_guess: float
     decoding_seconds: float
 
     def __str__(self) -> str:
@@ -55,7 +59,7 @@ class Option:
         time = f"{seconds:.1g}" if seconds >= 0.01 else "< 0.01"
         return (
             f"{self.kind:30} {self.risk_ratio:10.4g} {self.count_error:12.4g} "
-            f"{self.bits_per_report:12.1f} {time:>12}"
+            f"{self.bits_per_report:12.1f} {self.best_guess:10.3g} {time:>12}"
         )
 
 
@@ -111,11 +115,16 @@ class Advice(Sequence[Option]):
         return iter(self._options)
 
     def __repr__(self) -> str:
-        head = f"{'mechanism':30} {'people':>10} {'count':>12} {'bits':>12} {'decoding, s':>12}"
+        head = (
+            f"{'mechanism':30} {'people':>10} {'count':>12} {'bits':>12} {'guess':>10} "
+            f"{'decoding, s':>12}"
+        )
         best = f"take {self.best.kind}: the shortest reports within {NEAR:.0%} of the least error"
         words = f"{self.k} inputs, epsilon = {self.epsilon}, {self.n} reports under LDP"
         notes = (
-            "people: needed for the same error, over the least; count: standard error of a count"
+            "people: needed for the same error, over the least; count: standard error of a count\n"
+            "guess: how often an attacker guesses the input of one report, at best; "
+            f"{1 / self.k:.3g} without it"
         )
         return "\n".join([words, head, *map(str, self), notes, best])
 
@@ -150,14 +159,15 @@ def advise(k: int, epsilon: Exact, n: int) -> Advice:
     'projective-geometry-response'
     >>> advice
     22000 inputs, epsilon = 5, 1000000 reports under LDP
-    mechanism                          people        count         bits  decoding, s
-    subset-selection                        1        165.3       1268.6            3
-    projective-geometry-response            1        165.3         14.4       < 0.01
-    optimized-unary-encoding            1.008        165.9      22000.0            3
-    hadamard-response                       2        233.8         14.4       < 0.01
-    symmetric-unary-encoding            3.587          313      22000.0            3
-    randomized-response                 37.56         1013         14.4       < 0.01
+    mechanism                          people        count         bits      guess  decoding, s
+    subset-selection                        1        165.3       1268.6     0.0034            3
+    projective-geometry-response            1        165.3         14.4    0.00339       < 0.01
+    optimized-unary-encoding            1.008        165.9      22000.0    0.00362            3
+    hadamard-response                       2        233.8         14.4    0.00365       < 0.01
+    symmetric-unary-encoding            3.587          313      22000.0   0.000551            3
+    randomized-response                 37.56         1013         14.4     0.0067       < 0.01
     people: needed for the same error, over the least; count: standard error of a count
+    guess: how often an attacker guesses the input of one report, at best; 4.55e-05 without it
     take projective-geometry-response: the shortest reports within 5% of the least error
     """
     n = whole_number(n, "n", 1, MOST_REPORTS)
@@ -174,5 +184,6 @@ def _option(kind: str, made: LDPMechanism, n: int) -> Option:
         made.risk / made.least_known_risk,
         math.sqrt(n * made.risk / len(made.inputs)),
         made.bits_per_report,
+        made.best_guess,
         made.decoding_work(n) * NANOSECONDS / 1e9,
     )

@@ -56,6 +56,13 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism, NumberedMechanism):
         """Return the probability of a report."""
         return self.most if self._holds(x, int(report[0])) else self.least
 
+    @property
+    def best_guess(self) -> float:
+        """(c ``most`` + (N - c) ``least``) / k, where c reports are in a set."""
+        k = len(self.inputs)
+        reached = int((self._held_weights(np.ones(k, dtype=np.int64)) > 0).sum())
+        return float(reached * self.most + (self.n_outputs - reached) * self.least) / k
+
     def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
         total = totals[:, None]

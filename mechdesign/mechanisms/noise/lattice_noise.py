@@ -216,8 +216,12 @@ class LatticeNoise(NumberedMechanism):
 
         Source: Chatzikokolakis, ElSalamouny and Palamidessi 2017.
         """
-        table = self._losses(prior, loss).remap(float(self._exponent), block)
-        return self.for_notion(self.inputs, self._notion, self.law, table)
+        table, _ = self.losses(prior, loss).remap(self.exponent, block)
+        return self.replacing(table)
+
+    def replacing(self, remap: Int64Array | None) -> Self:
+        """Return the mechanism with another remap, or without one."""
+        return self.for_notion(self.inputs, self._notion, self.law, remap)
 
     def expected_loss(self, prior: Prior, loss: str = "euclidean") -> tuple[float, float]:
         """Return a lower and an upper bound on the expected loss, which differ by rounding only.
@@ -228,9 +232,15 @@ class LatticeNoise(NumberedMechanism):
             As for :meth:`remapped`.
         """
         own = np.arange(len(self.inputs)) if self.remap is None else self.remap
-        return self._losses(prior, loss).expected(own)
+        return self.losses(prior, loss).expected(own)
 
-    def _losses(self, prior: Prior, loss: str) -> Losses:
+    @property
+    def exponent(self) -> float:
+        """The budget of one step."""
+        return float(self._exponent)
+
+    def losses(self, prior: Prior, loss: str) -> Losses:
+        """Return what a table of remaps loses at a prior."""
         return Losses(self.law, self.fitting_prior(prior).array, loss, float(self._step))
 
     def dense(self) -> Channel:

@@ -16,6 +16,7 @@ from math import fsum, inf, nextafter
 from typing import TypeAlias
 
 import numpy as np
+from scipy.signal import fftconvolve
 
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.errors import choose
@@ -27,6 +28,12 @@ Point = tuple[int, int]
 
 WINDOW_NATS = 40
 """Inputs further from a report than this, at which it is e**-40 as likely, do not move a remap."""
+
+NEAR_NATS = 25
+"""The same where only some reports are replaced, those that gain most."""
+
+LEAST_SAVED = 1e-9
+"""A report that saves less than this share of the mean of all by a step stays as it is."""
 
 
 class Losses:
@@ -51,13 +58,14 @@ class Losses:
 
     def __init__(self, law: TorusLaw, prior: FloatArray, loss: str, step: float) -> None:
         self._kind = choose(LOSSES, loss, "loss")
+        self._step = step
         self._law, self._prior = law, prior.reshape(law.sides)
         down, right = (np.abs(np.arange(1 - size, size)) for size in law.sides)
         self._loss = self._kind.table(step, down[:, None].astype(float), right.astype(float))
         # weights of the displacements between points of the grid, as the noise has no direction
         self._weights = np.ldexp(law.table[np.ix_(down, right)].astype(np.float64), -62)
 
-    def remap(self, exponent: float, block: int = 1) -> Int64Array:
+    def remap(self, exponent: float, block: int = 1) -> tuple[Int64Array, float]:
         """Return for each report the number of a point whose posterior expected loss is least.
 
         For the sum of distances along both sides, the squared distance and for the Hamming loss it
@@ -70,11 +78,16 @@ class Losses:
             How far the noise falls at a step, which says how far from a report one has to look.
         block
             The side of squares of points that are replaced by one.
+
+        Returns
+        -------
+        table, loss
+            The loss with the table, without what is further away than one has to look.
         """
         reach = int(WINDOW_NATS / exponent) + block
         m = self._law.sides[1]
         found = np.empty(self._prior.shape, dtype=np.int64)
-        best = (0, 0)
+        best, total = (0, 0), 0.0
         for z in self._points(block):
             last = self._last(z, block)
             window = tuple(
@@ -84,8 +97,52 @@ class Losses:
             start = (window[0].start, window[1].start)
             joint = self._joint(z, last)[window]
             best = self._kind.best(self, joint, start, [z, best]) if joint.any() else z
+            total += float(np.einsum("ij,ij->", joint, self._around(best)[window]))
             found[z[0] : last[0] + 1, z[1] : last[1] + 1] = best[0] * m + best[1]
-        return found.ravel()
+        return found.ravel(), total
+
+    def moves(self, exponent: float, most: int) -> tuple[Int64Array, float]:
+        """Return a table that replaces some points only, and how much less is lost with it.
+
+        The expected loss of a point that is one step away from each is a convolution. Where one is
+        less than that of the point itself, a better one is looked for, first where a step
+        saves most. Points at the border stay.
+
+        Parameters
+        ----------
+        exponent
+            As for :meth:`remap`.
+        most
+            How many points may be replaced.
+        """
+        (n, m), reach = self._law.sides, int(NEAR_NATS / exponent) + 1
+        own = self._one_step((0, 0))
+        saved = own - np.min([self._one_step(step) for step in (*SIDEWAYS, *ACROSS)], axis=0)
+        for axis, (side, margin) in enumerate(zip(self._law.sides, self._law.margins, strict=True)):
+            if margin:
+                np.moveaxis(saved, axis, 0)[[0, side - 1]] = 0.0
+        likely = np.argsort(-saved, axis=None, kind="stable")[:most]
+        found, total = np.arange(n * m), 0.0
+        for place in likely[saved.ravel()[likely] > LEAST_SAVED * own.sum() / own.size].tolist():
+            z = divmod(place, m)
+            window = tuple(
+                slice(max(0, y - reach), min(side, y + reach + 1))
+                for y, side in zip(z, self._law.sides, strict=True)
+            )
+            joint, start = self._joint(z, z)[window], (window[0].start, window[1].start)
+            y = self._kind.best(self, joint, start, [z, _mean(self, joint, start, [z])])
+            rise = self._around(y)[window] - self._around(z)[window]
+            change = float(np.einsum("ij,ij->", joint, rise))
+            if change < 0:
+                found[place], total = y[0] * m + y[1], total - change
+        return found, total
+
+    def _one_step(self, step: Point) -> FloatArray:
+        """Return for each point z of the grid the expected loss of reporting z + step there."""
+        (n, m), (a, b) = self._law.sides, step
+        down, right = np.abs(np.arange(1 - n, n) + a), np.abs(np.arange(1 - m, m) + b)
+        away = self._kind.table(self._step, down[:, None].astype(float), right.astype(float))
+        return np.asarray(fftconvolve(self._prior, self._weights * away, "same"))
 
     def _last(self, z: Point, block: int) -> Point:
         """Return the last point of a square."""

@@ -191,6 +191,11 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         mean = float(weights @ estimates)
         return mean, max(float(given @ estimates), mean**2)
 
+    @property
+    def best_guess(self) -> float:
+        """The probability p / j: any input of the set."""
+        return self._held / (self.size * WHOLE)
+
     def decoding_work(self, n: int) -> float:
         """Return that of counting the bits of the reports."""
         return self.alphabet.counting_work(n)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -59,13 +60,17 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
         self._digits = (
             self._fewest(odds) if digits is None else whole_number(digits, "digits", 1, BITS)
         )
-        self._others = self._coin(odds, self._digits)
+        self._others = self._numerator(odds)
         self._held = self._own(self._others, self._digits)
         if self._difference <= 0:
             hint = "more digits would serve" if self._digits < BITS else ""
             expected = "a budget and digits for which p is above q"
             raise InputError("epsilon", expected, f"p = q = {float(self._q)}", hint)
         self.alphabet = BitRows(self.inputs)
+
+    def _numerator(self, odds: Fraction) -> int:
+        """Return the numerator of q over 2**digits that is used."""
+        return self._coin(odds, self._digits)
 
     @staticmethod
     @abstractmethod
@@ -164,6 +169,18 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
         mean, squares = float(weights @ estimates), float(weights**2 @ estimates)
         square = squares * (1 + own - other) + other * float(weights @ weights)
         return mean, max(square, mean**2)
+
+    @property
+    def best_guess(self) -> float:
+        """(p/q (1 - r) + (1-p)/(1-q) r) / k with r = (1 - q)**k: any input of a set that has one.
+
+        All bits are drawn with q first; the own one then makes the set p/q or (1-p)/(1-q) times as
+        likely, and r is how likely a set is empty.
+        """
+        (p, q), k = self.chances, len(self.inputs)
+        empty = k * math.log1p(-float(q))
+        hit, miss = float(p / q), float((1 - p) / (1 - q))
+        return (hit * -math.expm1(empty) + miss * math.exp(empty)) / k
 
     def decoding_work(self, n: int) -> float:
         """Return that of counting the bits of the reports."""

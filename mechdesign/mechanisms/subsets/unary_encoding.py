@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from typing import Any, ClassVar
 
 from mechdesign.channel import BITS
-from mechdesign.exact import sqrt_lower
+from mechdesign.domain import Domain, whole_number
+from mechdesign.errors import InputError
+from mechdesign.exact import Exact, sqrt_lower
 from mechdesign.mechanisms.base import held_mass
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
 
@@ -30,6 +34,9 @@ class OptimizedUnaryEncoding(UnaryEncoding):
         The budget in nats, > 0.
     digits
         Binary digits of q, from 1 to 62; 62 is the textbook's mechanism.
+    others
+        The numerator of q over 2**digits; default, the best. Another one serves where only sums
+        are seen (:func:`mechdesign.accounting.design_for_aggregation`).
 
     Raises
     ------
@@ -53,8 +60,26 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     """
 
     name = "optimized-unary-encoding"
+    options: ClassVar[Mapping[str, int | None]] = {"digits": None, "others": None}
     source = "Wang, Blocki, Li and Jha 2017"
     tolerance = Fraction(1, 200)
+
+    def __init__(
+        self,
+        inputs: Domain | Iterable[Any] | int,
+        epsilon: Exact,
+        digits: int | None = None,
+        others: int | None = None,
+    ) -> None:
+        if others is not None and digits is None:
+            raise InputError("digits", "the binary digits of q, as others is given", "none")
+        self._chosen = others
+        super().__init__(inputs, epsilon, digits)
+
+    def _numerator(self, odds: Fraction) -> int:
+        if self._chosen is None:
+            return super()._numerator(odds)
+        return whole_number(self._chosen, "others", 1, (1 << self._digits) - 1)
 
     @staticmethod
     def _coin(odds: Fraction, digits: int) -> int:

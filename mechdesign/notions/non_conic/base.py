@@ -22,7 +22,7 @@ class WholeChannelNotion(Notion):
     """A notion that is a constraint on the whole channel.
 
     At the ends of its parameters, as epsilon or delta 0, a cone of columns may say the same: then
-    :attr:`is_conic` is true and :meth:`family` returns its rows; else there are none.
+    :attr:`is_conic` is true and :meth:`family` returns its rows; otherwise it has no rows.
     """
 
     allows_sensitive_attribute = False

@@ -14,16 +14,24 @@ that no more are above 0 than there are representatives.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual, block_of, shortened
+from mechdesign.evidence.rows import blocks_of, spared
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.generators import Block
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.oracles import Orthant
+from mechdesign.kernel.relaxations import Representatives
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.routes.base import Dual
+from mechdesign.problem import Problem
 from mechdesign.routes.coarse.representatives import CoarseProgram
 from mechdesign.routes.highs import LPModel, WarmStartedLP
 from mechdesign.routes.interior.conversion import by_interior
@@ -38,6 +46,49 @@ ACCURATE = 1e-2
 
 
 @dataclass(frozen=True)
+class RepresentativesProof:
+    """Multipliers of rows on representatives, which stand for all inputs.
+
+    Attributes
+    ----------
+    stands
+        The representative of each input.
+    duals
+        Multipliers of rows of the notions.
+    spare
+        What leaving out some of them may take off the bound.
+    """
+
+    stands: tuple[int, ...]
+    duals: tuple[FamilyDual, ...]
+    spare: float
+
+    def __call__(self, problem: Problem) -> Certificate:
+        """Return the certificate."""
+        rows = shortened(problem, self.duals, len(problem.guesses), lambda: self.spare)
+        blocks = self.renumbered(blocks_of(problem, rows, {}))
+        return Certificate(Costs(), Orthant(), (Representatives(self.stands),), blocks)
+
+    def renumbered(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
+        """Return multipliers with inputs numbered among the representatives."""
+        at = {x: n for n, x in enumerate(sorted(set(self.stands)))}
+        return tuple(
+            block_of(
+                block.of,
+                block.place,
+                block.side,
+                [
+                    (y, at[x], at[z], w)
+                    for y, x, z, w in zip(
+                        block.node, block.x, block.others, block.weight, strict=True
+                    )
+                ],
+            )
+            for block in blocks
+        )
+
+
+@dataclass(frozen=True)
 class CoarseBound:
     """A bound with what proves it.
 
@@ -45,7 +96,7 @@ class CoarseBound:
     ----------
     value
         The bound, in floating point.
-    dual
+    proof
         The evidence.
     weights
         ``(n_outputs,)``: how much of an output the program uses, or how far it is from having
@@ -53,7 +104,7 @@ class CoarseBound:
     """
 
     value: float
-    dual: Dual
+    proof: RepresentativesProof
     weights: FloatArray
 
 
@@ -90,15 +141,13 @@ def coarse_bound(
             break
         multipliers[:, y], terms = pricing.multipliers(costs[:, y] - potentials)
         costs[:, y] += terms
-    evidence: dict[str, Any] = {
-        "representatives": program.stands.tolist(),
-        "mixtures": [[[y, 1.0]] for y in range(costs.shape[1])],
-    }
-    dual = Dual(program.on_inputs(multipliers, unit), evidence=evidence)
+    stands = tuple(program.stands.tolist())
     value = float(costs.min(axis=1).sum())
+    spare = spared(unit * value, -math.inf, limits.gap)
+    proof = RepresentativesProof(stands, program.on_inputs(multipliers, unit), spare)
     weights = np.maximum(potentials[:, None] - costs, 0.0).sum(axis=0) / max(value, 1e-9)
     weights[outputs] += answer.matrix.mean(axis=0)
-    return CoarseBound(unit * value, dual, weights)
+    return CoarseBound(unit * value, proof, weights)
 
 
 def _solved(program: ConicProgram, limits: Limits) -> Answer:

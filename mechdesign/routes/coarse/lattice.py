@@ -24,8 +24,7 @@ from mechdesign.notions import MetricPrivacy
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.of_generators import family_of
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual
-from mechdesign.routes.coarse.bound import coarse_bound
+from mechdesign.routes.coarse.bound import RepresentativesProof, coarse_bound
 from mechdesign.routes.coarse.representatives import CoarseProgram, Ratios, chosen
 from mechdesign.routes.limits import Limits
 
@@ -34,8 +33,9 @@ __all__ = ["Lattice", "LatticeBound", "LatticeProgram", "cut", "first_cells", "l
 AT_ONCE = 2 * 10**7
 """Entries of losses that are held at once."""
 
-MOST_CANDIDATES = 3_600
-"""Inputs that may stand for others, beside those everywhere: the bounds on their pairs are held."""
+MOST_CANDIDATES, A_SECOND = 3_600, 40
+"""Inputs that may stand for others, beside those everywhere, and for each second of a time limit:
+the bounds on their pairs are held."""
 
 ALONG, EVERYWHERE = 32, 16
 """Rectangles along the longer side in the first round; and along each side inputs that may stand
@@ -65,6 +65,8 @@ class Lattice:
     ----------
     problem
         With metric privacy by a distance that has a name, and a loss by steps.
+    most
+        How many of the likeliest inputs may stand for others.
 
     Attributes
     ----------
@@ -82,7 +84,7 @@ class Lattice:
         The budget of one step; and 2 for Euclidean distances, 1 where steps add up.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, most: int = MOST_CANDIDATES) -> None:
         domain, notion, loss = (
             problem.domain,
             problem.sole_notion(MetricPrivacy),
@@ -96,7 +98,7 @@ class Lattice:
         self.power = 2 if notion.distance == "euclidean" else 1
         self.places = np.stack(np.divmod(np.arange(len(domain)), self.sides[1]), axis=1)
         self.populated = np.flatnonzero(self.prior)
-        self.candidates = self._candidates()
+        self.candidates = self._candidates(most)
         points = tuple((step * int(a), step * int(b)) for a, b in self.places[self.candidates])
         unit = Ratio(Distance(Fraction(1), notion.distance, points))  # type: ignore[arg-type]
         rows = family_of((unit,), notion.name, len(points), notion.epsilon, moves=True)
@@ -104,8 +106,8 @@ class Lattice:
         corner = loss.loss(domain, domain.labels[:1]).array
         self._corner = corner.reshape(self.sides)
 
-    def _candidates(self) -> IntArray:
-        likeliest = np.argsort(-self.prior, kind="stable")[:MOST_CANDIDATES]
+    def _candidates(self, most: int) -> IntArray:
+        likeliest = np.argsort(-self.prior, kind="stable")[:most]
         some = [np.arange(-(-n // EVERYWHERE) // 2, n, -(-n // EVERYWHERE)) for n in self.sides]
         everywhere = (some[0][:, None] * self.sides[1] + some[1]).ravel()
         return np.union1d(likeliest[self.prior[likeliest] > 0], everywhere)
@@ -158,16 +160,18 @@ class LatticeBound:
     ----------
     value
         The bound, in floating point.
-    dual
-        The evidence: multipliers of representatives for rectangles of outputs.
-    n_inputs, n_cells
-        How many of them there are.
+    proof
+        Multipliers of representatives for rectangles of outputs.
+    cells
+        The rectangles.
+    n_inputs
+        How many representatives there are.
     """
 
     value: float
-    dual: Dual
+    proof: RepresentativesProof
+    cells: tuple[tuple[int, int, int, int], ...]
     n_inputs: int
-    n_cells: int
 
 
 def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[LatticeBound]:
@@ -183,7 +187,7 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[L
         When to end.
     """
     with limits.stopwatch.phase("presolve"):
-        lattice = Lattice(problem)
+        lattice = Lattice(problem, limits.steps(MOST_CANDIDATES, A_SECOND))
     candidates, best = lattice.candidates, 0.0
     size = -(-max(lattice.sides) // ALONG)
     cells = first_cells(lattice.sides, size)
@@ -200,7 +204,7 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[L
         if found.value > best:
             best = found.value
             yield found
-        all_in = count >= min(MOST, len(candidates)) and found.n_cells == len(cells)
+        all_in = count >= min(MOST, len(candidates)) and len(found.cells) == len(cells)
         if limits.tell(rounds, value, best) or all_in:
             return
         taken = max(limits.elapsed - before, 1e-9)
@@ -227,10 +231,8 @@ def _round(
     if len(inputs) < len(lattice.candidates):
         part.gap = max(part.gap, ROUGH)
     found = coarse_bound(program, program.cell_costs(cells), np.flatnonzero(around), part)
-    evidence = {**found.dual.evidence, "cells": cells.tolist()}
-    bound = LatticeBound(
-        found.value, Dual(found.dual.families, evidence=evidence), len(inputs), len(cells)
-    )
+    rectangles = tuple((a, b, c, d) for a, b, c, d in cells.tolist())
+    bound = LatticeBound(found.value, found.proof, rectangles, len(inputs))
     worth = (found.weights >= WORTH) & (cells[:, ::2] < cells[:, 1::2]).any(axis=1)
     parts = [cut(cells[n : n + 1]) for n in np.flatnonzero(worth)]
     cut_up = zip(parts, found.weights[worth], strict=True)

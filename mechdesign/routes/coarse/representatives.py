@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.routes.base import FamilyDual
 
 __all__ = ["CoarseProgram", "Ratios", "chosen"]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.rows import Proof
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
@@ -84,7 +85,8 @@ class Coarse(LinearRoute):
         outputs, prior = problem.outputs or (), problem.prior.array
         loss = utility.loss(problem.domain, outputs).array
         cost = prior[:, None] * loss
-        value, bound, dual = float((cost * raw.matrix).sum()), -np.inf, None
+        value, bound = float((cost * raw.matrix).sum()), -np.inf
+        proofs: list[Proof] = []
         with limits.stopwatch.phase("presolve"):
             ratios = Ratios(problem.cone)
         count, rounds, last = min(FIRST, len(prior)), 0, 0
@@ -96,12 +98,12 @@ class Coarse(LinearRoute):
                 program = CoarseProgram(ratios, inputs)
                 found = coarse_bound(program, program.costs(cost), some, limits)
             except SolverError:
-                if dual is None:
+                if not proofs:
                     raise
                 break
             rounds += 1
             if found.value > bound:
-                bound, dual, last = found.value, found.dual, count
+                bound, proofs, last = found.value, [found.proof], count
             all_in = count >= min(MOST, len(prior)) or rounds >= self._most_rounds
             if limits.tell(rounds, value, bound) or all_in:
                 break
@@ -114,7 +116,7 @@ class Coarse(LinearRoute):
         if self.check(problem).recommended and value - bound > limits.gap * value:
             limits.ended = limits.ended or "the program of all inputs is too large"
         route = f"coarse: {raw.route}, {rounds} round{'s' * (rounds > 1)}"
-        return replace(raw, dual=dual, route=route, notes=[*raw.notes, note], theorem=None)
+        return replace(raw, proofs=proofs, route=route, notes=[*raw.notes, note])
 
 
 def is_too_large(problem: Problem) -> bool:

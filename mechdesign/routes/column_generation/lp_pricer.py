@@ -1,10 +1,9 @@
 """Pricing for any cone: a warm-started linear program over one column for each output.
 
-Between rounds only costs change, so that the primal simplex method goes on from the last optimum,
-which stays feasible; the first time it starts at the start ray of the output. The programs of the
-outputs are independent and HiGHS lets other threads run meanwhile: they are solved on all cores.
-They differ in their costs alone: each thread has one instance of HiGHS, megabytes, and takes the
-basis of an output, a byte for each row, from round to round.
+Only costs change from one to the next, so that the simplex method goes on from the last optimum,
+which stays feasible. The programs of the outputs differ in their costs alone and HiGHS lets other
+threads run meanwhile: they are solved on all cores, by one instance of HiGHS for each thread. Each
+output goes on from its own last basis, so that the number of threads changes nothing.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from queue import SimpleQueue
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions import Cone
-from mechdesign.routes.base import FamilyDual
-from mechdesign.routes.column_generation.pricing import (
+from mechdesign.routes.cones.input_line import ratio_lengths
+from mechdesign.routes.cones.pricing import (
     PricedColumns,
     Start,
     closure_start,
     inverse,
 )
-from mechdesign.routes.cones.input_line import ratio_lengths
 from mechdesign.routes.highs import Basis
 from mechdesign.routes.lp.warm_column import WarmColumn
 
@@ -74,7 +73,7 @@ class LPPricer:
         return self._start
 
     def price(self, potentials: FloatArray, over: Callable[[], bool]) -> PricedColumns:
-        """Return the best rays: see ``Pricer`` in ``column_generation.pricing``."""
+        """Return the best rays: see ``Pricer`` in ``cones.pricing``."""
         k, m = self.cost.shape
         v = self.cost - potentials[:, None]
         found: FloatArray = np.zeros((k, m))
@@ -84,7 +83,7 @@ class LPPricer:
             if not over():
                 column = self._idle.get()
                 try:
-                    column.start_at(self._bases[y] or self._first_basis(y))
+                    column.start_at(self._bases[y])
                     ray, answer = column.cheapest(v[:, y])
                     self._bases[y] = column.basis
                 finally:
@@ -112,10 +111,3 @@ class LPPricer:
             return self._first.families(known, self.scale)
 
         return PricedColumns(reduced, shortfall, rays, multipliers_of_rows)
-
-    def _first_basis(self, y: int) -> Basis | None:
-        """Return the basis of the start ray on which it pays most to be truthful."""
-        rays = self.start().rays
-        return self._first.basis_at(
-            rays[:, int(np.argmin(self.cost[:, y] @ rays / rays.sum(axis=0)))]
-        )

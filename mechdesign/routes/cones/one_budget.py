@@ -75,6 +75,12 @@ class OneBudgetCone:
             k,
         )
 
+    @property
+    def block_groups(self) -> tuple[tuple[int, ...], ...] | None:
+        """The blocks as the kernel has them; None where there is one of all inputs."""
+        found = tuple(tuple(block.tolist()) for block, _ in self.blocks)
+        return None if len(found) == 1 and len(found[0]) == self.size else found
+
     def subset_rays(self, most: int) -> FloatArray | None:
         """Return all rays, largest entry 1, ``(n_inputs, n_rays)``; None if they are too many.
 

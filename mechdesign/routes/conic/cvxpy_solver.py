@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError, UnsupportedError, did_you_mean
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.evidence.rows import Proof, ceiling_of, certificate
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.oracles import Entropy
+from mechdesign.kernel.packed import Numbers
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, Information, RawSolution
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.cones.proofs import linear_proof
 from mechdesign.routes.conic.blahut_arimoto import best_potentials, potential_bound
 from mechdesign.routes.limits import Limits
 from mechdesign.utilities import LinearUtility
@@ -87,10 +95,24 @@ def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> 
     stated = StatedProblem(problem, Q)
     run(stated.program, name, limits)
     bound = stated.dual_bound(stated.mean_cost())
-    evidence = Dual(
-        tuple(bound.families), stated.input_multipliers(), information=bound.information
+    matrix, weights = np.array(Q.value), stated.input_multipliers()
+    if bound.information is not None:
+        proof: Proof = partial(_entropy, bound.families, weights, bound.information)
+    else:
+        proof = linear_proof(bound.families, matrix, (limits or Limits()).gap, weights=weights)
+    return RawSolution(matrix, outputs, [proof], f"cvxpy: {name}")
+
+
+def _entropy(
+    duals: Sequence[FamilyDual], weights: FloatArray | None, found: Information, problem: Problem
+) -> Certificate:
+    """Return the certificate of multipliers, some of them of bounds on information."""
+    ceiling, parts = ceiling_of(problem), problem.compiled.parts
+    multipliers = tuple(
+        (parts[n].limits.start, as_fraction(v)) for n, v in found.multipliers.items()
     )
-    return RawSolution(np.array(Q.value), outputs, evidence, f"cvxpy: {name}")
+    levels = Numbers([v - ceiling for v in found.potentials.tolist()])
+    return certificate(problem, oracle=Entropy(multipliers, levels), duals=duals, weights=weights)
 
 
 def solver_named(solver: str) -> str:
@@ -146,6 +168,23 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
         for dual in constraint.dual_variables:
             if dual.value is not None:
                 checked(name, dual.value, np.shape(dual.value))
+
+
+@dataclass(frozen=True)
+class Information:
+    """Dual variables of bounds on the mutual information of X and Y.
+
+    Attributes
+    ----------
+    multipliers
+        That of each such notion, by its place among the problem's notions: loss per nat.
+    potentials
+        ``(n_inputs,)`` numbers in the unit of the loss, as in
+        :mod:`mechdesign.routes.conic.blahut_arimoto`.
+    """
+
+    multipliers: Mapping[int, float]
+    potentials: FloatArray
 
 
 @dataclass(frozen=True)

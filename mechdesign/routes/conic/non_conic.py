@@ -21,10 +21,12 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.cones.proofs import linear_proof
 from mechdesign.routes.conic.strict_mixture import strict_mixture
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import Limits
@@ -117,8 +119,8 @@ def solve_non_conic(
             method = "ipm"
     notes = [f"violated sums were added in {rounds} rounds"] if rounds > 1 else []
     route = f"conic: HiGHS {method}" if rounds else "conic: the strict optimum and the truth, mixed"
-    evidence = Dual(tuple(best.families or ()), best.on_inputs)
-    return RawSolution(best.matrix, problem.outputs or (), evidence, route, notes)
+    proof = linear_proof(best.families or (), best.matrix, limits.gap, weights=best.on_inputs)
+    return RawSolution(best.matrix, problem.outputs or (), [proof], route, notes)
 
 
 @dataclass

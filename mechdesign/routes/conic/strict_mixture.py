@@ -35,8 +35,8 @@ from mechdesign.problem import Problem
 from mechdesign.routes.highs import BoundedProgram, LPModel, solve_lp
 from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.extended_formulation import transport
 from mechdesign.routes.lp.linear_program import by_highs
+from mechdesign.routes.lp.support_formulation import transport
 from mechdesign.routes.presolve.chain import solve_chain
 from mechdesign.routes.presolve.components import Components
 from mechdesign.routes.presolve.reduction import ConicProgram, reduced_costs

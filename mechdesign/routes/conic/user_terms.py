@@ -229,7 +229,7 @@ def solve_custom(
         bound = -bound
     numeric_bound = Fraction(max(bound, -HUGE))
     outputs = problem.outputs or ()
-    return RawSolution(matrix, outputs, None, f"cvxpy: {solver}", notes, numeric_bound)
+    return RawSolution(matrix, outputs, (), f"cvxpy: {solver}", notes, numeric_bound)
 
 
 def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> RawSolution:
@@ -261,7 +261,7 @@ def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> Raw
     if line is not None:  # each input gets its best output
         least = max(least, line[0] + float(line[1].min(axis=1).sum()))
     route = "start: one output for all"
-    return RawSolution(best, outputs, None, route, numeric_bound=Fraction(sign * least))
+    return RawSolution(best, outputs, (), route, numeric_bound=Fraction(sign * least))
 
 
 def _constants(problem: Problem, constraints: Sequence[cp.Constraint]) -> list[FloatArray]:

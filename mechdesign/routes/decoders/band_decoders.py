@@ -19,15 +19,25 @@ and the file needs the potentials, and one number for each decoder probed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
+from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.rows import FAR, certificate, rounded_numbers
 from mechdesign.exact import as_fraction
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Decoders
+from mechdesign.kernel.objectives import GainObjective
+from mechdesign.kernel.oracles import Knapsack, OneBudget
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, RawSolution
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.interior.band import solve_band_program
 from mechdesign.routes.interior.band_cone import Band, Cheapest
 from mechdesign.routes.interior.kernel import Stagnation
@@ -103,17 +113,33 @@ def solve_band_decoders(
     potentials = np.zeros(k)
     potentials[band.support] = _writable(band.prior * search.bound.potentials)
     decoders = tuple(as_fraction(s) for s in search.bound.decoders)
-    dual = Dual(
-        (),
-        potentials=potentials,
-        decoders=decoders,
-        decoder_potentials=_writable(search.bound.found.potential),
-        search="decoders",
-    )
     probes = len(decoders)
     note = f"{search.rounds} rounds of linear programs, bound from {probes} probes"
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, dual, "decoder-grid: interior point", [note])
+    proof = partial(_certificate, decoders, potentials)
+    return RawSolution(matrix, outputs, [proof], "decoder-grid: interior point", [note])
+
+
+def _certificate(
+    decoders: Sequence[Fraction], potentials: FloatArray, problem: Problem
+) -> Certificate:
+    """Return decoders and prices, from units in which f runs from 0 to 1."""
+    statement = problem.compiled.statement
+    aim = statement.objective
+    if not isinstance(aim, GainObjective):
+        raise UnsupportedError("objective", "a gain with one vector", problem.utility.name)
+    v, p = aim.form.vectors[0], aim.form.p
+    f = [a / b for a, b in zip(v, p, strict=True) if b]
+    low, width = min(f), max(f) - min(f)
+    terms = zip(map(Fraction, potentials.tolist()), v, p, strict=True)
+    prices = rounded_numbers(
+        [width * width * c - a * a / b if b else Fraction(0) for c, a, b in terms],
+        max(map(abs, f)) > FAR * width,
+    )
+    budget = OneBudgetCone.of(problem.cone)
+    oracle = Knapsack(p) if budget is None else OneBudget(budget.block_groups)
+    line = Decoders(tuple(low + width * s for s in decoders))
+    return certificate(problem, line, oracle, prices=prices)
 
 
 class _BandDecoderSearch:

@@ -8,7 +8,7 @@ s_y, the error is linear,
 and its minimum over decoders is the posterior-mean error, attained at the posterior means. It is a
 constant less a sum of gains, g(r) = (Sum_x P_x f_x r_x)**2 / (P . r) of the column r, which is
 convex: so extreme rays of the cone are mixed by column generation
-(:mod:`mechdesign.routes.rays.ray_generation`). Rays are found by linear programs at decoders.
+(:mod:`mechdesign.routes.generation`). Rays are found by linear programs at decoders.
 
 Let u be potentials of the inputs, and at a decoder s let
 
@@ -33,40 +33,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.rows import certificate, spared
 from mechdesign.exact import as_fraction
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Decoders
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.column_generation.master import RestrictedMaster
+from mechdesign.routes.base import RawSolution
 from mechdesign.routes.decoders.band_decoders import (
     SAME,
     least_on_gaps,
     solve_band_decoders,
 )
+from mechdesign.routes.generation import WORTH_ADDING, Generation, Pace, SurplusBound
 from mechdesign.routes.highs import UNIT
 from mechdesign.routes.interior.band_cone import Band
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.support_formulation import support_of
 from mechdesign.routes.lp.warm_column import WarmColumn
-from mechdesign.routes.rays.box_tree import SurplusBound
-from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING
-from mechdesign.routes.rays.ray_generation import Pace, RayGeneration
+from mechdesign.routes.master import RestrictedMaster
 
 __all__ = ["solve_decoder_grid"]
 
 
 FIRST_PROBES, MOST_PROBES = 17, 4000
 """Evenly spaced probes of each bound, and the most of them."""
-
-USED = 1e-12
-"""Rays with a smaller weight are left out of the channel."""
 
 PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
 
@@ -102,7 +100,7 @@ def solve_decoder_grid(
     low, high = min(occur), max(occur)
     if low == high:
         blind = np.ones((len(problem.domain), 1))
-        return RawSolution(blind, name_outputs(problem, 1), None, "decoder-grid: one value")
+        return RawSolution(blind, name_outputs(problem, 1), (), "decoder-grid: one value")
     band = Band.of(problem) if by_bands else None
     if band is not None:
         f = np.array([float((value - low) / (high - low)) for value in occur])
@@ -116,14 +114,13 @@ def solve_decoder_grid(
     prior = problem.prior.array
     constant, mean = float(prior @ f**2), float(prior @ f)
     within, center = limits.part(span**2), prior * mean * (2 * f - mean)
-    search = RayGeneration(pricer, program, lambda gain: constant - gain, within, center)
+    search = Generation(pricer, program, lambda gain: constant - gain, within, center)
     search.run()
-    used = search.theta > USED
-    matrix, dual = program.rays[:, used] * search.theta[used], search.dual()
+    matrix = search.columns
+    value = constant - float(program.gain @ search.theta)
+    pricer.spare = spared(span**2 * value, -math.inf, limits.gap)
     outputs = name_outputs(problem, matrix.shape[1])
-    probes = f"bound from {len(dual.decoders or ())} probes"
-    notes = [f"{note}, {probes}" for note in search.notes()]
-    return RawSolution(matrix, outputs, dual, "decoder-grid: HiGHS", notes)
+    return RawSolution(matrix, outputs, search.proofs, "decoder-grid: HiGHS", search.notes())
 
 
 @dataclass(frozen=True)
@@ -133,13 +130,6 @@ class _Probe:
     gamma: float
     column: FloatArray
     multipliers: FloatArray
-
-
-@dataclass(frozen=True)
-class _ProbedBound(SurplusBound):
-    """A bound on the surplus, with the probes that prove it by their decoders."""
-
-    probes: dict[float, _Probe] = field(default_factory=dict)
 
 
 class _DecoderPricer:
@@ -159,13 +149,8 @@ class _DecoderPricer:
 
     def __init__(self, problem: Problem, f: FloatArray, low: Fraction, high: Fraction) -> None:
         self.prior, self.cone, self.size = problem.prior.array, problem.cone, len(f)
-        self.f, self.low, self.high = f, low, high
-        lifts = [family.lift_rows() for family in self.cone.families]
-        tables = [
-            () if rows is None or support_of(rows) is not None else rows.priors.vertices()
-            for rows in lifts
-        ]
-        self._column = WarmColumn(self.cone, self.prior, tables)
+        self.f, self.low, self.high, self.spare = f, low, high, 0.0
+        self._column = WarmColumn(self.cone, self.prior)
         component = self.cone.components()
         mass = np.bincount(component, self.prior)
         self._never = [np.flatnonzero(component == part) for part in np.flatnonzero(mass == 0)]
@@ -190,7 +175,7 @@ class _DecoderPricer:
 
     def price(
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
-    ) -> _ProbedBound:
+    ) -> SurplusBound:
         """Return a bound on the surplus of all columns, and columns with a positive one.
 
         Probes are halved until the gaps between them cost no more than a share of the goal, or of
@@ -212,7 +197,7 @@ class _DecoderPricer:
             todo = ((s[:-1] + s[1:]) / 2)[halve]
         better = [probe.column for probe in probes.values() if probe.gamma < -WORTH_ADDING * goal]
         surplus = -min(float(least.min()), float(gamma.min()))
-        return _ProbedBound(surplus, better, 0, probes=probes)
+        return SurplusBound(surplus, better, partial(self._certificate, probes))
 
     def _probed(self, potentials: FloatArray, s: float) -> _Probe:
         """Solve the pricing program at one decoder."""
@@ -221,12 +206,14 @@ class _DecoderPricer:
         multipliers = np.maximum(-found.dual[:-1], 0.0)
         return _Probe(float(found.dual[-1]), np.maximum(column, 0.0), multipliers)
 
-    def dual(self, _potentials: FloatArray, priced: SurplusBound) -> Dual:
+    def _certificate(self, probes: dict[float, _Probe], problem: Problem) -> Certificate:
         """Return the multipliers of all probes, by the notions' rows, in the user's unit."""
-        probes = priced.probes if isinstance(priced, _ProbedBound) else {}
         span, points = float(self.high - self.low), sorted(probes)
         # decoders exactly as written, errors times the square of the range
         decoders = [as_fraction(float(self.low) + span * s) for s in points]
         decoders[0], decoders[-1] = self.low, self.high
-        families = self._column.families([probes[s].multipliers for s in points], span**2)
-        return Dual(families, decoders=tuple(decoders))
+        duals = self._column.families([probes[s].multipliers for s in points], span**2)
+        line = Decoders(tuple(decoders))
+        return certificate(
+            problem, line, duals=duals, n_nodes=len(points), spare=lambda: self.spare
+        )

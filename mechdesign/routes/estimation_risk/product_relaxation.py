@@ -17,6 +17,7 @@ variances is minimized, with the slopes of the deviations at the last answer as 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +27,13 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.generators import Lift
+from mechdesign.kernel.oracles import Oracles, Products
+from mechdesign.kernel.packed import Numbers, Places, Weights as Multipliers
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.outside import called, checked
+from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.highs import LPModel, solve_lp
@@ -62,6 +68,43 @@ SLACK = 1e-12
 
 
 @dataclass(frozen=True)
+class ProvedProducts:
+    """Multipliers of products of forms, and what they prove.
+
+    Attributes
+    ----------
+    surplus
+        What no gain is above its price by, where P . q = 1.
+    parts
+        ``(x, z, x', z', weight)``: the two forms of each product, and its multiplier.
+    levels
+        ``(n_inputs,)`` multipliers of the rays' two levels; else None.
+    """
+
+    surplus: float
+    parts: Sequence[FloatArray | IntArray]
+    levels: FloatArray | None = None
+
+    def oracle(self, problem: Problem, _prior: Weights, _potentials: FloatArray) -> Oracles:
+        """Return the products as the kernel has them."""
+        scale = float(getattr(problem.utility, "scale", 1.0))
+        a, b, c, d, weight = (part.tolist() for part in self.parts)
+        forms = dict[tuple[int, int], int]()
+        left = Places(forms.setdefault(form, len(forms)) for form in zip(a, b, strict=True))
+        right = Places(forms.setdefault(form, len(forms)) for form in zip(c, d, strict=True))
+        has_lift = any(isinstance(part, Lift) for part in problem.compiled.statement.cone)
+        return Products(
+            as_fraction(scale * self.surplus),
+            tuple(forms),
+            left,
+            right,
+            Multipliers(scale * w for w in weight),
+            problem.prior.probabilities if has_lift else None,
+            None if self.levels is None else Numbers((scale * self.levels).tolist()),
+        )
+
+
+@dataclass(frozen=True)
 class ProductBound:
     """What proves the bound.
 
@@ -71,15 +114,15 @@ class ProductBound:
         A = M**-1 at the optimum of the relaxation.
     potentials
         ``(n_inputs,)``.
-    evidence
-        The claim and the products, as a saved file has them.
+    proved
+        The claim and the products.
     risk
         The bound, in floating point, as a sum of deviations.
     """
 
     inverse: FloatArray
     potentials: FloatArray
-    evidence: dict[str, Any]
+    proved: ProvedProducts
     risk: float
 
 
@@ -103,9 +146,9 @@ def product_bound(
         deviations = utility.deviations(np.diag(A).copy(), prior)
         B = (A * deviations.slope) @ A
         if np.abs(deviations.slope - slope).max() <= SETTLED * slope.max():
-            u, evidence = relaxation.prices(B, limits)
+            u, proved = relaxation.prices(B, limits)
             risk = float(deviations.value.sum() + deviations.slope @ np.diag(A))
-            return ProductBound(A, u, evidence, risk - float(u.sum()) - evidence["surplus"])
+            return ProductBound(A, u, proved, risk - float(u.sum()) - proved.surplus)
         slope = deviations.slope
     return None
 
@@ -196,7 +239,7 @@ class _Relaxation:
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
         return np.asarray((inverse + inverse.T) / 2)
 
-    def prices(self, B: FloatArray, limits: Limits) -> tuple[FloatArray, dict[str, Any]]:
+    def prices(self, B: FloatArray, limits: Limits) -> tuple[FloatArray, ProvedProducts]:
         """Return potentials, and what proves q' B q <= (u . q) (p . q), but for the claim.
 
         They are the dual variables of the largest B . M, a linear program in the entries of M.
@@ -242,7 +285,7 @@ class _Relaxation:
         self.chosen = np.append(self.chosen, worst)
         return bool(len(worst))
 
-    def _proof(self, B: FloatArray, u: FloatArray, w: FloatArray) -> dict[str, Any]:
+    def _proof(self, B: FloatArray, u: FloatArray, w: FloatArray) -> ProvedProducts:
         """Return the products, and the least claim that they prove.
 
         What is left above 0 is that of products of entries.
@@ -263,8 +306,8 @@ class _Relaxation:
         least = float(called("LAPACK", scipy.linalg.eigvalsh, np.minimum(T, 0.0) / unit)[0])
         claim = max(0.0, -least) + SLACK * float(np.abs(B / unit).max())
         w = w / (forms.scale[i] * forms.scale[j])
-        parts = [forms.x[i], forms.z[i], forms.x[j], forms.z[j], w]
-        return {"surplus": claim, "products": [part.tolist() for part in parts]}
+        parts: list[FloatArray | IntArray] = [forms.x[i], forms.z[i], forms.x[j], forms.z[j], w]
+        return ProvedProducts(claim, parts)
 
 
 def _low(problem: Problem) -> float | None:
@@ -300,7 +343,7 @@ class _TwoLevels:
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
         return np.asarray((inverse + inverse.T) / 2)
 
-    def prices(self, B: FloatArray, limits: Limits) -> tuple[FloatArray, dict[str, Any]]:
+    def prices(self, B: FloatArray, limits: Limits) -> tuple[FloatArray, ProvedProducts]:
         """Return potentials, and what proves q' B q <= (u . q) (p . q) on rays.
 
         They are the dual variables of the largest B . M, a semidefinite program.
@@ -329,8 +372,7 @@ class _TwoLevels:
         kept = w > LEAST_MULTIPLIER * w.max(initial=0.0)
         i, j = self.first[kept], self.second[kept]
         parts = [lower[i], upper[i], lower[j], upper[j], w[kept]]
-        listed = [part.tolist() for part in parts]
-        return u, {"surplus": claim, "products": listed, "levels": v.tolist()}
+        return u, ProvedProducts(claim, parts, v)
 
     def _left(self, B: FloatArray, u: FloatArray, w: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix that is to be positive semidefinite."""

@@ -14,11 +14,11 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
-from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.warm_column import WarmColumn
+from mechdesign.routes.master import RestrictedMaster
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["first_prior", "search_rays"]

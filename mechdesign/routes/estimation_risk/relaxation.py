@@ -8,16 +8,14 @@ that its least risk is found and proved: no channel that is private has less.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual
-from mechdesign.routes.presolve.shortest_paths import closure
+from mechdesign.routes.cones.shortest_paths import closure
 
-__all__ = ["as_bound", "relaxed"]
+__all__ = ["relaxed"]
 
 MOST_INPUTS = 12
 """Inputs up to which the rays of local differential privacy are as few as can be checked soon."""
@@ -51,11 +49,3 @@ def relaxed(problem: Problem, worst: Weights | None) -> Problem | None:
     if worst is not None:
         utility, prior = type(utility)(), Prior(worst)
     return Problem(problem.domain, LDP(budget), utility, prior=prior)
-
-
-def as_bound(dual: Dual | None, worst: Weights | None) -> Dual | None:
-    """Return the dual of the relaxed problem as one of the problem itself."""
-    if dual is None or dual.estimation is None:
-        return None
-    data = replace(dual.estimation, prior=worst)
-    return replace(dual, search=f"ldp-{dual.search}", priors={}, estimation=data)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mechdesign.evidence.facets import erasure
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
@@ -31,4 +33,8 @@ class Estimation(Route):
 
         raw = solve_estimation(problem, limits)
         lifts = any(notion.bounds_lift_from_below for notion in problem.privacy)
-        return replace(raw, theorem="erasure") if lifts else raw
+        return replace(raw, proofs=[_erasure, *raw.proofs]) if lifts else raw
+
+
+def _erasure(problem: Problem) -> Certificate | None:
+    return erasure(problem.compiled)

@@ -10,7 +10,10 @@ hundreds only those whose gain is above their price at the potentials are taken 
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import scipy.optimize
@@ -19,24 +22,27 @@ import scipy.sparse as sp
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.rows import Proof
 from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, EstimationData, RawSolution
+from mechdesign.routes.base import RawSolution
 from mechdesign.routes.estimation_risk.mixture_risk import RayMoments
 from mechdesign.routes.estimation_risk.product_relaxation import product_bound
+from mechdesign.routes.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays, implied
 from mechdesign.routes.estimation_risk.ray_classes import RayClasses
 from mechdesign.routes.estimation_risk.ray_generation import first_prior, search_rays
-from mechdesign.routes.estimation_risk.relaxation import as_bound, relaxed
+from mechdesign.routes.estimation_risk.relaxation import relaxed
 from mechdesign.routes.estimation_risk.saddle_point import Mixture, best_mixture
+from mechdesign.routes.estimation_risk.separable import separable_bound
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.rays.enumerate import all_rays
-from mechdesign.routes.rays.extreme_rays import set_vertices
+from mechdesign.routes.starts.route import Start
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["class_dual", "solve_estimation"]
+__all__ = ["solve_estimation"]
 
 
 AT_ONCE = 400
@@ -58,8 +64,21 @@ MOST_SPARSE = 1500
 MOST_SUBSETS = 1 << 16
 PRIOR_BITS = 60
 LEAST_PRIOR = 1e-12
+SHARE = 0.5
+"""The share of the time that is left which a first bound takes, and then the search for rays."""
+
+MANY = 4096
+"""Beyond so many rays the checker takes seconds to list them."""
+
+PROOF_SECONDS = 5e-6
+"""That the value and a proof take, times the cube of the number of inputs."""
+
 SPREAD = 1e-6
 """The share of the uniform prior in that of a bound by a relaxation in the worst case."""
+
+
+_Bound: TypeAlias = tuple[float, Proof, str]
+"""A bound on the risk, what proves it, and what the report says of it."""
 
 
 def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -83,53 +102,72 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
     utility = problem.utility
     if not isinstance(utility, EstimationRisk):
         raise UnsupportedError("objective", "a risk of estimation", utility.name)
-    dual: Dual | None = None
+    proofs: list[Proof] = []
     if len(problem.domain) == 1:
-        return RawSolution(np.ones((1, 1)), name_outputs(problem, 1), None, "estimation: one input")
+        return RawSolution(np.ones((1, 1)), name_outputs(problem, 1), (), "estimation: one input")
     classes = RayClasses.of(problem.cone)
     if classes is not None and classes.fit(problem):
         mixture = _by_classes(problem, utility, classes, limits)
         matrix = classes.columns(mixture.theta)
-        dual = _dual(utility, mixture, "classes")
+        proofs = [_proof(utility, mixture, by_classes)]
         note = f"{len(mixture.theta)} classes of extreme rays, alike but for a permutation"
     else:
         R = _listed(problem, classes, limits)
         if R is None:
-            R, mixture = search_rays(problem, utility, limits)
+            limits.keep(PROOF_SECONDS * len(problem.domain) ** 3)
+            found, start = list[_Bound](), None
+            if not utility.worst_case and math.isfinite(limits.seconds):
+                start = limits.start or Start().solve(problem, limits)
+                found = _by_diagonal(problem, start.matrix, None, limits.part(share=SHARE))
+            try:
+                R, mixture = search_rays(problem, utility, limits.part(1.0, SHARE))
+            except SolverError:
+                if start is None or not found or found[0][0] <= 0:
+                    raise
+                return replace(start, proofs=[found[0][1]])
             note = f"the extreme rays are too many to list: {R.shape[1]} were found by local search"
-            dual, how = _relaxation_dual(problem, utility, mixture, limits)
+            proofs, how = _relaxed_proofs(problem, utility, R, mixture, limits, found)
             note += how
         else:
             R = R / R.mean(axis=0)
             mixture = _by_rays(problem, utility, R, limits)
-            dual = replace(_dual(utility, mixture, "rays"), priors=set_vertices(problem.cone))
+            proofs = [_proof(utility, mixture, by_rays)]
+            if R.shape[1] > MANY:  # where a time limit leaves no time to list them
+                worst = _exact_prior(mixture) if utility.worst_case else None
+                more = _by_diagonal(problem, R * mixture.theta, worst, limits)
+                proofs += [proof for _, proof, _ in more]
             note = f"all {R.shape[1]} extreme rays of the cone were listed"
         matrix = _sparse(R, utility, mixture)
     notes = [note, *_prior_note(utility, mixture)]
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, dual, "estimation: Newton's method on rays", notes)
+    return RawSolution(matrix, outputs, proofs, "estimation: Newton's method on rays", notes)
 
 
-def _relaxation_dual(
-    problem: Problem, utility: EstimationRisk, mixture: Mixture, limits: Limits
-) -> tuple[Dual | None, str]:
-    """Return the better of two bounds that need no list of rays, and what the report says of it.
+def _relaxed_proofs(
+    problem: Problem,
+    utility: EstimationRisk,
+    R: FloatArray,
+    mixture: Mixture,
+    limits: Limits,
+    found: list[_Bound],
+) -> tuple[list[Proof], str]:
+    """Return the best of some bounds that need no list of rays, and what the report says of it.
 
     In the worst case a bound at any prior is one. The risk is concave in the prior: a little more
     for every input costs little, and keeps the relaxation well scaled.
     """
-    found: list[tuple[float, Dual | None, str]] = []
     if utility.worst_case:
         k = len(mixture.prior)
         mixture = replace(mixture, prior=(1 - SPREAD) * mixture.prior + SPREAD / k)
     worst = _exact_prior(mixture) if utility.worst_case else None
     prior = mixture.prior if worst is None else np.array([float(p) for p in worst])
+    if not found:
+        found = _by_diagonal(problem, R * mixture.theta, worst, limits)
     with contextlib.suppress(SolverError):
         bound = product_bound(problem, utility, prior, limits)
         if bound is not None:
-            at = replace(mixture, inverse=bound.inverse, potentials=bound.potentials)
-            dual = replace(_dual(utility, at, "products"), evidence=bound.evidence)
-            found.append((bound.risk, dual, "products of rows of the cone"))
+            proof = RiskProof(bound.inverse, bound.potentials, prior, bound.proved.oracle, worst)
+            found.append((bound.risk, proof, "products of rows of the cone"))
     larger = relaxed(problem, worst)
     if larger is not None and not limits.over():
         with contextlib.suppress(SolverError):
@@ -138,20 +176,21 @@ def _relaxation_dual(
             variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
             risk = float(utility.deviations(variances.copy(), prior).value.sum())
             how = "local differential privacy at the budget implied"
-            found.append((risk, as_bound(raw.dual, worst), how))
+            found += [(risk, partial(implied, p, larger, worst), how) for p in raw.proofs]
     if not found:
-        return None, ""
+        return [], ""
     _, best, how = max(found, key=lambda one: one[0])
-    return best, f"; the bound is that of {how}"
+    return [best], f"; the bound is that of {how}"
 
 
-def class_dual(problem: Problem, limits: Limits | None = None) -> Dual | None:
-    """Return evidence by classes of rays, whatever the number of inputs; None without classes."""
-    utility, classes = problem.utility, RayClasses.of(problem.cone)
-    if classes is None or not isinstance(utility, EstimationRisk) or not classes.fit(problem):
-        return None
-    mixture = _by_classes(problem, utility, classes, limits or Limits())
-    return _dual(utility, mixture, "classes")
+def _by_diagonal(
+    problem: Problem, channel: FloatArray, worst: Weights | None, limits: Limits
+) -> list[_Bound]:
+    with contextlib.suppress(SolverError):
+        found = separable_bound(problem, channel, worst, limits)
+        if found is not None:
+            return [(*found, "the diagonal of the information matrix")]
+    return []
 
 
 def _listed(problem: Problem, classes: RayClasses | None, limits: Limits) -> FloatArray | None:
@@ -302,21 +341,10 @@ def _factors(
         return np.ones(len(theta)), np.inf
 
 
-def _dual(utility: EstimationRisk, mixture: Mixture, search: str) -> Dual:
-    """Return what proves the bound: potentials, rows of M**-1, and tangents where it needs them.
-
-    Where the risk has roots sqrt(s), they are linearized at tangents t: sqrt(s) <= (s / t + t) / 2.
-    """
-    A, prior = mixture.inverse, mixture.prior
-    data = EstimationData(A)
-    deviations = utility.deviations(np.diag(A).copy(), prior)
-    if (deviations.curvature != 0).any():  # not linear in the variances
-        least = (np.sqrt(prior) - np.sqrt(prior * (1 - prior))) * (1 + 1e-12)
-        tangents = np.maximum(deviations.value, least)
-        data = EstimationData(A / np.diag(A)[:, None], tangents)
-    if utility.worst_case:
-        data = EstimationData(data.rows, data.tangents, _exact_prior(mixture))
-    return Dual((), potentials=mixture.potentials, search=search, estimation=data)
+def _proof(utility: EstimationRisk, mixture: Mixture, oracle: Oracle) -> Proof:
+    """Return what proves the bound at a mixture's prior."""
+    worst = _exact_prior(mixture) if utility.worst_case else None
+    return RiskProof.of(mixture, oracle, worst)
 
 
 def _exact_prior(mixture: Mixture) -> Weights:

@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["InteriorPoint"]
 
 
-ARROW = 2.5
-"""Rows for each input up to which a factor has a number of entries in proportion to the inputs."""
+FEW = 6
+"""Rows for each input up to which they may have the form of an arrow."""
 
-ARRAYS, MOST_PAIRS = 14, 40
-"""Arrays over the rows of all outputs; pairs for each input after a round of the search."""
+ARROW_ARRAYS = 16
+"""Arrays over the rows of all outputs, where these are an arrow."""
 
-USED_ARRAYS, COPIES, USED_PAIRS = 5, 5, 20
-"""For bounds on ratios: arrays over the rows in use; copies of all multipliers; pairs in use for
-each input."""
+WHOLE_ARRAYS, USED_ARRAYS, INVERSES = 6.0, 16.0, 2.5
+"""Else: arrays over all rows, and over those in use; and matrices for each output."""
+
+USED_PAIRS = 20
+"""Rows in use for each input."""
 
 
 class InteriorPoint(LinearRoute):
@@ -60,22 +62,22 @@ class InteriorPoint(LinearRoute):
         return replace(verdict, recommended=False)
 
     def memory(self, problem: Problem) -> float:
-        """Return that of the arrays over rows, and of a factor for each output where it is dense.
+        """Return that of the arrays over rows, and of an inverse for each output if it is dense.
 
         Of bounds on ratios of two entries only rows in use have arrays of their own; all have
-        multipliers. Where pairs are many, the search over spanners begins with few of them.
+        multipliers.
         """
+        from mechdesign.routes.interior.arrow import ArrowRows  # scipy and HiGHS on demand
+        from mechdesign.routes.lp.column_rows import ColumnRows
+
         k, m = len(problem.domain), len(problem.outputs or problem.domain)
         rows = program_size(problem).rows / m
-        if rows <= ARROW * k:
-            return 8.0 * m * (ARRAYS * rows + ARRAYS * k)
-        if any(family.ratio_rows() is None for family in problem.cone.families):
-            return 8.0 * m * (ARRAYS * min(rows, MOST_PAIRS * k) + k * k)
-        from mechdesign.routes.interior.solve import HEAVY  # scipy and HiGHS on demand
-
-        stated = rows if rows * m < HEAVY else min(rows, MOST_PAIRS * k)
-        used = min(stated, USED_PAIRS * k)
-        return 8.0 * m * (USED_ARRAYS * used + COPIES * stated + k * k)
+        if 0 < rows <= FEW * k:
+            stated = ColumnRows(problem.cone)
+            if ArrowRows.of(stated.matrix(), stated.equal, k) is not None:
+                return 8.0 * m * ARROW_ARRAYS * (rows + k)
+        used = min(rows, USED_PAIRS * k)
+        return 8.0 * m * (WHOLE_ARRAYS * rows + USED_ARRAYS * used + INVERSES * k * k)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program; by HiGHS where the cone has no interior, or priors are too many."""

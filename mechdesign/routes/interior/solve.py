@@ -1,8 +1,7 @@
 """The interior route: large linear programs by presolve and the interior-point method.
 
 Symmetries leave one output of each orbit. Where there are none, the usual chain of reductions
-applies. Where that still leaves millions of rows and a gap will do, a search over spanners gives
-the value and the bound.
+applies.
 """
 
 from __future__ import annotations
@@ -11,26 +10,16 @@ from dataclasses import replace
 from functools import partial
 
 from mechdesign.errors import UnsupportedError
-from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.routes.base import Path, RawSolution
-from mechdesign.routes.cones.price_search import price_search
 from mechdesign.routes.interior.conversion import by_interior, merge_rare_outputs
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.chain import PRESOLVE, program_cost, solve_reduced
 from mechdesign.routes.presolve.find_symmetries import symmetries
-from mechdesign.routes.presolve.implied_pairs import count_pairs, without_implied_pairs
 from mechdesign.routes.presolve.orbit_reduction import OrbitReduction
-from mechdesign.routes.presolve.spanner_search import solve_spanner
 from mechdesign.routes.presolve.symmetry_group import Symmetry
 
 __all__ = ["solve_interior"]
-
-HEAVY = 20_000_000
-"""Rows of all columns from which a step takes seconds."""
-
-ROUGH = 1e-5
-"""A gap from which on two programs with fewer rows are faster than one with all."""
 
 
 def solve_interior(
@@ -68,13 +57,7 @@ def solve_interior(
     with limits.stopwatch.phase("presolve"):
         is_joined = problem.cone.components().max() < problem.cone.size - 1
         symmetry = (symmetry or symmetries(problem)) if is_joined else None
-        thin = Cone([without_implied_pairs(family) for family in problem.cone.families])
-        rows = cost.shape[1] * count_pairs(thin)
-        is_heavy = symmetry is None and rows >= HEAVY and not price_search(problem)
-    if is_heavy and (limits.gap >= ROUGH or limits.left < float("inf")):
-        raw = solve_spanner(problem, limits, by_interior)
-    else:
-        chain = PRESOLVE if symmetry is None else (OrbitReduction(symmetry),)
-        raw = solve_reduced(problem, limits, backend, chain)
+    chain = PRESOLVE if symmetry is None else (OrbitReduction(symmetry),)
+    raw = solve_reduced(problem, limits, backend, chain)
     allowed = limits.gap * float((cost * raw.matrix).sum())
     return replace(raw, matrix=merge_rare_outputs(raw.matrix, cost, allowed))

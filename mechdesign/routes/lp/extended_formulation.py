@@ -22,10 +22,10 @@ from mechdesign.notions.rows.latent_rows import LatentRows, on_latent
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior_sets import Weights
-from mechdesign.routes.lp.support_formulation import rows_of_set, split_of_set, support_of
+from mechdesign.routes.lp.support_formulation import rows_of_set, split_of_set, transport
 from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
-__all__ = ["ExtendedFormulation", "extended_formulation", "stacked"]
+__all__ = ["NONE", "ExtendedFormulation", "extended_formulation", "stacked"]
 
 
 FEWEST_IN_SET = 3
@@ -34,24 +34,7 @@ FEWEST_IN_SET = 3
 TIED = 1 - 1e-10
 """Stands for a bound of 1 against a mean, whose float coefficients may not sum to 1."""
 
-
-@dataclass(frozen=True)
-class Least:
-    """An auxiliary variable t for the least entry of a set, so that q = t + s with s >= 0 there.
-
-    Attributes
-    ----------
-    auxiliary
-        Its column in A.
-    members
-        The inputs of the set.
-    rows
-        The rows t <= q_x of the members, in their order; with s in place of q they are bounds.
-    """
-
-    auxiliary: int
-    members: IntArray
-    rows: IntArray
+NONE: IntArray = np.zeros((3, 0), dtype=np.intp)
 
 
 @dataclass(frozen=True)
@@ -62,25 +45,26 @@ class ExtendedFormulation:
     ----------
     A
         ``(n_rows, n_inputs + n_auxiliary)``.
-    equal
-        Which rows are equations.
-    least
-        Auxiliary variables for the least entry of a set, no two sets sharing an input.
-    shares_least
-        Whether most rows have such a variable: those programs suit the simplex method.
     carry_back
         Takes the multipliers of the rows, shape ``(n_rows,)``, and the number of the output, and
         returns multipliers on rows of the family.
+    equal
+        Which rows are equations.
+    least
+        ``(3, n)``: entries q, the auxiliary variable t for the least of a set that each is in, and
+        the row t <= q. With q = t + s these rows are bounds s >= 0. No entry occurs twice.
+    shares_least
+        Whether most rows have such a variable: those programs suit the simplex method.
     priors
-        For a box or a ball of priors, those that ``carry_back`` has numbered so far; all variables
-        are then to be >= 0. Else none: the priors were given.
+        For sets of priors that are not stated one by one, those that ``carry_back`` has numbered so
+        far; all variables are then to be >= 0. Else none: the priors were given.
     """
 
     A: sp.csr_array
-    equal: BoolArray
-    least: tuple[Least, ...]
-    shares_least: bool
     carry_back: Callable[[FloatArray, int], list[Multipliers]]
+    equal: BoolArray
+    least: IntArray = field(default_factory=lambda: NONE)
+    shares_least: bool = False
     priors: list[Weights] = field(default_factory=list)
 
 
@@ -102,65 +86,52 @@ def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> E
         return [replace(m, output=np.full(len(m.output), output)) for m in found]
 
     A = sp.csr_array(sp.diags_array(1 / largest) @ G)
-    none = np.zeros(A.shape[0], dtype=bool)
-    return ExtendedFormulation(A, none, (), shares_least=False, carry_back=carry_back)
+    return ExtendedFormulation(A, carry_back, np.zeros(A.shape[0], dtype=bool))
 
 
 @extended_formulation.register
 def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
     """One auxiliary variable for P . q of each prior, two rows for each input and prior.
 
-    Without priors, all of a box or a ball are meant.
+    Without priors, all of the set are meant.
     """
-    support = None if priors else support_of(family)
-    if support is not None:
-        A, table = rows_of_set(family, support), list[Weights]()
-        split = partial(split_of_set, family, support, table=table)
-        none = np.zeros(A.shape[0], dtype=bool)
+    if not priors:
+        A, table = rows_of_set(family), list[Weights]()
         entries = np.arange(family.size)
-        least = Least(family.size + 1, entries, 2 * family.size + entries)
-        return ExtendedFormulation(A, none, (least,), False, split, table)
-    k, n = family.size, len(priors)
-    entries = np.arange(k)
-    sides: list[tuple[str, int]] = []
-    values: list[FloatArray] = []
-    columns: list[IntArray] = []
-    lengths: list[IntArray] = []
-    for number, prior in enumerate(priors):
-        mean = k + number
-        values.append(np.array([*map(float, prior), -1.0]))
-        columns.append(np.append(entries, mean))
-        lengths.append(np.array([k + 1]))
-        for side, bound in family.sides():
-            shrink = min(float(np.exp(-float(bound.exponent(family.epsilon)))), TIED)
-            row = [shrink, -1.0] if side == "upper" else [-1.0, shrink]
-            values.append(np.tile(row, k))
-            columns.append(np.column_stack([entries, np.full(k, mean)]).ravel())
-            lengths.append(np.full(k, 2))
-            sides.append((side, number))
-    starts = np.concatenate([[0], np.cumsum(np.concatenate([[], *lengths]))]).astype(np.intp)
-    places = np.concatenate([np.zeros(0, dtype=np.intp), *columns])
-    A = sp.csr_array(
-        (np.concatenate([[], *values]), places, starts), shape=(len(starts) - 1, k + n)
-    )
-    per_prior = 1 + k * len(family.sides())
-    equal = np.zeros(A.shape[0], dtype=bool)
-    equal[::per_prior] = True
+        least = np.array([entries, np.full_like(entries, family.size + 1), family.size + entries])
+        none = np.zeros(A.shape[0], dtype=bool)
+        split = partial(split_of_set, family, table=table)
+        return ExtendedFormulation(A, split, none, least, priors=table)
+    k, n, sides = family.size, len(priors), family.sides()
+    shrunk = [min(float(np.exp(-float(b.exponent(family.epsilon)))), TIED) for _, b in sides]
+    upper = np.array([side == "upper" for side, _ in sides], dtype=bool)
+    own, mean = np.where(upper, shrunk, -1.0), np.where(upper, -1.0, shrunk)
+    # for each prior its equation, then the rows on all entries, side by side
+    j, s, x = (place.ravel() for place in np.indices((n, len(sides), k)))
+    first = (1 + len(sides) * k) * np.arange(n)
+    row, entries = first[j] + 1 + s * k + x, np.arange(k)
+    probabilities = np.array([[float(p) for p in prior] for prior in priors])
+    values = np.concatenate([probabilities.ravel(), -np.ones(n), own[s], mean[s]])
+    rows = np.concatenate([np.repeat(first, k), first, row, row])
+    columns = np.concatenate([np.tile(entries, n), k + np.arange(n), x, k + j])
+    n_rows = n * (1 + len(sides) * k)
+    A = sp.csr_array((values, (rows, columns)), shape=(n_rows, k + n))
+    equal = np.zeros(n_rows, dtype=bool)
+    equal[first] = True
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Take the rows on entries as they are: the equation only defines the variable.
 
         The terms of the rows on P . q are those of the rows on entries, written out.
         """
-        kept = multipliers[~equal].reshape(len(sides), k) if sides else np.zeros((0, k))
-        found = []
-        for (side, number), weight in zip(sides, kept, strict=True):
-            x = np.flatnonzero(weight > 0)
-            places = (np.full(len(x), output), x, np.full(len(x), number))
-            found.append(Multipliers(side, *places, weight=weight[x]))
+        kept, found = multipliers[~equal].reshape(n, len(sides), k), []
+        for (side, _), weight in zip(sides, kept.swapaxes(0, 1), strict=True):
+            number, x = np.nonzero(weight > 0)
+            places = (np.full(len(x), output), x, number)
+            found.append(Multipliers(side, *places, weight=weight[number, x]))
         return found
 
-    return ExtendedFormulation(A, equal, (), shares_least=False, carry_back=carry_back)
+    return ExtendedFormulation(A, carry_back, equal)
 
 
 @extended_formulation.register
@@ -168,19 +139,17 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
     """One auxiliary variable for the least entry of each set that several rows are bounded by."""
     reduced = thin_pairs(family)
     used = np.bincount([s for _, _, s in reduced.groups], minlength=len(reduced.sets))
-    with_least = [
-        s
-        for s, members in enumerate(reduced.sets)
-        if used[s] >= 2 and len(members) >= FEWEST_IN_SET
+    several = [
+        s for s in np.flatnonzero(used > 1).tolist() if len(reduced.sets[s]) >= FEWEST_IN_SET
     ]
-    number = {s: h for h, s in enumerate(with_least)}
     k, factors = family.size, family.factors
+    number = {s: k + h for h, s in enumerate(several)}
     # rows e**-a q_x <= factor v, with v another entry or an auxiliary variable; then rows t <= q
     above: list[tuple[int, int, int]] = []
     for i, bound, s in reduced.groups:
-        others = [k + number[s]] if s in number else [z for z in reduced.sets[s] if z != i]
+        others = [number[s]] if s in number else [z for z in reduced.sets[s] if z != i]
         above += [(i, bound, v) for v in others]
-    below = [(k + h, z) for h, s in enumerate(with_least) for z in reduced.sets[s]]
+    below = [(t, z) for s, t in number.items() for z in reduced.sets[s]]
     x, b, v = np.array(above, dtype=np.intp).reshape(-1, 3).T
     t, member = np.array(below, dtype=np.intp).reshape(-1, 2).T
     larger = np.maximum(family.inverse, factors)  # the larger coefficient of a row is made 1
@@ -188,9 +157,9 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
     values = [(family.inverse / larger)[b], ones, -(factors / larger)[b], -ones]
     n_rows = len(x) + len(t)
     places = np.tile(np.arange(n_rows), 2), np.concatenate([x, t, v, member])
-    A = sp.csr_array((np.concatenate(values), places), shape=(n_rows, k + len(with_least)))
+    A = sp.csr_array((np.concatenate(values), places), shape=(n_rows, k + len(number)))
     direct = np.flatnonzero(v < k)
-    of_least = [(np.flatnonzero(v == h), np.flatnonzero(t == h)) for h in range(k, A.shape[1])]
+    of_least = [(np.flatnonzero(v == h), np.flatnonzero(t == h)) for h in number.values()]
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Solve a transport problem for each least entry t.
@@ -213,18 +182,19 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
         places = (np.full(int(kept.sum()), output), own[kept], other[kept])
         return [Multipliers("ratio", *places, weight=weight[kept])]
 
-    least: list[Least] = []
-    taken: set[int] = set()
-    for h, (_, down) in enumerate(of_least, k):
-        if taken.isdisjoint(member[down].tolist()):
-            taken.update(member[down].tolist())
-            least.append(Least(h, member[down], len(x) + down))
+    least = np.array([member, t, len(x) + np.arange(len(t))])
+    disjoint: list[IntArray] = []
+    taken = np.zeros(k, dtype=bool)
+    for _, down in of_least:
+        if not taken[member[down]].any():
+            taken[member[down]] = True
+            disjoint.append(down)
     return ExtendedFormulation(
         A,
+        carry_back,
         np.zeros(n_rows, dtype=bool),
-        tuple(least),
+        least[:, np.concatenate([np.zeros(0, dtype=np.intp), *disjoint])],
         shares_least=2 * len(direct) < n_rows,
-        carry_back=carry_back,
     )
 
 
@@ -254,9 +224,7 @@ def _latent(family: LatentRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFo
         return [on_latent(found) for found in rows.carry_back(multipliers[n:], output)]
 
     equal = np.concatenate([np.ones(n, dtype=bool), rows.equal])
-    return ExtendedFormulation(
-        sp.csr_array(A), equal, (), shares_least=False, carry_back=carry_back
-    )
+    return ExtendedFormulation(sp.csr_array(A), carry_back, equal)
 
 
 def stacked(parts: Sequence[ExtendedFormulation], k: int) -> sp.csr_array:
@@ -264,25 +232,6 @@ def stacked(parts: Sequence[ExtendedFormulation], k: int) -> sp.csr_array:
 
     Each family has its own auxiliary variables.
     """
-    width = k + sum(part.A.shape[1] - k for part in parts)
-    blocks = []
-    first = k
-    for part in parts:
-        A = sp.coo_array(part.A)
-        columns = np.where(A.col < k, A.col, A.col - k + first)
-        blocks.append(sp.csr_array((A.data, (A.row, columns)), shape=(A.shape[0], width)))
-        first += A.shape[1] - k
-    return sp.csr_array(sp.vstack(blocks, format="csr"))
-
-
-def transport(supply: FloatArray, demand: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return a flow from supplies to demands by the north-west corner rule.
-
-    Where the totals differ, the rest of the larger one stays where it is. Returns (source, target,
-    amount), at most as many as there are supplies and demands together.
-    """
-    out, into = np.cumsum(supply), np.cumsum(demand)
-    total = min(out[-1], into[-1])
-    cuts = np.unique(np.concatenate([[0.0], np.minimum(out, total), np.minimum(into, total)]))
-    middle, amount = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts)
-    return np.searchsorted(out, middle), np.searchsorted(into, middle), amount
+    own = sp.vstack([part.A[:, :k] for part in parts])
+    auxiliary = sp.block_diag([part.A[:, k:] for part in parts])
+    return sp.csr_array(sp.hstack([own, auxiliary]))

@@ -1,14 +1,18 @@
-"""An exact extended formulation of bounds on the lift for a box or a ball of priors.
+"""An exact extended formulation of bounds on the lift for sets of priors of any size.
 
-Over such a set the largest expectation of a column is a small linear program (`PriorSet.support`):
+With T the largest entry, t the least, and q >= 0, the rows of all priors of a set are
+
+    q_x <= T,   e**-upper T <= min_P P . q        t <= q_x,   e**-lower max_P P . q <= t.
+
+For a list of priors the minimum and the maximum are one row for each. Over a box or a ball the
+largest expectation of a column is a small linear program (`PriorSet.support`):
 
     max P . q  =  min over tau of  base . q + top T + rest tau + Sum_x w_x (q_x - tau)_+,
 
-with T the largest entry, and the least expectation is the same with signs reversed. So the rows of
-all priors of the set at once are, with t the least entry, a and b auxiliary variables >= 0,
+and the least expectation is the same with signs reversed. So with auxiliary variables a and b >= 0
 
-    q_x <= T,   tau' - q_x <= b_x,   e**-upper T <= base . q + top t + rest tau' - w . b
-    t <= q_x,   q_x - tau <= a_x,    e**-lower (base . q + top T + rest tau + w . a) <= t:
+    tau' - q_x <= b_x,   e**-upper T <= base . q + top t + rest tau' - w . b
+    q_x - tau <= a_x,    e**-lower (base . q + top T + rest tau + w . a) <= t:
 
 four rows for each input, where the vertices of a ball on 60 inputs are some millions.
 
@@ -19,7 +23,9 @@ variables of T, t, tau, tau' vanish, which makes
     P = base + n / (e**-lower A) + top l / |l|,     P' = base + o / B + top m / |m|
 
 distributions, members of the set; the part of l that T has from the first row bounds the lift at
-P' from above, the part of m that t has from the last one that at P from below.
+P' from above, the part of m that t has from the last one that at P from below. For a list, with
+multipliers A_P and B_P, l is divided among the rows at P by a transport to B_P, and A_P among m.
+A side without a bound has e**-upper = 0 or e**-lower = 0: its last rows hold for any column.
 """
 
 from __future__ import annotations
@@ -29,52 +35,63 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import Support, Weights
 
-__all__ = ["rows_of_set", "split_of_set", "support_of"]
+__all__ = ["rows_of_set", "split_of_set", "support_of", "transport"]
 
 
 def support_of(family: LiftRows | None) -> Support | None:
-    """Return the support of the priors of a family that bounds both sides of the lift, or None."""
-    if family is None or len(family.sides()) < len(("upper", "lower")):
-        return None
-    return family.priors.support()
+    """Return the support of the priors of a family that bounds the lift; None for a list."""
+    return None if family is None else family.priors.support()
 
 
-def rows_of_set(family: LiftRows, support: Support) -> sp.csr_array:
-    """Return A, rows A v <= 0 on v = (q, T, t, tau, tau', a, b) >= 0."""
-    k, (least, most) = family.size, family.ends()
-    base, weights = support.base[None, :], support.weights[None, :]
+def rows_of_set(family: LiftRows) -> sp.csr_array:
+    """Return A, rows A v <= 0 on v = (q, T, t, tau, tau', a, b) >= 0; for a list, on (q, T, t)."""
+    k, (least, most), support = family.size, family.ends(), family.priors.support()
     unit, one = sp.eye_array(k), np.ones((k, 1))
-    rest = 1 - support.top - float(base.sum())
-
-    def number(value: float) -> FloatArray:
-        return np.full((1, 1), value)
-
-    blocks: list[list[Any]] = [
-        [unit, -one, None, None, None, None, None],
-        [-unit, None, None, None, one, None, -unit],
-        [-unit, None, one, None, None, None, None],
-        [unit, None, None, -one, None, -unit, None],
-        [-base, number(1 / most), number(-support.top), None, number(-rest), None, weights],
-        [least * base, number(least * support.top), number(-1.0), number(least * rest)],
-    ]
-    blocks[-1] += [None, least * weights, None]
+    blocks: list[list[Any]] = [[unit, -one, None], [-unit, None, one]]
+    if support is None:
+        priors = _table(family)
+        column = np.ones((len(priors), 1))
+        blocks += [[-priors, column / most, None], [least * priors, None, -column]]
+    else:
+        base, weights, top = support.base[None, :], support.weights[None, :], support.top
+        rest, number = 1 - top - float(base.sum()), np.ones((1, 1))
+        blocks = [[*row, None, None, None, None] for row in blocks]
+        blocks += [
+            [-unit, None, None, None, one, None, -unit],
+            [unit, None, None, -one, None, -unit, None],
+            [-base, number / most, -top * number, None, -rest * number, None, weights],
+            [least * base, least * top * number, -number, least * rest * number],
+        ]
+        blocks[-1] += [None, least * weights, None]
     A = sp.csr_array(sp.block_array(blocks, format="csr"))
     A.eliminate_zeros()
     return A
 
 
+def _table(family: LiftRows) -> FloatArray:
+    return np.array([[float(p) for p in prior] for prior in family.priors.members])
+
+
 def split_of_set(
-    family: LiftRows, support: Support, multipliers: FloatArray, output: int, table: list[Weights]
+    family: LiftRows, multipliers: FloatArray, output: int, table: list[Weights]
 ) -> list[Multipliers]:
     """Return the multipliers of :func:`rows_of_set` as those of rows at priors added to a table."""
-    k, (least, most) = family.size, family.ends()
-    at_most, below, at_least, above = multipliers[: 4 * k].reshape(4, k)
-    B, A = multipliers[4 * k :].tolist()
+    k, (least, most), support = family.size, family.ends(), family.priors.support()
+    (at_most, at_least), others = multipliers[: 2 * k].reshape(2, k), multipliers[2 * k :]
+    if support is None:
+        return _of_list(family, at_most, at_least, others, output, table)
+    below, above = others[: 2 * k].reshape(2, k)
+    B, A = others[2 * k :].tolist()
+    sides = dict(family.sides())
+    if "upper" not in sides:
+        B, below = 0.0, np.zeros(k)
+    if "lower" not in sides:
+        A, above = 0.0, np.zeros(k)
     if A + B <= 0:
         return []
     # where T = t = 0 the dual variables of T, t, tau and tau' may be above 0: these changes, which
@@ -89,18 +106,11 @@ def split_of_set(
     # what the least entry has from the last row, and the largest entry from that before it
     own_low = A / (A + support.top * B) if A else 0.0
     own_high = from_upper / (from_upper + from_lower) if B else 0.0
+    up, down = most * own_high * at_most if B else np.zeros(k), own_low * at_least
     found = []
     for side, weight, mean in (
-        (
-            "upper",
-            own_high * most * at_most,
-            B * support.base + (1 - own_low) * at_least + below,
-        ),
-        (
-            "lower",
-            own_low * at_least,
-            least * A * support.base + (1 - own_high) * at_most + above,
-        ),
+        ("upper", up, B * support.base + (1 - own_low) * at_least + below),
+        ("lower", down, least * A * support.base + (1 - own_high) * at_most + above),
     ):
         x = np.flatnonzero(weight > 0)
         if len(x) and mean.sum() > 0:
@@ -110,7 +120,42 @@ def split_of_set(
     return found
 
 
+def _of_list(
+    family: LiftRows,
+    at_most: FloatArray,
+    at_least: FloatArray,
+    of_priors: FloatArray,
+    output: int,
+    table: list[Weights],
+) -> list[Multipliers]:
+    """Divide the multipliers of the largest and of the least entry among those of the priors."""
+    if not table:
+        table += family.priors.members
+    B, A = np.split(of_priors, 2)
+    most, sides, found = family.ends()[1], dict(family.sides()), []
+    if "upper" in sides:
+        x, number, weight = transport(most * at_most, B)
+        found.append(Multipliers("upper", np.full(len(x), output), x, number, weight=weight))
+    if "lower" in sides:
+        number, x, weight = transport(A, at_least)
+        found.append(Multipliers("lower", np.full(len(x), output), x, number, weight=weight))
+    return found
+
+
 def _scaled(numbers: FloatArray, total: float) -> FloatArray:
     """Return numbers >= 0 scaled to a sum; as they are where all are 0."""
     now = float(numbers.sum())
     return numbers * (total / now) if now > 0 else numbers
+
+
+def transport(supply: FloatArray, demand: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return a flow from supplies to demands by the north-west corner rule.
+
+    Where the totals differ, the rest of the larger one stays where it is. Returns (source, target,
+    amount), at most as many as there are supplies and demands together.
+    """
+    out, into = np.cumsum(supply), np.cumsum(demand)
+    total = min(out[-1], into[-1])
+    cuts = np.unique(np.concatenate([[0.0], np.minimum(out, total), np.minimum(into, total)]))
+    middle, amount = (cuts[:-1] + cuts[1:]) / 2, np.diff(cuts)
+    return np.searchsorted(out, middle), np.searchsorted(into, middle), amount

@@ -11,9 +11,11 @@ from dataclasses import replace
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.base import RawSolution
 from mechdesign.routes.cones.price_search import price_search
+from mechdesign.routes.cones.proofs import linear_proof
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.presolve.components import Components
 from mechdesign.routes.presolve.implied_pairs import ImpliedPairs
@@ -86,7 +88,7 @@ def solve_reduced(
     with limits.stopwatch.phase("presolve"):
         program, unit = conic_program(problem, unlikely)
     answer = solve_chain(program, reductions, backend, limits.part(unit))
-    return raw_solution(problem, answer, unit)
+    return raw_solution(problem, answer, unit, limits.gap)
 
 
 def program_cost(problem: Problem, unlikely: float = UNLIKELY) -> tuple[FloatArray, float]:
@@ -151,7 +153,7 @@ def solve_chain(
     return replace(answer, reductions=(reduced.note, *answer.reductions))
 
 
-def raw_solution(problem: Problem, answer: Answer, unit: float) -> RawSolution:
+def raw_solution(problem: Problem, answer: Answer, unit: float, gap: float) -> RawSolution:
     """Return the raw solution of a problem from the answer to its program.
 
     Parameters
@@ -160,27 +162,30 @@ def raw_solution(problem: Problem, answer: Answer, unit: float) -> RawSolution:
         The program of the one, solved by the other.
     unit
         That of the costs.
+    gap
+        What was aimed at.
     """
     duals = tuple(
         FamilyDual(d.notion, tuple(found.scaled(unit) for found in d.multipliers), d.priors)
         for d in answer.duals
     )
-    dual, search, potentials = (
-        Dual(duals, answer.worst_case_multipliers),
-        price_search(problem),
-        answer.potentials,
-    )
-    if search and duals and problem.expected_loss is not None:
+    potentials = answer.potentials if price_search(problem) else None
+    if price_search(problem) and duals and problem.expected_loss is not None:
         # multipliers of rows prove the same bound as their least reduced costs do as prices
         program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
         potentials = reduced_costs(program, answer.duals).min(axis=1)
-    if search and potentials is not None:
-        dual = replace(dual, families=(), potentials=unit * potentials, search=search)
+    proof = linear_proof(
+        duals,
+        answer.matrix,
+        gap,
+        potentials=None if potentials is None else unit * potentials,
+        weights=answer.worst_case_multipliers,
+    )
     notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
     return RawSolution(
         answer.matrix,
         problem.outputs or (),
-        dual,
+        [proof],
         answer.route,
         [*notes, *answer.notes],
         path=answer.path,

@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 
 from mechdesign._typing import IntArray
-from mechdesign.routes.base import FamilyDual
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.routes.presolve.reduction import Answer, ConicProgram, Reduced, Reduction
 
 __all__ = ["Components"]

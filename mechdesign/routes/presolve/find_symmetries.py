@@ -7,8 +7,7 @@ Each is checked exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy.typing as npt
 from mechdesign._typing import IntArray
 from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import short_text
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.pair_rows import FREE
 from mechdesign.problem import Problem
 from mechdesign.routes.presolve.symmetry_group import Action, Symmetry
 
@@ -45,11 +44,8 @@ def symmetries(problem: Problem) -> Symmetry | None:
     if problem.utility.linear_form is not problem.utility or not problem.is_conic:
         return None
     checker = _Checker(problem)
-    found = []
-    for permutation in _candidates(problem, checker):
-        action = checker.action(permutation)
-        if isinstance(action, Action) and action.moves:
-            found.append(action)
+    judged = map(checker.action, _candidates(problem, checker))
+    found = [action for action in judged if isinstance(action, Action) and action.moves]
     return Symmetry(found) if found else None
 
 
@@ -109,29 +105,21 @@ class _Checker:
         if utility is None or utility is not problem.utility or not problem.is_conic:
             expected = "a loss that is linear in the channel, and notions on its columns"
             raise UnsupportedError("symmetries", expected, repr(problem))
-        self._utility = utility
-        prior = [] if utility.worst_case else list(problem.prior.probabilities)
-        number = {p: n for n, p in enumerate(dict.fromkeys(prior))}
-        self.prior: IntArray | None = None
-        """The number of the probability of each input; None where the prior does not matter."""
-        if prior:
-            self.prior = np.array([number[p] for p in prior], dtype=np.intp)
-
-    @cached_property
-    def bounds(self) -> list[tuple[str, IntArray]]:
+        matters = not utility.worst_case
+        self.prior = _numbers(problem.prior.probabilities if matters else [0] * self.size)
+        """The number of the probability of each input; 0 where the prior does not matter."""
+        self.bounds: list[tuple[str, IntArray]] = []
         """For each family of ratios its name and the number of the bound on each pair."""
-        families = (family.ratio_rows() for family in self.problem.cone.families)
-        return [(rows.name, _numbered(rows)) for rows in families if rows is not None]
-
-    @cached_property
-    def losses(self) -> IntArray:
+        for rows in (family.ratio_rows() for family in problem.cone.families):
+            if rows is not None:
+                factors = (bound.factor for bound in rows.bounds)
+                numbers = _numbers(zip(rows.exponents, factors, strict=True))
+                self.bounds.append((rows.name, np.append(numbers, FREE)[rows.index]))
+        table = utility.loss(problem.domain, problem.outputs or ()).numerators
+        if table.dtype == object:
+            table = _numbers(table.ravel().tolist()).reshape(table.shape)
+        self.losses: IntArray = np.ascontiguousarray(table, dtype=np.intp)
         """``(n_inputs, n_outputs)``: equal numbers where losses are equal."""
-        outputs = self.problem.outputs or ()
-        table = self._utility.loss(self.problem.domain, outputs).numerators
-        if table.dtype != object:
-            return np.ascontiguousarray(table, dtype=np.intp)
-        number = {loss: n for n, loss in enumerate(dict.fromkeys(table.ravel().tolist()))}
-        return np.array([[number[loss] for loss in row] for row in table.tolist()], dtype=np.intp)
 
     @cached_property
     def _columns(self) -> dict[bytes, list[int]]:
@@ -150,20 +138,15 @@ class _Checker:
 
     def _changed(self, g: IntArray) -> str | None:
         """Return what of the prior and the notions a permutation changes, None if nothing."""
-        if self.prior is not None:
-            wrong = np.flatnonzero(self.prior[g] != self.prior)
-            if len(wrong):
-                x = wrong[0]
-                p, moved = (short_text(self.problem.prior[int(z)]) for z in (x, g[x]))
-                one, other = self._label(x), self._label(g[x])
-                return f"it changes the prior: {one} has {p}, {other}, where it goes, {moved}"
+        for x in np.flatnonzero(self.prior[g] != self.prior)[:1]:
+            p, moved = (short_text(self.problem.prior[int(z)]) for z in (x, g[x]))
+            one, other = self._label(x), self._label(g[x])
+            return f"it changes the prior: {one} has {p}, {other}, where it goes, {moved}"
         for name, index in self.bounds:
-            differ = np.argwhere(index[np.ix_(g, g)] != index)
-            if len(differ):
-                x, z = differ[0]
-                one = f"({self._label(x)}, {self._label(z)})"
-                other = f"({self._label(g[x])}, {self._label(g[z])})"
-                return f"it changes {name}: the bound on {one} is not that on {other}"
+            for x, z in np.argwhere(index[np.ix_(g, g)] != index)[:1]:
+                one, other, *to = map(self._label, (x, z, g[x], g[z]))
+                moved = f"({one}, {other}) is not that on ({to[0]}, {to[1]})"
+                return f"it changes {name}: the bound on {moved}"
         families = zip(self.problem.cone.families, self.problem.privacy, strict=True)
         for family, notion in families:
             lifts = family.lift_rows()
@@ -176,16 +159,14 @@ class _Checker:
 
     def _on_outputs(self, g: IntArray) -> Action | str:
         """Find for each output the one whose losses are those of it, moved."""
-        back = np.argsort(g)
-        outputs = np.full(self.losses.shape[1], -1, dtype=np.intp)
-        taken: dict[bytes, int] = {}
-        for y, column in enumerate(np.ascontiguousarray(self.losses[back].T)):
-            key = column.tobytes()
-            equal, nth = self._columns.get(key, []), taken.get(key, 0)
-            if nth >= len(equal):
+        left = {key: iter(equal) for key, equal in self._columns.items()}
+        outputs = np.zeros(self.losses.shape[1], dtype=np.intp)
+        for y, column in enumerate(np.ascontiguousarray(self.losses[np.argsort(g)].T)):
+            image = next(left.get(column.tobytes(), iter(())), None)
+            if image is None:
                 label = shown((self.problem.outputs or ())[y])
                 return f"it changes the loss: that of output {label}, moved, is of no output"
-            outputs[y], taken[key] = equal[nth], nth + 1
+            outputs[y] = image
         return Action(g, outputs)
 
     def may_swap(self, a: int, b: int) -> bool:
@@ -193,13 +174,10 @@ class _Checker:
 
         True may be a collision: what is found is checked exactly later.
         """
+        swap = np.arange(self.size)
+        swap[[a, b]] = b, a
         for _, index in self.bounds:
-            for one, other in ((index[a], index[b]), (index[:, a], index[:, b])):
-                differ = one != other
-                differ[[a, b]] = False
-                if differ.any():
-                    return False
-            if index[a, b] != index[b, a]:
+            if (index[a, swap] != index[b]).any() or (index[swap, a] != index[:, b]).any():
                 return False
         weights, sums = self._hash
         change = (self.losses[b] - self.losses[a]).astype(np.uint64)
@@ -214,15 +192,10 @@ class _Checker:
         return weights, weights @ self.losses.astype(np.uint64)
 
 
-def _numbered(family: PairRows) -> IntArray:
-    """Return the bounds on pairs by numbers that differ where the bounds do; FREE where none is."""
-    number: dict[tuple[Fraction, Fraction], int] = {}
-    of_bound = [
-        number.setdefault((exponent, bound.factor), len(number))
-        for exponent, bound in zip(family.exponents, family.bounds, strict=True)
-    ]
-    index: IntArray = np.array([*of_bound, FREE], dtype=np.intp)[family.index]
-    return index
+def _numbers(items: Iterable[Hashable]) -> IntArray:
+    """Return a number for each item, the same where they are equal."""
+    number: dict[Hashable, int] = {}
+    return np.array([number.setdefault(item, len(number)) for item in items], dtype=np.intp)
 
 
 def _candidates(problem: Problem, checker: _Checker) -> Iterator[IntArray]:
@@ -231,46 +204,30 @@ def _candidates(problem: Problem, checker: _Checker) -> Iterator[IntArray]:
     places = np.arange(k)
     if domain.grid_shape is not None:
         grid = places.reshape(domain.grid_shape)
-        yield grid[::-1].ravel()
-        yield grid[:, ::-1].ravel()
-        if domain.grid_shape[0] == domain.grid_shape[1]:
-            yield grid.T.ravel()
-        yield np.roll(grid, 1, axis=0).ravel()
-        yield np.roll(grid, 1, axis=1).ravel()
+        images = [grid[::-1], grid[:, ::-1], np.roll(grid, 1, axis=0), np.roll(grid, 1, axis=1)]
+        square = domain.grid_shape[0] == domain.grid_shape[1]
+        yield from (image.ravel() for image in [*images, *[grid.T] * square])
     else:
-        order = places
-        if domain.numbers is not None:
-            numbers = domain.numbers
-            order = np.array(sorted(range(k), key=lambda x: numbers[x]), dtype=np.intp)
-        for image in (order[::-1], np.roll(order, 1)):
-            permutation = np.empty(k, dtype=np.intp)
-            permutation[order] = image
-            yield permutation
+        numbers = domain.numbers or places.tolist()
+        order = np.array(sorted(range(k), key=numbers.__getitem__), dtype=np.intp)
+        yield from (image[np.argsort(order)] for image in (order[::-1], np.roll(order, 1)))
     for members in _exchangeable(checker):
-        swap, cycle = places.copy(), places.copy()
-        swap[members[:2]] = members[1::-1]
-        yield swap
-        if len(members) > 2:
-            cycle[members] = np.roll(members, 1)
+        for some in (members[:2], members):
+            cycle = places.copy()
+            cycle[some] = np.roll(some, 1)
             yield cycle
 
 
 def _exchangeable(checker: _Checker) -> list[list[int]]:
     """Return the classes, of two or more, of inputs any two of which can probably be swapped."""
-    alike: dict[bytes, list[int]] = {}
-    prior = np.zeros(checker.size, dtype=np.intp) if checker.prior is None else checker.prior
-    for x in np.flatnonzero(np.bincount(prior)[prior] > 1).tolist():
+    alike: dict[bytes, list[list[int]]] = {}
+    for x in np.flatnonzero(np.bincount(checker.prior)[checker.prior] > 1).tolist():
         parts = [np.sort(part) for _, E in checker.bounds for part in (E[x], E[:, x])]
-        parts += [prior[x : x + 1], np.sort(checker.losses[x])]
-        alike.setdefault(b"".join(part.tobytes() for part in parts), []).append(x)
-    classes: list[list[int]] = []
-    for group in alike.values():
-        mine: list[list[int]] = []
-        for x in group:
-            joins = next((c for c in mine if checker.may_swap(c[0], x)), None)
-            if joins is None:
-                mine.append([x])
-            else:
-                joins.append(x)
-        classes += [c for c in mine if len(c) > 1]
-    return classes
+        parts += [checker.prior[x : x + 1], np.sort(checker.losses[x])]
+        classes = alike.setdefault(b"".join(part.tobytes() for part in parts), [])
+        joined = next((known for known in classes if checker.may_swap(known[0], x)), None)
+        if joined is None:
+            classes.append([x])
+        else:
+            joined.append(x)
+    return [known for classes in alike.values() for known in classes if len(known) > 1]

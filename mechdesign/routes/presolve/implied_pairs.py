@@ -13,8 +13,8 @@ import numpy as np
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.notions.rows.cone import Cone, Family
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.routes.cones.shortest_paths import closure
 from mechdesign.routes.presolve.reduction import ConicProgram, Reduced, Reduction
-from mechdesign.routes.presolve.shortest_paths import closure
 
 __all__ = ["ImpliedPairs", "count_pairs", "implied_pairs", "thin_pairs", "without_implied_pairs"]
 
@@ -88,7 +88,7 @@ def implied_pairs(E: FloatArray) -> BoolArray:
     Parameters
     ----------
     E
-        As in :func:`~mechdesign.routes.presolve.shortest_paths.closure`. Where a length is (nearly)
+        As in :func:`~mechdesign.routes.cones.shortest_paths.closure`. Where a length is (nearly)
         0 pairs may imply each other, and nothing is left out.
     """
     finite = np.isfinite(E)

@@ -20,9 +20,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
-from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import CarryBack, Cone, Multipliers
-from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.presolve.reduction import (
     Answer,
     ConicProgram,
@@ -123,44 +123,32 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
     """Return multipliers whose terms add ``lack`` to the costs of the inputs, by family.
 
     In every class the lacks sum to 0. They are sent along a spanning tree of the pairs with bound
-    1, from the leaves to the root. Where such a pair has only one direction, a constant is added at
-    all outputs so that nothing sent is negative. That changes no bound: the least cost of one input
-    grows by the constant and that of the other falls by it.
+    1, from the leaves to the root, with a constant for all outputs so that nothing sent is
+    negative. That changes no bound: the least cost of one input grows by the constant and that of
+    the other falls by it.
     """
     none = sp.csr_array((cone.size, cone.size))
     ties = [none if f.ratio_rows() is None else f.forced_equal() for f in cone.families]
-    graph = sp.csr_array(sum(ties, start=none))
-    directed = [tie.toarray() > 0 for tie in ties]
-    seen = np.zeros(cone.size, dtype=bool)
+    tied = {
+        pair: n
+        for n, tie in enumerate(ties)
+        for pair in map(tuple, np.argwhere(tie.toarray()).tolist())
+    }
+    graph, seen, lack = sp.csr_array(sum(ties, start=none)), set[int](), lack.copy()
     moves: dict[int, list[Multipliers]] = {}
-    lack = lack.copy()
     for root in range(cone.size):
-        if seen[root]:
+        if root in seen:
             continue
         order, parent = breadth_first_order(graph, root, directed=False)
-        seen[order] = True
+        seen.update(order.tolist())
         for x in order[:0:-1].tolist():  # the leaves first: x takes what it lacks from its parent
             up = int(parent[x])
-            for n, found in _one_move(directed, x, up, lack[x]):
-                moves.setdefault(n, []).append(found)
+            sign = 1 if (x, up) in tied else -1
+            one, other = (x, up) if sign > 0 else (up, x)
+            sent = sign * lack[x] - (sign * lack[x]).min()
+            y = np.flatnonzero(sent)
+            places = (y, np.full(len(y), one), np.full(len(y), other))
+            found = Multipliers("ratio", *places, weight=sent[y])
+            moves.setdefault(tied[one, other], []).append(found)
             lack[up] += lack[x]
     return moves
-
-
-def _one_move(
-    directed: list[BoolArray], x: int, up: int, amount: FloatArray
-) -> list[tuple[int, Multipliers]]:
-    """Move cost ``amount``, by output, from ``up`` to ``x``, and negative amounts back."""
-    there = next((n for n, tied in enumerate(directed) if tied[x, up]), None)
-    back = next((n for n, tied in enumerate(directed) if tied[up, x]), None)
-    if there is None:
-        amount = amount - amount.max()
-    elif back is None:
-        amount = amount - amount.min()
-    found = []
-    for n, a, b, weight in ((there, x, up, amount), (back, up, x, -amount)):
-        y = np.flatnonzero(weight > 0)
-        if n is not None and len(y):
-            places = (y, np.full(len(y), a), np.full(len(y), b))
-            found.append((n, Multipliers("ratio", *places, weight=weight[y])))
-    return found

@@ -21,8 +21,9 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.routes.base import FamilyDual, Path
+from mechdesign.routes.base import Path
 from mechdesign.routes.limits import Limits
 
 __all__ = ["Answer", "Backend", "ConicProgram", "Reduced", "Reduction", "reduced_costs"]
@@ -60,6 +61,16 @@ class ConicProgram:
     output_count: FloatArray | None = None
     input_orbit: IntArray | None = None
     is_priced: bool = False
+
+    @property
+    def counts(self) -> FloatArray:
+        """``(n_outputs,)``: n_y."""
+        return np.ones(self.cost.shape[1]) if self.output_count is None else self.output_count
+
+    @property
+    def orbits(self) -> IntArray:
+        """``(n_inputs,)``: the orbit of each input."""
+        return np.arange(len(self.cost)) if self.input_orbit is None else self.input_orbit
 
 
 @dataclass(frozen=True)

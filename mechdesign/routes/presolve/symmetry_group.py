@@ -25,9 +25,9 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior_sets import Weights
-from mechdesign.routes.base import FamilyDual
 
 __all__ = ["Action", "Symmetry"]
 
@@ -163,46 +163,27 @@ class Symmetry:
             Multipliers of rows of the representatives, for costs c_y (not n_y c_y) and potentials
             that are the same for all inputs of an orbit; ``output`` counts the representatives.
         """
-        priors = dict.fromkeys(dual.priors)
-        places = {prior: n for n, prior in enumerate(priors)}
+        places = {prior: n for n, prior in enumerate(dict.fromkeys(dual.priors))}
         found = []
         for m in dual.multipliers:
-            order = np.argsort(m.output, kind="stable")
-            ends = np.searchsorted(m.output[order], np.arange(len(self.representatives) + 1))
-            for y, orbit in enumerate(self.output_orbit.tolist()):
-                mine = order[ends[orbit] : ends[orbit + 1]]
-                if not len(mine):
-                    continue
-                carry = self.carrier[y]
-                output, other = np.full(len(mine), y), m.other[mine]
-                if m.refer_to_priors:
-                    moved = [_moved(prior, carry) for prior in dual.priors]
-                    number = [places.setdefault(prior, len(places)) for prior in moved]
-                    other = np.array(number, dtype=np.intp)[other]
-                of_orbit = Multipliers(m.side, output, m.x[mine], other, m.weight[mine])
-                found.append(of_orbit.on_inputs(carry))
-        return replace(dual, multipliers=_joined(found), priors=tuple(places))
+            for orbit in np.unique(m.output):
+                mine = m.output == orbit
+                for y in np.flatnonzero(self.output_orbit == orbit):
+                    carry, other = self.carrier[y], m.other[mine]
+                    if m.refer_to_priors:
+                        used, place = np.unique(other, return_inverse=True)
+                        moved = [_moved(dual.priors[n], carry) for n in used]
+                        number = [places.setdefault(prior, len(places)) for prior in moved]
+                        other = np.array(number, dtype=np.intp)[place]
+                    output = np.full(len(other), y)
+                    of_output = Multipliers(m.side, output, m.x[mine], other, m.weight[mine])
+                    found.append(of_output.on_inputs(carry))
+        return replace(dual, multipliers=tuple(found), priors=tuple(places))
 
 
 def _moved(prior: Weights, carry: IntArray) -> Weights:
     """Return the prior that gives ``carry[x]`` what the prior gives x."""
-    moved = list(prior)
-    for x, to in enumerate(carry.tolist()):
-        moved[to] = prior[x]
-    return tuple(moved)
-
-
-def _joined(found: list[Multipliers]) -> tuple[Multipliers, ...]:
-    """Put the multipliers of each side together."""
-    joined = []
-    for side in dict.fromkeys(m.side for m in found):
-        parts = [m for m in found if m.side == side]
-        output, x, other, weight = (
-            np.concatenate([getattr(m, key) for m in parts])
-            for key in ("output", "x", "other", "weight")
-        )
-        joined.append(Multipliers(side, output, x, other, weight))
-    return tuple(joined)
+    return tuple(prior[x] for x in np.argsort(carry).tolist())
 
 
 def _moved_by(permutation: IntArray) -> tuple[IntArray, IntArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from mechdesign.prior_sets import Weights
 from mechdesign.routes.highs import BoundedProgram, LPModel
 from mechdesign.routes.presolve.implied_pairs import thin_pairs
 
-__all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "NumberedTree", "Relaxation", "SurplusBound"]
+__all__ = ["NO_ROWS", "BoxNode", "ColumnProgram", "Relaxation"]
 
 Rows: TypeAlias = tuple[IntArray, IntArray, FloatArray]
 
@@ -59,28 +59,6 @@ class BoxNode:
             found.append(copy(node))
             todo += reversed(node.parts)
         return found
-
-
-@dataclass(frozen=True)
-class SurplusBound:
-    """The largest surplus of a column: its gain less its price at some potentials.
-
-    Attributes
-    ----------
-    surplus
-        An upper bound on the surplus of every column.
-    rays
-        Columns that have a positive one.
-    boxes
-        How many boxes branch and bound looked at; 0 where it was not needed.
-    tree
-        The tree of boxes, for the certificate, as it then was; None where there is none.
-    """
-
-    surplus: float
-    rays: list[FloatArray]
-    boxes: int
-    tree: list[BoxNode] | None = None
 
 
 class Relaxation(NamedTuple):
@@ -246,31 +224,3 @@ class _ListedPriors:
         if prior not in self.listed:
             self.listed[prior] = following()
         return self.listed[prior]
-
-
-@dataclass(frozen=True)
-class NumberedTree:
-    """A tree of boxes in whose leaves priors are numbered as the certificate lists them.
-
-    Attributes
-    ----------
-    nodes
-        In the order of a walk that goes to the lower part first.
-    numbers
-        The number of each prior in leaves of the certificate, by that in the nodes.
-    """
-
-    nodes: list[BoxNode]
-    numbers: dict[int, int]
-
-    def to_list(self) -> list[list[Any]]:
-        """Return where boxes are cut, and the multipliers of leaves."""
-        found: list[list[Any]] = []
-        for node in self.nodes:
-            if node.cut is not None:
-                found.append([*node.cut])
-                continue
-            x, z, w = node.rows
-            a, b = ([self.numbers.get(n, n) for n in places.tolist()] for places in (x, z))
-            found.append([node.potential, a, b, w.tolist()])
-        return found

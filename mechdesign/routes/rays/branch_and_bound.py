@@ -23,30 +23,32 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import SolverError
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT, LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual
+from mechdesign.routes.generation import WORTH_ADDING, SurplusBound
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.rays.box_certificate import box_certificate
 from mechdesign.routes.rays.box_tree import (
     NO_ROWS,
     BoxNode,
     ColumnProgram,
-    NumberedTree,
     Relaxation,
-    SurplusBound,
 )
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["WORTH_ADDING", "BranchAndBound"]
+__all__ = ["BranchAndBound"]
 
 Range: TypeAlias = tuple[float, float]
 
@@ -59,9 +61,6 @@ class Box(NamedTuple):
     least: Range
     greatest: Range
 
-
-WORTH_ADDING = 1e-3
-"""A column is added if its surplus is above this share of the goal."""
 
 THIN = 2.0**-8
 """The range of the least entry is not cut further once it is this narrow, relative to its end."""
@@ -185,19 +184,10 @@ class BranchAndBound:
         alone, ratio = STEPS_OF_A_BOX
         return self.size * (alone + ratio * self.size * (self.ratios is not None))
 
-    def dual(self, u: FloatArray, priced: SurplusBound) -> Dual:
-        """Return the potentials with the tree of boxes.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is no tree.
-        """
-        if priced.tree is None:
-            raise UnsupportedError("objective", "a gain that can be priced", "another")
+    def _certificate(self, u: FloatArray, tree: Sequence[BoxNode], problem: Problem) -> Certificate:
+        """Return the potentials with the tree of boxes."""
         priors, numbers = ({}, {}) if self.program is None else self.program.priors()
-        tree = NumberedTree(priced.tree, numbers)
-        return Dual((), potentials=u, search="boxes", tree=tree, priors=priors)
+        return box_certificate(problem, u, tree, priors, numbers)
 
     def root(self) -> Box:
         """Return the box of all columns.
@@ -276,7 +266,8 @@ class BranchAndBound:
                 heapq.heappush(heap, (-part.bound, next(tie), part))
         self._leaves = [*thin, *(leaf for _, _, leaf in heap)]
         most = max(settled, -heap[0][0] if heap else settled)
-        return SurplusBound(most, rays, seen, root.node.walk())
+        proof = partial(self._certificate, u, root.node.walk())
+        return SurplusBound(most, rays, proof, seen)
 
     def _seconds_of_one(self) -> float:
         """Return how many seconds pass in one of this process, which others may slow down."""

@@ -18,37 +18,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.rows import Proof, certificate, negated
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import DoubleDescription, Subsets
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.outside import called
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, RawSolution
-from mechdesign.routes.column_generation.master import RestrictedMaster, solve_master
+from mechdesign.routes.base import RawSolution
+from mechdesign.routes.cones.one_budget import OneBudgetCone
+from mechdesign.routes.generation import USED, Generation
 from mechdesign.routes.limits import Limits
+from mechdesign.routes.master import RestrictedMaster, solve_master
+from mechdesign.routes.rays.any_cone import AnyCone
 from mechdesign.routes.rays.branch_and_bound import BranchAndBound
 from mechdesign.routes.rays.enumerate import all_rays
 from mechdesign.routes.rays.lift_polytope import LiftPolytope
 from mechdesign.routes.rays.local_search import LocalSearch, loss_of, search_rays_locally
 from mechdesign.routes.rays.raised_sets import RaisedSets
-from mechdesign.routes.rays.ray_generation import AnyCone, RayGeneration
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["set_vertices", "solve_by_rays"]
+__all__ = ["listed_rays", "set_vertices", "solve_by_rays"]
 
 
-USED = 1e-12
-"""Rays with a smaller weight are left out of the channel."""
+MOST_SUBSETS = 1 << 14
+"""Rays up to which subsets are listed, where inputs are not alike."""
 
 LISTED_UP_TO = 8
 """Inputs up to which all rays are listed under every notion."""
 
 
-def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution:
+def solve_by_rays(
+    problem: Problem, limits: Limits | None = None, near: FloatArray | None = None
+) -> RawSolution:
     """Find the best channel for a sum of gains, by its extreme rays.
 
     Parameters
@@ -57,6 +67,8 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
         With a :class:`~mechdesign.utilities.ColumnUtility`.
     limits
         When to stop; default at the optimum.
+    near
+        ``(n_inputs, n_outputs)``: private columns, none of them 0, with which pricing begins.
 
     Raises
     ------
@@ -71,15 +83,14 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
     utility = utility.on(problem.domain)
     lifts = LiftPolytope.of(problem, utility) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
-        found = _by_pricing(lifts, lifts.first_rays(limits), problem, utility, limits)
+        found = _by_pricing(lifts, lifts.first_rays(limits), problem, utility, limits, near)
     else:
         try:
             found = _by_all_rays(problem, utility, limits)
         except UnsupportedError:
             sets = RaisedSets.of(problem, utility)
             if sets is not None:
-                first, center = sets.first_rays(), np.zeros(sets.size)
-                found = _by_pricing(sets, first, problem, utility, limits, center)
+                found = _by_pricing(sets, sets.first_rays(), problem, utility, limits, near)
             else:
                 found = _by_local_search(problem, utility, limits)
     used = found.theta > USED
@@ -91,16 +102,16 @@ def solve_by_rays(problem: Problem, limits: Limits | None = None) -> RawSolution
         most = min(found.most, float(everything))
         bound = utility.objective_at(most, problem.domain, problem.prior)
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, found.dual, "extreme-rays: HiGHS", found.notes, bound)
+    return RawSolution(matrix, outputs, found.proofs, "extreme-rays: HiGHS", found.notes, bound)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Rays, their weights, the dual that proves a bound, and that bound in floats."""
+    """Rays, their weights, the proofs of a bound, and that bound in floats."""
 
     rays: FloatArray
     theta: FloatArray
-    dual: Dual | None
+    proofs: list[Proof]
     most: float
     notes: list[str]
 
@@ -114,9 +125,8 @@ def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _F
     most = float(u.sum() + ((gain - u @ rays)[occurs] / output[occurs]).max())
     value = loss_of(problem, utility, float(gain @ theta))
     limits.tell(1, value, loss_of(problem, utility, most))
-    dual = Dual((), potentials=u, search="rays", priors=set_vertices(problem.cone))
     notes = [f"all {rays.shape[1]} extreme rays of the cone were listed"]
-    return _Found(rays, theta, dual, most, notes)
+    return _Found(rays, theta, [partial(_listed, u)], most, notes)
 
 
 def _by_pricing(
@@ -125,13 +135,18 @@ def _by_pricing(
     problem: Problem,
     utility: ColumnUtility,
     limits: Limits,
-    center: FloatArray | None = None,
+    near: FloatArray | None = None,
 ) -> _Found:
+    center: Any = np.zeros(pricer.size) if isinstance(pricer, RaisedSets) else None
+    if near is not None:  # at an optimum the gain of each column is its price
+        near = near / (problem.prior.array @ near)
+        center = called("LAPACK", np.linalg.lstsq, near.T, pricer.gain(near), rcond=None)[0]
+        first = np.hstack([first, near])
     program = RestrictedMaster(first, pricer.gain(first))
     loss = partial(loss_of, problem, utility)
-    search = RayGeneration(pricer, program, loss, limits, center)
+    search = Generation(pricer, program, loss, limits, center)
     search.run()
-    return _Found(program.rays, search.theta, search.dual(), search.upper, search.notes())
+    return _Found(program.rays, search.theta, search.proofs, search.upper, search.notes())
 
 
 def _by_local_search(problem: Problem, utility: ColumnUtility, limits: Limits) -> _Found:
@@ -140,14 +155,27 @@ def _by_local_search(problem: Problem, utility: ColumnUtility, limits: Limits) -
     notes = [f"too many extreme rays to list: {program.rays.shape[1]} were found by local search"]
     own = utility.surplus(u, problem)
     if own is not None:
-        return _Found(program.rays, theta, None, float(u.sum()) + own, notes)
+        return _Found(program.rays, theta, [], float(u.sum()) + own, notes)
     boxes = BranchAndBound.of(problem, utility)
     if boxes is None:
-        return _Found(program.rays, theta, None, np.inf, notes)
-    search = RayGeneration(AnyCone(boxes, local), program, local.loss, limits)
+        return _Found(program.rays, theta, [], np.inf, notes)
+    search = Generation(AnyCone(boxes, local), program, local.loss, limits)
     search.run()
     notes = [f"too many extreme rays to list: {program.rays.shape[1]} are used", *search.notes()]
-    return _Found(program.rays, search.theta, search.dual(), search.upper, notes)
+    return _Found(program.rays, search.theta, search.proofs, search.upper, notes)
+
+
+def _listed(potentials: FloatArray, problem: Problem) -> Certificate:
+    """Return the potentials at which the kernel prices all rays."""
+    rays, priors = listed_rays(problem), set_vertices(problem.cone)
+    return certificate(problem, oracle=rays, priors=priors, prices=negated(potentials))
+
+
+def listed_rays(problem: Problem) -> Rays:
+    """Return the rays that the kernel lists: subsets of blocks where they are few."""
+    budget = OneBudgetCone.of(problem.cone)
+    few = budget and sum(1 << len(inputs) for _, inputs in budget.blocks) <= MOST_SUBSETS
+    return Rays(Subsets(budget.block_groups) if budget and few else DoubleDescription())
 
 
 def set_vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:

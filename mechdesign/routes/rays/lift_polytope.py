@@ -16,16 +16,18 @@ branch and bound does it (`branch_and_bound`).
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.rows import certificate, negated
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.oracles import Knapsack
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual
+from mechdesign.routes.generation import WORTH_ADDING, Pace, SurplusBound
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.rays.box_tree import SurplusBound
-from mechdesign.routes.rays.branch_and_bound import WORTH_ADDING, BranchAndBound
-from mechdesign.routes.rays.ray_generation import Pace
+from mechdesign.routes.rays.branch_and_bound import BranchAndBound
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["LiftPolytope"]
@@ -134,12 +136,6 @@ class LiftPolytope:
             return self._by_sums(u, goal)
         return self.boxes.price(u, goal, boxes, limits)
 
-    def dual(self, u: FloatArray, priced: SurplusBound) -> Dual:
-        """Return what tells the checker how to bound the surplus."""
-        if self.counts:
-            return Dual((), potentials=u, search="sums")
-        return self.boxes.dual(u, priced)
-
     def _by_sums(self, u: FloatArray, goal: float) -> SurplusBound:
         """Find the best vertex for each input in between, by dynamic programming over counts."""
         n = np.array(self.counts)
@@ -192,7 +188,11 @@ class LiftPolytope:
         start = np.full(most + 1, -np.inf)
         start[0] = 0.0
         split(lone, start, [])
-        return SurplusBound(best, rays, 0)
+        return SurplusBound(best, rays, partial(_certificate, u))
+
+
+def _certificate(u: FloatArray, problem: Problem) -> Certificate:
+    return certificate(problem, oracle=Knapsack(), prices=negated(u))
 
 
 def _with_item(table: FloatArray, size: int, profit: float) -> tuple[FloatArray, FloatArray]:

@@ -15,9 +15,9 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.problem import Problem
-from mechdesign.routes.column_generation.master import RestrictedMaster
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.warm_column import WarmColumn
+from mechdesign.routes.master import RestrictedMaster
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["LocalSearch", "loss_of", "search_rays_locally"]

@@ -19,18 +19,23 @@ if too many choices are open, those of the largest bounds stay.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.evidence.rows import certificate, negated
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import Walk
+from mechdesign.kernel.packed import Numbers
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual
 from mechdesign.routes.cones.one_budget import OneBudgetCone
+from mechdesign.routes.generation import Pace, SurplusBound
 from mechdesign.routes.limits import Limits
-from mechdesign.routes.rays.box_tree import SurplusBound
-from mechdesign.routes.rays.ray_generation import Pace
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["RaisedSets"]
@@ -159,7 +164,8 @@ class RaisedSets:
             rays += list(block.rays(block.turned(distinct[order[surplus[order] > 0]])).T)
         most = max(best, *(part.bound for part in found))
         seen = sum(part.seen for part in found)
-        return _SetBound(most, rays, seen, None, u, [part.intervals for part in found])
+        intervals = [part.intervals for part in found]
+        return SurplusBound(most, rays, partial(self._certificate, u, most, intervals), seen)
 
     def _surplus(self, rays: FloatArray, u: FloatArray) -> FloatArray:
         return (self.gain(rays) - u @ rays) / (self.prior @ rays)
@@ -182,20 +188,14 @@ class RaisedSets:
         u[never] = np.maximum(u[never], 0.0)
         return u
 
-    def dual(self, u: FloatArray, priced: SurplusBound) -> Dual:
-        """Return what tells the checker how to bound the surplus."""
-        if not isinstance(priced, _SetBound):
-            raise TypeError("a bound of another search")
-        evidence = {"surplus": priced.surplus, "intervals": priced.intervals}
-        return Dual((), potentials=priced.potentials, search="sets", evidence=evidence)
-
-
-@dataclass(frozen=True)
-class _SetBound(SurplusBound):
-    """The potentials that are priced, and inner ends and multipliers of intervals by block."""
-
-    potentials: FloatArray = field(default_factory=lambda: np.zeros(0))
-    intervals: list[list[list[float]]] = field(default_factory=list)
+    def _certificate(
+        self, u: FloatArray, surplus: float, intervals: list[list[list[float]]], problem: Problem
+    ) -> Certificate:
+        """Return the potentials, and the intervals by which the kernel walks over the sets."""
+        ends = tuple(tuple(map(as_fraction, inner)) for inner, _ in intervals)
+        slopes = tuple(Numbers(given) for _, given in intervals)
+        walk = Walk(as_fraction(surplus), ends, slopes, self.cone.block_groups)
+        return certificate(problem, oracle=Rays(walk), prices=negated(u))
 
 
 @dataclass(frozen=True)

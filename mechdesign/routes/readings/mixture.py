@@ -145,8 +145,8 @@ def thinned(
     gap
         What gap is aimed at.
     """
-    from mechdesign.routes.column_generation.master import RestrictedMaster
     from mechdesign.routes.highs import UNIT
+    from mechdesign.routes.master import RestrictedMaster
 
     k = len(f)
     columns = np.vstack([rays, rays * readings])

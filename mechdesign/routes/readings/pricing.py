@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.lp.warm_column import WarmColumn
 

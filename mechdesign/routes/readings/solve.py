@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.evidence.rows import spared
 from mechdesign.exact import as_fraction
 from mechdesign.notions import Cone
 from mechdesign.problem import Problem
-from mechdesign.routes.base import Dual, FamilyDual, RawSolution
+from mechdesign.routes.base import RawSolution
 from mechdesign.routes.cones.one_budget import OneBudgetCone
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.readings.coarse import budget_search
 from mechdesign.routes.readings.pricing import BudgetPricer, ColumnPricer
 from mechdesign.routes.readings.probes import budget_probes, row_probes
+from mechdesign.routes.readings.proof import ReadingsProof
 from mechdesign.routes.readings.search import ReadingsSearch
 from mechdesign.routes.starts.private_columns import reach
 
@@ -63,7 +68,7 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
         raise UnsupportedError("objective", expected, utility.name)
     middle, half = (max(values) + min(values)) / 2, (max(values) - min(values)) / 2
     if not half:
-        return RawSolution(np.ones((k, 1)), name_outputs(problem, 1), None, "readings: one value")
+        return RawSolution(np.ones((k, 1)), name_outputs(problem, 1), (), "readings: one value")
     f = np.array([float((value - middle) / half) for value in values])
     prior = None if utility.worst_case else problem.prior.array
     form, scale = OneBudgetCone.of(problem.cone), float(half) ** 2
@@ -74,23 +79,21 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
     pricer = search.pricer
     dual, unit = search.dual, search.unit
     slack = max(SLACK, 0.1 * limits.gap) * search.value
-    families: tuple[FamilyDual, ...] = ()
     if isinstance(pricer, BudgetPricer):
-        probes = budget_probes(dual, pricer, slack)
+        probes, duals = budget_probes(dual, pricer, slack), tuple[FamilyDual, ...]()
     else:
         probes, weights = row_probes(dual, pricer, search.readings, slack, limits)
-        families = pricer.families(weights, unit**2)
+        duals = pricer.families(weights, unit**2)
     # from the unit of the search back to one in which f runs from -1 to 1
-    by_rows = not isinstance(pricer, BudgetPricer)
-    evidence = Dual(
-        families,
-        input_multipliers=dual.weights if utility.worst_case else None,
-        decoders=tuple(middle + half * as_fraction(v) for v in (unit * probes).tolist()),
-        potentials=None if by_rows else unit**2 * dual.potentials,
-        search="" if by_rows else "one-budget-readings",
-        evidence={"slope": (unit * dual.slopes).tolist()},
+    proof = ReadingsProof(
+        values=tuple(middle + half * as_fraction(v) for v in (unit * probes).tolist()),
+        slope=unit * dual.slopes,
+        weights=dual.weights if utility.worst_case else None,
+        duals=duals,
+        potentials=None if duals else unit**2 * dual.potentials,
+        spare=spared(search.scale * search.value, -math.inf, limits.gap),
     )
     matrix = search.matrix()
     note = f"{search.rounds} rounds of cone programs, bound from {len(probes)} probes"
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, evidence, "readings: Clarabel", [note])
+    return RawSolution(matrix, outputs, [proof], "readings: Clarabel", [note])

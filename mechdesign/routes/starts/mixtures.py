@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.routes.column_generation.master import solve_master
 from mechdesign.routes.highs import LPModel, solve_lp
+from mechdesign.routes.master import solve_master
 from mechdesign.routes.starts.private_columns import groups
 
 __all__ = ["decided", "mixture", "worst_case_mixture"]

@@ -29,7 +29,7 @@ from mechdesign.notions.rows.cone import Cone, Family
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.outside import called, checked
-from mechdesign.routes.presolve.shortest_paths import closure
+from mechdesign.routes.cones.shortest_paths import closure
 
 __all__ = ["completed", "exponentials", "groups", "is_quick", "plateaus", "raised", "reach"]
 

@@ -14,8 +14,10 @@ from typing import TypeVar
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.channel import Channel
 from mechdesign.domain import Label
 from mechdesign.problem import Problem
+from mechdesign.utilities import ConvexUtility, LinearUtility
 
 __all__ = ["remapped", "without_rare"]
 
@@ -24,6 +26,9 @@ ROUNDING = 1e-12
 
 RARE = 1e3
 """A column whose loss is at most so many times what may be lost by all is looked at."""
+
+DUST = 1e-7
+"""The probability at every input from which an output is more than what a solver leaves."""
 
 Table = TypeVar("Table", FloatArray, Int64Array)
 
@@ -87,8 +92,10 @@ def without_rare(
 
     An interior-point method ends with a little mass on each of many outputs, which makes long files
     of channels that have a few. Each is sent as the best of the frequent ones, those that cost
-    least first; so privacy is what it was. Other losses than expected ones, and problems with
-    constraints of the user's own, keep the channel as it is.
+    least first; so privacy is what it was. For worst cases and for objectives of the user's own,
+    outputs that are sent less often than :data:`DUST` are sent as the most frequent one, all of
+    them or none. Other objectives, and problems with constraints of the user's own, keep the
+    channel as it is.
 
     Parameters
     ----------
@@ -112,8 +119,10 @@ def without_rare(
     """
     loss, outputs = problem.expected_loss, problem.outputs or ()
     given = list(labels)
-    if loss is None or problem.quoted or np.ndim(matrix) != 2 or not np.isfinite(matrix).all():
+    if problem.quoted or np.ndim(matrix) != 2 or not np.isfinite(matrix).all():
         return matrix, given
+    if loss is None:
+        return _without_dust(problem, matrix, given, share)
     place = {label: y for y, label in enumerate(outputs)}
     cost = loss.cost(problem.domain, problem.prior, outputs)[:, [place[y] for y in given]]
     own = (cost * matrix).sum(axis=0)
@@ -132,3 +141,28 @@ def without_rare(
     np.add.at(found.T, frequent[totals.argmin(axis=0)[moved]], matrix[:, few[moved]].T)
     kept = np.setdiff1d(np.arange(len(given)), few[moved])
     return found[:, kept], [given[y] for y in kept]
+
+
+def _without_dust(
+    problem: Problem, matrix: FloatArray, labels: list[Label], share: float
+) -> tuple[FloatArray, list[Label]]:
+    """Send what is next to never sent as the most frequent output, if that costs nothing."""
+    utility, kept = problem.utility, np.flatnonzero(matrix.max(axis=0) > DUST)
+    if not isinstance(utility, ConvexUtility | LinearUtility) or len(kept) in (0, matrix.shape[1]):
+        return matrix, labels
+    found, left = matrix[:, kept], [labels[y] for y in kept]
+    found[:, int(found.sum(axis=0).argmax())] += matrix.sum(axis=1) - found.sum(axis=1)
+
+    def value(Q: FloatArray, named: list[Label]) -> float:
+        Q = np.maximum(Q, 0.0)
+        rows = Q / Q.sum(axis=1, keepdims=True)
+        if isinstance(utility, LinearUtility):
+            allowed = problem.outputs or ()
+            table = utility.loss(problem.domain, allowed).array
+            return float((table[:, [allowed.index(y) for y in named]] * rows).sum(axis=1).max())
+        channel = Channel.from_matrix(rows, inputs=problem.domain, outputs=named)
+        return float(utility.value(channel, problem.prior, problem.outputs))
+
+    before, after = value(matrix, labels), value(found, left)
+    rise = before - after if utility.is_maximized else after - before
+    return (found, left) if rise <= share * abs(before) else (matrix, labels)

@@ -8,6 +8,8 @@ mechanism, each with the best decision for every report.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -21,6 +23,7 @@ from mechdesign.channel import Channel
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions import Cone
+from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
@@ -63,6 +66,9 @@ MANY_ENTRIES = 4 * 10**6
 HALVINGS = 20
 """How often the share of a channel that a constraint on the whole channel allows is halved."""
 
+LARGEST_ODDS, MOST_SETS = 1e9, 1_000
+"""A raised entry is at most so many times another one; and sets of inputs that are all listed."""
+
 ROOM = 1 - 1e-9
 """The share of what is private that is taken, so that rounding does no harm."""
 
@@ -72,10 +78,10 @@ class Start(Route):
 
     For a loss and for a sum over outputs it is a mixture of private columns, at least as good as
     one output for all inputs. For a risk of estimation and for unbiased readings, whose loss is
-    infinite where rows are equal, it is randomized response. Under constraints of the user's own
-    the best of a few channels with equal rows is taken that meets them. It is not listed in the
-    registry: it stands in only where no other route had an answer as good. A proof is left to the
-    other routes.
+    infinite where rows are equal, it is randomized response; for a risk subset selection, if that
+    is better. Under constraints of the user's own the best of a few channels with equal rows is
+    taken that meets them. It is not listed in the registry: it stands in only where no other route
+    had an answer as good. A proof is left to the other routes.
 
     Parameters
     ----------
@@ -99,9 +105,8 @@ class Start(Route):
         self._constraints = constraints
 
     def check(self, problem: Problem) -> Verdict:
-        """Recommend it for all but risks, for which any other answer is better."""
-        reason = "no other route had an answer as good: it can be written down"
-        return Verdict(True, reason, recommended=not isinstance(problem.utility, EstimationRisk))
+        """Recommend it for all."""
+        return Verdict(True, "no other route had an answer as good: it can be written down")
 
     def is_first(self, problem: Problem) -> bool:
         """Return whether it is worth its time before any search: where that is sure to be long."""
@@ -130,14 +135,17 @@ class Start(Route):
                 whole = utility.offset(problem.domain, problem.prior)
                 bound = most if utility.is_maximized else whole - most
         elif utility.marks(problem.domain) is not None:
-            outputs, matrix = name_outputs(problem, k), _randomized_response(problem.cone)
+            matrix = _randomized_response(problem.cone)
+            if isinstance(utility, EstimationRisk):
+                matrix, value = _estimating(problem, utility, matrix)
+            outputs = name_outputs(problem, matrix.shape[1])
             if (matrix == matrix[0]).all():
                 raise SolverError("the budgets are too small for the inputs to be told apart")
         else:
             raise UnsupportedError("objective", "a utility with a known form", utility.name)
         equal = bool((matrix == matrix[0]).all())
         route = "start: one output for all" if equal else "start: a mixture of private columns"
-        return RawSolution(matrix, outputs, None, route, numeric_bound=bound, value=value)
+        return RawSolution(matrix, outputs, (), route, numeric_bound=bound, value=value)
 
 
 def _provable_outputs(problem: Problem, limits: Limits) -> int:
@@ -275,6 +283,63 @@ def _randomized_response(cone: Cone) -> FloatArray:
     k = cone.size
     t = ROOM * float(reach(cone, np.eye(k)).min())
     return (1 + t * np.eye(k)) / (k + t)
+
+
+def _estimating(
+    problem: Problem, utility: EstimationRisk, response: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return randomized response, or subset selection, and the risk at the prior it is made for.
+
+    A worst case of channels that permutations of the inputs do not change is at the uniform prior.
+    """
+    prior = utility.reference(problem.prior).array
+    found = [response, *_subset_selections(problem.cone)]
+
+    def risk(Q: FloatArray) -> float:
+        M = (Q / (prior @ Q)) @ Q.T
+        try:
+            variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
+        except SolverError:
+            return math.inf
+        return utility.scale * float(utility.deviations(variances.copy(), prior).value.sum())
+
+    risks = [risk(Q) for Q in found if (Q[0] != Q).any()] or [math.inf]
+    return found[int(np.argmin(risks))], min(risks)
+
+
+def _subset_selections(cone: Cone) -> Iterator[FloatArray]:
+    """Yield subset selection, with sets of one and of the best size, by component of the ratios."""
+    from scipy.sparse.csgraph import connected_components
+
+    from mechdesign.closed_forms.balanced_subsets import balanced_subsets
+    from mechdesign.closed_forms.subset_selection import MOST_INPUTS, best_size
+    from mechdesign.routes.starts import private_columns as private
+
+    d, k = private.lengths(cone), cone.size
+    if d is None or not private.is_by_ratios(cone):
+        return
+    _, component = connected_components(np.isfinite(d), directed=False)
+    for is_best in (False, True):
+        parts = []
+        for inputs in (np.flatnonzero(component == n) for n in range(component.max() + 1)):
+            size, inside = len(inputs), d[np.ix_(inputs, inputs)]
+            least = inside[~np.eye(size, dtype=bool)].min(initial=np.log(LARGEST_ODDS))
+            t, chosen = ROOM * float(np.expm1(least)), 1
+            if t > 0 and is_best and size <= MOST_INPUTS:
+                chosen = best_size(size, 1 / (1 + t))
+            members, weights = np.eye(size), np.full(size, 1 / size)
+            if chosen > 1 and math.comb(size, chosen) <= MOST_SETS:
+                sets = list(itertools.combinations(range(size), chosen))
+                members = np.array([np.isin(np.arange(size), one) for one in sets], dtype=float).T
+                weights = np.full(len(sets), 1 / len(sets))
+            elif chosen > 1:
+                with contextlib.suppress(SolverError):
+                    members, weights = balanced_subsets(size, chosen)
+            part = np.zeros((k, len(weights)))
+            part[inputs] = (1 + t * members) * weights
+            parts.append(part)
+        columns = np.hstack(parts)
+        yield columns / columns.sum(axis=1, keepdims=True)
 
 
 def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import LDP, LIP, ChiSquared, Problem, TotalVariation, design
-from mechdesign.designs.universal import THEOREMS
+from mechdesign.closed_forms.hypotheses.binary_mechanism import BinaryMechanism
 from mechdesign.errors import CertificateError
 from mechdesign.kernel import digest, verify
 from mechdesign.notions import Notion
@@ -50,7 +50,7 @@ def test_it_is_not_for_other_problems(notion: Notion) -> None:
     utility = ChiSquared(0, 1) if notion.name == "ldp" else TotalVariation(0, 1)
     problem = Problem(3, notion, utility, prior=[0.5, 0.3, 0.2])
     assert "binary mechanism" not in design(problem).route
-    assert THEOREMS["binary-mechanism"](problem.compiled) is None
+    assert BinaryMechanism().certificate(problem) is None
 
 
 def test_a_bolder_claim_is_refused() -> None:

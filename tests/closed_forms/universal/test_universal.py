@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -52,11 +53,13 @@ from mechdesign.closed_forms.uniform_lift import best_lift
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.closed_forms.universal.facets import UndecidedError
 from mechdesign.closed_forms.universal.pairs import compare
-from mechdesign.designs.universal import THEOREMS
+from mechdesign.evidence.facets import NamedRow, simplicial
+from mechdesign.evidence.symmetric import symmetric
 from mechdesign.exact import log_lower, log_upper
 from mechdesign.kernel import verify
 from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import Simplicial
+from mechdesign.kernel.oracles.sources import Facet, Simplicial
+from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.schema import write
 from mechdesign.notions import Notion
 from mechdesign.utilities import BayesAccuracy, Utility
@@ -372,20 +375,19 @@ def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
     found = form.formula(problem)
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     value = utility.value(channel, problem.prior, problem.outputs)
-    facets = json.loads(json.dumps(form.theorem_data(problem)))["facets"]
-    assert abs(float(proved(problem, "simplicial", facets) - value)) < 1e-13
+    certificate = form.certificate(problem)
+    assert certificate is not None
+    statement = problem.compiled.statement
+    assert abs(float(statement.sign * certificate.bound(statement) - value)) < 1e-13
     document = saved(problem)
     assert document["certificate"]["oracle"]["source"]["kind"] == "simplicial"
     assert verify(document).value
 
 
-def proved(problem: Problem, theorem: str, *data: Any) -> Fraction:
-    """What the certificate of a theorem proves, in the sense of the problem."""
+def symmetric_bound(problem: Problem) -> Fraction:
+    """What the rays that are alike prove, in the sense of the problem."""
     statement = problem.compiled.statement
-    certificate = THEOREMS[theorem](problem.compiled, *data)
-    if certificate is None:
-        raise CertificateError("the theorem does not apply")
-    return statement.sign * certificate.bound(statement)
+    return statement.sign * symmetric(problem.compiled).bound(statement)
 
 
 def saved(problem: Problem) -> dict[str, Any]:
@@ -557,15 +559,16 @@ def test_risks_of_estimation_are_least_there_too() -> None:
 # --- the certificate ------------------------------------------------------------------------------
 
 
-def every_row(problem: Problem) -> Iterator[list[Any]]:
+def every_row(problem: Problem) -> Iterator[NamedRow]:
     """All that a certificate may name: the rows of all notions, and q_x >= 0."""
     k = len(problem.domain)
     for n, notion in enumerate(problem.privacy):
         for d in demands(notion, problem.domain, problem.prior):
-            listed = not isinstance(d.other, int)
-            other = [str(p) for p in d.other] if listed else d.other
-            yield [n, d.side, d.x, other]
-    yield from ([None, "positive", x, None] for x in range(k))
+            if isinstance(d.other, int):
+                yield (n, d.side, d.x, d.other, None)
+            else:
+                yield (n, d.side, d.x, None, tuple(map(Fraction, d.other)))
+    yield from ((None, "positive", x, None, None) for x in range(k))
 
 
 @pytest.mark.slow
@@ -582,7 +585,10 @@ def test_whatever_rows_are_named_the_bound_holds(bare: Problem, data: Any) -> No
     for _ in range(10):
         facets = [data.draw(st.sampled_from(rows)) for _ in range(3)]
         try:
-            bound = proved(problem, "simplicial", facets)
+            certificate = simplicial(problem.compiled, facets)
+            assert certificate is not None
+            statement = problem.compiled.statement
+            bound = statement.sign * certificate.bound(statement)
         except (CertificateError, ArithmeticError):
             continue
         assert float(bound) <= best + ORACLE
@@ -596,9 +602,9 @@ def test_the_kernel_knows_the_channel_that_every_private_one_is_made_from(
 ) -> None:
     found = decide_cone(problem.cone)
     assume(found.simplicial)
-    facets = [facet.to_table(problem.prior.probabilities) for facet in found.facets]
+    facets = [facet.row for facet in found.facets]
     try:
-        certificate = THEOREMS["simplicial"](problem.compiled, facets)
+        certificate = simplicial(problem.compiled, facets)
     except CertificateError:  # rows may tie inputs one way only
         assume(False)
     assert certificate is not None
@@ -663,7 +669,7 @@ def test_other_facets_prove_less_than_is_claimed() -> None:
     refused, same = 0, 0
     for facets in itertools.combinations(rows, 3):
         try:
-            certificate = write(THEOREMS["simplicial"](problem.compiled, list(facets)))
+            certificate = write(simplicial(problem.compiled, list(facets)))
         except CertificateError:  # they are not independent
             refused += 1
             continue
@@ -702,15 +708,21 @@ def test_a_prior_that_is_not_in_the_set_is_refused() -> None:
     moved = ["1/10", "1/10", "4/5"]
     notion = BoundedPriorLIP("1.4", center=OTHER, radius=0)
     problem = Problem(range(3), [notion, LIP(9)], MeanAbsoluteError(), prior=moved)
-    facets = Universal().theorem_data(problem)["facets"]
-    assert proved(problem, "simplicial", facets)
-    for other in (None, moved, ["1", "0", "0"], ["0.2", "0.3", "0.6"], "0.2", 5):
-        with pytest.raises((CertificateError, TypeError, ValueError)):
-            proved(problem, "simplicial", [[0, f[1], f[2], other] for f in facets])
+    certificate = Universal().certificate(problem)
+    assert certificate is not None
+    (members,) = certificate.relaxations
+    assert isinstance(members, Members)
+    statement = problem.compiled.statement
+    assert certificate.bound(statement)
+    for other in (moved, ["1", "0", "0"], ["0.2", "0.3", "0.6"], ["0.2"]):
+        wrong = replace(members, priors=(tuple(map(Fraction, other)),))
+        with pytest.raises(CertificateError):
+            replace(certificate, relaxations=(wrong,)).bound(statement)
     # a member for the one notion, and not for the other
-    mixed = [[1, "lower", 0, moved], [0, "lower", 1, moved], [1, "lower", 2, moved]]
+    outer = tuple(map(Fraction, moved))
+    mixed = [(n, "lower", x, None, outer) for x, n in enumerate((1, 0, 1))]
     with pytest.raises(ValueError, match="is not in list"):
-        proved(problem, "simplicial", mixed)
+        simplicial(problem.compiled, mixed)
     table = saved(problem)
     outside = {"kind": "members", "place": 0, "priors": [moved]}
     table["certificate"]["relaxations"] = [outside]
@@ -761,14 +773,11 @@ def test_mangats_design_is_the_universal_channel() -> None:
     ours, general = KaryMangat(), Universal()
     a, b = ours.formula(problem).matrix, general.formula(problem).matrix
     assert np.allclose(a, b, atol=1e-15)
-    facets = [form.theorem_data(problem)["facets"] for form in (ours, general)]
-    assert facets[0] == facets[1]
-    assert sorted(facets[0], key=str) == [
-        [0, "ratio", 2, 0],
-        [0, "ratio", 2, 1],
-        [0, "ratio", 2, 3],
-        [None, "positive", 2, None],
-    ]
+    rays = Rays(Simplicial((Facet(0, 2, 0), Facet(0, 2, 1), Facet(None, 2), Facet(0, 2, 3))))
+    for form in (ours, general):
+        certificate = form.certificate(problem)
+        assert certificate is not None
+        assert certificate.oracle == rays
 
 
 def test_what_mangats_design_is_not_for() -> None:
@@ -826,7 +835,7 @@ def test_cyclic_shifts_are_optimal(make: Any, k: int, epsilon: str, utility: Uti
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     assert np.all(problem.cone.matrix() @ found.matrix <= 1e-15)
     value = float(utility.value(channel, problem.prior, problem.outputs))
-    bound = float(proved(problem, "uniform-lift"))
+    bound = float(symmetric_bound(problem))
     assert bound == pytest.approx(value, abs=1e-14)
     route = "linear-program" if isinstance(utility, HammingLoss) else "extreme-rays"
     numeric = design(problem, route=route)
@@ -867,7 +876,7 @@ def test_what_uniform_lifts_are_not_for() -> None:
         problem = Problem(range(3), notion, utility, prior=prior)
         sign, solution = problem.compiled.statement.sign, design(problem)
         try:
-            bound = proved(problem, "uniform-lift")
+            bound = symmetric_bound(problem)
         except CertificateError:
             return False
         assert sign * bound <= sign * solution.value
@@ -909,7 +918,7 @@ def test_the_bound_of_uniform_lifts_holds_for_hamming_loss_with_any_outputs(
         prior=Prior.uniform(k),
         outputs=outputs,
     )
-    bound = float(proved(problem, "uniform-lift"))
+    bound = float(symmetric_bound(problem))
     assert bound <= lp_optimum(problem).value + ORACLE
 
 
@@ -946,7 +955,6 @@ def test_a_budget_of_nothing_makes_one_row_of_all(make: Any, k: int) -> None:
         for form in CLOSED_FORMS:
             if form.check(problem).holds:
                 form.formula(problem)
-                form.theorem_data(problem)
 
 
 def test_one_input_and_no_constraint() -> None:
@@ -976,8 +984,10 @@ def hold_in_floats(problem: Problem) -> None:
     found = decide_cone(problem.cone)
     assert found.simplicial is independent(rays_of(problem))
     if found.simplicial:
-        facets = [facet.to_table(problem.prior.probabilities) for facet in found.facets]
-        bound = proved(problem, "simplicial", facets)
+        certificate = simplicial(problem.compiled, [facet.row for facet in found.facets])
+        assert certificate is not None
+        statement = problem.compiled.statement
+        bound = statement.sign * certificate.bound(statement)
         assert float(bound) == pytest.approx(float(design(problem).value), abs=1e-9)
 
 
@@ -1012,9 +1022,12 @@ def test_budgets_beyond_any_float() -> None:
     problem = Problem(range(3), far, MeanAbsoluteError(), prior=PRIOR)
     form = Universal()
     assert form.check(problem).holds
-    facets = form.theorem_data(problem)["facets"]
-    assert [0, "ratio", 0, 1] in facets
-    bound = proved(problem, "simplicial", facets)
+    certificate = form.certificate(problem)
+    assert certificate is not None
+    assert isinstance(certificate.oracle, Rays)
+    assert isinstance(certificate.oracle.source, Simplicial)
+    assert Facet(0, 0, 1) in certificate.oracle.source.facets
+    bound = certificate.bound(problem.compiled.statement)
     assert float(bound) == pytest.approx(0.5 / math.e, rel=1e-12)  # input 2 looks like 1 so often
     assert design(problem).status == "optimal"
     steep = ["1e-299", "0.4", "0.6"]

@@ -6,10 +6,11 @@ import json
 import math
 import os
 import re
+import sqlite3
 import stat
 import threading
 import warnings
-from collections.abc import Callable
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -55,27 +56,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def draw(source: str = "in.csv", channel: Channel = WARNER, **options: Any) -> None:
-    privatize_file(channel, source, "out.csv", "a", ledger="ledger.jsonl", **options)
+    privatize_file(channel, source, "out.csv", "a", ledger="ledger.sqlite", force=True, **options)
 
 
 def test_a_draw_is_recorded(folder: Path) -> None:
     draw()
-    (line,) = read_ledger("ledger.jsonl").draws
+    (line,) = read_ledger("ledger.sqlite").draws
     assert line.reports == 3
     stated = {row.notion: row.value for row in leakages(WARNER).rows}
     found = {notion: float(nats) for (notion, _), nats in line.leakages.items()}
     assert found == stated
     assert {"ldp", "maximal-leakage"} <= set(stated)
-    assert Path("ledger.jsonl").read_text().count("\n") == 2
     assert sorted(p.name for p in folder.iterdir()) == [
-        "channel.json", "in.csv", "ledger.jsonl", "out.csv",
+        "channel.json", "in.csv", "ledger.sqlite", "out.csv",
     ]  # fmt: skip
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
 def test_only_its_owner_reads_a_ledger(folder: Path) -> None:
     draw()
-    assert stat.S_IMODE(Path("ledger.jsonl").stat().st_mode) == 0o600
+    assert stat.S_IMODE(Path("ledger.sqlite").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_second_draw_for_the_same_records_is_told(
         draw(f"again.{ending}", OTHER)
     with pytest.warns(RepeatedDrawWarning, match="drawn for 2 times before"):
         draw()
-    first, second, third = read_ledger("ledger.jsonl").draws
+    first, second, third = read_ledger("ledger.sqlite").draws
     assert first.records == second.records == third.records
     assert first.mechanism == third.mechanism != second.mechanism
 
@@ -106,9 +106,9 @@ def test_other_records_are_other_records(folder: Path) -> None:
     draw()
     save_table(folder / "other.csv", {"a": ["yes", "yes", "no"]})
     draw("other.csv")
-    first, second = read_ledger("ledger.jsonl").draws
+    first, second = read_ledger("ledger.sqlite").draws
     assert first.records != second.records
-    assert "yes" not in Path("ledger.jsonl").read_text()
+    assert b"yes" not in Path("ledger.sqlite").read_bytes()
 
 
 def test_rows_that_are_dropped_were_not_drawn_for(folder: Path) -> None:
@@ -118,7 +118,7 @@ def test_rows_that_are_dropped_were_not_drawn_for(folder: Path) -> None:
         draw("more.csv", unknown="drop")
     save_table(folder / "none.csv", {"a": ["maybe"]})
     draw("none.csv", unknown="drop")
-    assert len(read_ledger("ledger.jsonl").draws) == 2
+    assert len(read_ledger("ledger.sqlite").draws) == 2
 
 
 def test_digests_of_two_ledgers_tell_nothing_about_each_other(folder: Path) -> None:
@@ -134,42 +134,39 @@ def test_one_channel_has_one_digest_whoever_says_it(folder: Path) -> None:
     add_draw("one", WARNER, {"yes": 1})
     save_table(folder / "one.csv", {"a": ["yes"]})
     with pytest.warns(RepeatedDrawWarning):
-        privatize_file("channel.json", "one.csv", "out.csv", "a", ledger="one")
+        privatize_file("channel.json", "one.csv", "out.csv", "a", ledger="one", force=True)
     first, second = read_ledger("one").draws
     assert first.mechanism == second.mechanism
 
 
 def test_a_warning_taken_for_an_error_stops_the_draw(folder: Path) -> None:
     draw()
-    before, ledger = Path("out.csv").read_bytes(), Path("ledger.jsonl").read_bytes()
+    before, ledger = Path("out.csv").read_bytes(), Path("ledger.sqlite").read_bytes()
     with warnings.catch_warnings():
         warnings.simplefilter("error", RepeatedDrawWarning)
         with pytest.raises(RepeatedDrawWarning):
             draw()
     assert Path("out.csv").read_bytes() == before
-    assert Path("ledger.jsonl").read_bytes() == ledger
+    assert Path("ledger.sqlite").read_bytes() == ledger
 
 
 def test_the_draw_is_recorded_before_the_reports_appear(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever fails after the last report is drawn, the ledger has it, or there is none."""
-    real = atomic._finish
 
-    def fail(stream: Any, target: Path, name: Path | None = None) -> None:
-        if target.name == "out.csv":
-            raise OSError(28, "No space left on device")
-        real(stream, target, name)
+    def fail(target: Path) -> int:
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(atomic, "_finish", fail)
+    monkeypatch.setattr(atomic, "_mode", fail)
     with pytest.raises(InputError, match="No space left"):
         draw()
     assert not Path("out.csv").exists()
-    assert len(read_ledger("ledger.jsonl").draws) == 1
+    assert len(read_ledger("ledger.sqlite").draws) == 1
 
 
 def test_without_its_ledger_nothing_is_drawn(folder: Path) -> None:
-    Path("ledger.jsonl").mkdir()
+    Path("ledger.sqlite").mkdir()
     with pytest.raises(InputError):
         draw()
     assert not Path("out.csv").exists()
@@ -178,7 +175,7 @@ def test_without_its_ledger_nothing_is_drawn(folder: Path) -> None:
 def test_a_simulation_has_no_ledger(folder: Path) -> None:
     with pytest.raises(InputError, match="ledger: expected none for a simulation"):
         draw(rng=1)
-    assert not Path("ledger.jsonl").exists()
+    assert not Path("ledger.sqlite").exists()
 
 
 @pytest.mark.parametrize("name", ["in.csv", "out.csv", "channel.json", "link"])
@@ -186,20 +183,20 @@ def test_a_ledger_is_a_file_of_its_own(name: str, folder: Path) -> None:
     Path("link").symlink_to("in.csv")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(InputError, match="another file than the one that is read"):
-        privatize_file("channel.json", "in.csv", "out.csv", "a", ledger=name)
+        privatize_file("channel.json", "in.csv", "out.csv", "a", ledger=name, force=True)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_many_draws_at_once_are_all_recorded(folder: Path) -> None:
     def one(number: int) -> None:
-        add_draw("ledger.jsonl", WARNER, {"yes": number})
+        add_draw("ledger.sqlite", WARNER, {"yes": number})
 
     threads = [threading.Thread(target=one, args=(n,)) for n in range(1, 9)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(120)
-    assert sorted(line.reports for line in read_ledger("ledger.jsonl").draws) == list(range(1, 9))
+    assert sorted(line.reports for line in read_ledger("ledger.sqlite").draws) == list(range(1, 9))
 
 
 # --- sums ---------------------------------------------------------------------------------------
@@ -209,7 +206,7 @@ def test_many_draws_at_once_are_all_recorded(folder: Path) -> None:
 def test_what_draws_leak_adds_up_as_composition_has_it(folder: Path) -> None:
     for channel in (WARNER, OTHER, WARNER):
         draw(channel=channel)
-    total = leakage_of_ledger("ledger.jsonl")
+    total = leakage_of_ledger("ledger.sqlite")
     (records,) = total.sets
     found = total.totals(records)["ldp", ""]
     exact = compose([WARNER, OTHER, WARNER])["ldp"].exact  # of the product of the channels
@@ -221,7 +218,7 @@ def test_what_draws_leak_adds_up_as_composition_has_it(folder: Path) -> None:
 def test_an_infinite_leakage_stays_infinite(folder: Path) -> None:
     for channel in (WARNER, TRUTH):
         draw(channel=channel)
-    total = leakage_of_ledger("ledger.jsonl")
+    total = leakage_of_ledger("ledger.sqlite")
     assert total.totals()["ldp", ""] == math.inf
     (ldp,) = [row for row in total.to_json()["all"] if row["notion"] == "ldp"]
     assert ldp["nats"] is None
@@ -279,75 +276,75 @@ def test_a_notion_about_pairs_adds_up_with_equal_pairs_only(folder: Path) -> Non
 # --- what is read -------------------------------------------------------------------------------
 
 
-def changed(change: Callable[[list[str]], list[str]]) -> None:
-    lines = Path("ledger.jsonl").read_text().splitlines(keepends=True)
-    Path("ledger.jsonl").write_text("".join(change(lines)))
+def leakages_are(**keys: Any) -> str:
+    row = {"notion": "ldp", "parameters": "", "nats": "1", **keys}
+    return f"UPDATE draws SET leakages = '{json.dumps([row])}'"
 
 
-def edited(number: int, **keys: Any) -> Callable[[list[str]], list[str]]:
-    def change(lines: list[str]) -> list[str]:
-        lines[number] = json.dumps({**json.loads(lines[number]), **keys}) + "\n"
-        return lines
-
-    return change
-
-
-ROW = {"notion": "ldp", "parameters": "", "nats": "1"}
-
-DAMAGE: dict[str, Callable[[list[str]], list[str]]] = {
-    "cut off": lambda lines: [lines[0], lines[1][:40]],
-    "no head": lambda lines: lines[1:],
-    "an empty line": lambda lines: [*lines, "\n"],
-    "no JSON": lambda lines: [lines[0], "secret\n"],
-    "a list": lambda lines: [lines[0], "[]\n"],
-    "a key twice": lambda lines: [lines[0], lines[1].replace("{", '{"time": "", ', 1)],
-    "another format": edited(0, format="mechdesign-channel"),
-    "another version": edited(0, version=2),
-    "version true": edited(0, version=True),
-    "a short key": edited(0, key="00"),
-    "a spare key": edited(1, note="secret"),
-    "a time": edited(1, time="yesterday"),
-    "a digest": edited(1, records="secret"),
-    "a number as digest": edited(1, mechanism=7),
-    "no reports": edited(1, reports=0),
-    "reports true": edited(1, reports=True),
-    "reports as text": edited(1, reports="3"),
-    "leakages": edited(1, leakages={}),
-    "a row": edited(1, leakages=[{**ROW, "more": ""}]),
-    "a negative leakage": edited(1, leakages=[{**ROW, "nats": "-7"}]),
-    "a leakage as number": edited(1, leakages=[{**ROW, "nats": 1}]),
-    "nan": edited(1, leakages=[{**ROW, "nats": "nan"}]),
-    "a huge exponent": edited(1, leakages=[{**ROW, "nats": "1e999999999"}]),
-    "Unicode digits": edited(1, leakages=[{**ROW, "nats": "١"}]),
+DAMAGE = {
+    "no tables": "DROP TABLE draws",
+    "no head": "DELETE FROM ledger",
+    "two keys": "INSERT INTO ledger SELECT * FROM ledger",
+    "another application": "PRAGMA application_id = 7",
+    "another version": "PRAGMA user_version = 3",
+    "a short key": "UPDATE ledger SET key = x'00'",
+    "a key as text": f"UPDATE ledger SET key = '{'s' * 32}'",
+    "a column less": "ALTER TABLE draws DROP COLUMN time",
+    "a time": "UPDATE draws SET time = 'yesterday'",
+    "a digest": "UPDATE draws SET records = 'secret'",
+    "a number as digest": "UPDATE draws SET mechanism = 7",
+    "bytes as digest": "UPDATE draws SET mechanism = x'ff'",
+    "text that is not UTF-8": "UPDATE draws SET mechanism = CAST(x'ff' AS TEXT)",
+    "no reports": "UPDATE draws SET reports = 0",
+    "reports as text": "UPDATE draws SET reports = '3 secret'",
+    "nothing": "UPDATE draws SET leakages = NULL",
+    "no JSON": "UPDATE draws SET leakages = 'secret'",
+    "leakages": "UPDATE draws SET leakages = '{}'",
+    "a row": leakages_are(more=""),
+    "a negative leakage": leakages_are(nats="-7"),
+    "a leakage as number": leakages_are(nats=1),
+    "nan": leakages_are(nats="nan"),
+    "a huge exponent": leakages_are(nats="1e999999999"),
+    "Unicode digits": leakages_are(nats="١"),
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+def changed(command: str) -> None:
+    with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as database:
+        database.execute(command)
+
+
+@pytest.mark.parametrize("damage", [*DAMAGE, "cut off", "another kind of file"])
 def test_a_damaged_ledger_is_refused_in_one_line_before_anything_is_drawn(
     damage: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     draw()
     Path("out.csv").unlink()
-    changed(DAMAGE[damage])
-    for act in (lambda: read_ledger("ledger.jsonl"), draw):
-        with pytest.raises(InputError, match=r"ledger\.jsonl: line [123]") as caught:
+    file = Path("ledger.sqlite")
+    if damage in DAMAGE:
+        changed(DAMAGE[damage])
+    else:
+        file.write_bytes(file.read_bytes()[:5000] if damage == "cut off" else b'{"key": "secret"}')
+    for act in (lambda: read_ledger("ledger.sqlite"), draw):
+        with pytest.raises(InputError, match=r"ledger\.sqlite") as caught:
             act()
         assert "secret" not in str(caught.value)
     assert not Path("out.csv").exists()
-    assert main(["leakage", "--ledger", "ledger.jsonl"]) == 2
+    assert main(["leakage", "--ledger", "ledger.sqlite"]) == 2
     error = capsys.readouterr().err
-    assert re.fullmatch(r"ledger\.jsonl: line [123].*\n", error)
+    assert re.fullmatch(r"ledger\.sqlite.*\n", error)
 
 
-@pytest.mark.filterwarnings("ignore::mechdesign.errors.RepeatedDrawWarning")
-def test_lines_that_are_there_are_kept_as_they_are(folder: Path) -> None:
-    before = b""
-    for count in range(1, 5):
-        draw()
-        now = Path("ledger.jsonl").read_bytes()
-        assert now.startswith(before)
-        assert now.count(b"\n") == count + 1
-        before = now
+def test_a_ledger_that_another_process_keeps_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mechdesign.collection.records.ledger.SECONDS", 0)
+    draw()
+    with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as database:
+        database.execute("BEGIN IMMEDIATE")
+        with pytest.raises(InputError, match="can be read and written, given a locked"):
+            add_draw("ledger.sqlite", WARNER, {"yes": 1})
+    assert len(read_ledger("ledger.sqlite").draws) == 1
 
 
 # --- the command line ---------------------------------------------------------------------------
@@ -406,7 +403,7 @@ def test_privatize_never_writes_over_its_own_mechanism(
     assert main(words) == 2
     assert "another file than the one that is read" in capsys.readouterr().err
     with pytest.raises(InputError, match="another file than the one that is read"):
-        privatize_file("channel.csv", "in.csv", target, "a")
+        privatize_file("channel.csv", "in.csv", target, "a", force=True)
     assert Path("channel.csv").read_bytes() == before
     assert main(["estimate", "channel.csv", "in.csv", "--column", "a", "--csv", str(target)]) == 2
     assert Path("channel.csv").read_bytes() == before

@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from mechdesign import InputError, load_problem, resources
 from mechdesign.collection.records import parquet_files, privatize_file
 from mechdesign.collection.records.csv_files import BLOCK, CSVReader
 from mechdesign.collection.records.parquet_files import PIECE, ParquetReader
+from mechdesign.collection.records.parquet_pages import page_sizes
 from mechdesign.collection.records.record_files import Chunk
 from mechdesign.errors import LimitError
 from mechdesign.files import save
@@ -72,7 +74,9 @@ def test_no_more_is_unpacked_than_a_row_may_take(
     head, piece = BOMBS[name]
     packed(tmp_path / "in.csv.gz", piece, 16, head)
     with resources.allow(row_bytes=2**20), pytest.raises(InputError, match="row_bytes"):
-        privatize_file(identity(["x"]), tmp_path / "in.csv.gz", tmp_path / "out.csv", "a")
+        privatize_file(
+            identity(["x"]), tmp_path / "in.csv.gz", tmp_path / "out.csv", "a", force=True
+        )
     assert unpacked() <= 2**20 + 2 * BLOCK
     before = unpacked()
     text = (
@@ -121,7 +125,7 @@ def test_columns_are_counted(tmp_path: Path) -> None:
     pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "in.parquet")
     for name in ("in.csv", "in.parquet"):
         with resources.allow(columns=10), pytest.raises(LimitError, match="at most 10 columns"):
-            privatize_file(identity(["x"]), tmp_path / name, tmp_path / "out.csv", "c0")
+            privatize_file(identity(["x"]), tmp_path / name, tmp_path / "out.csv", "c0", force=True)
 
 
 def test_the_footer_of_a_parquet_file_is_measured_before_it_is_read(tmp_path: Path) -> None:
@@ -218,26 +222,87 @@ def test_the_writer_gathers_rows_to_groups(tmp_path: Path) -> None:
     rows = 20_000
     (tmp_path / "in.csv").write_text("a,b\n" + "x,yyyyyyyyyy\n" * rows, encoding="utf-8")
     privatize_file(
-        identity(["x"]), tmp_path / "in.csv", tmp_path / "o.parquet", "a", keep=["b"], chunk=10
+        identity(["x"]),
+        tmp_path / "in.csv",
+        tmp_path / "o.parquet",
+        "a",
+        keep=["b"],
+        chunk=10,
+        force=True,
     )
     assert pq.ParquetFile(tmp_path / "o.parquet").num_row_groups == 1
     assert pq.read_table(tmp_path / "o.parquet").num_rows == rows
 
 
+def row_groups(path: Path, cells: list[str], times: int, **options: Any) -> Path:
+    """Write a column as row groups of a few cells, each again and again, in a small file."""
+    column = pa.DictionaryArray.from_arrays(pa.array(list(range(len(cells))) * times), cells)
+    pq.write_table(pa.table({"a": column}), path, store_schema=False, compression="zstd", **options)
+    return path
+
+
+def test_pages_are_measured_before_they_are_unpacked(tmp_path: Path) -> None:
+    """Dictionaries and plain pages that are far larger than the file."""
+    cells = ["x" * 2**20 + str(n) for n in range(100)]
+    row_groups(tmp_path / "dictionary.parquet", cells, 1, dictionary_pagesize_limit=2**30)
+    row_groups(
+        tmp_path / "plain.parquet", cells, 1, use_dictionary=False, data_page_size=2**30,
+        write_batch_size=100,
+    )  # fmt: skip
+    for name in ("dictionary", "plain"):
+        source = tmp_path / f"{name}.parquet"
+        assert source.stat().st_size < 2**18
+        with pytest.raises(LimitError, match="page_bytes, given 10"):
+            pieces_of(source, ["a"])
+        with resources.allow(page_bytes=2**27, row_bytes=2**21):
+            assert sum(map(len, pieces_of(source, ["a"]))) == 100
+
+
+@given(
+    cells=st.lists(CELLS, min_size=1, max_size=60),
+    options=st.fixed_dictionaries(
+        {
+            "compression": st.sampled_from(["none", "snappy", "zstd"]),
+            "use_dictionary": st.booleans(),
+            "data_page_version": st.sampled_from(["1.0", "2.0"]),
+            "data_page_size": st.sampled_from([1, 100, 2**20]),
+            "row_group_size": st.integers(1, 60),
+            "write_statistics": st.booleans(),
+        }
+    ),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_sizes_of_pages_are_those_of_the_whole_column(
+    cells: list[str | None], options: dict[str, Any], tmp_path: Path
+) -> None:
+    """The writer's own sums count pages and headers, unpacked."""
+    file = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"a": pa.array(cells, pa.string())}), file, **options)
+    metadata = pq.read_metadata(file)
+    with file.open("rb") as stream:
+        for n in range(metadata.num_row_groups):
+            column = metadata.row_group(n).column(0)
+            pages = list(page_sizes(stream, column))
+            assert sum(page.is_dictionary for page in pages) == column.has_dictionary_page
+            headers = column.total_uncompressed_size - sum(page.size for page in pages)
+            assert 10 * len(pages) < headers < 200 * len(pages)
+
+
 # the whole command
 
 MEASURED = """
-import resource, sys
+import pathlib, sys
 from mechdesign.cli import main
 status = main(sys.argv[1:])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+print(next(int(line.split()[1]) for line in lines if "VmHWM" in line) // 1024, file=sys.stderr)
 raise SystemExit(status)
 """
 
 
-def megabytes(folder: Path, *words: str) -> int:
-    """Return the memory that a command takes at most."""
-    done = subprocess.run(
+def measured(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command, which says last how many megabytes it takes at most."""
+    return subprocess.run(
         [sys.executable, "-c", MEASURED, *words],
         cwd=folder,
         capture_output=True,
@@ -246,6 +311,11 @@ def megabytes(folder: Path, *words: str) -> int:
         timeout=600,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
+
+
+def megabytes(folder: Path, *words: str) -> int:
+    """Return the memory that a command takes at most."""
+    done = measured(folder, *words)
     assert done.returncode == 0, done.stderr
     return int(done.stderr.split()[-1])
 
@@ -279,3 +349,17 @@ def test_memory_does_not_grow_with_columns_or_rows(ending: str, tmp_path: Path) 
         found.append((peak, megabytes(tmp_path, *words)))
     for small, large in zip(*found, strict=True):
         assert large - small < 50  # the larger file takes a hundred
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other units elsewhere")
+def test_a_cell_of_a_hundred_megabytes_takes_little_more(tmp_path: Path) -> None:
+    """A few kilobytes that are 16 cells of 100 MB."""
+    save(identity(["x", "yes"]), tmp_path / "channel.json")
+    row_groups(tmp_path / "in.parquet", ["x" * 100_000_000], 16)
+    assert (tmp_path / "in.parquet").stat().st_size < 20_000
+    words = ["privatize", "channel.json", "in.parquet", "o.csv", "--column", "a"]
+    for allowed in ([], ["--allow", "page_bytes=200000000"]):
+        done = measured(tmp_path, *words, *allowed)
+        assert done.returncode == 2
+        assert ("row_bytes" if allowed else "page_bytes") in done.stderr
+        assert int(done.stderr.split()[-1]) < 700

@@ -36,7 +36,7 @@ CELLS = [0, 2, 7, 9, 9, 0, 9, 0]
 def test_numbers_go_in_and_reports_come_out(ending: str, tmp_path: Path) -> None:
     source = save(tmp_path / f"in.{ending}", {"id": ["x"] * 8, "pay": NUMBERS})
     target = tmp_path / f"out.{ending}"
-    done = privatize_file(TELLING, source, target, "pay", chunk=3)
+    done = privatize_file(TELLING, source, target, "pay", chunk=3, force=True)
     assert (done.rows, done.reports) == (8, 8)
     assert [int(cell) for cell in load(target)["pay"]] == CELLS
     counts = tally_file(TELLING, target, "pay").counts
@@ -56,7 +56,7 @@ def test_numbers_go_in_and_reports_come_out(ending: str, tmp_path: Path) -> None
 )
 def test_columns_of_every_type_of_number_are_read(column: Any, tmp_path: Path) -> None:
     pq.write_table(pa.table({"pay": column}), tmp_path / "in.parquet")
-    privatize_file(TELLING, tmp_path / "in.parquet", tmp_path / "out.parquet", "pay")
+    privatize_file(TELLING, tmp_path / "in.parquet", tmp_path / "out.parquet", "pay", force=True)
     assert load(tmp_path / "out.parquet") == {"pay": [0, 9]}
 
 
@@ -70,38 +70,40 @@ def test_what_is_no_number_of_the_interval_is_refused_and_not_quoted(
     source = save(tmp_path / "in.csv", {"pay": ["1", "2", cell, "3"]})
     says = r"line 4, column 'pay': expected numbers of \[0, 10\]"
     with pytest.raises(InputError, match=says) as raised:
-        privatize_file(TELLING, source, tmp_path / "out.csv", "pay")
+        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", force=True)
     assert raised.value.given in ("another text", "a number outside")
     assert not (tmp_path / "out.csv").exists()
-    done = privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="drop")
-    assert (done.reports, done.unknown) == (3, (1, "dropped"))
-    done = privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="map:7.5")
+    done = privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="drop", force=True)
+    assert (done.reports, [*done.unknown.values()]) == (3, [(1, "dropped")])
+    done = privatize_file(
+        TELLING, source, tmp_path / "out.csv", "pay", unknown="map:7.5", force=True
+    )
     assert [int(report) for report in load(tmp_path / "out.csv")["pay"]] == [1, 2, 7, 3]
-    assert done.unknown == (1, "taken as '7.5'")
+    assert [*done.unknown.values()] == [(1, "taken as '7.5'")]
 
 
 def test_numbers_outside_are_clipped_and_other_text_is_not(tmp_path: Path) -> None:
     source = save(tmp_path / "in.csv", {"pay": ["-5", "1e999", "3"]})
-    done = privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="clip")
+    done = privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="clip", force=True)
     assert [int(report) for report in load(tmp_path / "out.csv")["pay"]] == [0, 9, 3]
-    assert done.unknown == (2, "taken as the nearer end of the interval")
+    assert [*done.unknown.values()] == [(2, "taken as the nearer end of the interval")]
     save(source, {"pay": ["-5", "many"]})
     with pytest.raises(InputError, match="given another text"):
-        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="clip")
+        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="clip", force=True)
     save(source, {"pay": ["5", " "]})
     with pytest.raises(InputError, match="given an empty cell"):
-        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="drop")
-    done = privatize_file(TELLING, source, tmp_path / "out.csv", "pay", missing="drop")
-    assert done.missing == (1, "dropped")
+        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown="drop", force=True)
+    done = privatize_file(TELLING, source, tmp_path / "out.csv", "pay", missing="drop", force=True)
+    assert [*done.missing.values()] == [(1, "dropped")]
 
 
 @pytest.mark.parametrize("policy", ["map:11", "map:x", "keep", "map:nan"])
 def test_a_policy_maps_to_a_number_of_the_interval(policy: str, tmp_path: Path) -> None:
     source = save(tmp_path / "in.csv", {"pay": ["5"]})
     with pytest.raises(InputError, match="unknown: expected"):
-        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown=policy)
+        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", unknown=policy, force=True)
     with pytest.raises(InputError, match="missing: expected"):
-        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", missing="clip")
+        privatize_file(TELLING, source, tmp_path / "out.csv", "pay", missing="clip", force=True)
 
 
 numbers = st.floats(0, 10).map(repr)
@@ -135,7 +137,7 @@ def test_a_ledger_knows_the_same_numbers_in_any_order(tmp_path: Path) -> None:
 
     def draw(pay: list[str]) -> None:
         save(source, {"pay": pay})
-        privatize_file(channel, source, tmp_path / "out.csv", "pay", ledger=ledger)
+        privatize_file(channel, source, tmp_path / "out.csv", "pay", ledger=ledger, force=True)
 
     draw(["1", "2.5", "2.5"])
     draw(["1", "2.5", "1"])

@@ -39,7 +39,9 @@ def refused(folder: Path, source: Path, column: str = "a", **options: Any) -> st
     """Return the message of a refusal that leaves everything as it was."""
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
     with pytest.raises(InputError) as error:
-        privatize_file(identity(["x", "y"]), source, folder / "out.csv", column, **options)
+        privatize_file(
+            identity(["x", "y"]), source, folder / "out.csv", column, **options, force=True
+        )
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
     assert before["out.csv"] == OLD
     text = str(error.value)
@@ -111,7 +113,7 @@ def test_bytes_that_are_no_text_are_refused_by_their_line(chunk: int, folder: Pa
 def test_letters_beyond_ascii_are_text(folder: Path) -> None:
     channel = identity(["é", "日本"])
     save(folder / "in.csv", {"Ü": ["é", "日本", "é"]})
-    privatize_file(channel, folder / "in.csv", folder / "out.csv", "Ü")
+    privatize_file(channel, folder / "in.csv", folder / "out.csv", "Ü", force=True)
     assert load(folder / "out.csv") == {"Ü": ["é", "日本", "é"]}
 
 
@@ -173,7 +175,7 @@ def test_files_that_are_not_there_or_nothing(ending: str, folder: Path) -> None:
     assert "No such file" in refused(folder, source)
     source.mkdir()
     with pytest.raises(InputError, match="from 1 to 65536 files"):
-        privatize_file(identity(["x"]), source, folder / "out.csv", "a")
+        privatize_file(identity(["x"]), source, folder / "out.csv", "a", force=True)
     source.rmdir()
     source.write_bytes(b"")
     assert refused(folder, source).startswith(f"in.{ending}: ")
@@ -234,7 +236,7 @@ def test_a_file_is_not_written_over_itself(folder: Path) -> None:
     os.link(source, folder / "hard.csv")
     for target in ("in.csv", "link.csv", "hard.csv", "../" + folder.name + "/in.csv"):
         with pytest.raises(InputError, match="another file than the one that is read"):
-            privatize_file(channel, source, folder / target, "a")
+            privatize_file(channel, source, folder / target, "a", force=True)
     assert source.read_bytes() == before
 
 
@@ -243,7 +245,7 @@ def test_the_kind_of_a_file_is_told_by_its_name(folder: Path) -> None:
         assert "a name that ends in .csv, .csv.gz, .csv.zst, .tsv" in refused(folder, folder / name)
     source = save(folder / "in.csv", {"a": ["x"]})
     with pytest.raises(InputError, match="a name that ends in"):
-        privatize_file(identity(["x"]), source, folder / "out.xlsx", "a")
+        privatize_file(identity(["x"]), source, folder / "out.xlsx", "a", force=True)
 
 
 def test_a_target_that_cannot_be_written_is_refused(folder: Path) -> None:
@@ -251,7 +253,7 @@ def test_a_target_that_cannot_be_written_is_refused(folder: Path) -> None:
     (folder / "folder.csv").mkdir()
     for target in (folder / "folder.csv", folder / "nowhere" / "out.csv"):
         with pytest.raises(InputError, match=r"expected a (plain file|file that can be written)"):
-            privatize_file(identity(["x"]), source, target, "a")
+            privatize_file(identity(["x"]), source, target, "a", force=True)
 
 
 def test_names_that_lead_nowhere_are_refused(folder: Path) -> None:
@@ -259,15 +261,15 @@ def test_names_that_lead_nowhere_are_refused(folder: Path) -> None:
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
     for name in ("loop.csv", "zero\0.csv"):
         with pytest.raises(InputError, match="a file that can be written"):
-            privatize_file(identity(["x"]), source, folder / name, "a")
+            privatize_file(identity(["x"]), source, folder / name, "a", force=True)
         with pytest.raises(InputError, match="a file that can be read"):
-            privatize_file(identity(["x"]), folder / name, folder / "out.csv", "a")
+            privatize_file(identity(["x"]), folder / name, folder / "out.csv", "a", force=True)
 
 
 def test_long_cells_are_read_up_to_a_limit(folder: Path) -> None:
     long, limit = "z" * 200_000, csv.field_size_limit()
     source = save(folder / "in.csv", {"a": ["x"], "b": [long]})
-    privatize_file(identity(["x"]), source, folder / "long.csv", "a", keep=["b"])
+    privatize_file(identity(["x"]), source, folder / "long.csv", "a", keep=["b"], force=True)
     assert (folder / "long.csv").read_text(encoding="utf-8") == f"a,b\nx,{long}\n"
     assert csv.field_size_limit() == limit
     (folder / "long.csv").unlink()
@@ -302,11 +304,12 @@ def test_policies_are_the_users_choice(
         missing=missing,
         keep=["id"],
         chunk=chunk,
+        force=True,
     )
     ids = [n for n, cell in zip("123456", cells, strict=True) if _stays(cell, unknown, missing)]
     assert load(target) == {"a": _sent(cells, unknown, missing), "id": ids}
     assert (done.rows, done.reports) == (6, len(ids))
-    assert (done.unknown[0], done.missing[0]) == (2, 1)
+    assert (done.unknown["a"][0], done.missing["a"][0]) == (2, 1)
     assert ("shows that it held no label" in repr(done)) == (len(ids) < 6)
     found = done.to_json()
     assert found["unknown"]["cells"] == 2
@@ -352,7 +355,9 @@ def test_only_one_of_two_policies_may_let_a_cell_pass(folder: Path) -> None:
 def test_an_empty_label_is_no_missing_value(tmp_path: Path) -> None:
     channel = identity(["", "x"])
     save(tmp_path / "in.csv", {"a": ["x", "", " "]})
-    done = privatize_file(channel, tmp_path / "in.csv", tmp_path / "out.csv", "a", missing="drop")
+    done = privatize_file(
+        channel, tmp_path / "in.csv", tmp_path / "out.csv", "a", missing="drop", force=True
+    )
     assert done.reports == 3
     assert load(tmp_path / "out.csv") == {"a": ["x", "", ""]}
     assert tally_file(channel, tmp_path / "out.csv", "a").counts.tolist() == [2, 1]
@@ -362,7 +367,7 @@ def test_labels_that_read_alike_are_refused(folder: Path) -> None:
     channel = identity([1, "1"])
     save(folder / "in.csv", {"a": ["1"]})
     with pytest.raises(InputError, match="labels that read differently as text"):
-        privatize_file(channel, folder / "in.csv", folder / "out.csv", "a")
+        privatize_file(channel, folder / "in.csv", folder / "out.csv", "a", force=True)
 
 
 CELLS = st.one_of(
@@ -421,7 +426,7 @@ def test_labels_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
     save(tmp_path / "in.csv", {"a": ["x"]})
     for target in ("out.csv", "out.parquet"):
         with pytest.raises(InputError, match="text that can be written in UTF-8"):
-            privatize_file(channel, tmp_path / "in.csv", tmp_path / target, "a")
+            privatize_file(channel, tmp_path / "in.csv", tmp_path / target, "a", force=True)
         assert not (tmp_path / target).exists()
 
 

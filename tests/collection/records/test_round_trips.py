@@ -32,7 +32,7 @@ def test_what_is_read_is_written(ending: str, end: str, tmp_path: Path) -> None:
     source = save(tmp_path / f"in.{ending}", {"id": [str(n) for n in range(100)], "a": answers})
     target = tmp_path / f"out.{end}"
     channel = identity(ANSWERS)
-    done = privatize_file(channel, source, target, "a", chunk=7)
+    done = privatize_file(channel, source, target, "a", chunk=7, force=True)
     assert (done.rows, done.reports, done.simulated) == (100, 100, False)
     assert load(target) == {"a": answers}
     tally = tally_file(channel, target, "a", chunk=9)
@@ -44,10 +44,16 @@ def test_what_is_read_is_written(ending: str, end: str, tmp_path: Path) -> None:
 def test_only_the_reports_are_written_unless_more_is_asked_for(tmp_path: Path) -> None:
     table = {"name": ["Ann", "Bo, b", ""], "a": ["x", "y", "x"], "age": ["20", "30", "40"]}
     source = save(tmp_path / "in.csv", table)
-    privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a")
+    privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a", force=True)
     assert list(load(tmp_path / "out.csv")) == ["a"]
     done = privatize_file(
-        identity(["x", "y"]), source, tmp_path / "out.csv", "a", keep=["age", "name"], chunk=2
+        identity(["x", "y"]),
+        source,
+        tmp_path / "out.csv",
+        "a",
+        keep=["age", "name"],
+        chunk=2,
+        force=True,
     )
     assert done.kept == ("age", "name")
     assert "kept       'age', 'name': copied as they are, not protected" in repr(done)
@@ -68,7 +74,13 @@ def test_parquet_columns_keep_their_types(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "in.parquet")
     target = tmp_path / "out.parquet"
     privatize_file(
-        identity([0, 1, 2]), tmp_path / "in.parquet", target, "a", keep=["when", "note"], chunk=2
+        identity([0, 1, 2]),
+        tmp_path / "in.parquet",
+        target,
+        "a",
+        keep=["when", "note"],
+        chunk=2,
+        force=True,
     )
     found = pq.read_table(target)
     assert found.select(["when", "note"]).equals(table.select(["when", "note"]))
@@ -88,7 +100,9 @@ def test_text_in_parquet_is_text_however_it_is_written(
     pq.write_table(table, tmp_path / "in.parquet")
     columns = {"a": identity(ANSWERS), "b": identity(ANSWERS)}
     target = tmp_path / "out.parquet"
-    privatize_file(columns, tmp_path / "in.parquet", target, keep=keep, rng=seed, chunk=700)
+    privatize_file(
+        columns, tmp_path / "in.parquet", target, keep=keep, rng=seed, chunk=700, force=True
+    )
     found = pq.read_table(target)
     assert found.select(["a", "b", *keep]).equals(table.select(["a", "b", *keep]))
     assert pq.read_schema(target).equals(found.schema)
@@ -99,7 +113,7 @@ def test_labels_that_are_not_all_whole_numbers_are_text_in_parquet(tmp_path: Pat
         channel = identity(labels)
         source = save(tmp_path / f"{n}.csv", {"a": list(channel.inputs.texts)})
         target = tmp_path / f"{n}.parquet"
-        privatize_file(channel, source, target, "a")
+        privatize_file(channel, source, target, "a", force=True)
         assert pq.read_table(target).schema.field("a").type == pa.string()
         assert tally_file(channel, target, "a").counts.tolist() == [1, 1]
 
@@ -117,7 +131,9 @@ def test_numbers_are_read_however_they_are_written(
     values: list[Any], kind: Any, tmp_path: Path
 ) -> None:
     pq.write_table(pa.table({"a": pa.array(values, type=kind)}), tmp_path / "in.parquet")
-    privatize_file(identity([0.5, 1]), tmp_path / "in.parquet", tmp_path / "out.csv", "a")
+    privatize_file(
+        identity([0.5, 1]), tmp_path / "in.parquet", tmp_path / "out.csv", "a", force=True
+    )
     assert [float(x) for x in load(tmp_path / "out.csv")["a"]] == [float(x) for x in values]
 
 
@@ -143,18 +159,20 @@ def test_any_labels_go_there_and_back(
     table = pa.table({"a": records, "b": ["k"] * len(records)})
     pq.write_table(table, folder / "in.parquet")
     first, second = folder / f"three.{ending}", folder / f"four.{ending}"
-    privatize_file(channel, folder / "in.parquet", folder / "one.csv", "a", keep=["b"])
-    privatize_file(channel, folder / "one.csv", folder / "two.csv", "a", chunk=3)
-    privatize_file(channel, folder / "two.csv", first, "a", chunk=2)
+    privatize_file(channel, folder / "in.parquet", folder / "one.csv", "a", keep=["b"], force=True)
+    privatize_file(channel, folder / "one.csv", folder / "two.csv", "a", chunk=3, force=True)
+    privatize_file(channel, folder / "two.csv", first, "a", chunk=2, force=True)
     plain = None if ending == "parquet" else separator
     if plain:
         with (folder / "sep.csv").open("w", encoding="utf-8", newline="") as stream:
             csv.writer(stream, delimiter=plain, quoting=csv.QUOTE_ALL).writerows(
                 [["a"], *([record] for record in records)]
             )
-        privatize_file(channel, folder / "sep.csv", second, "a", separator=plain, keep=[])
+        privatize_file(
+            channel, folder / "sep.csv", second, "a", separator=plain, keep=[], force=True
+        )
     else:
-        privatize_file(channel, first, second, "a")
+        privatize_file(channel, first, second, "a", force=True)
     tally = tally_file(channel, second, "a", separator=plain)
     assert tally.counts.tolist() == [2] * len(labels)
     if ending == "parquet":
@@ -168,7 +186,7 @@ def test_a_file_without_rows_has_its_header_written(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("b,a\n", encoding="utf-8")
     for source in ("in.parquet", "in.csv"):
         for target in ("out.csv", "out.parquet"):
-            done = privatize_file(channel, tmp_path / source, tmp_path / target, "a")
+            done = privatize_file(channel, tmp_path / source, tmp_path / target, "a", force=True)
             assert (done.rows, done.reports) == (0, 0)
             assert load(tmp_path / target) == {"a": []}
 
@@ -182,7 +200,7 @@ def test_without_a_seed_two_runs_differ_and_with_one_they_agree(tmp_path: Path) 
     texts = []
     for n, rng in enumerate([None, None, 7, 7, np.random.default_rng(7), 8]):
         target = tmp_path / f"{n}.csv"
-        done = privatize_file(channel, source, target, "a", rng=rng)
+        done = privatize_file(channel, source, target, "a", rng=rng, force=True)
         assert done.simulated is (rng is not None)
         texts.append(target.read_bytes())
     assert texts[0] != texts[1]
@@ -204,7 +222,7 @@ def test_a_file_holds_what_is_drawn_in_memory(mechanism: Any, ending: str, tmp_p
     labels = mechanism.inputs.labels
     records = [labels[n % len(labels)] for n in range(500)]
     source, target = save(tmp_path / "in.csv", {"a": records}), tmp_path / f"out.{ending}"
-    privatize_file(mechanism, source, target, "a", rng=3)
+    privatize_file(mechanism, source, target, "a", rng=3, force=True)
     reports = mechanism.privatize(records, rng=3)
     found = load(target)
     assert list(map(str, found["a"])) == reports.texts()
@@ -220,7 +238,7 @@ def test_a_file_holds_what_is_drawn_in_memory(mechanism: Any, ending: str, tmp_p
 def test_a_simulation_says_so_in_every_row(ending: str, tmp_path: Path) -> None:
     channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["x", "y"])
     source, target = save(tmp_path / "in.csv", {"a": ["x", "y", "x"]}), tmp_path / f"out.{ending}"
-    done = privatize_file(channel, source, target, "a", rng=1, chunk=2)
+    done = privatize_file(channel, source, target, "a", rng=1, chunk=2, force=True)
     assert SIMULATION in repr(done)
     found = load(target)
     assert list(found) == ["a", "note"]
@@ -254,7 +272,9 @@ def test_progress_is_told_after_each_chunk(tmp_path: Path) -> None:
         def tell(rows: int, share: float | None, told: list[Any] = told) -> None:
             told.append((rows, share))
 
-        privatize_file(channel, source, tmp_path / "out.csv", "a", chunk=2, progress=tell)
+        privatize_file(
+            channel, source, tmp_path / "out.csv", "a", chunk=2, progress=tell, force=True
+        )
         assert [rows for rows, _ in told] == [2, 4, 5]
         shares = [share for _, share in told if share is not None]
         assert shares == sorted(shares)

@@ -178,7 +178,9 @@ def test_an_id_is_the_same_however_it_is_held(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pandas(table), tmp_path / "in.parquet")
     for name, chunk in (("in.csv", 100), ("in.parquet", 7)):
         out = tmp_path / "out.csv"
-        privatize_file({"x": COIN}, tmp_path / name, out, key=KEY, ids="id", chunk=chunk)
+        privatize_file(
+            {"x": COIN}, tmp_path / name, out, key=KEY, ids="id", chunk=chunk, force=True
+        )
         assert pd.read_csv(out)["x"].tolist() == wanted
 
 
@@ -226,11 +228,11 @@ def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: P
     source_, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source_.write_text("id,x\n" + "".join(f"{n % 150},a\n" for n in range(200)))
     with pytest.raises(InputError, match="record 151: expected ids that all differ"):
-        privatize_file({"x": COIN}, source_, target, key=KEY, ids="id", chunk=50)
+        privatize_file({"x": COIN}, source_, target, key=KEY, ids="id", chunk=50, force=True)
     assert not target.exists()
     for wrong in ({"key": KEY}, {"ids": "id"}, {"key": KEY, "ids": "id", "rng": 1}):
         with pytest.raises(InputError, match=r"^(ids|rng): expected (a key|none)"):
-            privatize_file({"x": COIN}, source_, target, **wrong)
+            privatize_file({"x": COIN}, source_, target, **wrong, force=True)
 
 
 # --- two records with one id ----------------------------------------------------------------------
@@ -394,12 +396,12 @@ def test_a_full_disk_for_temporary_files_is_told_in_a_line(
     keyed = {"key": KEY, "ids": "id"}
     for target in (tmp_path / "out.csv", Path("-")):
         with pytest.raises(InputError, match=told) as caught:
-            privatize_file({"x": COIN}, table, target, **keyed)
+            privatize_file({"x": COIN}, table, target, **keyed, force=True)
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match=told):
         md.privatize(pd.read_csv(table), {"x": COIN}, **keyed)
     monkeypatch.setattr("tempfile.TemporaryFile", full)
     with pytest.raises(InputError, match=told):
-        privatize_file({"x": COIN}, table, "-")
+        privatize_file({"x": COIN}, table, "-", force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
     assert not capsys.readouterr().out

@@ -112,7 +112,7 @@ def test_more_inputs_than_a_matrix_may_have() -> None:
     counts[::490] = range(1, 11)
     domain, notion = Domain.grid(70, 70), MetricPrivacy("0.4", "euclidean")
     city = Problem(domain, notion, EuclideanDistance(), prior=Prior.from_counts(counts))
-    found = design(city, time_limit=3)
+    found = design(city, gap=0.8)
     assert isinstance(found.channel, PlanarLaplace)
     assert 0 < found.bound <= found.value
     assert not city.is_written_out

@@ -28,14 +28,14 @@ from mechdesign import (
     design,
     resources,
 )
-from mechdesign.designs.noise.design import design_noise
 from mechdesign.designs.noise.solution import problem_table
 from mechdesign.errors import LimitError
 from mechdesign.files.mechanisms import mechanism_document
+from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
 from mechdesign.kernel.generators import Block
-from mechdesign.kernel.laws import Laws
+from mechdesign.kernel.laws import Laws, design as laws_design
 from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
 from mechdesign.kernel.laws.torus import Torus
 from mechdesign.kernel.linearizations import Costs
@@ -48,7 +48,6 @@ from mechdesign.kernel.statement import Statement
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
-from mechdesign.routes.limits import Limits
 from mechdesign.utilities.base import LinearUtility
 from tests.kernel.laws.support import Document, refused, sealed
 from tests.strategies import examples, lp_optimum
@@ -155,7 +154,9 @@ CITY = Problem(
 
 @pytest.fixture(scope="module")
 def honest() -> Document:
-    found: Document = json.loads(json.dumps(design_noise(CITY, Limits(1e-6, 60)).document()))
+    found: Document = json.loads(
+        json.dumps(design(CITY, route="noise", gap=1e-6, time_limit=60).document())
+    )
     return found
 
 
@@ -343,3 +344,46 @@ def test_the_work_on_long_numbers_of_a_prior_is_counted() -> None:
         assert loss_of_noise(noise, statement) > 0
         steps.append(loss_steps(noise, statement))
     assert steps[1] - steps[0] >= 36 * 40
+
+
+@st.composite
+def replaced(draw: st.DrawFn) -> tuple[Problem, LatticeNoise]:
+    """Noise of which some points are replaced, also at the border."""
+    rows, columns = draw(st.sampled_from([(1, 9), (2, 7), (5, 6), (8, 3), (9, 11)]))
+    distance, loss = draw(st.sampled_from(DISTANCES)), draw(st.sampled_from([*LOSSES]))
+    k = rows * columns
+    counts = draw(st.lists(st.sampled_from([0, 0, 1, 5]), min_size=k - 1, max_size=k - 1))
+    notion = MetricPrivacy(draw(st.sampled_from(["0.3", 1, 3, 8])), distance)
+    prior = Prior.from_counts([*counts, 1])
+    problem = Problem(Domain.grid(rows, columns), notion, LOSSES[loss], prior=prior)
+    places = st.integers(0, k - 1)
+    remap = np.arange(k)
+    for z, y in draw(st.lists(st.tuples(places, places), max_size=k)):
+        remap[z] = y
+    return problem, noise_for(problem).replacing(remap)
+
+
+@examples(60)
+@given(replaced())
+def test_both_ways_to_sum_the_loss_agree(given_: tuple[Problem, LatticeNoise]) -> None:
+    """What far inputs add is rounded up, by a millionth at most."""
+    noise, statement = checked(*given_)
+    masses, _ = over_one_denominator(statement.objective.weights)  # type: ignore[union-attr, arg-type]
+    m = noise.sides[1]
+    prior = [masses[a : a + m] for a in range(0, len(masses), m)]
+    moves = laws_design._Moves(noise, statement)
+    by_runs = laws_design._loss_by_runs(noise, laws_design._losses(noise, statement), prior)
+    found = moves.loss(prior)
+    assert by_runs <= found <= by_runs * (1 + Fraction(1, 1 << 20))
+    assert found == by_runs or moves._beyond
+
+
+def test_plain_noise_on_a_large_grid_is_summed_in_a_moment() -> None:
+    """In steps that grow with the points, not with their square."""
+    domain, notion = Domain.grid(70, 80), MetricPrivacy(1, "euclidean")
+    problem = Problem(domain, notion, EuclideanDistance())
+    plain = noise_for(problem)
+    noise, statement = checked(problem, plain)
+    assert loss_steps(noise, statement) < 100 * len(domain)
+    low, high = plain.expected_loss(problem.prior)
+    assert low <= loss_of_noise(noise, statement) <= high

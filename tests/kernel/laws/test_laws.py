@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -12,7 +13,10 @@ from hypothesis import given, strategies as st
 
 from mechdesign import CertificateError, HighLowLDP
 from mechdesign.files.mechanisms import mechanism_document
+from mechdesign.kernel.generators import Ball, Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.laws import WHOLE, LawFile
+from mechdesign.kernel.laws.blocks import ByComponent as ByComponentLaw, Part
+from mechdesign.kernel.laws.ratios import LIPRandomizedResponse, RandomizedResponse, constant
 from mechdesign.kernel.schema import read, write
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import (
@@ -155,6 +159,7 @@ LIES: list[tuple[str, Change, str]] = [
     ("optimized unary", plus("digits", by=1), "not private"),
     ("optimized unary", law("others", by="0"), "q is no probability"),
     ("symmetric unary", law("digits", by="63"), "q is no probability"),
+    ("Hadamard copies", law("held", by=str(WHOLE - 15 * 8)), "no whole masses"),
     ("subsets", plus("held", by=WHOLE >> 8), "not private"),
     ("subsets", law("size", by="6"), "not of some"),
     ("subsets", law("size", by="0"), "not of some"),
@@ -311,3 +316,37 @@ def test_the_high_low_condition_is_sharp() -> None:
 def test_a_file_is_written_as_it_was_read(name: str) -> None:
     found = read(LawFile, document_of(name))
     assert read(LawFile, write(found)) == found
+
+
+def test_laws_ask_for_the_one_bound_that_they_are_about() -> None:
+    """Ratios by a matrix or beside a prior have many bounds, a ball around a prior many lifts."""
+    one, p = Fraction(1), (Fraction(1, 3),) * 3
+    matrix = Matrix(((one,) * 3,) * 3)
+    for part in (Ratio(matrix), Ratio(Constant(one), p), Lift(one, one, Listed((p,)))):
+        with pytest.raises(CertificateError, match="not one bound on ratios"):
+            constant(part)
+    asked = LIPRandomizedResponse(WHOLE - 3, (1, 1, 1))
+    for priors in (Ball(p, one / 9), Listed((p, p))):
+        with pytest.raises(CertificateError, match="at one prior"):
+            asked.leak(Lift(one, one, priors), 3)
+    for lower, upper in ((one, 2 * one), (None, one), (one, None), (None, None)):
+        with pytest.raises(CertificateError, match="at one prior"):
+            asked.leak(Lift(lower, upper, Listed((p,))), 3)
+
+
+def test_without_blocks_a_part_has_all_inputs() -> None:
+    """Of five inputs each other report has a fourth of what is left."""
+    other = WHOLE // 8
+    part = Part(Fraction(2), RandomizedResponse(WHOLE - 4 * other, other))
+    found = ByComponentLaw((part,), (0,)).leak(Ratio(Constant(Fraction(2))), 5)
+    assert found.ratio == 4
+
+
+def test_a_part_keeps_its_own_epsilon() -> None:
+    for epsilon, fits in (("1.3863", True), ("1.3862", False), ("-1", False)):
+        part = Part(Fraction(epsilon), RandomizedResponse(WHOLE // 2, WHOLE // 8))
+        if fits:
+            assert part.ratios(5).ratio == 4
+        else:
+            with pytest.raises(CertificateError, match="more than its epsilon"):
+                part.ratios(5)

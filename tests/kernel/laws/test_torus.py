@@ -14,7 +14,8 @@ from mechdesign import CertificateError, Domain, LimitError, MetricPrivacy, Prio
 from mechdesign.exact import exp_lower_scaled
 from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.kernel.arithmetic import BITS
-from mechdesign.kernel.laws import torus
+from mechdesign.kernel.generators import Distance, Ratio
+from mechdesign.kernel.laws import WHOLE, torus
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.noise.torus_law import TorusLaw
@@ -121,3 +122,16 @@ def test_a_huge_budget_takes_no_exponentials_that_no_weights_need(
     verify(sealed(document))
     assert len(bounds) >= 512
     assert all(1 << 62 <= bound >> BITS < 1 << 66 for bound in bounds if bound > 1 << BITS)
+
+
+def test_every_weight_is_above_0() -> None:
+    """One unit is enough; which ratios that allows is another check."""
+    line = Ratio(Distance(Fraction(1), "absolute", tuple((Fraction(x),) for x in range(3))))
+    for last, fits in ((1, True), (0, False), (-1, False)):
+        rest = WHOLE - 2 * last
+        noise = torus.GeometricNoise((0, 0), (rest, last))
+        if fits:
+            assert noise.leak(line, 3).law == noise
+        else:
+            with pytest.raises(CertificateError, match="a weight above 0"):
+                noise.leak(line, 3)

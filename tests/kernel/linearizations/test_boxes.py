@@ -263,3 +263,16 @@ def test_hostile_trees_are_refused() -> None:
         Boxes((None,))(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))
     with refused("does not split"):
         Boxes((None,))(Statement(2, (), (), GainObjective(Squares(((ONE, ONE),), p))))
+
+
+def test_the_first_box_of_one_budget_is_the_least() -> None:
+    """With p . r = 1 an entry is least if all others are M times it, and largest if 1 / M."""
+    rng = random.Random(9)
+    for _ in range(20):
+        k = rng.randint(1, 5)
+        p, most = prior(rng, k), exp_upper(ONE)
+        low, high = _Shrink(ldp(p, ONE), p).root()
+        for w, a, b in zip(p, low, high, strict=True):
+            least, largest = 1 / (w + (1 - w) * most), 1 / (w + (1 - w) / most)
+            assert 0 <= least - a * GRID < GRID
+            assert 0 <= b * GRID - largest < GRID

@@ -10,13 +10,14 @@ from hypothesis import given, settings, strategies as st
 
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import Constant, Matrix, Ratio
-from mechdesign.kernel.oracles import OneBudget
+from mechdesign.kernel.oracles import OneBudget, one_budget
 from mechdesign.kernel.oracles.common import GRID, ceilings
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
     KINDS,
     cone,
+    cost,
     exponent,
     gained,
     least_cost,
@@ -126,3 +127,26 @@ def test_hostile_blocks_and_weights_are_refused() -> None:
             OneBudget(direction=Numbers(n)).linear(statement)
     with refused("negative weight"):
         OneBudget(direction=Numbers([1.0, -1.0, 1.0])).linear(statement)
+
+
+@pytest.mark.parametrize("steps", [2, 3, 40])
+def test_prices_are_safe_after_any_number_of_steps(
+    monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """What W is short of 0 in the end is taken from the prices, and no more than that."""
+    monkeypatch.setattr(one_budget, "NEWTON", steps)
+    rng = random.Random(6)
+    short = 0
+    for _ in range(60):
+        k = rng.randint(2, 6)
+        part = Ratio(Constant(exponent(rng)))
+        statement = Statement(k, (part,), (), gained(k, p=prior(rng, k)))
+        most = statement.ratio(0, 1)
+        assert most is not None
+        c, u = cost(rng, k), cost(rng, k)
+        safe = OneBudget().linear(statement)(list(c), list(u), None)
+        d = [a - b for a, b in zip(c, safe, strict=True)]
+        least = sum(d) + (most - 1) * sum(min(v, 0) for v in d)
+        assert least >= 0
+        short += least > UNIT / 10**6
+    assert (short == 0) == (steps == 40)

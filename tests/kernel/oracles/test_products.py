@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Entropy, Squares, units
-from mechdesign.kernel.generators import Ball, Constant, Lift, Listed, Matrix, Ratio
+from mechdesign.kernel.generators import Ball, Cone, Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.oracles import Products
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.statement import Statement
@@ -200,3 +200,41 @@ def test_a_surplus_of_no_products_is_the_largest_share() -> None:
         (tight, _), _ = least_surplus(statement, gain, u, products(ONE, [], []))
         safe = tight.gain(statement, gain, u)
         assert float(Fraction(-sum(safe), UNIT)) == pytest.approx(float(tight.surplus))
+
+
+@pytest.mark.parametrize("kind", ["ratios", "levels", "lift"])
+def test_the_surplus_is_the_least_where_all_entries_are_one(kind: str) -> None:
+    """With epsilon 0 every column is a multiple of (1, .., 1), where no step loses anything.
+
+    The products of rows say that entries do not differ; with large multipliers T is positive
+    exactly if the claim holds at (1, .., 1): c >= g(1, .., 1) + Sum u.
+    """
+    rng = random.Random(8)
+    for _ in range(12):
+        k = rng.randint(2, 4)
+        p, u = prior(rng, k), cost(rng, k)
+        lift, levels, huge = None, None, Fraction(1 << 70)
+        parts: tuple[Cone, ...] = (Ratio(Constant(0 * ONE)),)
+        pairs = [((x, z), (z, x)) for x in range(k) for z in range(x)]
+        if kind == "lift":
+            lift = prior(rng, k)
+            parts = (*parts, Lift(0 * ONE, 0 * ONE, Listed((lift,))))
+            pairs = [((x, k), (k, x)) for x in range(k)]
+        statement = Statement(k, parts, (), gained(k))
+        if kind == "levels":
+            levels = Numbers([huge] * k)
+            pairs += [((x, k + 1), (k + 1, x)) for x in range(k)]
+        forms = [form for pair in pairs for form in pair]
+        weights = [(2 * n, 2 * n + 1, huge) for n in range(len(pairs))]
+        gain = Squares((numbers(rng, k), numbers(rng, k)), p, (ONE / 3, ONE / 2))
+        least = gain((1,) * k, up=True) + Fraction(sum(u), UNIT)
+        down = max(least + ONE, ONE)  # prices at which the surplus is about 1
+        u = [v - int((least - down) / k * UNIT) for v in u]
+        for share, holds in ((1 + ONE / 10**9, True), (1 - ONE / 10**9, False)):
+            oracle = products(down * share, forms, weights, lift, levels)
+            if holds:
+                safe = oracle.gain(statement, gain, u)
+                assert sum(safe) * ONE / UNIT == pytest.approx(float(-gain((1,) * k, up=True)))
+            else:
+                with refused("do not prove"):
+                    oracle.gain(statement, gain, u)

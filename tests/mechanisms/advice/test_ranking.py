@@ -10,6 +10,7 @@ import mechdesign as md
 from mechdesign import InputError
 from mechdesign.mechanisms import Advice, advise
 from mechdesign.mechanisms.registry import LDP_MECHANISMS
+from tests.mechanisms_support import exact_table
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(2, 1), (5, "0.01"), (100, 3), (3000, "1e-6"), (9, 30)])
@@ -24,7 +25,17 @@ def test_everything_is_that_of_the_mechanisms(k: int, epsilon: object) -> None:
         assert each.risk_ratio == pytest.approx(made.risk / made.least_known_risk)
         assert each.count_error == pytest.approx(math.sqrt(n * made.risk / k))
         assert each.bits_per_report == made.bits_per_report
+        assert each.best_guess == made.best_guess
         assert each.decoding_seconds > 0
+
+
+@pytest.mark.parametrize("kind", LDP_MECHANISMS)
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1), (5, "0.01"), (7, 3), (9, 8)])
+def test_the_best_guess_is_that_of_every_report(kind: str, k: int, epsilon: object) -> None:
+    made = LDP_MECHANISMS[kind](k, epsilon)
+    right = sum(map(max, zip(*exact_table(made), strict=True))) / k
+    assert made.best_guess == pytest.approx(float(right), rel=1e-13)
+    assert right <= made.largest_ratio() / (made.largest_ratio() + k - 1)  # of all under LDP
 
 
 def test_the_best_is_short_and_good() -> None:

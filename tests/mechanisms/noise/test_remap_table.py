@@ -123,3 +123,22 @@ def test_other_losses_are_refused(loss: object) -> None:
     with pytest.raises(InputError, match="loss: expected one of absolute, euclidean"):
         made.expected_loss(Prior.uniform(4), loss)
     assert math.isclose(*made.expected_loss(Prior.uniform(4)), rel_tol=1e-12)
+
+
+@given(noises(), st.sampled_from(sorted(LOSSES)), st.integers(0, 12))
+@examples(40)
+def test_some_reports_are_replaced_where_that_saves_most(
+    given_: tuple[LatticeNoise, Prior], loss: str, most: int
+) -> None:
+    """No more than so many, none for the worse, and all inside the border for enough."""
+    made, prior = given_
+    losses = made.losses(prior, loss)
+    table, saved = losses.moves(made.exponent, most)
+    moved = np.flatnonzero(table != np.arange(len(table)))
+    assert len(moved) <= most
+    joint, each = tables(made, prior, loss)
+    risks = joint.T @ each
+    gains = risks[moved, moved] - risks[moved, table[moved]]
+    assert (gains > -1e-12).all()
+    assert saved == pytest.approx(float(gains.sum()), abs=1e-9)
+    assert losses.expected(table)[0] <= losses.expected(np.arange(len(table)))[1] + 1e-12

@@ -283,3 +283,24 @@ def test_equal_mechanisms_are_equal() -> None:
     assert OptimizedUnaryEncoding(5, 1) == OptimizedUnaryEncoding(5, 1, digits=2)
     assert OptimizedUnaryEncoding(5, 1) != OptimizedUnaryEncoding(5, 1, digits=3)
     assert OptimizedUnaryEncoding(5, 1) != SymmetricUnaryEncoding(5, 1)
+
+
+@given(sizes, budgets, st.integers(1, 255))
+@examples(20)
+def test_a_chosen_q_keeps_the_budget_and_is_restored(
+    k: int, epsilon: Fraction, others: int
+) -> None:
+    chosen = OptimizedUnaryEncoding(k, epsilon, digits=8, others=others)
+    p, q = chosen.chances
+    assert q == Fraction(others, 256)
+    assert p * (1 - q) <= exp_upper(epsilon) * q * (1 - p)
+    again = OptimizedUnaryEncoding.restored(chosen.inputs, LDP(epsilon), chosen.parameters())
+    assert again == chosen
+
+
+def test_a_chosen_q_needs_its_digits() -> None:
+    with pytest.raises(InputError, match="digits"):
+        OptimizedUnaryEncoding(3, 1, others=1)
+    for others in (0, 4, "1"):
+        with pytest.raises(InputError, match="others"):
+            OptimizedUnaryEncoding(3, 1, digits=2, others=others)  # type: ignore[arg-type]

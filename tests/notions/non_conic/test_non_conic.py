@@ -49,9 +49,9 @@ from mechdesign import (
     load_problem,
     save,
 )
-from mechdesign.designs.multipliers import block_of
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError
+from mechdesign.evidence.multipliers import block_of
 from mechdesign.kernel import digest, verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.limits import Gauge, Information

@@ -29,8 +29,8 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.designs.multipliers import block_of
 from mechdesign.errors import CertificateError, UnsupportedError
+from mechdesign.evidence.multipliers import block_of
 from mechdesign.kernel import digest, verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Decoders

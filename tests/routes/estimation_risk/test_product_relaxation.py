@@ -34,10 +34,11 @@ PRIOR = Prior.from_counts([1, 2, 3, 4, 3])
 
 
 def as_if_many(problem: Problem) -> Solution:
-    """Solve as where the rays are too many to list, without the bound of a larger cone."""
+    """Solve as where the rays are too many to list, by products alone."""
     with (
         mock.patch.object(solve, "_listed", return_value=None),
         mock.patch.object(solve, "relaxed", return_value=None),
+        mock.patch.object(solve, "separable_bound", return_value=None),
     ):
         return design(problem, route="estimation")
 

@@ -29,9 +29,9 @@ from mechdesign import (
 )
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Notion
-from mechdesign.routes.interior.dense_kkt import DenseKKT
-from mechdesign.routes.interior.method import interior_point
+from mechdesign.routes.interior.newton import interior_point
 from mechdesign.routes.interior.solve import solve_interior
+from mechdesign.routes.interior.sparse import SparseBlocks
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.utilities import Utility
 from problems import families
@@ -214,25 +214,6 @@ def test_limits_that_are_none(key: str, wrong: object) -> None:
         design(families.ldp_numeric(3), **{key: wrong})  # type: ignore[arg-type]
 
 
-def test_the_rows_of_dense_blocks_are_those_given() -> None:
-    """B, its inverse and the sum over outputs, against the definition."""
-    rng = np.random.default_rng(0)
-    A = sp.csr_array(sp.random_array((30, 7), density=0.4, rng=rng))
-    blocks = DenseKKT(A, np.ones(7), 5)
-    D, d = rng.random((1, 30, 3)) + 0.1, rng.random((1, 5, 3)) + 0.1
-    blocks.factor(D, d)
-    g, weights = rng.random((1, 7, 3)), np.array([1.0, 2.0, 0.5])
-    found, total = blocks.solve(g), np.zeros((5, 5))
-    for y in range(3):
-        B = A.T @ sp.diags_array(D[0, :, y]) @ A
-        B = B.toarray() + np.diag(np.append(d[0, :, y], [0, 0]))
-        assert np.allclose(B @ found[0, :, y], g[0, :, y])
-        total += weights[y] * np.linalg.inv(B)[:5, :5]
-    assert np.allclose(blocks.schur(weights)[0], total)
-    v, w = rng.random((1, 7, 3)), rng.random((1, 30, 3))
-    assert np.allclose((blocks.rows(v) * w).sum(), (v * blocks.columns(w)).sum())
-
-
 def test_outputs_and_inputs_alike_stand_for_each_other() -> None:
     """LDP at a uniform prior, Hamming loss: one output for all k gives (k - 1)/(e**eps + k - 1)."""
     k, epsilon = 6, 1.0
@@ -242,9 +223,9 @@ def test_outputs_and_inputs_alike_stand_for_each_other() -> None:
         A[row, x], A[row, z] = math.exp(-epsilon), -1.0
     cost = np.ones((1, k, 1))
     cost[0, 0, 0] = 0.0
-    blocks = DenseKKT(sp.csr_array(A), np.ones(k), k)
+    blocks = SparseBlocks(sp.csr_array(A), k, np.array([float(k)]))
     orbit = np.zeros(k, dtype=np.intp)
-    found = interior_point(blocks, cost, Limits(), counts=np.array([float(k)]), orbit=orbit)
+    found = interior_point(blocks, cost, Limits(), orbit=orbit)
     wanted = (k - 1) / (math.exp(epsilon) + k - 1)
     assert math.isclose(found.value[0] / k, wanted, rel_tol=1e-7)
     assert found.bound[0] <= found.value[0]

@@ -11,9 +11,8 @@ from mechdesign.prior_sets import PriorSet, Weights
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp import output_generation as module
 from mechdesign.routes.lp.linear_program import by_highs
-from mechdesign.routes.lp.output_generation import by_outputs, pays, sharing_priors
+from mechdesign.routes.lp.output_generation import by_outputs, pays
 from mechdesign.routes.presolve.chain import conic_program
-from mechdesign.routes.presolve.reduction import reduced_costs
 from problems.families import bounded_prior_ball, bounded_prior_box
 
 
@@ -106,20 +105,3 @@ def test_members_are_found_after_the_last_round_only(
         assert sum(prior) == 1
         assert min(prior) >= 0
         assert priors.contains(prior)
-
-
-@pytest.mark.parametrize("kind", [bounded_prior_ball, bounded_prior_box, joined])
-def test_outputs_with_slack_share_priors_at_the_same_bound(
-    kind: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program, _ = conic_program(kind(20))  # type: ignore[operator]
-    monkeypatch.setattr(module, "sharing_priors", lambda _, duals: duals)
-    own = by_outputs(program, Limits()).duals
-    shared = sharing_priors(program, own)
-    bounds = [reduced_costs(program, duals).min(axis=1).sum() for duals in (own, shared)]
-    assert bounds[1] == pytest.approx(bounds[0], rel=1e-12)
-    numbers = [
-        len({n for m in duals[0].multipliers for n in m.other.tolist()}) for duals in (own, shared)
-    ]
-    assert numbers[1] < numbers[0]
-    assert {m.output[0] for m in shared[0].multipliers} == {m.output[0] for m in own[0].multipliers}

@@ -6,10 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
 
 import mechdesign as md
-from mechdesign.prior_sets import PriorSet
+from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.prior_sets import PriorList, PriorSet
 from mechdesign.routes.highs import LPModel, solve_lp
 from mechdesign.routes.lp.extended_formulation import extended_formulation
 from problems.families import random_prior
@@ -25,34 +28,43 @@ def sets(k: int, seed: int) -> list[PriorSet]:
     ]
 
 
-@settings(max_examples=20)
-@given(k=st.integers(2, 5), seed=st.integers(0, 10), n=st.integers(0, 2), draw=st.integers(0, 99))
-def test_the_columns_are_those_of_all_vertices(k: int, seed: int, n: int, draw: int) -> None:
-    """The cheapest column with one sum is the same, whatever the costs."""
-    priors = sets(k, seed)[n]
+@settings(max_examples=40)
+@given(
+    k=st.integers(2, 5),
+    seed=st.integers(0, 10),
+    n=st.integers(0, 3),
+    draw=st.integers(0, 99),
+    sides=st.sampled_from([(True, True), (True, False), (False, True)]),
+)
+def test_the_columns_are_those_of_all_vertices(
+    k: int, seed: int, n: int, draw: int, sides: tuple[bool, bool]
+) -> None:
+    """The cheapest column with one sum is the same, and multipliers carried back prove it."""
+    priors = sets(k, seed)[min(n, 2)]
+    vertices = PriorList(priors.vertices())
+    upper, lower = (Bound() if side else None for side in sides)
     own, listed = (
-        md.BoundedPriorLIP(Fraction(1, 2), given).family(md.Domain.range(k))
-        for given in (priors, list(priors.vertices()))
+        LiftRows("lift", given, upper, lower, Fraction(1, 2))
+        for given in (vertices if n == 3 else priors, vertices)
     )
-    costs = np.random.default_rng(draw).normal(size=k)
-    found = []
-    for A in (
-        extended_formulation(own).A,
-        extended_formulation(listed, listed.priors.members).A,
-    ):
-        equal = np.zeros(A.shape[0], dtype=bool)
-        if A.shape[1] == k + len(listed.priors.members):
-            equal = extended_formulation(listed, listed.priors.members).equal
-        one = np.zeros((1, A.shape[1]))
-        one[:, :k] = 1
+    costs, values = np.random.default_rng(draw).normal(size=k), []
+    for family, table in ((own, ()), (listed, vertices.members)):
+        short = extended_formulation(family, table)
+        extra = np.zeros(short.A.shape[1] - k)
         model = LPModel(
-            np.concatenate([costs, np.zeros(A.shape[1] - k)]),
-            type(A)(np.concatenate([A.toarray(), one])),
-            np.append(np.where(equal, 0.0, -np.inf), 1.0),
-            np.append(np.zeros(len(equal)), 1.0),
+            np.append(costs, extra),
+            sp.csr_array(sp.vstack([short.A, np.append(np.ones(k), extra)[None]])),
+            np.append(np.where(short.equal, 0.0, -np.inf), 1.0),
+            np.append(np.zeros(len(short.equal)), 1.0),
         )
-        found.append(float(model.cost @ solve_lp(model, "simplex").primal))
-    assert found[0] == pytest.approx(found[1], abs=1e-9)
+        found = solve_lp(model, "simplex")
+        values.append(float(model.cost @ found.primal))
+        reduced = costs[:, None].copy()
+        for m in short.carry_back(np.maximum(-found.dual[:-1], 0.0), 0):
+            family.add_terms(reduced, m, table or tuple(short.priors))
+        assert float(reduced.min()) == pytest.approx(values[0], abs=1e-8)
+        assert all(priors.contains(prior) or prior in vertices.members for prior in short.priors)
+    assert values[0] == pytest.approx(values[1], abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])

@@ -29,6 +29,7 @@ from mechdesign.notions import Cone, Notion
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.linear_rows import LinearRows
 from mechdesign.notions.rows.pair_rows import FREE
+from mechdesign.routes.cones.shortest_paths import closure
 from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.linear_program import by_highs
@@ -37,7 +38,6 @@ from mechdesign.routes.presolve.chain import PRESOLVE, conic_program, solve_chai
 from mechdesign.routes.presolve.implied_pairs import ImpliedPairs, implied_pairs, thin_pairs
 from mechdesign.routes.presolve.merge_inputs import MergedInputs, MergeInputs
 from mechdesign.routes.presolve.reduction import Backend, ConicProgram, reduced_costs
-from mechdesign.routes.presolve.shortest_paths import closure
 from tests.routes_support import assert_optimal, proved_bound, repaired_value
 from tests.strategies import cases, examples, lp_optimum, priors
 

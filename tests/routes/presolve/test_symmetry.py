@@ -35,9 +35,9 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
-from mechdesign.routes.base import FamilyDual
 from mechdesign.routes.interior.conversion import by_interior
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.solve import solve_linear

@@ -17,7 +17,7 @@ from mechdesign import (
     Prior,
     Problem,
 )
-from mechdesign.designs.evidence import certificate_of
+from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.objectives import GainObjective
 from mechdesign.notions import Notion
 from mechdesign.routes.limits import Limits
@@ -80,9 +80,9 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
         u = u + 0.2 * rng.normal(size=len(u)) * problem.prior.array
         truth = largest_surplus(problem, u)
         found = search.price(u, 1e-9, boxes)
-        dual = search.dual(u, found)
-        assert dual.tree is not None
-        certificate = certificate_of(problem, problem.compiled, dual, lambda: 0.0)
+        certificate = found.proof(problem)
+        assert certificate is not None
+        assert isinstance(certificate.linearization, Boxes)
         most = statement.objective.constant - certificate.bound(statement)
         read = float(most) - float(u.sum())
         assert truth - 1e-9 <= read <= found.surplus + 1e-8
@@ -90,7 +90,7 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
             assert read == pytest.approx(found.surplus, abs=1e-8)
         assert found.surplus >= truth - 1e-9
         assert found.boxes <= boxes + 1
-        assert len(found.tree or ()) == search.count >= size
+        assert len(certificate.linearization.tree) == search.count >= size
         size = search.count
         if found.boxes < boxes and search.program is not None:
             assert found.surplus <= max(1e-9, truth) + 1e-7
@@ -111,8 +111,7 @@ def test_the_search_ends_at_the_optimum_or_says_what_ended_it(
     for limits in (Limits(), Limits(seconds=1000.0)):
         raw = solve_by_rays(problem, limits)
         assert not limits.ended
-        assert raw.dual is not None
-        assert raw.dual.search == "boxes"
+        assert isinstance(raw.proofs[0](problem).linearization, Boxes)
         assert total(raw.matrix) == pytest.approx(total(optimum.matrix), rel=1e-6)
     monkeypatch.setattr(branch_and_bound, "MOST_ENTRIES", 5 * 70)
     for limits in (Limits(), Limits(seconds=1000.0)):

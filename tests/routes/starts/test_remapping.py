@@ -110,3 +110,30 @@ def test_an_interior_optimum_has_no_outputs_of_rounding() -> None:
     found = design(problem, route="interior")
     assert len(found.channel.outputs) <= 8
     assert found.gap < 2e-8
+
+
+def test_dust_beside_a_constant_channel_is_no_report() -> None:
+    """Also for a worst case; what is worth more than the share stays."""
+    utility = MeanAbsoluteError(worst_case=True)
+    problem = Problem(range(3), LDP(1), utility, outputs=range(3))
+    dust = 1e-10 * np.array([[1.0], [1.0], [np.e]])
+    matrix = np.hstack([np.zeros((3, 1)), 1 - dust, dust])
+    found, labels = without_rare(problem, matrix, range(3), 3e-9)
+    assert labels == [1]
+    assert found == pytest.approx(np.ones((3, 1)))
+    same, labels = without_rare(problem, matrix, range(3), 0.0)
+    assert (same is matrix) == (labels == [0, 1, 2])
+    useful = np.array([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.4, 0.6, 0.0]])
+    useful[:, :2] *= 1 - 1e-6
+    useful[:, 2] = 1e-6
+    kept, labels = without_rare(problem, useful, range(3), 3e-9)
+    assert kept is useful
+    assert labels == [0, 1, 2]
+
+
+def test_dust_of_a_solver_may_be_below_zero() -> None:
+    problem = Problem(range(3), LDP(1), MeanAbsoluteError(worst_case=True), outputs=range(3))
+    matrix = np.tile([-1e-17, 1 + 1e-12, 2e-16], (3, 1))
+    found, labels = without_rare(problem, matrix, range(3), 3e-9)
+    assert labels == [1]
+    assert found == pytest.approx(np.ones((3, 1)))

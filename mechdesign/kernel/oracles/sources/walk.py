@@ -108,7 +108,7 @@ class Walk(Source):
 
     def count(self, statement: Statement) -> int:
         """Return a count that a walk with a fitting surplus has."""
-        return statement.k**2
+        return min(statement.k, 16) * statement.k
 
     def steps(self, statement: Statement) -> int:
         """Return the gains at all ends; what is visited is limited by itself."""

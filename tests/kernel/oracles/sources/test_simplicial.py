@@ -12,6 +12,7 @@ from mechdesign.errors import CertificateError
 from mechdesign.kernel.generators import Latent, Lift, Listed, ListedRow, Matrix, Ratio, Rows
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Facet, Simplicial
+from mechdesign.kernel.oracles.sources.simplicial import _diagonal
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
@@ -188,3 +189,46 @@ def test_a_long_chain_is_safe() -> None:
         for _ in range(4):
             assert sum((a - b) * v for a, b, v in zip(safe, c, q, strict=True)) <= 0
             q = [v + rng.randint(0, 2**59) for v in q]
+
+
+def inverse(rows: list[list[Fraction]]) -> list[list[Fraction]] | None:
+    """Return the inverse of a matrix by elimination; None if there is none."""
+    k = len(rows)
+    table = [[*row, *(ONE * (x == z) for z in range(k))] for x, row in enumerate(rows)]
+    for n in range(k):
+        pivot = next((x for x in range(n, k) if table[x][n]), None)
+        if pivot is None:
+            return None
+        table[n], table[pivot] = table[pivot], table[n]
+        table[n] = [v / table[n][n] for v in table[n]]
+        for x in range(k):
+            if x != n:
+                table[x] = [a - table[x][n] * b for a, b in zip(table[x], table[n], strict=True)]
+    return [row[k:] for row in table]
+
+
+def test_rounding_is_allowed_for_regular_m_matrices_only() -> None:
+    """One positive entry in each row, each in a column of its own, sums >= 0, and regular."""
+    rng = random.Random(5)
+    seen = [0, 0]
+    for _ in range(1500):
+        k = rng.randint(1, 4)
+        rows = [[Fraction(rng.choice((0, 0, 0, -1, -1, -2))) for _ in range(k)] for _ in range(k)]
+        places = rng.sample(range(k), k)
+        if rng.random() < 0.2:
+            places[0] = rng.randrange(k)
+        for row, place in zip(rows, places, strict=True):
+            row[place] = Fraction(-sum(row) + row[place] + rng.choice((0, 0, 1, 1, -1)))
+            row[rng.randrange(k)] += rng.choice((0, 0, 0, 0, 1))
+        positive = [[x for x, v in enumerate(row) if v > 0] for row in rows]
+        signs = all(len(some) == 1 for some in positive)
+        signs = signs and len({some[0] for some in positive}) == k
+        signs = signs and all(sum(row) >= 0 for row in rows)
+        found = _diagonal([{x: v for x, v in enumerate(row) if v} for row in rows])
+        undone = inverse(rows)
+        assert (found is not None) == (signs and undone is not None)
+        if found is not None and undone is not None:
+            assert found == [some[0] for some in positive]
+            assert min(map(min, undone)) >= 0
+        seen[found is not None] += 1
+    assert min(seen) > 100

@@ -14,6 +14,7 @@ from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
 from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Classes, Subsets, Walk
+from mechdesign.kernel.oracles.sources.base import Ask
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost
 from mechdesign.kernel.statement import Statement
@@ -223,6 +224,36 @@ def test_a_walk_pays_what_all_subsets_need_or_its_claim(seed: int) -> None:
                 assert abs(a - min(b, d)) <= 4
 
 
+def test_a_walk_with_good_slopes_rules_out_all_that_its_claim_pays() -> None:
+    """For inputs alike, G(t, S) + m (t(S) - t) depends on t alone with the right m: with ends near
+    each t(S), what all sets need at most is found from both sides.
+    """
+    rng = random.Random(4)
+    for _ in range(6):
+        k = rng.randint(2, 5)
+        p, u = (ONE / k,) * k, [cost(rng, 1)[0]] * k
+        statement = Statement(k, (Ratio(Constant(exponent(rng))),), (), gained(k, p=p))
+        most = statement.ratio(0, 1)
+        assert most is not None
+        low = 1 / most
+        sizes = [low + (1 - low) * Fraction(n, k) for n in range(k + 1)]
+        near = Fraction(1, 10**7)
+        ends = sorted([*(t + near for t in sizes[:-1]), *(t - near for t in sizes[1:])])
+        ends = [low, *ends, ONE]
+        for gain in (Squares(units(p), p), Entropy.of_inputs(p)):
+            slopes = []
+            for t in ends:  # what one more input that is raised adds, for each unit of t(S)
+                up, down = (float(t * gain.split(0)(q / t)) / UNIT for q in (ONE, low))
+                rise = up - down + float(u[0] * (1 - low)) / UNIT
+                slopes.append(-rise / float((1 - low) / k))
+            full = Rays(Subsets()).gain(statement, gain, u)
+            needed = Fraction(u[0] - full[0], UNIT) * k
+            for c in (needed + ONE / 1000, needed - ONE / 1000):
+                found = Walk(c, (tuple(ends[1:-1]),), (Numbers(slopes),))
+                rays = found(statement, Ask(gain, u, [1] * k)).rays
+                assert (rays == []) == (c > needed)
+
+
 def test_hostile_walks_are_refused() -> None:
     k, p = 3, (ONE / 3,) * 3
     gain = Squares(units(p), p)
@@ -249,7 +280,6 @@ def test_hostile_walks_are_refused() -> None:
     refuses("one budget", Walk(ONE, ((), ()), (two, two), ((0,), (1, 2))))
     refuses("gains that split", fits, Numbers([1.0] * 3), Hellinger(p, p))
     refuses("does not split", fits, None, Squares((p,), p))
-    refuses("does not split", fits, None, Squares(units(p), p, (ONE,) * 3))
     zero = (ZERO, ZERO, ONE)
     with pytest.raises(CertificateError):
         Rays(Walk(ONE, ((), ()), (two, two), ((0, 1), (2,)))).gain(

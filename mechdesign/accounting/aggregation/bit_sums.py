@@ -1,0 +1,177 @@
+"""One entry of the sum of bit vectors: its law, and how well it tells one bit, between bounds.
+
+An entry is the own bit plus R = Bin(m, p) + Bin(r, q). All of it follows from the ratios
+rho_s = Pr(R = s - 1) / Pr(R = s), which grow with s (R is a sum of independent bits, so its law is
+log-concave). The generating function G(z) = (1 - p + p z)**m (1 - q + q z)**r has
+
+    (1 - p + p z) (1 - q + q z) G' = (m p (1 - q + q z) + r q (1 - p + p z)) G,
+
+and the coefficients of z**s say, with N = m + r and s0 = (m p (1 - q) + r q (1 - p)) / a,
+a = p (1 - q) + q (1 - p):
+
+    (1 - p) (1 - q) (s + 1) / rho_(s+1) + a (s - s0) = p q (N - s + 1) rho_s
+
+Upward for s < s0 and downward for s > s0 every term is positive: an error of one ratio shrinks in
+the next, which adds at most 16 units of 2**-53 of its own. So a start far out needs no more than
+the ratios of Bin(N, p) and Bin(N, q), between which those of R are (Sum_i w_i e_(s-1)(w without i)
+= s e_s(w) for the odds w of the bits). Where both ends have met, the ratio is known. The mass
+further out is below a geometric series, since the ratios grow.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dgttrf
+
+from mechdesign._typing import FloatArray
+
+__all__ = ["BitSum", "bit_sum", "hockey_stick"]
+
+UNIT = 2.0**-53
+
+STEP = 16
+"""Roundings of a step from one ratio to the next."""
+
+MET = 64
+"""How far apart in units both ends of a ratio may be where it counts as known."""
+
+SPARE, KEPT = 80.0, 30.0
+"""How much further out than delta, as logarithms of mass, ratios are begun and masses are kept.
+
+Between them lie the e**30 that p and q may be apart, and 2**-53.
+"""
+
+SCALE = 2.0**300
+"""Keeps LAPACK from exchanging rows; a power of 2, so that it rounds nothing."""
+
+
+class BitSum(NamedTuple):
+    """The law of one entry, if the own bit is Bern(p) and if it is Bern(q).
+
+    ``high`` and ``low`` are its masses at the places that are kept, of shape ``(n_places,)``, and
+    ``loss`` the logarithms of their ratios, which grow. ``spare`` bounds the mass left out,
+    ``wrong`` the error of the losses, and e**``factor`` that of a factor of each place, which both
+    masses have in common.
+    """
+
+    high: FloatArray
+    low: FloatArray
+    loss: FloatArray
+    spare: float
+    wrong: float
+    factor: float
+
+
+def bit_sum(p: Fraction, q: Fraction, m: int, r: int, delta: float) -> BitSum:
+    """Return the law of a bit plus Bin(m, p) + Bin(r, q), 0 < q < p < 1.
+
+    ``delta`` says how much mass may be left out.
+    """
+    masses, (low, top), spare, n_steps = _masses(p, q, m, r, math.log(1 / delta))
+    padded = np.concatenate([[0.0], masses, [0.0]])
+    kept = slice(int(low > 0), len(padded) - 1 - int(top < m + r))
+    high, less = ((float(c) * padded[:-1] + float(1 - c) * padded[1:])[kept] for c in (p, q))
+    spare += masses[0] * (low > 0) + masses[-1] * (top < m + r)
+    wrong = UNIT * (STEP * n_steps + MET + 64)
+    # both laws have the same monotone likelihood ratios
+    loss = np.maximum.accumulate(np.log(high / less))
+    return BitSum(high, less, loss, float(spare), wrong, (len(padded) + 2) * (wrong + 512 * UNIT))
+
+
+def _masses(
+    p: Fraction, q: Fraction, m: int, r: int, reach: float
+) -> tuple[FloatArray, tuple[int, int], float, int]:
+    """Return the masses of R, their first and last place, and a bound on the mass elsewhere."""
+    n, mean = m + r, float(m * p + r * q)
+    spread = float(m * p * (1 - p) + r * q * (1 - q))
+    away = reach + SPARE
+    width = math.sqrt(2 * spread * away) + away  # Bernstein's inequality
+    low, top = max(0, math.floor(mean - width)), min(n, math.ceil(mean + width))
+    logs, good = _log_ratios(p, q, m, r, low, top)
+    n_steps, known = len(logs), np.flatnonzero(good)
+    if not known.size:
+        return np.ones(1), (low, low), float(n > 0), 1
+    low, logs = low + int(known[0]), logs[known[0] : known[-1] + 1]
+    heights = np.append(0.0, -np.cumsum(logs))
+    heights -= heights.max()
+    first, last = np.flatnonzero(heights >= -reach - KEPT)[[0, -1]].tolist()
+    # at least two places, as one ratio tells how fast the masses outside fall
+    first = min(first, len(logs) - 1)
+    last = max(last, first + 1)
+    masses, logs = np.exp(heights[first : last + 1]), logs[first:last]
+    low, top = low + first, low + last
+    masses /= masses.sum()
+    slack = 1 + 1e-6
+    below = _geometric(logs[0], slack) * masses[0] if low > 0 else 0.0
+    above = _geometric(-logs[-1], slack) * masses[-1] if top < n else 0.0
+    return masses, (low, top), float(min(below + above, 1.0)), n_steps
+
+
+def _geometric(log: float, slack: float) -> float:
+    """Return x + x**2 + ... for x = e**log, rounded up; infinite where it is."""
+    x = math.exp(min(log, 1.0)) * slack
+    return x / (1 - x) * slack if x < 1 else math.inf
+
+
+def _log_ratios(
+    p: Fraction, q: Fraction, m: int, r: int, low: int, top: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return ln rho_s for low < s <= top, and where it is known."""
+    n = m + r
+    both, none = p * q, (1 - p) * (1 - q)
+    apart = p + q - 2 * both
+    turn = (m * p * (1 - q) + r * q * (1 - p)) / apart
+    whole = math.floor(turn + Fraction(1, 2))
+    rest, odds = float(turn - whole), [float(c / (1 - c)) for c in (p, q)]
+
+    s = np.arange(low, min(whole, top), dtype=np.float64)  # from rho_s to rho_(s+1)
+    over = float(none) * (s + 1)
+    starts = [low / ((n - low + 1) * w) for w in odds]
+    away = (whole - s) + rest
+    up = _chains(float(apart) * away / over, float(both) * (n - s + 1) / over, starts)
+
+    s = np.arange(top, max(whole, low), -1, dtype=np.float64)  # from rho_(s+1) to rho_s
+    over = float(both) * (n - s + 1)
+    starts = [(n - top) * w / (top + 1) for w in odds]
+    away = (s - whole) - rest
+    down = _chains(float(apart) * away / over, float(none) * (s + 1) / over, starts)[:, ::-1]
+    ends = np.concatenate([1 / up, down], axis=1)
+    return np.log(ends[0]), np.abs(ends[0] - ends[1]) <= MET * UNIT * ends[0]
+
+
+def _chains(added: FloatArray, factors: FloatArray, starts: list[float]) -> FloatArray:
+    """Return y_1 = a_1 + f_1 z, y_2 = a_2 + f_2 / y_1, ... for each start z, all terms positive.
+
+    These are the pivots of a tridiagonal matrix.
+    """
+    found = np.empty((len(starts), len(added)))
+    below = np.append(-factors[1:] / SCALE, np.zeros(2))  # two rows more, as LAPACK asks for three
+    for row, start in zip(found, starts, strict=True) if len(added) else ():
+        pivots = np.append(added, np.ones(2))
+        pivots[0] += factors[0] * start
+        row[:] = dgttrf(below, pivots, np.full(len(below), SCALE))[1][:-2]
+    return found
+
+
+def hockey_stick(a: BitSum, b: BitSum, epsilon: float, *, up: bool) -> float:
+    """Return a bound on the hockey-stick divergence of (p, q) against (q, p) in two entries.
+
+    That is Sum (high_a low_b - e**epsilon low_a high_b)_+. The losses add up to loss_a - loss_b,
+    and grow with the first place and fall with the second: so the sum is over tails. As both
+    masses of a place share their error but for that of the loss, it is a sum at an epsilon moved by
+    that much, times a factor.
+    """
+    moved = a.wrong + b.wrong + 8 * UNIT * (1 + abs(epsilon))
+    central = epsilon - moved if up else epsilon + moved
+    cut = np.searchsorted(b.loss, a.loss - central)
+    inside = float(a.high @ np.append(0.0, np.cumsum(b.low))[cut])
+    outside = float(a.low @ np.append(0.0, np.cumsum(b.high))[cut]) * math.exp(central)
+    rounded = 4 * (len(a.loss) + len(b.loss) + 4) * UNIT * (inside + outside)
+    spare, factor = a.spare + b.spare, math.exp(a.factor + b.factor)
+    if up:
+        return min((inside - outside + rounded) * factor + spare, 1.0) * (1 + 8 * UNIT)
+    return max(inside - outside - rounded, 0.0) / factor * max(1 - spare, 0.0) * (1 - 8 * UNIT)

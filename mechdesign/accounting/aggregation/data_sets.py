@@ -1,0 +1,127 @@
+"""All data sets of the others at once: how many hold either of two values, by branch and bound.
+
+Changing one value from a to b moves the entries a and b of the sum only. Given the data they are
+independent: the own bit, plus Bin(m, p) + Bin(n - 1 - m, q) where m of the others hold the value of
+the entry. So a data set counts by its m_a and m_b, with m_a + m_b <= n - 1.
+
+Where m lies in a range from l to h, l people send Bern(p) and n - 1 - h send Bern(q) for sure. The
+entry is what these and the own bit send, plus independent bits of h - l people, whose law does
+not depend on the own value: noise added afterwards. So the entry without these people tells at
+least as much (data processing), for every m of the range. Ranges are halved until each pair of them
+is within delta; a range of one number loses nothing.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache, partial
+
+import numpy as np
+
+from mechdesign.accounting.aggregation.bit_sums import BitSum, bit_sum, hockey_stick
+from mechdesign.accounting.shuffling.crossings import crossing
+
+__all__ = ["DataSets"]
+
+Range = tuple[int, int]
+
+CERTAIN = BitSum(np.ones(1), np.ones(1), np.zeros(1), 0.0, 0.0, 0.0)
+"""The law of an entry that tells nothing."""
+
+MOST_WORK = 10**7
+"""Places of laws that one search over data sets goes through, at most."""
+
+MARGINS = (0.003, 0.01, 0.03, 0.08, 0.2, 0.5, 1.0, 3.0)
+"""Steps above a lower bound, relative to it, of budgets that are proved."""
+
+LEAST_GUESS = 1e-6
+
+
+class DataSets:
+    """What n people may hold, whose bits are 1 with probability p for their value and q else.
+
+    Parameters
+    ----------
+    p, q
+        0 < q < p < 1.
+    n, k
+        How many people, and values.
+    delta
+        For which the laws reach far enough.
+    single
+        Whether one entry tells the sum: for two values and one bit.
+    """
+
+    def __init__(
+        self, p: Fraction, q: Fraction, n: int, k: int, delta: float, *, single: bool = False
+    ) -> None:
+        self._p, self._q, self._others, self._k, self._delta = p, q, n - 1, k, delta
+        self._single = single
+        self._law = lru_cache(maxsize=512)(self._computed)
+
+    def _computed(self, least: int, most: int) -> BitSum:
+        """Return the law of an entry whose value is held by some number in a range."""
+        return bit_sum(self._p, self._q, least, self._others - most, self._delta)
+
+    def _bound(self, first: Range, second: Range, epsilon: float, *, up: bool) -> float:
+        other = CERTAIN if self._single else self._law(*second)
+        return hockey_stick(self._law(*first), other, epsilon, up=up)
+
+    @property
+    def suspects(self) -> list[tuple[int, int]]:
+        """Data sets among which the worst is looked for: m_a and m_b."""
+        n = self._others
+        near = {*range(4), n // 4, n // 2, n - n // 4, *range(n - 3, n + 1)}
+        held = sorted(m for m in near if 0 <= m <= n)
+        whole = [(m, n - m) for m in held]
+        return whole if self._k == 2 else [*whole, *((m, 0) for m in held if m < n)]
+
+    def delta_below(self, epsilon: float, suspect: tuple[int, int] | None = None) -> float:
+        """Return a delta that one of the data sets needs."""
+        tried = self.suspects if suspect is None else [suspect]
+        return max(self._bound((a, a), (b, b), epsilon, up=False) for a, b in tried)
+
+    def epsilon_below(self, most: float) -> tuple[float, tuple[int, int]]:
+        """Return an epsilon below ``most`` that a data set exceeds, and that data set."""
+        found, worst = 0.0, self.suspects[0]
+        for suspect in self.suspects:
+            if self.delta_below(found, suspect) > self._delta:
+                at = partial(self._delta_at, suspect)
+                found, worst = crossing(at, self._delta, found, most, below=False), suspect
+        return found, worst
+
+    def _delta_at(self, suspect: tuple[int, int], epsilon: float, tolerance: float) -> float:
+        """Return what one data set needs; there is nothing that a tolerance would coarsen."""
+        return self.delta_below(epsilon, suspect)
+
+    def epsilon_above(self, least: float, most: float) -> float:
+        """Return an epsilon that no data set exceeds, at most a given one."""
+        for margin in MARGINS:
+            tried = max(least * (1 + margin), LEAST_GUESS)
+            if tried < most and self.is_within(tried, self._delta):
+                return tried
+        return most
+
+    def is_within(self, epsilon: float, delta: float) -> bool:
+        """Whether all data sets surely are within (epsilon, delta)."""
+        whole, work = (0, self._others), MOST_WORK
+        left = [(whole, whole)]
+        while left:
+            first, second = left.pop()
+            work -= sum(len(self._law(*each).loss) for each in (first, second))
+            if self._bound(first, second, epsilon, up=True) <= delta:
+                continue
+            wide = first if first[1] - first[0] >= second[1] - second[0] else second
+            if wide[0] == wide[1] or work < 0:
+                return False
+            middle = (wide[0] + wide[1]) // 2
+            for half in ((wide[0], middle), (middle + 1, wide[1])):
+                pair = (half, second) if wide is first else (first, half)
+                if self._occurs(*pair):
+                    left.append(pair)
+        return True
+
+    def _occurs(self, first: Range, second: Range) -> bool:
+        """Whether some data set has its counts in these ranges."""
+        fewest, most = first[0] + second[0], first[1] + second[1]
+        return fewest <= self._others and (self._k > 2 or most >= self._others)

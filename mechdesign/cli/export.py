@@ -1,0 +1,75 @@
+"""The command that writes what other programs use of a channel."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mechdesign.cli.common import DONE, check_writable, checked_file
+
+if TYPE_CHECKING:
+    from mechdesign.cli.common import Commands
+
+__all__ = ["add_commands"]
+
+
+def add_commands(commands: Commands) -> None:
+    """Add the command to the parser."""
+    export = commands.add_parser(
+        "export",
+        help="write a sampler for devices, or a listing for the checker that is proved by machine",
+        description="Write what other programs use of a saved channel or mechanism.",
+    )
+    export.add_argument("channel", metavar="CHANNEL.json")
+    what = export.add_mutually_exclusive_group(required=True)
+    what.add_argument(
+        "--client",
+        metavar="FOLDER",
+        help="a table of the certified integers, a sampler that draws reports from it on a device, "
+        "test vectors, and, with JavaScript, a page that is a device",
+    )
+    what.add_argument(
+        "--listing",
+        metavar="FILE",
+        nargs="?",
+        const="-",
+        help="the numbers of the file, unchecked, for formal/mechdesign-check; default: print them",
+    )
+    export.add_argument(
+        "--language", choices=("c", "javascript"), help="of the sampler; default: both"
+    )
+    export.set_defaults(run=_export)
+
+
+def _export(options: argparse.Namespace) -> int:
+    if options.client is None:
+        return _write_listing(options.channel, options.listing)
+    return _write_client(options.channel, Path(options.client), options.language)
+
+
+def _write_client(path: str, folder: Path, language: str | None) -> int:
+    from mechdesign.client import LANGUAGES, export_client
+
+    languages = LANGUAGES if language is None else (language,)
+    for file in export_client(checked_file(path), folder, languages):
+        print(f"wrote     {file}, {file.stat().st_size} bytes")
+    return DONE
+
+
+def _write_listing(path: str, target: str) -> int:
+    from mechdesign.errors import CertificateError
+    from mechdesign.files.channels import read_document
+    from mechdesign.files.listing import listing
+    from mechdesign.writing.atomic import write_atomically
+
+    check_writable(None if target == "-" else target, None, path)
+    try:
+        text = listing(read_document(Path(path)))
+    except CertificateError as error:
+        raise CertificateError(f"{path}: no listing: {error}") from None
+    if target == "-":
+        print(text, end="")
+    else:
+        write_atomically(Path(target), text)
+    return DONE

@@ -1,0 +1,103 @@
+"""Headers of the pages of a Parquet file: how many bytes a page takes, before it is unpacked.
+
+A header is a struct in the compact protocol of Thrift. pyarrow reads it, and shows nothing of it.
+
+Source: Apache Parquet, parquet.thrift, PageHeader; Apache Thrift, compact protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+__all__ = ["Page", "page_sizes"]
+
+USUAL, HEADER = 2**8, 2**20
+"""Bytes of a usual header, and of any: it may quote the least and the largest cell of its page."""
+
+DICTIONARY = 2
+"""The type of a page that holds a dictionary."""
+
+BOOLEANS, BYTE, INTEGERS, DOUBLE, BINARY, STRUCT = (1, 2), 3, (4, 5, 6), 7, 8, 12
+"""The kinds of fields in a header, by their numbers in the protocol."""
+
+
+class Page(NamedTuple):
+    """A page: its bytes, unpacked, and whether it holds a dictionary."""
+
+    size: int
+    is_dictionary: bool
+
+
+def page_sizes(file: BinaryIO, column: Any) -> Iterator[Page]:
+    """Yield the pages of a column in a row group, as their headers describe them.
+
+    Parameters
+    ----------
+    file
+        The file.
+    column
+        The metadata of the column, as pyarrow has them.
+
+    Raises
+    ------
+    ValueError, IndexError
+        If a header is damaged.
+    """
+    start = column.data_page_offset
+    if column.has_dictionary_page and column.dictionary_page_offset:
+        start = min(start, column.dictionary_page_offset)
+    end = start + column.total_compressed_size if column.num_values else start
+    while start < end:
+        file.seek(start)
+        try:
+            fields, length = _struct(file.read(USUAL), 0)
+        except IndexError:
+            file.seek(start)
+            fields, length = _struct(file.read(HEADER), 0)
+        kind, unpacked, packed = (fields.get(field, -1) for field in (1, 2, 3))
+        if min(kind, unpacked, packed) < 0:
+            raise ValueError
+        yield Page(unpacked, kind == DICTIONARY)
+        start += length + packed
+
+
+def _struct(data: bytes, at: int) -> tuple[dict[int, int], int]:
+    """Return the integers of a struct by their numbers, and where the struct ends."""
+    fields, number = dict[int, int](), 0
+    while head := data[at]:
+        step, kind = head >> 4, head & 15
+        at += 1
+        if step:
+            number += step
+        else:
+            number, at = _integer(data, at)
+        if kind in INTEGERS:
+            fields[number], at = _integer(data, at)
+        elif kind == BINARY:
+            length, at = _varint(data, at)
+            at += length
+        elif kind == STRUCT:
+            _, at = _struct(data, at)
+        elif kind in (BYTE, DOUBLE):
+            at += 1 if kind == BYTE else 8
+        elif kind not in BOOLEANS:
+            raise ValueError
+    return fields, at + 1
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return a number in groups of seven bits, the lowest first, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value, at = value | (byte & 127) << shift, at + 1
+        if byte < 128:
+            return value, at
+        shift += 7
+
+
+def _integer(data: bytes, at: int) -> tuple[int, int]:
+    """Return an integer, whose sign is its lowest bit, and where it ends."""
+    value, at = _varint(data, at)
+    return (value >> 1) ^ -(value & 1), at

@@ -1,0 +1,151 @@
+"""The certificate of a universal channel: the optimum where a cone is simplicial.
+
+Where k rows make a simplicial cone that holds every private column, with rays r_i, every private
+channel is a post-processing of one channel U of these rays (`kernel.oracles.sources.simplicial`),
+and the best objective v_i of each ray gives prices that are optimal, for the facets f_i
+
+    u = Sum_i (v_i / f_i . r_i) f_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from mechdesign.errors import CertificateError, UnsupportedError
+from mechdesign.evidence.estimator import estimator
+from mechdesign.evidence.rows import averaged, relaxed
+from mechdesign.kernel.arithmetic import UNIT, dot, scaled
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.generators import Cone
+from mechdesign.kernel.linearizations import AsGain, Costs, Linearizations
+from mechdesign.kernel.objectives import GainObjective, Loss, Risk
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import Facet, Simplicial
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.relaxations import Estimator, Relaxations
+from mechdesign.kernel.risk import Inverse
+from mechdesign.kernel.statement import Statement
+
+__all__ = ["facet_row", "objective", "short", "universal"]
+
+FEW_INPUTS, PRECISE = 8, 112
+"""Inputs up to which prices have so many bits."""
+
+EXACT = 64
+"""Bits of a denominator up to which prices stay exact: longer ones are rounded."""
+
+Row = dict[int, Fraction]
+
+
+def universal(
+    statement: Statement, facets: Sequence[Facet], relaxations: Sequence[Relaxations] = ()
+) -> Certificate:
+    """Return the certificate of the channel whose columns are the rays of some facets.
+
+    Parameters
+    ----------
+    statement
+        What is claimed.
+    facets
+        One for each input, rows of the statement after the relaxations.
+    relaxations
+        Taken first.
+    """
+    k, steps = statement.k, [*relaxations, *averaged(statement, None)]
+    small = relaxed(statement, steps)
+    for facet, ray in zip(facets, Simplicial(tuple(facets))(small, None).rays, strict=True):
+        if max(ray) <= 0:
+            facets = _turned(small, facets, facet)
+    source = Simplicial(tuple(facets))
+    F = [facet_row(small, facet) for facet in facets]
+    rays = list(source(small, None).rays)
+    scale = [
+        sum((v * r[x] for x, v in row.items()), Fraction(0)) for row, r in zip(F, rays, strict=True)
+    ]
+    if isinstance(small.objective, Risk):
+        steps.append(_estimator(small.objective, F, rays, scale))
+        small = relaxed(small, steps[-1:])
+    line, worth = objective(small)
+    prices = [Fraction(0)] * k
+    for row, v, s in zip(F, map(worth, rays), scale, strict=True):
+        t = v / s
+        if not sum(row.values()):  # no channel uses the ray: less is as good
+            t = Fraction(scaled(t, bits=EXACT // 2), 1 << EXACT // 2)
+        for x, entry in row.items():
+            prices[x] += t * entry
+    return Certificate(line, Rays(source), tuple(steps), (), short(prices, k))
+
+
+def _turned(statement: Statement, facets: Sequence[Facet], tie: Facet) -> list[Facet]:
+    """Return facets where a row that ties inputs has a ray >= 0.
+
+    q_x <= q_z of tied inputs says q_z <= q_x as well: that row takes its place. Where the notions
+    do not say so, the facet q_z >= 0 becomes q_x >= 0.
+    """
+    turned = replace(tie, x=tie.other, other=tie.x)
+    if tie.side:
+        turned = replace(tie, side="lower" if tie.side == "upper" else "upper")
+    try:
+        opposite = {x: -v for x, v in facet_row(statement, turned).items()}
+    except CertificateError:
+        moved = {Facet(None, tie.other): Facet(None, tie.x)}
+    else:
+        moved = {tie: turned} if facet_row(statement, tie) == opposite else {}
+    return [moved.get(facet, facet) for facet in facets]
+
+
+def facet_row(statement: Statement, facet: Facet) -> Row:
+    """Return f with f . q >= 0 for private columns."""
+    if facet.place is None:
+        return {facet.x: Fraction(1)}
+    part: Cone = statement.cone[facet.place]
+    row = part.row((facet.side, facet.x, facet.other), statement.k, up=True)
+    return {x: -v for x, v in row.net(weak=True, bits=128).items() if v}
+
+
+def objective(
+    statement: Statement,
+) -> tuple[Linearizations, Callable[[Sequence[int]], Fraction]]:
+    """Return a linearization of the objective, and the best objective of a ray under it."""
+    aim = statement.objective
+    if isinstance(aim, Loss):
+        weights, costs = aim.weights or (), aim.costs
+        tables = [costs.lower(y) for y in range(costs.n_outputs)]
+
+        def least(ray: Sequence[int]) -> Fraction:
+            weighted = [w * v for w, v in zip(weights, ray, strict=True)]
+            return min(Fraction(dot(weighted, table)) for table in tables) / costs.denominator
+
+        return Costs(), least
+    if isinstance(aim, GainObjective):
+        form = aim.form
+        return AsGain(), lambda ray: -form(list(ray), up=True)
+    raise UnsupportedError("objective", "one that a universal channel is best for", "another")
+
+
+def _estimator(
+    aim: Risk, F: Sequence[Row], rays: Sequence[Sequence[int]], scale: Sequence[Fraction]
+) -> Estimator:
+    """Return the estimator of the universal channel."""
+    if aim.prior is None:
+        raise UnsupportedError("objective", "a risk at a prior", "a worst case")
+    shares = [sum(row.values()) / s for row, s in zip(F, scale, strict=True)]
+    columns = [
+        [scaled(v * share) for v in ray] for ray, share in zip(rays, shares, strict=True) if share
+    ]
+    inverse = Inverse.of(columns, UNIT, aim.prior)
+    A = np.array([[v / (1 << inverse.bits) for v in row] for row in inverse.entries])
+    return estimator(A, np.array(list(map(float, aim.prior))), aim.roots)
+
+
+def short(prices: Sequence[Fraction], k: int) -> Numbers:
+    """Return prices as they are if they are short, rounded for few inputs, and else as floats."""
+    if all(v.denominator.bit_length() <= EXACT for v in prices):
+        return Numbers(prices)
+    if k > FEW_INPUTS:
+        return Numbers(map(float, prices))
+    return Numbers(Fraction(scaled(v, bits=PRECISE), 1 << PRECISE) for v in prices)

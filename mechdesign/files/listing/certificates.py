@@ -1,0 +1,221 @@
+"""The certificate of a listing: relaxations, multipliers, prices and the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_upper
+from mechdesign.files.listing.statements import parts
+from mechdesign.files.listing.words import UnprovedError, counted
+from mechdesign.kernel.arithmetic import BITS, over_one_denominator
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio
+from mechdesign.kernel.generators.base import Key
+from mechdesign.kernel.linearizations import AsGain, Costs, Decoders
+from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.oracles import Knapsack, Line, OneBudget, Orthant, Rays
+from mechdesign.kernel.oracles.common import direction, parts_of
+from mechdesign.kernel.oracles.sources import (
+    Classes,
+    DoubleDescription,
+    Simplicial,
+    Sources,
+    Subsets,
+)
+from mechdesign.kernel.relaxations import (
+    Average,
+    Members,
+    Relaxations,
+    Representatives,
+    Restrict,
+)
+from mechdesign.kernel.statement import Statement
+
+
+def certificate_words(statement: Statement, certificate: Certificate) -> Iterator[str]:
+    """Return the certificate, in words."""
+    yield f"certificate relaxations {len(certificate.relaxations)}"
+    for relaxation in certificate.relaxations:
+        yield _relaxation(statement, relaxation)
+        statement = relaxation(statement)
+    chosen = certificate.linearization
+    if isinstance(chosen, Costs) and isinstance(statement.objective, Loss):
+        yield "costs"
+        nodes = statement.objective.costs.n_outputs
+    elif isinstance(chosen, Decoders):
+        yield f"decoders {counted(chosen.nodes)}"
+        nodes = len(chosen.nodes)
+    elif isinstance(chosen, AsGain):
+        yield "gain"
+        nodes = 0
+    else:
+        raise UnprovedError(f"the linearization {chosen.kind!r}")
+    yield f"multipliers {nodes}"
+    for terms in _multipliers(statement, certificate.multipliers, nodes):
+        yield f"{len(terms)} {' '.join(terms)}"
+    yield _of_limits(statement, certificate, nodes)
+    prices = certificate.prices
+    given = [0] * statement.k if prices is None else prices.scaled(BITS)
+    yield f"prices {counted(given)}"
+    yield _oracle(statement, certificate.oracle)
+
+
+def _relaxation(statement: Statement, relaxation: Relaxations) -> str:
+    if isinstance(relaxation, Average):
+        weights, _ = over_one_denominator(map(Fraction, relaxation.weights))
+        return f"average {counted(weights)}"
+    if isinstance(relaxation, Restrict):
+        return f"restrict {counted(relaxation.inputs)}"
+    if isinstance(relaxation, Representatives):
+        return f"representatives {counted(relaxation.stands)}"
+    if isinstance(relaxation, Members):
+        return _members(statement, relaxation)
+    raise UnprovedError(f"the relaxation {relaxation.kind!r}")
+
+
+def _members(statement: Statement, relaxation: Members) -> str:
+    """Return each generator that is left: one of those before, or a prior of its set."""
+    words, first = [], _first(statement)
+    for n, (place, part, _) in enumerate(parts(statement)):
+        if place != relaxation.place:
+            words.append(f"keep {n}")
+        elif not isinstance(part, Lift):
+            raise UnprovedError("sets of priors behind the inputs")
+        elif n == first[place]:
+            for prior in relaxation.priors:
+                if isinstance(part.priors, Listed):
+                    words.append(f"keep {n + part.priors.priors.index(prior)}")
+                else:
+                    masses, over = over_one_denominator(prior)
+                    words.append(f"at {n} {over} {counted(masses)}")
+    return f"members {len(words)} {' '.join(words)}"
+
+
+def _first(statement: Statement) -> dict[int, int]:
+    """Return the first of the checker's generators that each generator is."""
+    found: dict[int, int] = {}
+    for n, (place, _, _) in enumerate(parts(statement)):
+        found.setdefault(place, n)
+    return found
+
+
+def _row(statement: Statement, first: dict[int, int], place: int, key: Key) -> str:
+    """Return how the checker names a row of the cone."""
+    (side, x, other), part = key, statement.cone[place]
+    n = first[place] + (other if isinstance(part, Lift) else 0)
+    if isinstance(part, Latent):
+        numbers = {name: number for number, name in enumerate(part.keys(statement.k))}
+        if key not in numbers:
+            raise CertificateError("a multiplier is of a row that does not exist")
+        x, other = numbers[key], 0
+    return f"{n} {'lower' if side == 'lower' else 'upper'} {x} {other}"
+
+
+def _multipliers(statement: Statement, blocks: Sequence[Block], nodes: int) -> list[list[str]]:
+    """Return the multipliers of each node, in words."""
+    terms: list[list[str]] = [[] for _ in range(nodes)]
+    first = _first(statement)
+    for block in blocks:
+        if block.of != "cone":
+            continue
+        if block.place not in first:
+            raise CertificateError("a multiplier is of a generator that does not exist")
+        for node, x, other, weight in block.entries(nodes):
+            row = _row(statement, first, block.place, (block.side, x, other))
+            terms[node].append(f"{row} {weight}")
+    return terms
+
+
+def _of_limits(statement: Statement, certificate: Certificate, nodes: int) -> str:
+    """Return the multipliers of the parts of each limit, by node."""
+    blocks = [block for block in certificate.multipliers if block.of == "limit"]
+    if any(not isinstance(relaxation, Average) for relaxation in certificate.relaxations):
+        if blocks:
+            raise UnprovedError("multipliers of a limit after a relaxation")
+        return "limits 0"
+    terms: list[list[list[str]]] = [[[] for _ in range(nodes)] for _ in statement.limits]
+    for block in blocks:
+        for node, part, after, weight in block.entries(nodes):
+            if block.place + after >= len(terms):
+                raise CertificateError("a multiplier is of a limit that does not exist")
+            terms[block.place + after][node].append(f"{part} {weight}")
+    words = [f"limits {len(terms)}"]
+    for mine in terms:
+        words.append(str(nodes if any(mine) else 0))
+        words += [f"{len(listed)} {' '.join(listed)}" for listed in mine if any(mine)]
+    return "\n".join(words)
+
+
+def _oracle(statement: Statement, oracle: Any) -> str:
+    k = statement.k
+    if isinstance(oracle, Orthant):
+        return "orthant"
+    if isinstance(oracle, Line):
+        order = range(k) if oracle.order is None else oracle.order
+        return f"line {counted(order)}"
+    if isinstance(oracle, OneBudget):
+        parts = parts_of(oracle.blocks, k)
+        # an input outside of all blocks is a block of its own
+        inside = {x for block in parts for x in block}
+        blocks = [*parts, *((x,) for x in range(k) if x not in inside)]
+        listed = " ".join(counted(block) for block in blocks)
+        weights = direction(statement, oracle.direction)
+        return f"one-budget {len(blocks)} {listed} direction {counted(weights)}"
+    if isinstance(oracle, Knapsack):
+        masses, over = over_one_denominator(oracle.prior(statement))
+        return f"knapsack {over} {counted(masses)}"
+    if isinstance(oracle, Rays):
+        facets = list(_facets(statement, oracle.source))
+        weights = direction(statement, oracle.direction)
+        return f"rays {len(facets)} {' '.join(facets)} direction {counted(weights)}"
+    raise UnprovedError(f"the oracle {oracle.kind!r}")
+
+
+MOST_INPUTS = 10
+"""Inputs of a block of which the checker lists all rays, where a file lists those of classes."""
+
+
+def _facets(statement: Statement, source: Sources) -> Iterator[str]:
+    """Return the rows whose rays the checker finds; q >= 0 goes without saying."""
+    first = _first(statement)
+    if isinstance(source, Simplicial):
+        for f in source.facets:
+            if f.place is not None:
+                if f.place not in first:
+                    raise CertificateError("a facet is of a generator that does not exist")
+                yield _row(statement, first, f.place, (f.side, f.x, f.other))
+        return
+    if isinstance(source, Classes | Subsets):
+        for block in parts_of(source.blocks, statement.k):
+            yield from _facets_of_block(statement, first, block)
+        return
+    if not isinstance(source, DoubleDescription):
+        raise UnprovedError(f"the rays of {source.kind!r}")
+    for place, key in statement.row_keys():
+        yield _row(statement, first, place, key)
+
+
+def _facets_of_block(
+    statement: Statement, first: dict[int, int], block: tuple[int, ...]
+) -> Iterator[str]:
+    """Return the rows that bound an input by all others of its block, by one number."""
+    if len(block) > MOST_INPUTS:
+        raise UnprovedError(f"the rays of {len(block)} inputs")
+    ratios = [(n, part) for n, part in enumerate(statement.cone) if isinstance(part, Ratio)]
+    for x in block:
+        others = [z for z in block if z != x]
+        bounds = {statement.ratio(x, z) for z in others}
+        if None in bounds:
+            continue
+        if len(bounds) > 1:
+            raise UnprovedError("rays of an input with several bounds")
+        for z in others:
+            known = [
+                (exp_upper(a) * part.scale(x, z), place)
+                for place, part in ratios
+                if (a := part.exponents.at(x, z, up=True)) is not None
+            ]
+            yield _row(statement, first, min(known)[1], ("", x, z))

@@ -1,0 +1,44 @@
+"""Words of a listing: numbers, exponents, rows; and the error for what has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.generators import ListedRow
+
+ONE = Fraction(1)
+
+
+class UnprovedError(CertificateError):
+    """The proved checker does not know a part of the file."""
+
+
+def line(numbers: Iterable[Any]) -> str:
+    """Return numbers on a line."""
+    return " ".join(map(str, numbers))
+
+
+def counted(numbers: Sequence[Any]) -> str:
+    """Return how many words follow, and the words."""
+    return line([len(numbers), *numbers])
+
+
+def exponent(a: Fraction | None, square: Fraction = ONE) -> str:
+    """Return the number a sqrt square, or that there is none."""
+    return "none" if a is None else f"{a} {square}"
+
+
+def rows(listed: Sequence[ListedRow]) -> str:
+    """Return listed rows."""
+    words = [f"rows {len(listed)}"]
+    for row in listed:
+        left, right = (f"{len(side)} {_pairs(side)}" for side in (row.left, row.right))
+        words.append(f"left {left} {exponent(row.exponent)} right {right}")
+    return "\n".join(words)
+
+
+def _pairs(side: Iterable[tuple[int, Fraction]]) -> str:
+    return " ".join(f"{x} {v}" for x, v in side)

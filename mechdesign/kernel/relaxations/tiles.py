@@ -1,0 +1,73 @@
+"""A grid is cut into tiles, all of one size: one tile stands for all of them.
+
+Let outputs be the inputs, a regular grid, let ratios be bounded by distances of its points, and let
+losses depend on the steps along both sides and not fall with either: so the rows and the losses of
+every tile T are those of the first, S. For a private channel Q,
+
+    Sum_x w_x Sum_y loss(x, y) Q[x, y]  >=  Sum_T w_T Sum_{x in T} Sum_y loss(x, y) Q[x, y],
+
+with disjoint tiles T, and w_T the least weight in T, as weights and losses are not negative. On the
+inputs of T, Q is a private channel. Send every output as the nearest point of T: for inputs in T
+this lowers the steps along both sides, so no loss rises, and columns that are added up stay
+private. What is left is a private channel Q_T of S, with its inputs as outputs. The mean of the Q_T
+with weights w_T is one too. So the sum is at least
+
+    (Sum_T w_T) times the least Sum_{x in S} Sum_{y in S} loss(x, y) Q'[x, y] over private Q' of S.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import ClassVar
+
+from mechdesign.kernel.arithmetic import expect, known, need
+from mechdesign.kernel.generators import Cone, Distance, Ratio
+from mechdesign.kernel.losses import CellLosses
+from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.relaxations.restrict import restricted
+from mechdesign.kernel.statement import Statement
+
+
+@dataclass(frozen=True)
+class Tiles(Relaxation):
+    """The rows and the columns of a tile; what is left at the end of a side is in none."""
+
+    kind: ClassVar[str] = "tiles"
+    sides: tuple[int, int]
+
+    def __call__(self, statement: Statement) -> Statement:
+        """Return the statement on the first tile."""
+        words, (a, b) = "tiles are for a mean loss", self.sides
+        aim = expect(statement.objective, Loss, words)
+        weights, sides = known(aim.weights, words), aim.costs.grid()
+        n, m = known(sides, "the outputs are not the inputs of a regular grid")
+        need(not aim.free and min(weights) >= 0, words)
+        need(min(aim.costs.lower(0)) >= 0, "tiles are for losses >= 0")
+        need(0 < a <= n and 0 < b <= m, "a tile is not within the grid")
+        for part in statement.cone:
+            need(_is_even(part, m), "tiles are for bounds by the distance of points of a grid")
+        tile = [row * m + column for row in range(a) for column in range(b)]
+        origins = (r * m + c for r in range(0, n - a + 1, a) for c in range(0, m - b + 1, b))
+        total = sum((min(weights[o + x] for x in tile) for o in origins), Fraction(0))
+        corner, cells = aim.costs.lower(0), [(r, r, c, c) for r in range(a) for c in range(b)]
+        costs = CellLosses([corner[x] for x in tile], aim.costs.denominator, self.sides, cells)
+        aim = replace(aim, costs=costs, weights=(total,) * len(tile))
+        return restricted(replace(statement, limits=()), tile, aim)
+
+    def steps(self, statement: Statement) -> int:
+        """Return the points of the grid, and the losses and the bounds of the tile."""
+        return 20 * statement.k + 4 * (self.sides[0] * self.sides[1]) ** 2
+
+
+def _is_even(part: Cone, m: int) -> bool:
+    """Return whether a generator bounds ratios by distances on a regular grid, row by row."""
+    if not isinstance(part, Ratio) or part.prior or not isinstance(part.exponents, Distance):
+        return False
+    points: Sequence[tuple[Fraction, ...]] = part.exponents.points
+    axes = ([p[0] for p in points[::m]], [p[-1] for p in points[:m]])[-len(points[0]) :]
+    steps = ({b - a for a, b in pairwise(axis)} for axis in axes)
+    return list(points) == list(product(*axes)) and all(len(found) <= 1 for found in steps)

@@ -1,0 +1,115 @@
+"""The law of one entry of a sum of bit vectors: against sums of binomials in rationals."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign.accounting.aggregation.bit_sums import bit_sum, hockey_stick
+from tests.strategies import examples
+
+Law = list[Fraction]
+
+
+def convolved(a: Law, b: Law) -> Law:
+    """The law of a sum, exactly."""
+    found = [Fraction(0)] * (len(a) + len(b) - 1)
+    for n, mass in enumerate(a):
+        for m, other in enumerate(b):
+            found[n + m] += mass * other
+    return found
+
+
+def entry(own: Fraction, p: Fraction, q: Fraction, m: int, r: int) -> Law:
+    """The law of the own bit and those of the others, exactly."""
+    law = [1 - own, own]
+    for chance, times in ((p, m), (q, r)):
+        binomial = [
+            math.comb(times, s) * chance**s * (1 - chance) ** (times - s) for s in range(times + 1)
+        ]
+        law = convolved(law, binomial)
+    return law
+
+
+chances = st.tuples(
+    st.fractions(Fraction(1, 10**6), 1 - Fraction(1, 10**6), max_denominator=10**6),
+    st.fractions(Fraction(1, 10**6), 1 - Fraction(1, 10**6), max_denominator=10**6),
+).filter(lambda pair: pair[0] != pair[1])
+
+
+def sums(high: Law, low: Law, other: tuple[Law, Law], epsilon: Fraction | float) -> Fraction:
+    """The hockey-stick divergence of two entries, exactly but for e**epsilon."""
+    odds = Fraction(math.exp(epsilon))
+    pairs = list(zip(high, low, strict=True))
+    return sum(
+        (
+            max(a * d - odds * b * c, Fraction(0))
+            for a, b in pairs
+            for c, d in zip(*other, strict=True)
+        ),
+        Fraction(0),
+    )
+
+
+@given(chances, st.integers(0, 30), st.integers(0, 30))
+@examples(60)
+def test_masses_and_losses_are_within_their_bounds(
+    pair: tuple[Fraction, Fraction], m: int, r: int
+) -> None:
+    p, q = max(pair), min(pair)
+    law = bit_sum(p, q, m, r, 1e-100)
+    high, low = entry(p, p, q, m, r), entry(q, p, q, m, r)
+    losses = [math.log(a / b) for a, b in zip(high, low, strict=True)]
+    # the place where the law that was kept begins: next to all mass is kept
+    starts = range(len(high) - len(law.high) + 1)
+    start = min(starts, key=lambda s: abs(losses[s] - law.loss[0]))
+    kept = slice(start, start + len(law.high))
+    assert float(sum(high) - sum(high[kept])) <= law.spare + 1e-300
+    assert float(sum(low) - sum(low[kept])) <= law.spare + 1e-300
+    np.testing.assert_allclose(law.loss, losses[kept], rtol=0, atol=law.wrong + 1e-13)
+    for found, exact in ((law.high, high[kept]), (law.low, low[kept])):
+        logs = [math.log(float(f)) - math.log(e) for f, e in zip(found, exact, strict=True)]
+        assert max(map(abs, logs)) <= law.factor + 1e-12
+    assert all(one <= other for one, other in pairwise(law.loss))
+
+
+@given(chances, st.integers(0, 8), st.integers(0, 8), st.integers(0, 8), st.floats(0, 3))
+@examples(60)
+def test_the_divergence_lies_between_its_bounds(
+    pair: tuple[Fraction, Fraction], m: int, other: int, n: int, epsilon: float
+) -> None:
+    p, q = max(pair), min(pair)
+    m, other = min(m, n), min(other, n)
+    laws = [bit_sum(p, q, each, n - each, 1e-12) for each in (m, other)]
+    exact = sums(
+        entry(p, p, q, m, n - m),
+        entry(q, p, q, m, n - m),
+        (entry(p, p, q, other, n - other), entry(q, p, q, other, n - other)),
+        epsilon,
+    )
+    low, high = (hockey_stick(*laws, epsilon, up=up) for up in (False, True))
+    # e**epsilon of the comparison is a float: it is off by a unit
+    slack = 4e-16 * math.exp(epsilon)
+    assert low - slack <= exact <= high + slack
+    assert high - low <= 1e-9 * high + 1e-11
+
+
+@pytest.mark.parametrize("log_n", [3, 5, 7, 9])
+def test_many_people_cost_a_window_and_no_digits(log_n: int) -> None:
+    n, q = 10**log_n, Fraction(1, 100)
+    law = bit_sum(1 - q, q, n // 3, n - n // 3, 1e-9)
+    spread = math.sqrt(n * q * (1 - q))
+    assert len(law.high) < 22 * spread + 300
+    assert law.spare < 1e-15
+    assert law.factor < 1e-2
+    for own, masses in ((1 - q, law.high), (q, law.low)):
+        assert masses.sum() == pytest.approx(1, abs=1e-9)
+        mean = masses @ np.arange(len(masses))
+        variance = masses @ (np.arange(len(masses)) - mean) ** 2
+        expected = n * q * (1 - q) + own * (1 - own)
+        assert variance == pytest.approx(float(expected), rel=1e-6)

@@ -1,0 +1,141 @@
+"""The clients in C and JavaScript send the reports of the library, from the same random bytes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+import mechdesign as md
+from mechdesign.client import export_client, vector_lines
+
+HERE = Path(__file__).parent
+
+VECTORS, DRAWS = 100_000, 1_000_000
+
+FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror"]
+FLAGS += ["-fsanitize=undefined", "-fno-sanitize-recover"]
+
+Drawn = md.Channel | md.Mechanism
+
+
+def designed(size: int, notion: md.LDP, utility: object) -> md.Channel:
+    return md.design(md.Problem(range(size), notion, utility)).channel  # type: ignore[arg-type]
+
+
+def random_channel(n_inputs: int, n_outputs: int, seed: int) -> md.Channel:
+    """Return a channel with entries of every size, zeros among them."""
+    entries = np.random.default_rng(seed).gamma(0.2, size=(n_inputs, n_outputs)) + 1e-12
+    entries[entries < 1e-6] = 0
+    entries[:, 0] += 1e-3
+    rows = [[Fraction(float(e)) for e in row] for row in entries]
+    return md.Channel.from_matrix([[e / sum(row) for e in row] for row in rows])
+
+
+def few_bits() -> md.Channel:
+    numerators = np.array([[3 << 30, 1 << 30], [1 << 30, 3 << 30]])
+    return md.Channel(numerators, inputs=["a b", 'quote"s \\ é'], outputs=["\n", "*/"], bits=32)
+
+
+CHANNELS: dict[str, Callable[[], Drawn]] = {
+    "losses": lambda: designed(8, md.LDP(2), md.MeanAbsoluteError()),
+    "risk": lambda: designed(5, md.LDP(1), md.L2Risk()),
+    "information": lambda: designed(6, md.LDP("1/2"), md.MutualInformation()),
+    "41 labels": lambda: designed(41, md.LDP(1), md.MeanAbsoluteError()),
+    "identity": lambda: md.Channel.from_matrix(np.eye(4).tolist()),
+    "one output": lambda: md.Channel.from_matrix([[1], [1]]),
+    "few bits": few_bits,
+    "wide": lambda: random_channel(3, 300, 1),
+    "tall": lambda: random_channel(200, 7, 2),
+    "17 outputs": lambda: random_channel(2, 17, 3),
+}
+
+STRUCTURED: dict[str, Callable[[], Drawn]] = {
+    "randomized response": lambda: md.GeneralizedRandomizedResponse(1000, 3),
+    "Hadamard, one block": lambda: md.HadamardResponse(43_750, 1),
+    "Hadamard, blocks": lambda: md.HadamardResponse(500, 4),
+    "projective, a small field": lambda: md.ProjectiveGeometryResponse(500, "1/2"),
+    "projective, a large field": lambda: md.ProjectiveGeometryResponse(22_000, 5),
+    "optimized unary": lambda: md.OptimizedUnaryEncoding(130, 1),
+    "symmetric unary": lambda: md.SymmetricUnaryEncoding(["a", "b", "c"], 2),
+    "LIP": lambda: md.LIPRandomizedResponse(range(4), 2, md.Prior([0.4, 0.3, 0.15, 0.15])),
+}
+
+MANY_DRAWS = ("losses", "Hadamard, blocks", "LIP")
+"""Of which a million reports are drawn from the system's bits, too."""
+
+
+@pytest.fixture(scope="module", params=[*CHANNELS, *STRUCTURED])
+def exported(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Drawn]:
+    """Return the folder of a client, with more vectors, and what it draws from."""
+    drawn = {**CHANNELS, **STRUCTURED}[request.param]()
+    folder = tmp_path_factory.mktemp("client")
+    md.save(drawn, folder / "file.json")
+    saved = md.load_mechanism(folder / "file.json")
+    export_client(saved, folder)
+    (folder / "many.txt").write_text("\n".join(vector_lines(saved, VECTORS)) + "\n")
+    if request.param in MANY_DRAWS:
+        (folder / "draws.txt").write_text(str(DRAWS))
+    return folder, drawn
+
+
+def output(*words: str | Path) -> list[str]:
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.splitlines()
+
+
+def checked(lines: list[str], drawn: Drawn) -> None:
+    """No report differs, and a million draws of input 0 have its probabilities."""
+    assert lines[0].split() == [str(VECTORS), "0"]
+    if len(lines) == 1:
+        return
+    counts = np.array(lines[1].split(), dtype=float)
+    expected = np.array(
+        [float(drawn.probability(drawn.inputs.labels[0], y)) for y in labels(drawn)]
+    )
+    possible = expected > 0
+    assert counts[~possible].sum() == 0
+    assert counts.sum() == DRAWS
+    few = np.where(expected * DRAWS < 5, 0, np.cumsum(expected * DRAWS >= 5))  # rare ones together
+    c, e = np.bincount(few, counts), np.bincount(few, expected * DRAWS)
+    used = e > 0
+    statistic = ((c - e)[used] ** 2 / e[used]).sum()
+    assert statistic <= chi2.ppf(1 - 1e-9, max(int(used.sum()) - 1, 1))
+
+
+def labels(drawn: Drawn) -> list[object]:
+    return drawn.outputs() if isinstance(drawn, md.Mechanism) else list(drawn.outputs)
+
+
+def arguments(folder: Path) -> list[str]:
+    """Return the file of vectors, and how many reports are to be drawn besides."""
+    many = folder / "draws.txt"
+    return [str(folder / "many.txt"), *([many.read_text()] if many.exists() else [])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_c_sends_the_same_reports(compiler: str, exported: tuple[Path, Drawn]) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    folder, drawn = exported
+    program = folder / f"check_{compiler}"
+    output(compiler, *FLAGS, "-I", folder, HERE / "check.c", "-o", program)
+    checked(output(program, *arguments(folder)), drawn)
+
+
+@pytest.mark.slow
+def test_javascript_sends_the_same_reports(exported: tuple[Path, Drawn]) -> None:
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed")
+    folder, drawn = exported
+    checked(output("node", HERE / "check.mjs", folder, *arguments(folder)), drawn)

@@ -1,0 +1,127 @@
+"""A design is never worse than a mechanism of the library, whatever the time limit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    BlockLDP,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    HighLowLDP,
+    L2Risk,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    Prior,
+    Problem,
+    TVRisk,
+    design,
+)
+from mechdesign.mechanisms import Mechanism, PlanarLaplace, mechanism_for
+from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
+from mechdesign.mechanisms.registry import FORMS
+from mechdesign.utilities import EstimationRisk
+from tests.mechanisms_support import exact_table
+
+
+def uneven(k: int) -> Prior:
+    return Prior.from_counts(np.random.default_rng(k).integers(1, 20, k).tolist())
+
+
+def problem(inputs: object, notion: object, utility: object) -> Problem:
+    found = Problem(inputs, notion, utility)  # type: ignore[arg-type]
+    return Problem(inputs, notion, utility, prior=uneven(len(found.domain)))  # type: ignore[arg-type]
+
+
+BLOCKS = [list(range(6)), list(range(6, 11))]
+
+PROBLEMS: dict[str, Problem] = {
+    "numbers under LDP": problem(range(10), LDP(1), MeanAbsoluteError()),
+    "labels under LDP": problem(range(11), LDP(2), HammingLoss()),
+    "labels in blocks": problem(range(11), BlockLDP(1, BLOCKS), HammingLoss()),
+    "few secrets": problem(range(9), HighLowLDP(1, range(5)), MeanAbsoluteError()),
+    "lifts": Problem(range(8), LIP(3), HammingLoss(), prior=Prior.from_counts([6, *range(6, 13)])),
+    "a line": problem(range(200), MetricPrivacy("0.1", "absolute"), MeanAbsoluteError()),
+    "streets": problem(Domain.grid(9, 9), MetricPrivacy("0.7", "manhattan"), HammingLoss()),
+    "a town": problem(Domain.grid(9, 9), MetricPrivacy("0.5", "euclidean"), EuclideanDistance()),
+    "a city": problem(Domain.grid(20, 20), MetricPrivacy("0.5", "euclidean"), EuclideanDistance()),
+    "a survey": problem(range(12), LDP(1), L2Risk()),
+    "a survey, deviations": problem(range(11), LDP("0.5"), TVRisk()),
+    "a survey in blocks": problem(range(11), BlockLDP(1, BLOCKS), L2Risk()),
+}
+
+
+def matrix(mechanism: Mechanism) -> np.ndarray:
+    if isinstance(mechanism, LatticeNoise):
+        return mechanism.dense().matrix
+    return np.array(exact_table(mechanism), dtype=float)
+
+
+def lost(asked: Problem, Q: np.ndarray) -> float:
+    """The risk, or the expected loss with the best decision for each report."""
+    utility, p = asked.utility, asked.prior.array
+    if isinstance(utility, EstimationRisk):
+        M = (Q / np.maximum(p @ Q, 1e-300)) @ Q.T
+        terms = utility.deviations(np.diag(np.linalg.inv(M)).copy(), p)
+        return float(utility.scale * terms.value.sum())
+    assert asked.expected_loss is not None
+    cost = asked.expected_loss.cost(asked.domain, asked.prior, asked.outputs or ())
+    return float((cost.T @ Q).min(axis=0).sum())
+
+
+SECONDS = [
+    pytest.param(1.0, marks=pytest.mark.slow),
+    pytest.param(5.0, marks=pytest.mark.long),
+    pytest.param(20.0, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("seconds", SECONDS)
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_mechanism_of_the_library_is_better(name: str, seconds: float) -> None:
+    asked = PROBLEMS[name]
+    (notion,) = asked.privacy
+    values = {}
+    for kind in FORMS[type(notion)]:
+        distance = getattr(notion, "distance", None)
+        if (kind == "planar-laplace") != (distance == "euclidean") and distance is not None:
+            continue
+        values[kind] = lost(asked, matrix(mechanism_for(kind, asked.domain, notion, asked.prior)))
+    found = design(asked, time_limit=seconds)
+    assert values
+    for kind, value in values.items():
+        assert float(found.value) <= value * (1 + 1e-6), kind
+    assert found.bound <= found.value
+
+
+@pytest.mark.parametrize("seconds", SECONDS)
+def test_subset_selection_on_many_labels_is_no_better(seconds: float) -> None:
+    """The one that is optimal at the uniform prior, of 80 inputs."""
+    best = design(Problem(range(80), LDP(1), L2Risk()))
+    assert "subset selection" in best.route
+    asked = problem(range(80), LDP(1), L2Risk())
+    found = design(asked, time_limit=seconds)
+    assert float(found.value) <= lost(asked, best.channel.matrix) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("seconds", SECONDS)
+@pytest.mark.parametrize("side", [100, 256])
+def test_on_a_large_grid_it_is_no_worse_than_noise(side: int, seconds: float) -> None:
+    """On a uniform prior nothing is gained by a remap; where people crowd, much is."""
+    domain, notion = Domain.grid(side, side), MetricPrivacy(1, "euclidean")
+    found = design(Problem(domain, notion, EuclideanDistance()), time_limit=seconds)
+    noise = PlanarLaplace(domain, 1)
+    plain = noise.expected_loss(Prior.uniform(side * side))
+    assert float(found.value) <= plain[1] * (1 + 1e-9)
+    if seconds >= 20:
+        assert found.bound > 0.5 * found.value
+    counts = np.random.default_rng(0).integers(1, 5, side * side)
+    counts[:: 3 * side + 7] = 2000
+    crowded = Prior.from_counts(counts.tolist())
+    found = design(Problem(domain, notion, EuclideanDistance(), prior=crowded), time_limit=seconds)
+    plain = noise.expected_loss(crowded)
+    assert float(found.value) <= (1.0 if seconds < 20 else 0.95) * plain[1] * (1 + 1e-9)

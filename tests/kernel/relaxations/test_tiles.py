@@ -1,0 +1,106 @@
+"""One tile of a grid stands for all: no more is proved than the whole grid loses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    LDP,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MetricPrivacy,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.errors import CertificateError
+from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.relaxations import Tiles
+from mechdesign.kernel.statement import Statement
+from tests.strategies import examples, lp_optimum
+
+LOSSES = {"euclidean": EuclideanDistance, "squared": MeanSquaredDistance, "hamming": HammingLoss}
+
+
+def grid(
+    sides: tuple[int, int], counts: list[int], loss: str = "euclidean", epsilon: str = "0.8"
+) -> Problem:
+    notion = MetricPrivacy(epsilon, "euclidean")
+    domain = Domain.grid(*sides, "0.5")
+    return Problem(domain, notion, LOSSES[loss](), prior=Prior.from_counts(counts))
+
+
+def loss_of(statement: Statement) -> Loss:
+    assert isinstance(statement.objective, Loss)
+    return statement.objective
+
+
+@examples(25)
+@given(data=st.data())
+def test_a_tile_loses_no_more_than_the_grid(data: st.DataObject) -> None:
+    sides = data.draw(st.tuples(st.integers(1, 3), st.integers(2, 4)))
+    tile = tuple(data.draw(st.integers(1, n)) for n in sides)
+    k = sides[0] * sides[1]
+    counts = data.draw(st.lists(st.integers(1, 4), min_size=k, max_size=k))
+    loss = data.draw(st.sampled_from([*LOSSES]))
+    problem = grid(sides, counts, loss)
+    statement = Tiles(tile)(problem.compiled.statement)  # type: ignore[arg-type]
+    weights = loss_of(statement).weights
+    assert weights is not None
+    assert len(set(weights)) == 1
+    a, b = tile
+    least = [
+        min(counts[(r + i) * sides[1] + c + j] for i in range(a) for j in range(b))
+        for r in range(0, sides[0] - a + 1, a)
+        for c in range(0, sides[1] - b + 1, b)
+    ]
+    assert weights[0] == Fraction(sum(least), sum(counts))
+    small = grid((a, b), [1] * (a * b), loss)
+    best = lp_optimum(small).value * float(weights[0]) * a * b
+    assert best <= lp_optimum(problem).value + 1e-9
+    costs, whole = loss_of(statement).costs, loss_of(small.compiled.statement).costs
+    for y in range(a * b):
+        own = [Fraction(v, costs.denominator) for v in costs.lower(y)]
+        assert own == [Fraction(v, whole.denominator) for v in whole.lower(y)]
+    rows, others = statement.cone[0], small.compiled.statement.cone[0]
+    assert set(rows.keys(a * b)) == set(others.keys(a * b))
+    for key in rows.keys(a * b):
+        exponents = (one.row(key, a * b, up=True).exponent for one in (rows, others))
+        assert len(set(exponents)) == 1
+
+
+def test_the_proof_of_a_tile_proves_the_grid() -> None:
+    small, large = grid((2, 2), [1] * 4), grid((4, 4), [1] * 16)
+    found = design(small).certificate
+    assert found is not None
+    tiled = replace(found, relaxations=(Tiles((2, 2)), *found.relaxations))
+    bound = tiled.bound(large.compiled.statement)
+    assert float(bound) == pytest.approx(float(design(small).value), rel=1e-6)
+    assert bound <= design(large).value
+
+
+def refused(problem: Problem, tile: tuple[int, int], words: str) -> None:
+    with pytest.raises(CertificateError, match=words):
+        Tiles(tile)(problem.compiled.statement)
+
+
+def test_what_has_no_tiles_is_refused() -> None:
+    metric, uniform = MetricPrivacy(1, "euclidean"), [1] * 6
+    domain = Domain.grid(2, 3)
+    refused(grid((2, 3), uniform), (3, 1), "not within")
+    refused(grid((2, 3), uniform), (0, 1), "not within")
+    refused(Problem(domain, LDP(1), EuclideanDistance()), (1, 1), "distance of points")
+    refused(Problem(domain, [metric, LDP(1)], EuclideanDistance()), (1, 1), "distance of points")
+    worst = MeanAbsoluteError(worst_case=True)
+    refused(Problem(4, MetricPrivacy(1, "absolute"), worst), (1, 2), "mean loss")
+    uneven = Problem([0, 1, 3], MetricPrivacy(1, "absolute"), HammingLoss())
+    refused(uneven, (1, 1), "distance of points")
+    some = Problem(4, MetricPrivacy(1, "absolute"), HammingLoss(), outputs=[0, 1])
+    refused(some, (1, 2), "regular grid")

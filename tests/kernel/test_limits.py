@@ -1,0 +1,177 @@
+"""Limits: what they hold for is what their formula says, and moved ones are about other budgets."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+import pytest
+
+from mechdesign.kernel.generators import ListedRow
+from mechdesign.kernel.limits import NOTHING, Gauge, Information
+from tests.kernel.draws import ONE, WHOLE, channel, number, numbers, prior, refused
+
+
+def row(rng: random.Random, k: int) -> ListedRow:
+    left, right = numbers(rng, k, 0, 2), numbers(rng, k, 0, 2)
+    return ListedRow(tuple(enumerate(left)), number(rng, -1, 1), tuple(enumerate(right)))
+
+
+def total(gauge: Gauge, columns: list[list[int]]) -> float:
+    """Return Sum_y max_j A_j . q_y, less e**exponent limit, in floats."""
+    found = 0.0
+    for q in columns:
+        parts = []
+        for part in gauge.parts:
+            left = sum(float(v) * q[x] / WHOLE for x, v in part.left)
+            right = sum(float(v) * q[x] / WHOLE for x, v in part.right)
+            parts.append(math.exp(-part.exponent) * left - right)
+        found += max(parts)
+    return found - math.exp(gauge.exponent) * float(gauge.limit)
+
+
+def gauges(rng: random.Random, k: int) -> list[Gauge]:
+    one, limit, exponent = row(rng, k), number(rng, -1, 2), number(rng, -1, 1)
+    own = ListedRow(one.left, -exponent, one.right)
+    return [
+        Gauge((NOTHING, one), limit, exponent),
+        Gauge((NOTHING, own), abs(limit), exponent),
+        Gauge((row(rng, k), one), limit, exponent),
+        Gauge((NOTHING, one, row(rng, k)), limit, exponent),
+    ]
+
+
+def test_a_gauge_holds_where_its_sum_is_at_most_its_limit() -> None:
+    rng = random.Random(1)
+    seen = [0, 0]
+    for _ in range(60):
+        k = rng.randint(1, 4)
+        for gauge in gauges(rng, k):
+            gauge.check(k)
+            columns = channel(rng, k, rng.randint(1, 4))
+            over = total(gauge, columns)
+            if abs(over) > 1e-9:
+                seen[over < 0] += 1
+                assert gauge.holds(columns, WHOLE) == (over < 0)
+    assert min(seen) > 20
+
+
+def test_a_moved_gauge_has_other_exponents_and_is_weaker_for_more() -> None:
+    """Every exponent is multiplied, and moved to the side that allows more."""
+    rng = random.Random(2)
+    for _ in range(60):
+        k = rng.randint(1, 4)
+        for gauge in gauges(rng, k):
+            factor, by = number(rng, 0, 2), number(rng, -1, 2)
+            moved = gauge.moved(factor, by)
+            assert moved.limit == gauge.limit
+            for before, after in zip(gauge.parts, moved.parts, strict=True):
+                assert (after.left, after.right) == (before.left, before.right)
+                assert before is NOTHING or after.exponent == before.exponent * factor + by
+            sign = 1 if gauge.limit >= 0 else -1
+            assert moved.exponent == gauge.exponent * factor + sign * by
+            assert moved.below is gauge.below is None
+            columns = channel(rng, k, 3)
+            if by >= 0 and total(gauge, columns) < -1e-9:
+                assert gauge.moved(ONE, by).holds(columns, WHOLE)
+
+
+def test_parts_for_bounds_move_with_those_for_checks() -> None:
+    part = ListedRow(((0, ONE),), ONE / 2, ((1, ONE),))
+    less = ListedRow(((0, ONE / 2),), ONE / 2, ((1, ONE),))
+    gauge = Gauge((NOTHING, part), ONE, ONE, (NOTHING, less))
+    gauge.check(2)
+    moved = gauge.moved(2 * ONE, ONE)
+    assert moved.below is not None
+    assert [row.exponent for row in moved.below[1:]] == [2 * ONE]
+    moved.check(2)
+    assert gauge.nets(weak=True)[1][0] < gauge.nets(weak=False)[1][0]
+    kept = gauge.on([1])
+    assert kept is not None
+    assert kept.below is not None
+
+
+@pytest.mark.parametrize(
+    "low",
+    [
+        ListedRow(((0, 2 * ONE),), ONE / 2, ((1, ONE),)),
+        ListedRow(((0, ONE),), ONE / 2, ((1, ONE / 2),)),
+        ListedRow(((0, ONE),), ONE / 3, ((1, ONE),)),
+        ListedRow(((0, ONE), (1, ONE)), ONE / 2, ((1, ONE),)),
+        ListedRow(((0, ONE),), ONE / 2, ()),
+    ],
+)
+def test_a_part_for_bounds_is_not_above_that_for_checks(low: ListedRow) -> None:
+    part = ListedRow(((0, ONE),), ONE / 2, ((1, ONE),))
+    for below in ((low,), (part, part), ()):
+        with refused("for bounds is above"):
+            Gauge((part,), ONE, below=below).check(2)
+    Gauge((part,), ONE, below=(part,)).check(2)
+
+
+def test_information_is_that_of_the_channel() -> None:
+    rng = random.Random(3)
+    for _ in range(40):
+        k = rng.randint(1, 4)
+        p, columns = prior(rng, k, least=0), channel(rng, k, 3)
+        exact = 0.0
+        for q in columns:
+            law = sum(float(a) * v for a, v in zip(p, q, strict=True))
+            for a, v in zip(p, q, strict=True):
+                exact += float(a) * v / WHOLE * math.log(v / law) if a and v else 0.0
+        for off in (-1e-9, 1e-9):
+            asked = Information(p, Fraction(exact + off))
+            assert asked.holds(columns, WHOLE) == (off > 0)
+            twice = asked.moved(2 * ONE, ONE)
+            assert twice == Information(p, 2 * asked.limit + 1)
+    inside = Information((ONE, 0 * ONE), ONE).on([0])
+    assert inside == Information((ONE,), ONE)
+    assert Information((ONE / 2, ONE / 2), ONE).on([0]) is None
+
+
+def test_the_right_side_is_rounded_as_asked() -> None:
+    """Of a negative limit too: up is at least e**exponent limit, down at most, exactly at 0."""
+    part = (ListedRow(((0, ONE),), ONE, ()),)
+    for limit in (ONE / 3, -ONE / 3, 5 * ONE):
+        for exponent in (ONE / 2, -ONE / 2, 3 * ONE):
+            gauge = Gauge(part, limit, exponent)
+            low, high = gauge.most(up=False), gauge.most(up=True)
+            assert low < high < low + Fraction(1, 10**30)
+            assert float(low) == pytest.approx(math.exp(exponent) * float(limit))
+        assert Gauge(part, limit).most(up=True) == Gauge(part, limit).most(up=False) == limit
+    assert Gauge(part, 0 * ONE, ONE).most(up=False) == 0
+
+
+def test_parts_are_rounded_down_for_bounds_and_up_for_checks() -> None:
+    part = ListedRow(((0, ONE),), ONE / 2, ((1, ONE),))
+    gauge = Gauge((part,), ONE)
+    weak, strong = gauge.nets(weak=True), gauge.nets(weak=False)
+    assert weak[0][1] == strong[0][1] == -1
+    assert weak[0][0] < strong[0][0] < weak[0][0] + Fraction(1, 10**30)
+    assert float(weak[0][0]) == pytest.approx(math.exp(-0.5))
+    half = ListedRow(((0, ONE / 2),), ONE / 2, ((1, ONE),))
+    given = Gauge((part,), ONE, below=(half,))
+    assert given.nets(weak=False) == strong
+    assert given.nets(weak=True) == Gauge((half,), ONE).nets(weak=True)
+
+
+def test_what_is_private_only_by_a_rounding_is_refused() -> None:
+    """One input, one output: the sum is between two ends of a side that is irrational."""
+    column = [[WHOLE]]
+    free = Gauge((ListedRow((), 0 * ONE, ()),), ONE / 3, ONE / 2)
+    middle = (free.most(up=False) + free.most(up=True)) / 2
+    for v, fits in ((middle, False), (free.most(up=False), True)):
+        part = ListedRow(((0, v),), 0 * ONE, ())
+        for parts in ((part,), (NOTHING, part)):
+            assert Gauge(parts, ONE / 3, ONE / 2).holds(column, WHOLE) == fits
+    part = ListedRow(((0, ONE),), ONE / 2, ())
+    (low,), (high,) = (Gauge((part,), ONE).nets(weak=weak) for weak in (True, False))
+    for limit, fits in (((low[0] + high[0]) / 2, False), (high[0] * (1 + ONE / 2**150), True)):
+        for parts in ((part,), (NOTHING, part)):
+            assert Gauge(parts, limit).holds(column, WHOLE) == fits
+    # the same power on both sides, where every upper bound on it will do
+    assert Gauge((NOTHING, part), ONE, -ONE / 2).holds(column, WHOLE)
+    assert not Gauge((NOTHING, part), -ONE, -ONE / 2).holds(column, WHOLE)
+    assert Gauge((NOTHING, part), ONE / 2, ONE / 2).holds(column, WHOLE)
+    assert not Gauge((NOTHING, part), ONE / 3, ONE / 2).holds(column, WHOLE)
