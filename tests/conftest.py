@@ -1,4 +1,4 @@
-"""What holds for all tests: no clock decides anything, and where the data lie.
+"""What holds for all tests: no clock decides anything, Ctrl-C works, and where the data lie.
 
 By default every run tries the same examples. ``HYPOTHESIS_PROFILE=random`` tries new ones, five
 times as many where a test does not say how many; a failure then prints how to repeat it.
@@ -7,6 +7,7 @@ times as many where a test does not say how many; a failure then prints how to r
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -18,6 +19,8 @@ settings.register_profile("random", deadline=None, max_examples=500, print_blob=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "house"))
 
 set_data_folder()
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,9 @@ from mechdesign.client import export_client, vector_lines
 
 HERE = Path(__file__).parent
 
-VECTORS, DRAWS = 100_000, 1_000_000
+VECTORS = [10_000, pytest.param(100_000, marks=pytest.mark.long)]
+DRAWS = 10
+"""So many draws from the system's bits for each vector, where they are counted."""
 
 FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror"]
 FLAGS += ["-fsanitize=undefined", "-fno-sanitize-recover"]
@@ -68,22 +70,27 @@ STRUCTURED: dict[str, Callable[[], Drawn]] = {
 }
 
 MANY_DRAWS = ("losses", "Hadamard, blocks", "LIP")
-"""Of which a million reports are drawn from the system's bits, too."""
+"""Of which reports are drawn from the system's bits, too."""
+
+
+@pytest.fixture(scope="module", params=VECTORS)
+def vectors(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
 
 
 @pytest.fixture(scope="module", params=[*CHANNELS, *STRUCTURED])
 def exported(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, vectors: int
 ) -> tuple[Path, Drawn]:
-    """Return the folder of a client, with more vectors, and what it draws from."""
+    """Return the folder of a client, with more vectors, and the channel or mechanism."""
     drawn = {**CHANNELS, **STRUCTURED}[request.param]()
     folder = tmp_path_factory.mktemp("client")
     md.save(drawn, folder / "file.json")
     saved = md.load_mechanism(folder / "file.json")
     export_client(saved, folder)
-    (folder / "many.txt").write_text("\n".join(vector_lines(saved, VECTORS)) + "\n")
+    (folder / "many.txt").write_text("\n".join(vector_lines(saved, vectors)) + "\n")
     if request.param in MANY_DRAWS:
-        (folder / "draws.txt").write_text(str(DRAWS))
+        (folder / "draws.txt").write_text(str(DRAWS * vectors))
     return folder, drawn
 
 
@@ -93,9 +100,9 @@ def output(*words: str | Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def checked(lines: list[str], drawn: Drawn) -> None:
-    """No report differs, and a million draws of input 0 have its probabilities."""
-    assert lines[0].split() == [str(VECTORS), "0"]
+def checked(lines: list[str], drawn: Drawn, vectors: int) -> None:
+    """No report differs, and the draws of input 0 have its probabilities."""
+    assert lines[0].split() == [str(vectors), "0"]
     if len(lines) == 1:
         return
     counts = np.array(lines[1].split(), dtype=float)
@@ -104,9 +111,10 @@ def checked(lines: list[str], drawn: Drawn) -> None:
     )
     possible = expected > 0
     assert counts[~possible].sum() == 0
-    assert counts.sum() == DRAWS
-    few = np.where(expected * DRAWS < 5, 0, np.cumsum(expected * DRAWS >= 5))  # rare ones together
-    c, e = np.bincount(few, counts), np.bincount(few, expected * DRAWS)
+    assert counts.sum() == DRAWS * vectors
+    expected *= DRAWS * vectors
+    few = np.where(expected < 5, 0, np.cumsum(expected >= 5))  # rare ones together
+    c, e = np.bincount(few, counts), np.bincount(few, expected)
     used = e > 0
     statistic = ((c - e)[used] ** 2 / e[used]).sum()
     assert statistic <= chi2.ppf(1 - 1e-9, max(int(used.sum()) - 1, 1))
@@ -124,18 +132,20 @@ def arguments(folder: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_c_sends_the_same_reports(compiler: str, exported: tuple[Path, Drawn]) -> None:
+def test_c_sends_the_same_reports(
+    compiler: str, exported: tuple[Path, Drawn], vectors: int
+) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     folder, drawn = exported
     program = folder / f"check_{compiler}"
     output(compiler, *FLAGS, "-I", folder, HERE / "check.c", "-o", program)
-    checked(output(program, *arguments(folder)), drawn)
+    checked(output(program, *arguments(folder)), drawn, vectors)
 
 
 @pytest.mark.slow
-def test_javascript_sends_the_same_reports(exported: tuple[Path, Drawn]) -> None:
+def test_javascript_sends_the_same_reports(exported: tuple[Path, Drawn], vectors: int) -> None:
     if shutil.which("node") is None:
         pytest.skip("Node is not installed")
     folder, drawn = exported
-    checked(output("node", HERE / "check.mjs", folder, *arguments(folder)), drawn)
+    checked(output("node", HERE / "check.mjs", folder, *arguments(folder)), drawn, vectors)

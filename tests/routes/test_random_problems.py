@@ -53,7 +53,9 @@ from solvers import SOLVERS, UnsuitableError
 from solvers.definitions import loss
 from tests.strategies import broken
 
-EXAMPLES = 200
+EXAMPLES = [50, pytest.param(400, marks=pytest.mark.long)]
+"""Of each notion, and of each sum of gains."""
+
 TOLERANCE = 1e-6
 """How far two solvers may differ, relative to the largest loss: both meet rows to about 1e-7."""
 
@@ -63,11 +65,11 @@ SMALL = 1e-4
 MOST_ORDERED = 6
 """Largest number of inputs for boxes and balls of priors, whose vertices are found by orders."""
 
-random_problems = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+
+def random_problems(examples: int) -> settings:
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    return settings(max_examples=examples, deadline=None, suppress_health_check=slow)
+
 
 sizes = st.integers(1, 8)
 budgets = st.one_of(
@@ -290,9 +292,10 @@ def test_every_notion_about_columns_is_drawn() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize("name", [*ALL, INTERSECTION])
-def test_value_bound_and_privacy(name: str) -> None:
-    @random_problems
+def test_value_bound_and_privacy(name: str, examples: int) -> None:
+    @random_problems(examples)
     @given(random_problem(name))
     def run(problem: Problem | None) -> None:
         if problem is None:
@@ -344,11 +347,12 @@ GAINS: dict[str, Callable[[int], st.SearchStrategy[ColumnUtility]]] = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("examples", EXAMPLES)
 @pytest.mark.parametrize("objective", GAINS)
-def test_a_sum_of_gains_is_that_of_all_rays(objective: str) -> None:
+def test_a_sum_of_gains_is_that_of_all_rays(objective: str, examples: int) -> None:
     """A concave problem: the answer is that of brute force."""
 
-    @random_problems
+    @random_problems(examples)
     @given(st.data())
     def run(data: st.DataObject) -> None:
         k = data.draw(st.integers(1, 4))
@@ -483,7 +487,7 @@ def float_above(epsilon: Fraction) -> float:
 def test_structural_zeros_stay_zero(name: str) -> None:
     """The repair makes nothing positive but what the pairs that are compared force to be."""
 
-    @settings(random_problems, max_examples=EXAMPLES // 4)
+    @random_problems(50)
     @given(random_problem(name))
     def run(problem: Problem | None) -> None:
         assert problem is not None

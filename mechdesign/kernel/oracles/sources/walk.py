@@ -64,7 +64,7 @@ class Walk(Source):
         need(len(blocks) == len(self.ends) == len(self.slopes), "expected ends for each block")
         rays, bounds = units(statement, blocks)
         claims = zip(blocks, bounds, self.ends, self.slopes, strict=True)
-        places = iter(range(current().steps // STEPS_PER_PLACE))
+        places = iter(range((current().steps - self.steps(statement)) // STEPS_PER_PLACE))
         for block, limits, inner, slopes in claims:
             for ray in self._of_block(ask, statement.k, block, limits, inner, slopes, places):
                 rays.append(ray)
