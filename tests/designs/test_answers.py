@@ -25,7 +25,6 @@ from mechdesign import (
     UnsupportedError,
     design,
     min_epsilon,
-    trace_frontier,
 )
 from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.designs import candidate, facade
@@ -39,6 +38,7 @@ from mechdesign.kernel.packed import Numbers
 from mechdesign.routes import Attempt, RawSolution, Route, Verdict
 from mechdesign.routes.limits import Limits, Progress
 from mechdesign.routes.starts.route import Start
+from mechdesign.sweeps import trace_frontier
 from tests.faults_support import FAULTS, Faults
 
 PRIOR = [0.2, 0.5, 0.3]
