@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 import mechdesign as md
 from benchmarks import mean_estimation
+from mechdesign import mechanisms
 from mechdesign.accounting import GaussianMechanism, SamplingMechanism, least_deviation
 from mechdesign.mechanisms import Mechanism
 
@@ -95,13 +96,21 @@ def frequencies() -> Task:
         (1, 3),
         lambda e: designed(md.Problem(range(k), md.LDP(e), md.L2Risk()), 1e-6),
         {
-            "randomized response (GRR)": risk(lambda e: md.GeneralizedRandomizedResponse(k, e)),
-            "basic RAPPOR (SUE)": risk(lambda e: md.SymmetricUnaryEncoding(k, e)),
-            "optimized unary encoding (OUE)": risk(lambda e: md.OptimizedUnaryEncoding(k, e)),
-            "Hadamard response, small-ε form": risk(lambda e: md.HadamardResponse(k, e, copies=1)),
-            "Hadamard response": risk(lambda e: md.HadamardResponse(k, e)),
-            "projective geometry response": risk(lambda e: md.ProjectiveGeometryResponse(k, e)),
-            "subset selection": risk(lambda e: md.SubsetSelection(k, e)),
+            "randomized response (GRR)": risk(
+                lambda e: mechanisms.GeneralizedRandomizedResponse(k, e)
+            ),
+            "basic RAPPOR (SUE)": risk(lambda e: mechanisms.SymmetricUnaryEncoding(k, e)),
+            "optimized unary encoding (OUE)": risk(
+                lambda e: mechanisms.OptimizedUnaryEncoding(k, e)
+            ),
+            "Hadamard response, small-ε form": risk(
+                lambda e: mechanisms.HadamardResponse(k, e, copies=1)
+            ),
+            "Hadamard response": risk(lambda e: mechanisms.HadamardResponse(k, e)),
+            "projective geometry response": risk(
+                lambda e: mechanisms.ProjectiveGeometryResponse(k, e)
+            ),
+            "subset selection": risk(lambda e: mechanisms.SubsetSelection(k, e)),
         },
     )
 
@@ -181,7 +190,7 @@ def distances() -> Task:
         return lambda e: float((matrix(e) * distance).sum() / LINE)
 
     def remapped(epsilon: float) -> float:
-        noise = md.GeometricNoise(domain, epsilon).remapped(prior, "absolute")
+        noise = mechanisms.GeometricNoise(domain, epsilon).remapped(prior, "absolute")
         return noise.expected_loss(prior, "absolute")[1]
 
     def problem(epsilon: float) -> md.Problem:
@@ -252,10 +261,10 @@ def places() -> Task:
         return float((noise_law(-epsilon / 2 * distance) * distance).sum() / SIDE**2)
 
     def planar(epsilon: float) -> float:
-        return md.PlanarLaplace(city, epsilon).expected_loss(prior)[1]
+        return mechanisms.PlanarLaplace(city, epsilon).expected_loss(prior)[1]
 
     def remapped(epsilon: float) -> float:
-        return md.PlanarLaplace(city, epsilon).remapped(prior).expected_loss(prior)[1]
+        return mechanisms.PlanarLaplace(city, epsilon).remapped(prior).expected_loss(prior)[1]
 
     return Task(
         f"A place on a map of {SIDE} × {SIDE} cells",

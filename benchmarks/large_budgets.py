@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 import mechdesign as md
+from mechdesign import mechanisms as structured
 from mechdesign.mechanisms import Mechanism
 
 PUBLISHED = {
@@ -31,12 +32,12 @@ PUBLISHED = {
 
 def mechanisms(k: int, epsilon: float) -> Iterator[tuple[str, Callable[[], Mechanism]]]:
     """Yield the names and the makers of the mechanisms."""
-    yield "randomized response", lambda: md.GeneralizedRandomizedResponse(k, epsilon)
-    yield "Hadamard response, one block", lambda: md.HadamardResponse(k, epsilon, copies=1)
-    yield "Hadamard response", lambda: md.HadamardResponse(k, epsilon)
-    yield "projective geometry response", lambda: md.ProjectiveGeometryResponse(k, epsilon)
-    yield "unary encoding", lambda: md.OptimizedUnaryEncoding(k, epsilon)
-    yield "subset selection", lambda: md.SubsetSelection(k, epsilon)
+    yield "randomized response", lambda: structured.GeneralizedRandomizedResponse(k, epsilon)
+    yield "Hadamard response, one block", lambda: structured.HadamardResponse(k, epsilon, copies=1)
+    yield "Hadamard response", lambda: structured.HadamardResponse(k, epsilon)
+    yield "projective geometry response", lambda: structured.ProjectiveGeometryResponse(k, epsilon)
+    yield "unary encoding", lambda: structured.OptimizedUnaryEncoding(k, epsilon)
+    yield "subset selection", lambda: structured.SubsetSelection(k, epsilon)
 
 
 def row(make: Callable[[], Mechanism], records: np.ndarray, law: md.Prior) -> list[float]:

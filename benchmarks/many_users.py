@@ -19,7 +19,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mechdesign import Solution, design, design_each
+from mechdesign import Solution, design
+from mechdesign.sweeps import design_each
 from problems.families import lip_numeric
 
 INPUTS = 21

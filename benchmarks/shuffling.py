@@ -30,9 +30,9 @@ BLUE, ORANGE, GREEN, PINK, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#
 def channels() -> Iterator[tuple[str, Any]]:
     """Yield what is shuffled, by name."""
     yield "any channel", LOCAL
-    yield "randomized response, k = 10", md.GeneralizedRandomizedResponse(10, LOCAL)
-    yield "subset selection, k = 10", md.SubsetSelection(10, LOCAL, size=3)
-    yield "Hadamard response, k = 43,750", md.HadamardResponse(43_750, LOCAL)
+    yield "randomized response, k = 10", md.mechanisms.GeneralizedRandomizedResponse(10, LOCAL)
+    yield "subset selection, k = 10", md.mechanisms.SubsetSelection(10, LOCAL, size=3)
+    yield "Hadamard response, k = 43,750", md.mechanisms.HadamardResponse(43_750, LOCAL)
     yield "design on a line, k = 10", on_a_line()
 
 

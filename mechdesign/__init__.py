@@ -12,47 +12,40 @@ channel, and the best channel comes back exactly private, with a rigorous bound 
 
 from __future__ import annotations
 
-import ast
 import importlib
-from pathlib import Path
 from typing import Any
+
+import lazy_loader
 
 __version__ = "0.1.0"
 
-ROOT = "mechdesign"
+NAMESPACES = (
+    "mechanisms",
+    "accounting",
+    "continuous",
+    "estimation",
+    "collection",
+    "sweeps",
+    "plots",
+    "reports",
+    "problem",
+    "closed_forms",
+    "notions",
+    "utilities",
+)
+"""Where names are that are not listed at the top; an error says in which."""
 
-
-def _listed() -> dict[str, str]:
-    """Return the module of each public name, as the stub beside this file lists them.
-
-    What the stub imports from the package itself are the namespaces: modules of their own.
-    """
-    stub = ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    return {alias.name: node.module or "" for node in imports for alias in node.names}
-
-
-_MODULE_OF = _listed()
-_NAMESPACES = tuple(f"{ROOT}.{name}" for name, home in _MODULE_OF.items() if home == ROOT)
-
-# `import *` asks for every name in it, so what needs an extra is left out, but can be imported.
-_LEFT_OUT = (*_NAMESPACES, f"{ROOT}.collection.transformer")
-
-__all__ = ["__version__"]
-__all__ += [name for name, home in _MODULE_OF.items() if not home.startswith(_LEFT_OUT)]
+_at_the_top, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that ``import mechdesign`` is quick."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'mechdesign' has no attribute {name!r}")
-    home = _MODULE_OF[name]
-    if home == ROOT:
-        return importlib.import_module(f"{ROOT}.{name}")
-    found = getattr(importlib.import_module(home), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return __all__
+    try:
+        return _at_the_top(name)
+    except AttributeError:
+        if name in __all__ or name.startswith("_"):
+            raise
+    rooms = [f"{__name__}.{room}" for room in NAMESPACES]
+    homes = [room for room in rooms if name in importlib.import_module(room).__all__]
+    hint = f"; {__name__}.{name} is {homes[0]}.{name}" if homes else ""
+    raise AttributeError(f"module '{__name__}' has no attribute {name!r}{hint}")

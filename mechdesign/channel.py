@@ -24,7 +24,7 @@ from mechdesign.prior import Prior, prior_on
 from mechdesign.refinement.result import Refinement, refinement
 from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn
 from mechdesign.sampling import AliasTable, Randomness, Source, source_of
-from mechdesign.text import format_table, html_lines, html_matrix, latex
+from mechdesign.text import Table, format_table, html_lines, html_matrix
 from mechdesign.writing.atomic import write_atomically
 from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
 
@@ -454,12 +454,12 @@ class Channel:
         \end{tabular}
         """
         digits = whole_number(digits, "digits", 0, MOST_DECIMALS)
-        lines = [["", *map(latex, self.outputs)]]
-        for label, row in zip(self.inputs, self.matrix.tolist(), strict=True):
-            lines.append([latex(label), *(f"{entry:.{digits}f}" for entry in row)])
-        head, *body = (" & ".join(line) + r" \\" for line in lines)
-        start = rf"\begin{{tabular}}{{l{'r' * len(self.outputs)}}}"
-        return "\n".join([start, head, r"\hline", *body, r"\end{tabular}"])
+        rows = [
+            [str(label), *(f"{entry:.{digits}f}" for entry in row)]
+            for label, row in zip(self.inputs, self.matrix.tolist(), strict=True)
+        ]
+        head = ["", *map(str, self.outputs)]
+        return Table(head, rows, "<" + ">" * len(self.outputs)).latex()
 
     def __repr__(self) -> str:
         return f"{self._head()}\n{format_table(self.matrix, self.inputs.labels, self.outputs)}"

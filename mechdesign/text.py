@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Report",
+    "Reported",
     "Table",
     "Tabular",
     "format_table",
@@ -99,6 +101,14 @@ class Table:
         body = "".join(f"<tr>{self._html_row(n)}</tr>" for n in range(len(self.rows)))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
+    def latex(self) -> str:
+        """Return the table as a LaTeX ``tabular``, every cell escaped."""
+        align = self.align.replace("<", "l").replace(">", "r")
+        head, *rows = (" & ".join(map(latex, row)) for row in (self.head, *self.rows))
+        lines = [f"{row} \\\\" for row in (head, *rows)]
+        body = "\n".join([lines[0], "\\hline", *lines[1:]])
+        return f"\\begin{{tabular}}{{{align}}}\n{body}\n\\end{{tabular}}"
+
     def _html_row(self, n: int) -> str:
         shades = self.shades[n] if self.shades else [0.0] * len(self.align)
         cells = zip(self.rows[n], self.align, shades, strict=True)
@@ -126,6 +136,64 @@ class Tabular(ABC):
     def _repr_html_(self) -> str:
         head = self._head()
         return html_lines([("", head)] if head else [], self._table().html())
+
+
+@dataclass(frozen=True)
+class Report:
+    """Named lines over a matrix: one content for text, HTML and LaTeX.
+
+    Attributes
+    ----------
+    lines
+        Pairs of a word and a sentence; the word is empty where a line continues.
+    matrix
+        Numbers in [0, 1], and the labels of their rows and columns; None without.
+    tail
+        What stands below, as text.
+    """
+
+    lines: Sequence[tuple[str, str]]
+    matrix: tuple[npt.NDArray[np.float64], Sequence[Hashable], Sequence[Hashable]] | None = None
+    tail: str = ""
+
+    def text(self) -> str:
+        """Return the report as plain text."""
+        named = "\n".join(f"{head:<11}{printable(text)}" for head, text in self.lines)
+        parts = [named, "" if self.matrix is None else format_table(*self.matrix), self.tail]
+        return "\n\n".join(filter(None, parts))
+
+    def html(self) -> str:
+        """Return the report as HTML, the matrix as a heat map."""
+        heat_map = "" if self.matrix is None else html_matrix(*self.matrix)
+        tail = f"<pre>{html.escape(self.tail)}</pre>" if self.tail else ""
+        return html_lines(self.lines, heat_map, tail)
+
+    def latex(self) -> str:
+        """Return the report as LaTeX tables."""
+        rows = [f"{latex(head)} & {latex(text)} \\\\" for head, text in self.lines]
+        width = r"{lp{0.8\linewidth}}"
+        named = "\n".join([rf"\begin{{tabular}}{width}", *rows, r"\end{tabular}"])
+        matrix = "" if self.matrix is None else _matrix_table(*self.matrix, 12, 8).latex()
+        tail = rf"\begin{{verbatim}}{self.tail}\end{{verbatim}}" if self.tail else ""
+        return "\n\n".join(filter(None, (named, matrix, tail)))
+
+
+class Reported(ABC):
+    """A result with a report, which is its repr, its HTML in a notebook, and its LaTeX."""
+
+    @abstractmethod
+    def _report(self) -> Report:
+        """Return the report."""
+
+    def __repr__(self) -> str:
+        return self._report().text()
+
+    def _repr_html_(self) -> str:
+        return self._report().html()
+
+    def to_latex(self) -> str:
+        """Return the report as LaTeX."""
+        return self._report().latex()
 
 
 def _cell(tag: str, text: str, align: str, shade: float = 0.0) -> str:

@@ -110,26 +110,26 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "design by a route": lambda v: md.design(PROBLEM, route=v),
     "design with symmetries": lambda v: md.design(PROBLEM, symmetries=v),
     "design_many": lambda v: md.design_many(v, n_jobs=1, progress=False),
-    "trace_frontier": lambda v: md.trace_frontier(v, [1], progress=False),
-    "BinnedRange": lambda v: md.BinnedRange(0, 1, 2, channel=v),
+    "trace_frontier": lambda v: md.sweeps.trace_frontier(v, [1], progress=False),
+    "BinnedRange": lambda v: md.collection.BinnedRange(0, 1, 2, channel=v),
     "Channel.then": WARNER.then,
     "Channel.merge": WARNER.merge,
     "Channel.to_latex": WARNER.to_latex,
-    "ByComponent": lambda v: md.ByComponent(3, v, [None]),
-    "HighLow": lambda v: md.HighLow(3, v, None),
-    "compose": md.compose,
+    "ByComponent": lambda v: md.mechanisms.ByComponent(3, v, [None]),
+    "HighLow": lambda v: md.mechanisms.HighLow(3, v, None),
+    "compose": md.accounting.compose,
     "product": md.accounting.product,
     "adaptive": lambda v: md.accounting.adaptive(v, v),
     "compose_sequence": lambda v: md.accounting.compose_sequence(v, [0.5, 0.5]),
     "approximate_delta": lambda v: md.accounting.approximate_delta([WARNER], 1, interval=v),
-    "tightest_matrix": md.tightest_matrix,
-    "trade_off": lambda v: md.trade_off(v, "yes", "no"),
+    "tightest_matrix": md.accounting.tightest_matrix,
+    "trade_off": lambda v: md.accounting.trade_off(v, "yes", "no"),
     "error_region": md.accounting.error_region,
     "sensitive_attribute_leakage": lambda v: md.accounting.sensitive_attribute_leakage(
         [[0.5, 0.5]], v
     ),
     "normal_quantile": lambda v: md.estimation.normal_quantile(0.9, v),
-    "survey": lambda v: md.estimation.survey(WARNER, md.Tally.of([3, 4]), v),
+    "survey": lambda v: md.estimation.survey(WARNER, md.reports.Tally.of([3, 4]), v),
 }
 
 TWO: dict[str, Callable[[Any, Any], Any]] = {
@@ -146,7 +146,7 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "BoundedPriorLift": lambda a, b: md.BoundedPriorLift(a, 1, b),
     "SensitiveAttribute": md.SensitiveAttribute,
     "SensitiveAttributePrivacy": md.SensitiveAttributePrivacy,
-    "GeneralizedRandomizedResponse": md.GeneralizedRandomizedResponse,
+    "GeneralizedRandomizedResponse": md.mechanisms.GeneralizedRandomizedResponse,
     "Problem": lambda a, b: Problem(2, a, b),
     "Problem with a prior": lambda a, b: Problem(a, md.LIP(1), md.HammingLoss(), prior=b),
     "Problem with outputs": lambda a, b: Problem(a, md.LDP(1), md.HammingLoss(), outputs=b),
@@ -157,8 +157,8 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "first_bound_radius": lambda a, b: md.accounting.first_bound_radius(1.0, a, b),
     "prior_mismatch": lambda a, b: md.accounting.prior_mismatch(a, b, [0.5, 0.5]),
     "privacy_profile": md.accounting.privacy_profile,
-    "relations": lambda a, b: md.relations(a, domain=b),
-    "implied": lambda a, b: md.implied(md.LDP(1), a, b),
+    "relations": lambda a, b: md.accounting.relations(a, domain=b),
+    "implied": lambda a, b: md.accounting.implied(md.LDP(1), a, b),
     "universal_channel": md.universal_channel,
     "leakage": lambda a, b: md.LIP(1).leakage(a, b),
     "value": lambda a, b: md.HammingLoss().value(a, b),
@@ -204,10 +204,10 @@ def shown_things() -> list[Any]:
         solution,
         solution.channel,
         md.estimate(solution.channel, counts=[60, 40]),
-        md.estimation.survey(solution.channel, md.Tally.of([60, 40]), HOSTILE),
-        md.leakages(solution.channel, problem.prior),
-        md.compose([solution.channel] * 2, problem.prior),
-        md.relations(md.LIP(1), problem.prior),
+        md.estimation.survey(solution.channel, md.reports.Tally.of([60, 40]), HOSTILE),
+        md.accounting.leakages(solution.channel, problem.prior),
+        md.accounting.compose([solution.channel] * 2, problem.prior),
+        md.accounting.relations(md.LIP(1), problem.prior),
         md.accounting.privacy_profile(solution.channel, [0, 1], problem.prior),
         md.accounting.robustness(inputs, [40, 60], 1, md.HammingLoss()),
         md.accounting.sensitive_attribute_leakage([[0.4, 0.2], [0, 0.4]], solution.channel),
@@ -269,5 +269,5 @@ def test_reports_that_are_all_alike_show_no_standard_error_of_zero() -> None:
     found = md.estimate(WARNER, counts=[3, 0])
     assert "0.000000\n" not in f"{found!r}\n"
     assert "not estimable: the reports show no spread" in repr(found)
-    assert "+- 0" not in repr(md.estimation.survey(WARNER, md.Tally.of([3, 0]), "yes"))
+    assert "+- 0" not in repr(md.estimation.survey(WARNER, md.reports.Tally.of([3, 0]), "yes"))
     assert "not estimable" not in repr(md.estimate(WARNER, counts=[3, 1]))

@@ -95,9 +95,9 @@ def test_values_in_any_order_are_the_same_problem(order: list[int], kind: str) -
     same(Problem(INPUTS, md.LDP(1), utility), wanted)
     warner = md.Channel.from_matrix(np.eye(3), inputs=INPUTS)
     assert utility.value(warner, Prior(P)) == wanted.utility.value(warner, Prior(P))
-    assert mean(warner, md.Tally.of([5, 3, 2]), vector(VALUES, order, kind)).value == pytest.approx(
-        1.5
-    )
+    assert mean(
+        warner, md.reports.Tally.of([5, 3, 2]), vector(VALUES, order, kind)
+    ).value == pytest.approx(1.5)
 
 
 @given(how=st.data(), worst=st.booleans())
@@ -188,8 +188,10 @@ def test_what_measures_a_channel_aligns_the_prior(order: list[int], kind: str, h
     prior, by_label = Prior(P), Prior(vector(P, order, kind))
     assert channel.output_distribution(by_label) == channel.output_distribution(prior)
     assert np.array_equal(channel.posterior(by_label), channel.posterior(prior))
-    assert md.leakages(channel, by_label) == md.leakages(channel, prior)
-    assert str(md.compose([channel] * 2, by_label)) == str(md.compose([channel] * 2, prior))
+    assert md.accounting.leakages(channel, by_label) == md.accounting.leakages(channel, prior)
+    assert str(md.accounting.compose([channel] * 2, by_label)) == str(
+        md.accounting.compose([channel] * 2, prior)
+    )
     assert privacy_profile(channel, [0, 1], by_label) == privacy_profile(channel, [0, 1], prior)
     assert md.LIP(1).leakage(channel, by_label) == md.LIP(1).leakage(channel, prior)
     uniform = Prior.uniform(3)
@@ -207,7 +209,7 @@ def test_what_measures_a_channel_aligns_the_prior(order: list[int], kind: str, h
         md.estimate(channel, counts=reports, prior=by_label).values,
         md.estimate(channel, counts=[5, 3, 4], prior=prior).values,
     )
-    mechanism = md.GeneralizedRandomizedResponse(INPUTS, 1)
+    mechanism = md.mechanisms.GeneralizedRandomizedResponse(INPUTS, 1)
     assert mechanism.output_distribution(by_label) == mechanism.output_distribution(prior)
     assert mechanism.lifts(by_label) == mechanism.lifts(prior)
 
@@ -221,7 +223,9 @@ def test_sequences_and_pairs_of_priors_are_aligned() -> None:
     assert found[0] == found[1] == str(compose_sequence([warner] * 2, list(shares.values())))
     p, q = Prior({"a": 0.2, "b": 0.8}), Prior({"b": 0.8, "a": 0.2})
     assert total_variation(p, q) == 0
-    assert str(md.relations(md.LIP(1), p)) == str(md.relations(md.LIP(1), Prior([0.2, 0.8])))
+    assert str(md.accounting.relations(md.LIP(1), p)) == str(
+        md.accounting.relations(md.LIP(1), Prior([0.2, 0.8]))
+    )
 
 
 WRONG: dict[str, Callable[[Any], Any]] = {
@@ -235,8 +239,10 @@ WRONG: dict[str, Callable[[Any], Any]] = {
     ),
     "list": lambda p: Problem(INPUTS, md.BoundedPriorLIP(1, [p]), md.HammingLoss()),
     "robust": lambda p: robust_problem(INPUTS, p * 100, 1, md.HammingLoss()),
-    "mechanism": lambda p: md.LIPRandomizedResponse(INPUTS, 3, Prior(p)),
-    "leakages": lambda p: md.leakages(md.Channel.from_matrix(np.eye(3), inputs=INPUTS), Prior(p)),
+    "mechanism": lambda p: md.mechanisms.LIPRandomizedResponse(INPUTS, 3, Prior(p)),
+    "leakages": lambda p: md.accounting.leakages(
+        md.Channel.from_matrix(np.eye(3), inputs=INPUTS), Prior(p)
+    ),
     "frame": lambda p: md.Channel.from_matrix(
         pd.DataFrame(np.eye(3), index=p.index), inputs=INPUTS
     ),
@@ -297,9 +303,9 @@ def test_numbers_of_a_series_are_read_as_they_print() -> None:
 def test_a_set_of_numbers_has_no_order_and_is_refused() -> None:
     channel = md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     with pytest.raises(InputError, match=r"values: expected 2 numbers.*given a set"):
-        mean(channel, md.Tally.of([3, 4]), {7, 0.25})
+        mean(channel, md.reports.Tally.of([3, 4]), {7, 0.25})
     with pytest.raises(InputError, match=r"epsilons: expected a list.*given a set"):
-        md.privatize_each([0, 1], {1, 2}, Problem(2, md.LDP(1), md.HammingLoss()))
+        md.collection.privatize_each([0, 1], {1, 2}, Problem(2, md.LDP(1), md.HammingLoss()))
 
 
 def test_integers_of_a_channel_count_by_position_and_carry_no_labels() -> None:
@@ -319,10 +325,10 @@ def test_numbers_of_people_are_those_of_their_records(order: list[int]) -> None:
     records, numbers = pd.Series([0, 1, 1], index=people), pd.Series([1.0, 2, 3], index=people)
     priors = pd.Series([Prior([0.5, 0.5])] * 3, index=people).iloc[order]
     calls: list[Callable[[], Any]] = [
-        lambda: md.privatize_each(records, epsilons, problem, rng=1),
-        lambda: md.privatize_each(records, 1, problem, priors=priors, rng=1),
-        lambda: md.collect_numbers(numbers, epsilons, 0, 4, rng=1),
-        lambda: md.collect_numbers(numbers, 1, 0, epsilons + 4, rng=1),
+        lambda: md.collection.privatize_each(records, epsilons, problem, rng=1),
+        lambda: md.collection.privatize_each(records, 1, problem, priors=priors, rng=1),
+        lambda: md.collection.collect_numbers(numbers, epsilons, 0, 4, rng=1),
+        lambda: md.collection.collect_numbers(numbers, 1, 0, epsilons + 4, rng=1),
     ]
     for call in calls:
         if order == [0, 1, 2]:
@@ -330,9 +336,9 @@ def test_numbers_of_people_are_those_of_their_records(order: list[int]) -> None:
         else:
             with pytest.raises(InputError, match="the index of the records, in their order"):
                 call()
-    md.privatize_each(records.tolist(), epsilons, problem, rng=1)  # a list has no index
+    md.collection.privatize_each(records.tolist(), epsilons, problem, rng=1)  # a list has no index
     with pytest.raises(InputError, match="epsilons: expected a list of numbers"):
-        md.privatize_each([0, 1], {0: 0.5, 1: 2}, problem)
+        md.collection.privatize_each([0, 1], {0: 0.5, 1: 2}, problem)
 
 
 @pytest.mark.parametrize("method", ["unbiased", "maximum-likelihood", "projected", "clipped"])

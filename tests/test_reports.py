@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, Tally, estimate
+from mechdesign import Channel, InputError, estimate
 from mechdesign.mechanisms import HadamardResponse, OptimizedUnaryEncoding
-from mechdesign.reports import ReportSource
+from mechdesign.reports import ReportSource, Tally
 from tests.strategies import examples
 
 CHANNEL = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])

@@ -11,20 +11,9 @@ import math
 
 from benchmarks.papers.base import Row
 from benchmarks.papers.optimum import best
-from mechdesign import (
-    LDP,
-    BlockLDP,
-    ContextAwareLDP,
-    HadamardResponse,
-    HighLowLDP,
-    L2Risk,
-    Mechanism,
-    MutualInformation,
-    Prior,
-    block_hadamard,
-    high_low_hadamard,
-)
+from mechdesign import LDP, BlockLDP, ContextAwareLDP, HighLowLDP, L2Risk, MutualInformation, Prior
 from mechdesign.accounting.measure.hypothesis_testing import error_region
+from mechdesign.mechanisms import HadamardResponse, Mechanism, block_hadamard, high_low_hadamard
 from mechdesign.notions import Notion
 
 __all__ = ["rows"]

@@ -16,21 +16,14 @@ import numpy as np
 from benchmarks.papers.base import MissingDataError, Row, data_file
 from benchmarks.papers.formulas import erasure, symmetric, uncertain_prior
 from benchmarks.papers.optimum import best
-from mechdesign import (
-    LIP,
-    BoundedPriorLIP,
-    Channel,
-    GaussianMixture,
-    HammingLoss,
-    Prior,
-    compose,
-    implied,
-    leakages,
-)
+from mechdesign import LIP, BoundedPriorLIP, Channel, GaussianMixture, HammingLoss, Prior
 from mechdesign.accounting import (
     GaussianMechanism,
     LaplaceMechanism,
+    compose,
+    implied,
     laplace_scale,
+    leakages,
     lip_composition_bound,
 )
 

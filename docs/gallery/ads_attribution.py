@@ -33,7 +33,7 @@ sums = sorted(set(worth.tolist()))
 prior = [sum(p for p, w in zip(chance, worth, strict=True) if w == s) for s in sums]
 
 
-def capacity(response: md.GeneralizedRandomizedResponse) -> float:
+def capacity(response: md.mechanisms.GeneralizedRandomizedResponse) -> float:
     """The most bits that a report carries: at the uniform distribution, by symmetry."""
     k, own, other = response.n_outputs, float(response.most), float(response.least)
     return math.log2(k) + own * math.log2(own) + (k - 1) * other * math.log2(other)
@@ -41,7 +41,7 @@ def capacity(response: md.GeneralizedRandomizedResponse) -> float:
 
 def variance(values, chances, epsilon):
     """The variance of the unbiased reading of randomized response, a mean over the inputs."""
-    response = md.GeneralizedRandomizedResponse(len(values), epsilon)
+    response = md.mechanisms.GeneralizedRandomizedResponse(len(values), epsilon)
     own, other = float(response.most), float(response.least)
     values, weights = np.array(values, float), np.array(chances, float)
     reading = (values - other * values.sum()) / (own - other)

@@ -18,4 +18,4 @@ _, axes = plt.subplots(2, 2, figsize=(10, 9), layout="constrained")
 for ax, (title, notion) in zip(axes.flat, notions.items(), strict=True):
     utility = md.MutualInformation()
     problem = md.Problem(["a", "b", "c"], notion, utility, prior=[0.2, 0.3, 0.5])
-    md.plot_polytope(problem, ax=ax, title=title)
+    md.plots.plot_polytope(problem, ax=ax, title=title)

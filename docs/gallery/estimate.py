@@ -12,4 +12,4 @@ colors = ["red", "green", "blue", "black", "other"]
 channel = md.design(md.Problem(colors, md.LDP("1.5"), md.L2Risk())).channel
 people = np.random.default_rng(0).choice(colors, 5000, p=[0.34, 0.26, 0.2, 0.14, 0.06])
 reports = channel.privatize(list(people), rng=1)  # no seed where reports are released
-md.plot_estimate(md.estimate(channel, reports), title="Favorite colors of 5000 people")
+md.plots.plot_estimate(md.estimate(channel, reports), title="Favorite colors of 5000 people")

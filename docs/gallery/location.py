@@ -17,7 +17,7 @@ streets = md.Prior.from_counts(counts)
 privacy = md.MetricPrivacy(1, "euclidean")
 problem = md.Problem(city, privacy, md.EuclideanDistance(), prior=streets)
 best = md.design(problem, gap=0.01)
-noise = md.PlanarLaplace(city, 1)
+noise = md.mechanisms.PlanarLaplace(city, 1)
 losses = {"Noise": noise.expected_loss(streets)[1], "The best": best.value}
 _, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
 for ax, mechanism, name in zip(axes, (noise, best.channel), losses, strict=True):

@@ -19,4 +19,4 @@ axes[0].set(title="budget E(x, x')", xticks=range(3), yticks=range(3))
 axes[0].set(xticklabels=inputs, yticklabels=inputs, xlabel="against x'", ylabel="x")
 for (x, z), budget in np.ndenumerate(budgets):
     axes[0].text(z, x, "∞" if budget == never else f"{budget:g}", ha="center", va="center")
-md.plot_channel(md.design(problem).channel, axes[1], "the best channel")
+md.plots.plot_channel(md.design(problem).channel, axes[1], "the best channel")

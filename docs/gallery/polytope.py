@@ -12,4 +12,4 @@ problem = md.Problem(
     md.MutualInformation(),
     prior=[0.5, 0.3, 0.2],
 )
-md.plot_polytope(problem, md.design(problem).channel, title="LIP(3/5) and LDP(1)")
+md.plots.plot_polytope(problem, md.design(problem).channel, title="LIP(3/5) and LDP(1)")

@@ -6,4 +6,4 @@ bounds in closed form, as the literature has them.
 
 import mechdesign as md
 
-md.plot_relations(md.relations(md.LIP(1), md.Prior([0.2, 0.3, 0.5])))
+md.plots.plot_relations(md.accounting.relations(md.LIP(1), md.Prior([0.2, 0.3, 0.5])))

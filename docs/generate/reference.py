@@ -7,8 +7,6 @@ import re
 import shutil
 from pathlib import Path
 
-import mechdesign
-
 DOCS = Path(__file__).resolve().parents[1]
 INDEX = DOCS / "api.md"
 
@@ -21,8 +19,8 @@ INHERITED = """      inherited_members: true
 """
 
 INHERITING = {
-    f"mechdesign.{name}"
-    for name in ("ContinuousChannel", "ContinuousProblem", "PlaneChannel", "PlaneProblem")
+    "mechdesign.ContinuousProblem",
+    "mechdesign.continuous.ContinuousChannel",
 }
 """What has its members from a base class that no page is about."""
 
@@ -45,11 +43,11 @@ def topics() -> dict[str, list[str]]:
 def packages() -> dict[str, list[str]]:
     """Return what each package that docs/api.md lists offers beside the public names."""
     text = INDEX.read_text(encoding="utf-8")
+    listed = {name.rpartition(".")[2] for names in topics().values() for name in names}
     found = {}
     for name in re.findall(r"^\| \[`mechdesign\.([\w.]+)`\]", text, re.MULTILINE):
         offered = importlib.import_module(f"mechdesign.{name}").__all__
-        public = mechdesign._MODULE_OF
-        found[name] = [f"mechdesign.{name}.{n}" for n in offered if n not in public]
+        found[name] = [f"mechdesign.{name}.{n}" for n in offered if n not in listed]
     return found
 
 

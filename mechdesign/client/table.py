@@ -73,7 +73,8 @@ def client_table(saved: SavedMechanism) -> dict[str, Any]:
     Examples
     --------
     >>> import tempfile
-    >>> from mechdesign import GeneralizedRandomizedResponse, load_mechanism, save
+    >>> from mechdesign import load_mechanism, save
+    >>> from mechdesign.mechanisms import GeneralizedRandomizedResponse
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(GeneralizedRandomizedResponse(["yes", "no", "unsure"], 1), f"{folder}/file.json")
     ...     table = client_table(load_mechanism(f"{folder}/file.json"))

@@ -22,6 +22,7 @@ from mechdesign.closed_forms.subset_selection import BlockSubsetSelection, Subse
 from mechdesign.closed_forms.unconstrained import Unconstrained
 from mechdesign.closed_forms.uniform_lift import UniformLift
 from mechdesign.closed_forms.uniform_subsets import UniformSubsets
+from mechdesign.closed_forms.universal import Universality, universal_channel
 from mechdesign.closed_forms.universal_optimum import Universal
 
 __all__ = [
@@ -44,7 +45,9 @@ __all__ = [
     "UniformLift",
     "UniformSubsets",
     "Universal",
+    "Universality",
     "Verdict",
+    "universal_channel",
 ]
 
 CLOSED_FORMS: tuple[ClosedForm, ...] = (

@@ -43,7 +43,7 @@ class LiftSubsetSelection(ClosedForm):
         if family is None or not isinstance(problem.utility, EstimationRisk):
             return NOT_A_RISK
         if not problem.prior.is_uniform:
-            return Verdict(False, "it is optimal at the uniform prior")
+            return Verdict(False, "optimal only at the uniform prior")
         if len(problem.domain) > MOST_INPUTS:
             return TOO_LARGE
         low, high = family.ends()

@@ -54,7 +54,7 @@ class LIPRandomizedResponse(ClosedForm):
             and (utility.loss(problem.domain, problem.outputs).is_metric)
         )
         if not informative and not metric:
-            return Verdict(False, "it is optimal for metric losses and for information only")
+            return Verdict(False, "optimal only for metric losses and for information")
         prior, epsilon = problem.prior, notion.epsilon
         if not in_region(prior, epsilon):
             return Verdict(False, _outside(problem, epsilon))

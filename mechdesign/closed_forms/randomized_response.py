@@ -37,9 +37,9 @@ class RandomizedResponse(ClosedForm):
         symmetric = problem.utility.treats_inputs_alike(problem.domain, problem.outputs)
         own = problem.outputs == problem.domain.labels
         if problem.expected_loss is None or not (symmetric and own):
-            return Verdict(False, "it is optimal for the Hamming loss on the domain")
+            return Verdict(False, "optimal only for the Hamming loss on the domain")
         if not problem.prior.is_uniform:
-            return Verdict(False, "it is optimal for the uniform prior only")
+            return Verdict(False, "optimal only at the uniform prior")
         return Verdict(True, "LDP, Hamming loss and a uniform prior")
 
     def certificate(self, problem: Problem) -> Certificate:

@@ -36,8 +36,8 @@ LEAST_LOW = 2.0**-62
 
 NOT_A_RISK = Verdict(False, "it is for the risk of estimating a distribution", relevant=False)
 LARGEST_LOW = 1 - 1e-14
-TOO_SMALL = Verdict(False, "its budget is too small for its entries to differ in floating point")
-TOO_LARGE = Verdict(False, f"its subsets are listed for up to {MOST_INPUTS} inputs only")
+TOO_SMALL = Verdict(False, "the budget is too small: its entries would be equal in floating point")
+TOO_LARGE = Verdict(False, f"its subsets are listed only for up to {MOST_INPUTS} inputs")
 
 
 class SubsetSelection(ClosedForm):
@@ -65,7 +65,7 @@ class SubsetSelection(ClosedForm):
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
         if not utility.worst_case and not problem.prior.is_uniform:
-            return Verdict(False, "it is optimal at the uniform prior, and in the worst case")
+            return Verdict(False, "optimal only at the uniform prior, and in the worst case")
         k = len(problem.domain)
         if k > MOST_INPUTS:
             return TOO_LARGE
@@ -99,11 +99,11 @@ class BlockSubsetSelection(ClosedForm):
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
         if utility.worst_case:
-            return Verdict(False, "the sizes are best at one prior, not in the worst case")
+            return Verdict(False, "optimal only at one prior, not in the worst case")
         member = notion.membership(problem.domain)
         pairs = set(zip(member.tolist(), problem.prior.probabilities, strict=True))
         if len(pairs) > member.max() + 1:
-            return Verdict(False, "it is optimal where the prior is uniform inside each block")
+            return Verdict(False, "optimal only where the prior is uniform inside each block")
         if np.bincount(member).max() > MOST_INPUTS:
             return TOO_LARGE
         return Verdict(True, "inside each block the best subset selection is optimal")

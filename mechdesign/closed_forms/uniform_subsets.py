@@ -54,7 +54,7 @@ class UniformSubsets(ClosedForm):
                 False, "it is for sums of gains that are symmetric in the inputs", relevant=False
             )
         if not problem.prior.is_uniform:
-            return Verdict(False, "it is optimal at the uniform prior only")
+            return Verdict(False, "optimal only at the uniform prior")
         k, ray = len(problem.domain), _best_ray(problem, utility)
         return Verdict(
             True,

@@ -1,1 +1,7 @@
 """Collection: from records to reports, in files, by person, and in scikit-learn pipelines."""
+
+from __future__ import annotations
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

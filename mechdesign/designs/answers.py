@@ -13,7 +13,13 @@ import numpy as np
 
 from mechdesign.designs.candidate import Candidate
 from mechdesign.designs.solution import EARLY, Solution
-from mechdesign.errors import MechdesignError, SolverError, UnsupportedError
+from mechdesign.errors import (
+    CertificateError,
+    LimitError,
+    MechdesignError,
+    SolverError,
+    UnsupportedError,
+)
 from mechdesign.outside import failure
 from mechdesign.problem import Problem
 from mechdesign.routes import Attempt, Considered, RawSolution, Route
@@ -44,7 +50,7 @@ class Answers:
     best
         The best channel with the best bound; None before there is any.
     failures
-        What went wrong, in sentences.
+        What went wrong, for an error where nothing else is left.
     """
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
@@ -60,6 +66,7 @@ class Answers:
         self._start: RawSolution | None = None
         self._start_bound = -math.inf
         self.failures: list[str] = []
+        self._notes: list[str] = []
         self._errors: list[Exception] = []
 
     @property
@@ -201,6 +208,7 @@ class Answers:
         self._errors.append(error)
         if told not in self.failures:
             self.failures.append(told)
+            self._notes.append(f"{name} gave no answer, as {_reason(error)}")
         return True
 
     def solution(
@@ -226,4 +234,19 @@ class Answers:
         ended = self._limits.ended
         if ended and not self.best.is_within(self._limits.gap):
             notes = [f"{EARLY}: {ended}", *notes]
-        return self.best.solution(considered, [*self.failures, *notes])
+        return self.best.solution(considered, [*dict.fromkeys(self._notes), *notes])
+
+
+REASONS: tuple[tuple[type[BaseException], str], ...] = (
+    (MemoryError, "it ran out of memory"),
+    (LimitError, "it needs more work than the limits allow"),
+    (UnsupportedError, "it does not take this problem"),
+    (CertificateError, "what it found could not be proved"),
+)
+"""What a report says of an error: the first class that fits."""
+
+
+def _reason(error: Exception) -> str:
+    """Return why an attempt failed, in words."""
+    named = (reason for kind, reason in REASONS if isinstance(error, kind))
+    return next(named, "its solver stopped or returned unusable numbers")

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label, plain_label
+from mechdesign.errors import shown
 from mechdesign.evidence.rows import ceiling_of, limit_rows
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Latent, Lift, Listed, Ratio
@@ -31,7 +32,7 @@ from mechdesign.notions.rows.row import LATENT, NUMBERED, Multipliers, Row
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 
-__all__ = ["BindingRow", "Columns", "binding_of", "binding_rows"]
+__all__ = ["BindingRow", "Columns", "binding_of", "binding_rows", "label_text"]
 
 NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
@@ -73,16 +74,26 @@ class BindingRow:
         Its dual variable, in the unit of the loss: that of ``e**-a (left . q) <= right . q``, or of
         a bound on the whole channel. Where a grows by a little, the optimum improves at the rate of
         the multiplier times ``right . q``.
+    inputs
+        The two inputs of a ratio, that above the line first; empty for other rows.
     """
 
     notion: str
     row: str
     output: Label | None
     multiplier: float
+    inputs: tuple[Label, ...] = ()
+
+    def __str__(self) -> str:
+        """Say what binds at which report, and at what price."""
+        pair = " and ".join(map(label_text, self.inputs))
+        head = "" if self.output is None else f"report {label_text(self.output)}: "
+        return f"{head}{f'inputs {pair}' if pair else self.row} (price {self.multiplier:.3g})"
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as in ``solve --json``."""
-        return {**vars(self), "output": None if self.output is None else plain_label(self.output)}
+        output = None if self.output is None else plain_label(self.output)
+        return {**vars(self), "output": output, "inputs": list(map(plain_label, self.inputs))}
 
 
 @dataclass(frozen=True)
@@ -140,15 +151,15 @@ def binding_rows(
     for n, multipliers, priors in blocks:
         notion, constraint = notions[n], constraints[n]
         labels = notion.protected(domain).labels
-        rows: Iterator[tuple[str, int | None, float]]
+        rows: Iterator[tuple[str, int | None, float, tuple[Label, ...]]]
         if constraint is None:
             rows = _tight_rows(families[n], multipliers, priors, columns, labels)
         else:
             bounds = constraint.bounds(multipliers, channel, labels)
-            rows = ((name, None, weight) for name, weight, slack in bounds if slack <= TIGHT)
-        for row, y, weight in rows:
+            rows = ((name, None, weight, ()) for name, weight, slack in bounds if slack <= TIGHT)
+        for row, y, weight, inputs in rows:
             output = None if y is None else columns.outputs[y]
-            found.append(BindingRow(notion.heading, row, output, weight))
+            found.append(BindingRow(notion.heading, row, output, weight, inputs))
     least = NEGLIGIBLE * max((row.multiplier for row in found), default=0.0)
     found = [row for row in found if row.multiplier > least]
     return tuple(sorted(found, key=lambda row: -row.multiplier))
@@ -287,8 +298,8 @@ def _tight_rows(
     priors: tuple[Weights, ...],
     columns: Columns,
     labels: Sequence[Label],
-) -> Iterator[tuple[str, int | None, float]]:
-    """Yield the name, the output and the multiplier of every row that is tight."""
+) -> Iterator[tuple[str, int | None, float, tuple[Label, ...]]]:
+    """Yield the name, the output, the multiplier and the inputs of every row that is tight."""
     keys, key = np.unique(np.stack([given.x, given.other]), axis=1, return_inverse=True)
     shape = (keys.shape[1], len(columns.places))
     weights = sp.csr_array((given.weight, (key.ravel(), given.output)), shape=shape)
@@ -303,7 +314,8 @@ def _tight_rows(
     rows = family.rows_of(named, priors, labels)
     tight = _are_tight(rows, number.astype(np.intp), output, columns.matrix)
     for r, y, weight in zip(number[tight], output[tight], entries.data[tight], strict=True):
-        yield rows[r].name, int(y), float(weight)
+        pair = (labels[x[r]], labels[other[r]]) if given.side == "ratio" else ()
+        yield rows[r].name, int(y), float(weight), pair
 
 
 def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArray) -> BoolArray:
@@ -318,6 +330,11 @@ def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArr
         r, q = row[here], Q[:, y]
         tight[here] = shrink[r] * (left[r] @ q) >= (1 - share[r]) * (right[r] @ q)
     return tight
+
+
+def label_text(label: Label) -> str:
+    """Return a label as reports have it: text in quotes."""
+    return repr(label) if isinstance(label, tuple) else shown(label)
 
 
 def _matrix(sides: Sequence[Mapping[int, Fraction]], size: int) -> sp.csr_array:

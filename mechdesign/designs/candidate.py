@@ -27,7 +27,7 @@ from mechdesign.routes import Considered, RawSolution
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.starts.remapping import remapped, without_rare
 
-__all__ = ["Candidate"]
+__all__ = ["Candidate", "not_proved"]
 
 RARE = 0.3
 """The share of the gap that outputs may cost which are left out as they are next to never sent."""
@@ -125,7 +125,7 @@ class Candidate:
                 with self.limits.proof():
                     found = certificate.bound(self.statement, steps)
             except LimitError as error:
-                self.notes.append(f"a closer bound is not proved: {error}")
+                self.notes.append(not_proved(error))
             except (CertificateError, ArithmeticError, ValueError) as error:
                 refused.append(str(error))
             else:
@@ -220,6 +220,13 @@ class Candidate:
         )
 
 
+def not_proved(error: LimitError) -> str:
+    """Say in a sentence that a proof ended at a limit."""
+    if error.given == "an interrupt":
+        return "a closer bound is not proved, because of an interrupt"
+    return f"a closer bound is not proved, as its proof may take {error.expected} here"
+
+
 def _unconstrained(problem: Problem) -> Certificate:
     """Prove the bound that ignores privacy."""
     return nothing_constrained(problem.compiled)
@@ -251,4 +258,6 @@ def _unused(problem: Problem, channel: Channel) -> list[str]:
     if not unused:
         return []
     verb = "is" if unused == 1 else "are"
-    return [f"{unused} of the {len(problem.outputs)} outputs allowed {verb} never used: left out"]
+    return [
+        f"{unused} of the {len(problem.outputs)} outputs allowed {verb} never sent and left out"
+    ]

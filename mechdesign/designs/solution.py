@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from mechdesign.channel import Channel
-from mechdesign.designs.binding import BindingRow, binding_of
+from mechdesign.designs.binding import BindingRow, binding_of, label_text
+from mechdesign.designs.report import SHORTEST, Answer, PrivacyClaim
 from mechdesign.domain import plain_label
-from mechdesign.errors import shown
-from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.documents import FORMAT, OPTIMAL_GAP, VERSION, digest, relative_gap
+from mechdesign.kernel.documents import FORMAT, VERSION, digest
 from mechdesign.kernel.schema import write
-from mechdesign.notions import Notion
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
-from mechdesign.text import format_table, html_lines, html_matrix, printable
+from mechdesign.text import Report
 
-__all__ = [
-    "EARLY",
-    "PrivacyClaim",
-    "Solution",
-    "float_below",
-    "privacy_line",
-]
+__all__ = ["EARLY", "PrivacyClaim", "Solution"]
 
 EARLY = "ended early"
 """How the note begins that says what limit ended the search."""
@@ -36,40 +29,15 @@ EARLY = "ended early"
 MOST_BINDING, SHOWN_BINDING = 1000, 5
 """How many binding rows the JSON and the report name."""
 
-SHORTEST = 0.005
-"""Seconds from which on the report names a phase."""
+SHOWN_REPORTS, SHOWN_INPUTS = 8, 6
+"""How many reports, and inputs of each, the report names."""
+
+ROUNDING = 1e-9
+"""The share that floating point may be off by."""
 
 
-@dataclass(frozen=True)
-class PrivacyClaim:
-    """What a channel leaks under one notion of the problem.
-
-    Attributes
-    ----------
-    notion
-        The notion.
-    leakage
-        The smallest epsilon that the exact channel satisfies, rounded up, in nats; for a notion
-        without an epsilon, the largest excess over its budgets, at most 0.
-    """
-
-    notion: Notion
-    leakage: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the claim as in ``solve --json``; it is made only after the exact check."""
-        table = self.notion.to_table()
-        claim: dict[str, Any] = {"notion": table["notion"]}
-        for key in ("epsilon", "delta"):
-            if key in table:
-                claim[key] = float(Fraction(table[key]))
-        if "secret" in table:
-            claim["secret"] = table["secret"]["values"]
-        return {**claim, "leakage": self.leakage, "certified": True}
-
-
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, repr=False)
+class Solution(Answer):
     """The best channel found, exactly private, with a rigorous bound on the optimum.
 
     Attributes
@@ -130,24 +98,9 @@ class Solution:
         return binding_of(self.problem, self.certificate, self.channel, self.decoder)
 
     @property
-    def gap(self) -> float:
-        """``|value - bound| / max(1e-12, |value|)``."""
-        return relative_gap(float(self.value), self._float_bound())
-
-    @property
     def bound_proved(self) -> bool:
         """Whether the saved file proves the bound: not for an objective of your own."""
         return self.certificate is not None
-
-    @property
-    def status(self) -> str:
-        """``"optimal"`` if the gap is at most 1e-6, else ``"bounded"``."""
-        return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
-
-    def _float_bound(self) -> float:
-        """Return a float whose decimal text is on the weak side of the bound, or at it."""
-        sign = -1 if self.problem.utility.is_maximized else 1
-        return sign * float_below(sign * self.bound) + 0.0  # no minus zero
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``mechdesign solve --json`` prints.
@@ -217,73 +170,56 @@ class Solution:
         document["digest"] = digest(document)
         return document
 
-    def _repr_html_(self) -> str:
+    def _report(self) -> Report:
         channel = self.channel
-        heat_map = html_matrix(channel.matrix, channel.inputs.labels, channel.outputs)
-        return html_lines(self._lines(), heat_map)
+        matrix = (channel.matrix, channel.inputs.labels, channel.outputs)
+        return Report(self._lines(), matrix)
 
-    def __repr__(self) -> str:
-        lines = [f"{head:<11}{printable(text)}" for head, text in self._lines()]
-        return "\n".join([*lines, "", self._table()])
+    def _terms(self) -> list[tuple[str, str]]:
+        return [("subject to", text) for text in self.problem.quoted]
 
-    def _lines(self) -> list[tuple[str, str]]:
-        problem = self.problem
-        lines = [("problem", problem.title)] if problem.title else []
-        if problem.source:
-            lines.append(("source", problem.source))
-        lines.append(("inputs", repr(problem.domain).removeprefix("Domain(").removesuffix(")")))
-        if problem.prior_given:
-            lines.append(("prior", repr(problem.prior).removeprefix("Prior(").removesuffix(")")))
-        else:
-            lines.append(("prior", "none given: taken as uniform"))
-        lines += [("privacy", privacy_line(claim)) for claim in self.privacy]
-        loss = problem.utility.name
-        if problem.utility.worst_case:
-            loss += f", worst case over the {problem.utility.worst_over}"
-        lines.append(
-            (
-                "gain" if problem.utility.is_maximized else "loss",
-                f"{loss} = {float(self.value):.9g}",
-            )
-        )
-        lines += [("subject to", text) for text in problem.quoted]
-        side = "above" if problem.utility.is_maximized else "below"
-        which = "no private channel" + (" that keeps this" if problem.quoted else "")
-        bound = f"{which} is {side} {self._float_bound():.9g}"
-        if not self.bound_proved:
-            bound += " (computed in floating point, not proved)"
-        lines.append(("optimal?", f"{self.status}, gap {self.gap:.1e}: {bound}"))
-        lines.append(("route", self.route))
-        lines.append(("", f"because {self.why}"))
-        lines += [("considered", f"{c.name}: {c.reason}") for c in self.considered]
-        lines += [("note", note) for note in self.notes]
-        if self.binding:
-            lines.append(("binding", self._binding_line()))
+    def _details(self) -> list[tuple[str, str]]:
+        lines = [("", f"because {self.why}")]
+        lines += [("rejected", f"{c.name}: {c.reason}") for c in self.considered]
+        return [*lines, *self._binding_lines(), *self._report_lines()]
+
+    def _binding_lines(self) -> list[tuple[str, str]]:
+        rows, several = self.binding, len(self.problem.privacy) > 1
+        texts = [f"{row.notion}: {row}" if several else str(row) for row in rows[:SHOWN_BINDING]]
+        if len(rows) > len(texts):
+            texts.append(f"and {len(rows) - len(texts)} more rows")
+        return [("" if n else "binding", text) for n, text in enumerate(texts)]
+
+    def _report_lines(self) -> list[tuple[str, str]]:
+        """Return what the aggregator reads from each report, and what the report stands for."""
+        outputs, stands = self.channel.outputs, self._stands_for()
+        decoder = self.decoder or (None,) * (len(outputs) if stands else 0)
+        texts = []
+        for y, reading in enumerate(decoder[:SHOWN_REPORTS]):
+            text = " ".join([f"report {label_text(outputs[y])}", *stands[y : y + 1]])
+            texts.append(text if reading is None else f"{text}: {_shown(reading)}")
+        if len(decoder) > len(texts):
+            texts.append(f"and {len(decoder) - len(texts)} more reports")
+        head = "reports" if self.decoder is None else "estimates"
+        return [("" if n else head, text) for n, text in enumerate(texts)]
+
+    def _stands_for(self) -> list[str]:
+        """Return, where the optimizer chose the outputs, the inputs that each makes likelier."""
+        if self.problem.outputs is not None:
+            return []
+        labels, matrix = self.channel.inputs.labels, self.channel.matrix
+        mean = self.problem.prior.array @ matrix
+        texts = []
+        for column, least in zip(matrix.T, mean * (1 + ROUNDING), strict=True):
+            favored = [label_text(labels[x]) for x in np.flatnonzero(column > least)]
+            more = ", ..." if len(favored) > SHOWN_INPUTS else ""
+            texts.append(f"stands for {', '.join(favored[:SHOWN_INPUTS]) or 'no input'}{more}")
+        return texts
+
+    def _spent(self) -> str:
         long = {name: spent for name, spent in self.timings.items() if spent >= SHORTEST}
         phases = ", ".join(f"{name} {spent:.2f}" for name, spent in long.items())
-        lines.append(("seconds", f"{self.seconds:.2f}" + (f" ({phases})" if phases else "")))
-        return lines
-
-    def _binding_line(self) -> str:
-        several = len(self.problem.privacy) > 1
-        named = []
-        for row in self.binding[:SHOWN_BINDING]:
-            head = f"{row.notion}: " if several else ""
-            at = "" if row.output is None else f" at {shown(row.output)}"
-            named.append(f"{head}{row.row}{at} ({row.multiplier:.3g})")
-        more = len(self.binding) - len(named)
-        return ", ".join(named) + (f" and {more} more rows" if more else "")
-
-    def _table(self) -> str:
-        table = format_table(self.channel.matrix, self.channel.inputs.labels, self.channel.outputs)
-        if self.decoder is None:
-            return table
-        pairs = list(zip(self.channel.outputs, self.decoder, strict=True))
-        in_lines = isinstance(_plain_reading(self.decoder[0]), list)
-        most, between = (6, "\n                    ") if in_lines else (12, ",  ")
-        shown = [f"{printable(label)}: {_shown(reading)}" for label, reading in pairs[:most]]
-        more = ["…"] if len(pairs) > most else []
-        return f"{table}\nestimate on seeing  {between.join([*shown, *more])}"
+        return f"{self.seconds:.2f}" + (f" ({phases})" if phases else "")
 
 
 def _plain_reading(reading: Any) -> Any:
@@ -300,33 +236,6 @@ def _shown(reading: Any) -> str:
     if isinstance(plain, float):
         return f"{plain:.6g}"
     if isinstance(plain, list) and isinstance(plain[0], float):
-        tail = ", ..." if len(plain) > 6 else ""
-        return f"({', '.join(f'{entry:.3g}' for entry in plain[:6])}{tail})"
-    return printable(plain)
-
-
-def float_below(number: Fraction) -> float:
-    """Return a float whose decimal text is at most a number, and near it.
-
-    Numbers smaller than the checker reads are rounded to 0, or down to the least that it reads.
-    """
-    rounded = float(number)
-    while Fraction(repr(rounded)) > number:
-        rounded = math.nextafter(rounded, -math.inf)
-    if 0 < abs(rounded) < LEAST_SIZE:
-        return -float(LEAST_SIZE) if rounded < 0 else 0.0
-    return rounded
-
-
-def privacy_line(claim: PrivacyClaim) -> str:
-    """Return what a report says of a claim."""
-    table = claim.notion.to_table()
-    head = claim.notion.heading
-    if "epsilon" in table:
-        epsilon = Fraction(table["epsilon"])
-        share = f" ({claim.leakage / float(epsilon):.2%} of it)" if epsilon else ""
-        shown = f"{float(epsilon):.9g}" if len(table["epsilon"]) > 12 else fraction_text(epsilon)
-        if "delta" in table:
-            shown += f", delta = {short_text(Fraction(table['delta']))}"
-        return f"{head}, epsilon = {shown}: proved; leaks {claim.leakage:.9g}{share}"
-    return f"{head}: proved; the largest excess over its budgets is {claim.leakage:.3g}"
+        tail = ", ..." if len(plain) > SHOWN_INPUTS else ""
+        return f"({', '.join(f'{entry:.3g}' for entry in plain[:SHOWN_INPUTS])}{tail})"
+    return label_text(reading)

@@ -29,7 +29,7 @@ def plot_error_region(
     Parameters
     ----------
     curves
-        One answer of :func:`~mechdesign.trade_off`, or several.
+        One answer of :func:`~mechdesign.accounting.trade_off`, or several.
     region
         What two budgets allow, from :func:`~mechdesign.accounting.error_region`; None: not drawn.
     ax
@@ -53,7 +53,8 @@ def plot_error_region(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from mechdesign import Channel, trade_off
+    >>> from mechdesign import Channel
+    >>> from mechdesign.accounting import trade_off
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> ax = plot_error_region(trade_off(warner, 0, 1), ax=Figure().subplots())
     >>> ax.lines[0].get_xydata().tolist()

@@ -70,7 +70,8 @@ def plot_frontier(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from mechdesign import LDP, HammingLoss, Problem, trace_frontier
+    >>> from mechdesign import LDP, HammingLoss, Problem
+    >>> from mechdesign.sweeps import trace_frontier
     >>> curve = trace_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1, 2])
     >>> ax = plot_frontier(curve, Figure().subplots())
     >>> ax.lines[0].get_ydata().round(4).tolist()

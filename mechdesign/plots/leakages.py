@@ -24,7 +24,7 @@ def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -
     Parameters
     ----------
     leakages
-        An answer of :func:`~mechdesign.leakages`.
+        An answer of :func:`~mechdesign.accounting.leakages`.
     ax
         Where; default new axes.
     title
@@ -39,7 +39,8 @@ def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from mechdesign import Channel, leakages
+    >>> from mechdesign import Channel
+    >>> from mechdesign.accounting import leakages
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> ax = plot_leakages(leakages(warner), Figure().subplots())
     >>> [text.get_text() for text in ax.texts]
@@ -63,7 +64,7 @@ def plot_relations(relations: Relations, ax: Axes | None = None, title: str = ""
     Parameters
     ----------
     relations
-        An answer of :func:`~mechdesign.relations`.
+        An answer of :func:`~mechdesign.accounting.relations`.
     ax
         Where; default new axes.
     title
@@ -78,7 +79,8 @@ def plot_relations(relations: Relations, ax: Axes | None = None, title: str = ""
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from mechdesign import LIP, Prior, relations
+    >>> from mechdesign import LIP, Prior
+    >>> from mechdesign.accounting import relations
     >>> ax = plot_relations(relations(LIP(1), Prior([0.2, 0.8])), Figure().subplots())
     >>> ax.get_title()
     'LIP(epsilon=1) implies'

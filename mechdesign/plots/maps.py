@@ -42,8 +42,8 @@ def plot_map(
     Parameters
     ----------
     values
-        An :class:`~mechdesign.Estimate`, whose frequencies are drawn, or ``(n_inputs,)`` numbers,
-        as a prior or a row of a channel.
+        An :class:`~mechdesign.estimation.Estimate`, whose frequencies are drawn, or ``(n_inputs,)``
+        numbers, as a prior or a row of a channel.
     domain
         A grid, or points; that of the estimate by default.
     ax

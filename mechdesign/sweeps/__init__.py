@@ -1,1 +1,15 @@
 """Many problems at once: in batches on processes or machines, and along rising budgets."""
+
+from __future__ import annotations
+
+from mechdesign.sweeps.frontier import Frontier, FrontierPoint, design_frontier, trace_frontier
+from mechdesign.sweeps.many import design_each, design_many
+
+__all__ = [
+    "Frontier",
+    "FrontierPoint",
+    "design_each",
+    "design_frontier",
+    "design_many",
+    "trace_frontier",
+]

@@ -57,14 +57,14 @@ def test_the_cells_add_up_to_the_certified_integers(
 
 
 def test_the_truth_is_one_output_more(tmp_path: Path) -> None:
-    response = md.LIPRandomizedResponse(["a", "b"], 1, md.Prior([0.4, 0.6]))
+    response = md.mechanisms.LIPRandomizedResponse(["a", "b"], 1, md.Prior([0.4, 0.6]))
     law = client_table(saved(response, tmp_path))["law"]
     ((*fresh, truth, _),) = masses(law, 1, 3)
     assert response.parameters() == {"fresh": fresh, "truth": truth}
 
 
 def test_a_mechanism_is_its_few_integers(tmp_path: Path) -> None:
-    cells = md.HadamardResponse(43_750, 1)
+    cells = md.mechanisms.HadamardResponse(43_750, 1)
     table = client_table(saved(cells, tmp_path))
     assert table["law"] == {
         "kind": cells.name,
@@ -77,7 +77,10 @@ def test_a_mechanism_is_its_few_integers(tmp_path: Path) -> None:
 
 
 def test_the_digest_is_that_of_the_list_of_labels(tmp_path: Path) -> None:
-    both = [md.GeneralizedRandomizedResponse(labels, 1) for labels in (["a", "b"], ["a", "c"])]
+    both = [
+        md.mechanisms.GeneralizedRandomizedResponse(labels, 1)
+        for labels in (["a", "b"], ["a", "c"])
+    ]
     first, second = (client_table(saved(response, tmp_path))["digest"] for response in both)
     assert first != second
     assert md.load_mechanism(tmp_path / "file.json").document["digest"].endswith(second)
@@ -103,8 +106,8 @@ def test_the_command_writes_what_was_asked_for(language: str | None, tmp_path: P
 @pytest.mark.parametrize(
     "drawn",
     [
-        md.SubsetSelection(6, 1),
-        md.GeometricNoise([1, 2, 3], 1),
+        md.mechanisms.SubsetSelection(6, 1),
+        md.mechanisms.GeometricNoise([1, 2, 3], 1),
         md.Channel.from_matrix([[1, 0], [0, 1]]).then(md.Channel.from_matrix([[1, 0], [0, 1]])),
     ],
     ids=["subsets", "noise", "a product of channels"],

@@ -37,13 +37,13 @@ PLAYED = """([table, lines]) => {
   return wrong;
 }"""
 
-DRAWN: dict[str, md.Channel | md.Mechanism] = {
+DRAWN: dict[str, md.Channel | md.mechanisms.Mechanism] = {
     "channel": md.design(md.Problem(range(8), md.LDP(2), md.MeanAbsoluteError())).channel,
-    "randomized response": md.GeneralizedRandomizedResponse(1000, 3),
-    "Hadamard": md.HadamardResponse(500, 4),
-    "projective": md.ProjectiveGeometryResponse(22_000, 5),
-    "unary": md.OptimizedUnaryEncoding(130, 1),
-    "LIP": md.LIPRandomizedResponse(4, 2, md.Prior([0.4, 0.3, 0.15, 0.15])),
+    "randomized response": md.mechanisms.GeneralizedRandomizedResponse(1000, 3),
+    "Hadamard": md.mechanisms.HadamardResponse(500, 4),
+    "projective": md.mechanisms.ProjectiveGeometryResponse(22_000, 5),
+    "unary": md.mechanisms.OptimizedUnaryEncoding(130, 1),
+    "LIP": md.mechanisms.LIPRandomizedResponse(4, 2, md.Prior([0.4, 0.3, 0.15, 0.15])),
 }
 
 
@@ -60,7 +60,7 @@ def tab() -> Iterator[Any]:
         browser.close()
 
 
-def exported(drawn: md.Channel | md.Mechanism, folder: Path) -> Path:
+def exported(drawn: md.Channel | md.mechanisms.Mechanism, folder: Path) -> Path:
     md.save(drawn, folder / "file.json")
     export_client(md.load_mechanism(folder / "file.json"), folder, ["javascript"])
     return folder

@@ -24,7 +24,7 @@ DRAWS = 10
 FLAGS = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror"]
 FLAGS += ["-fsanitize=undefined", "-fno-sanitize-recover"]
 
-Drawn = md.Channel | md.Mechanism
+Drawn = md.Channel | md.mechanisms.Mechanism
 
 
 def designed(size: int, notion: md.LDP, utility: object) -> md.Channel:
@@ -59,14 +59,16 @@ CHANNELS: dict[str, Callable[[], Drawn]] = {
 }
 
 STRUCTURED: dict[str, Callable[[], Drawn]] = {
-    "randomized response": lambda: md.GeneralizedRandomizedResponse(1000, 3),
-    "Hadamard, one block": lambda: md.HadamardResponse(43_750, 1),
-    "Hadamard, blocks": lambda: md.HadamardResponse(500, 4),
-    "projective, a small field": lambda: md.ProjectiveGeometryResponse(500, "1/2"),
-    "projective, a large field": lambda: md.ProjectiveGeometryResponse(22_000, 5),
-    "optimized unary": lambda: md.OptimizedUnaryEncoding(130, 1),
-    "symmetric unary": lambda: md.SymmetricUnaryEncoding(["a", "b", "c"], 2),
-    "LIP": lambda: md.LIPRandomizedResponse(range(4), 2, md.Prior([0.4, 0.3, 0.15, 0.15])),
+    "randomized response": lambda: md.mechanisms.GeneralizedRandomizedResponse(1000, 3),
+    "Hadamard, one block": lambda: md.mechanisms.HadamardResponse(43_750, 1),
+    "Hadamard, blocks": lambda: md.mechanisms.HadamardResponse(500, 4),
+    "projective, a small field": lambda: md.mechanisms.ProjectiveGeometryResponse(500, "1/2"),
+    "projective, a large field": lambda: md.mechanisms.ProjectiveGeometryResponse(22_000, 5),
+    "optimized unary": lambda: md.mechanisms.OptimizedUnaryEncoding(130, 1),
+    "symmetric unary": lambda: md.mechanisms.SymmetricUnaryEncoding(["a", "b", "c"], 2),
+    "LIP": lambda: md.mechanisms.LIPRandomizedResponse(
+        range(4), 2, md.Prior([0.4, 0.3, 0.15, 0.15])
+    ),
 }
 
 MANY_DRAWS = ("losses", "Hadamard, blocks", "LIP")
@@ -121,7 +123,7 @@ def checked(lines: list[str], drawn: Drawn, vectors: int) -> None:
 
 
 def labels(drawn: Drawn) -> list[object]:
-    return drawn.outputs() if isinstance(drawn, md.Mechanism) else list(drawn.outputs)
+    return drawn.outputs() if isinstance(drawn, md.mechanisms.Mechanism) else list(drawn.outputs)
 
 
 def arguments(folder: Path) -> list[str]:

@@ -51,8 +51,8 @@ def test_the_joint_channel_is_the_proved_optimum_and_is_private() -> None:
     assert md.LDP("1.5").leakage(channel) <= 1.5 < md.LDP("1.4").leakage(channel) + 0.1
     for name, mechanism in found.split.mechanisms.items():
         assert md.LDP(1).leakage(mechanism) <= 0.75, name
-    assert md.spending(found.split.mechanisms).total["ldp"] <= 1.5
-    assert md.spending(found.one_each.mechanisms, one_each=True).total["ldp"] <= 1.5
+    assert md.collection.spending(found.split.mechanisms).total["ldp"] <= 1.5
+    assert md.collection.spending(found.one_each.mechanisms, one_each=True).total["ldp"] <= 1.5
 
 
 @pytest.mark.parametrize("which", ["split", "one_each", "joint"])

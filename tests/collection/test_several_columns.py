@@ -44,14 +44,17 @@ def test_the_sum_is_the_leakage_of_the_product_and_the_largest_that_of_the_mixtu
         [p / 2 for p in one] + [q / 2 for q in other]
         for one, other in itertools.product(law(FIRST), law(SECOND))
     ]
-    every, single = md.spending(BOTH).total["ldp"], md.spending(BOTH, one_each=True).total["ldp"]
+    every, single = (
+        md.collection.spending(BOTH).total["ldp"],
+        md.collection.spending(BOTH, one_each=True).total["ldp"],
+    )
     assert largest_ratio(product) <= every <= largest_ratio(product) + 1e-12
     assert largest_ratio(mixture) <= single <= largest_ratio(mixture) + 1e-12
     assert single < every
-    text = repr(md.spending({"age": HadamardResponse(20, 1), **BOTH}))
+    text = repr(md.collection.spending({"age": HadamardResponse(20, 1), **BOTH}))
     assert all(word in text for word in ("age", "ldp", "in all"))
     with pytest.raises(InputError, match="at least one column"):
-        md.spending({})
+        md.collection.spending({})
 
 
 def test_each_person_is_asked_for_one_column_and_each_column_is_as_likely() -> None:
@@ -96,7 +99,7 @@ def test_the_columns_of_a_file_are_drawn_and_counted_in_one_pass(tmp_path: Path)
     assert done.columns == ("a", "b")
     assert target.read_text().splitlines()[0] == "a,b,c"
     assert "spends     at most 2.014" in repr(done)
-    assert done.to_json()["spends"]["total"]["ldp"] == md.spending(BOTH).total["ldp"]
+    assert done.to_json()["spends"]["total"]["ldp"] == md.collection.spending(BOTH).total["ldp"]
     found = tally_file(BOTH, target)
     assert {name: tally.total for name, tally in found.items()} == {"a": 1000, "b": 1000}
     single = privatize_file(BOTH, source, target, one_each=True, chunk=64, force=True)

@@ -134,7 +134,7 @@ def test_only_the_transformer_needs_it() -> None:
         "import sys, mechdesign, mechdesign.cli, mechdesign.collection.records\n"
         "assert 'sklearn' not in sys.modules\n"
         "sys.modules['sklearn'] = None\n"
-        "try: mechdesign.ChannelTransformer\n"
+        "try: mechdesign.collection.ChannelTransformer\n"
         "except mechdesign.UnsupportedError as error: print(error)\n"
     )
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

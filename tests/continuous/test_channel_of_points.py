@@ -15,7 +15,7 @@ import mechdesign as md
 AXES = [[0, "1/3", 1], [0, 2]]
 ROWS = np.random.default_rng(3).dirichlet(np.ones(3), size=6)
 POINTS = [(0, 0), (0.5, 1), (1, 2)]
-CHANNEL = md.ContinuousChannel(
+CHANNEL = md.continuous.ContinuousChannel(
     [(0, 0), (1, 2)],
     "linear",
     AXES,
@@ -81,7 +81,7 @@ def test_what_is_no_list_of_points_is_refused(bad: Any) -> None:
 
 
 def test_it_is_no_array_and_has_an_identity() -> None:
-    same = md.ContinuousChannel([(0, 0), (1, 2)], "linear", AXES, CHANNEL.nodes)
+    same = md.continuous.ContinuousChannel([(0, 0), (1, 2)], "linear", AXES, CHANNEL.nodes)
     assert same == CHANNEL
     assert hash(same) == hash(CHANNEL)
     assert CHANNEL.outputs == tuple(POINTS)
@@ -90,7 +90,9 @@ def test_it_is_no_array_and_has_an_identity() -> None:
     with pytest.raises(TypeError, match="no matrix"):
         np.asarray(CHANNEL)
     with pytest.raises(md.InputError, match="6 inputs"):
-        md.ContinuousChannel([(0, 0), (1, 2)], "linear", AXES, md.Channel.from_matrix(ROWS[:4]))
+        md.continuous.ContinuousChannel(
+            [(0, 0), (1, 2)], "linear", AXES, md.Channel.from_matrix(ROWS[:4])
+        )
 
 
 def test_what_only_a_line_has_is_refused() -> None:
@@ -98,12 +100,12 @@ def test_what_only_a_line_has_is_refused() -> None:
         with pytest.raises(md.InputError, match="numbers of an interval"):
             ask()
     with pytest.raises(md.InputError, match="a list of numbers for each axis"):
-        md.ContinuousChannel([(0, 0), (1, 2)], "linear", AXES[:1], CHANNEL.nodes)
+        md.continuous.ContinuousChannel([(0, 0), (1, 2)], "linear", AXES[:1], CHANNEL.nodes)
 
 
 def test_points_may_be_sent_to_cells() -> None:
     edges = [[0, "1/2", 1], [0, 2]]
-    cells = md.ContinuousChannel(
+    cells = md.continuous.ContinuousChannel(
         [(0, 0), (1, 2)], "cells", edges, md.Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     )
     assert cells.density((0.4, 1)) == (Fraction(3, 4), Fraction(1, 4))

@@ -210,15 +210,16 @@ def test_a_guess_is_called_by_the_output_that_stands_for_it() -> None:
 def test_the_report_and_the_json_name_them_and_the_file_does_not() -> None:
     solution = survey(md.LDP(1))
     told = json.loads(json.dumps(solution.to_json()))["binding"]
-    assert [set(row) for row in told] == [{"notion", "row", "output", "multiplier"}] * 2
+    assert [set(row) for row in told] == [{"notion", "row", "output", "multiplier", "inputs"}] * 2
     multipliers = [row["multiplier"] for row in told]
     assert multipliers == sorted(multipliers, reverse=True)
     assert min(multipliers) > 0
-    assert told[0] == {**vars(solution.binding[0])}
+    assert told[0] == {**vars(solution.binding[0]), "inputs": ["healthy", "flu"]}
     line = next(line for line in repr(solution).splitlines() if line.startswith("binding"))
-    assert line.startswith("binding    'healthy' against 'flu' at 'healthy' (0.45")
+    assert line.startswith("binding    report 'healthy': inputs 'healthy' and 'flu' (price 0.45")
     assert "<td" in solution._repr_html_()
-    assert "&#x27;healthy&#x27; against &#x27;flu&#x27;" in solution._repr_html_()
+    assert "inputs &#x27;healthy&#x27; and &#x27;flu&#x27;" in solution._repr_html_()
+    assert r"inputs 'healthy' and 'flu' (price 0.45" in solution.to_latex()
     document = solution.document()
     assert "binding" not in document  # the certificate has the multipliers
     verify(document)
@@ -229,8 +230,7 @@ def test_the_json_names_the_largest_only() -> None:
     solution = design(Problem(range(40), md.LIP(1), md.MeanAbsoluteError(), prior=prior))
     told = solution.to_json()["binding"]
     assert len(told) == min(1000, len(solution.binding))
-    line = next(line for line in repr(solution).splitlines() if line.startswith("binding"))
-    assert line.endswith(f" and {len(solution.binding) - 5} more rows")
+    assert f"           and {len(solution.binding) - 5} more rows\n" in repr(solution)
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
+from html import escape
 
 import pytest
 
 from mechdesign import LDP, LIP, HammingLoss, MutualInformation, Problem, Solution, design
 from mechdesign.kernel import verify
+from mechdesign.text import latex as escaped
 
 PROBLEMS = {
     "minimized": Problem(["a", "b", "c"], LDP(1), HammingLoss(), prior=[0.5, 0.3, 0.2]),
@@ -49,3 +51,25 @@ def test_the_report_names_what_was_proved(name: str) -> None:
     for word in ("privacy", "proved", "optimal", "route"):
         assert word in report
     assert f"epsilon = {PROBLEMS[name].privacy[0].to_table()['epsilon']}" in report
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_text_html_and_latex_have_the_same_lines(name: str) -> None:
+    solution = solved(name)
+    text, html, latex = repr(solution), solution._repr_html_(), solution.to_latex()
+    for head, line in solution._lines():
+        assert f"{head:<11}{line}" in text
+        assert escape(line) in html
+        assert escaped(line) in latex
+    assert r"\hline" in latex
+
+
+def test_a_report_stands_for_the_inputs_that_it_makes_likelier() -> None:
+    """A report is likelier under these inputs than on average over the prior."""
+    solution = solved("maximized")
+    matrix = solution.channel.matrix
+    lines = [line for line in repr(solution).splitlines() if " stands for " in line]
+    assert len(lines) == matrix.shape[1] > 0
+    for y, line in enumerate(lines):
+        favored = [label for x, label in enumerate("ab") if matrix[x, y] > matrix[1 - x, y]]
+        assert line.endswith(f"report {y} stands for " + ", ".join(map(repr, favored)))

@@ -25,13 +25,13 @@ def script() -> dict[str, Any]:
 
 def test_the_published_numbers(script: dict[str, Any]) -> None:
     """Rate of random states, and capacities, as the makers of the interface state them."""
-    response = md.GeneralizedRandomizedResponse(len(script["states"]), 14)
+    response = md.mechanisms.GeneralizedRandomizedResponse(len(script["states"]), 14)
     assert response.n_outputs == 2925
     rate = 2925 * response.least
     assert float(rate) == pytest.approx(0.0024263221679834087, rel=1e-12)
     assert rate >= 2925 / (math.exp(14) + 2924)  # rounded to the private side
     assert script["capacity"](response) == pytest.approx(11.461727965384876, rel=1e-13)
-    three = md.GeneralizedRandomizedResponse(3, 14)
+    three = md.mechanisms.GeneralizedRandomizedResponse(3, 14)
     assert script["capacity"](three) == pytest.approx(1.584926511508231, rel=1e-14)
     uniform = md.Prior.uniform(3)
     bits = float(md.MutualInformation().value(three.dense(), uniform)) / math.log(2)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, Prior, Tally, UnsupportedError
+from mechdesign import Channel, InputError, Prior, UnsupportedError
 from mechdesign.estimation import estimate, estimate_groups, posterior_mean
 from mechdesign.estimation.likelihood import likelihood_gap
 from mechdesign.estimation.report_models import MOST_ENTRIES, model_of
@@ -23,6 +23,7 @@ from mechdesign.mechanisms import (
     block_subset_selection,
     high_low_hadamard,
 )
+from mechdesign.reports import Tally
 from tests.strategies import channels, examples, simplex
 
 

@@ -9,7 +9,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mechdesign import Channel, ContinuousChannel, InputError
+from mechdesign import Channel, InputError
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.estimation import Estimate, estimate
 from mechdesign.mechanisms import HadamardResponse
 from mechdesign.plots import plot_estimate, save_estimate_plot

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, PosteriorMeanSquaredError, Prior, Tally
+from mechdesign import Channel, InputError, PosteriorMeanSquaredError, Prior
 from mechdesign.estimation import Estimate, ScalarEstimate, posterior_mean
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
+from mechdesign.reports import Tally
 from tests.strategies import channels, examples, priors
 
 WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])

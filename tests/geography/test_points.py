@@ -236,7 +236,7 @@ def test_records_have_coordinates_and_grids_numbers_of_cells() -> None:
     for wrong in ("6", "-1", "1.0", "(2, 0)"):
         with pytest.raises(InputError):
             grid.read([wrong])
-    answers = md.GeneralizedRandomizedResponse(grid, 30)
+    answers = md.mechanisms.GeneralizedRandomizedResponse(grid, 30)
     made = md.privatize(pa.table({"cell": [4, 0, 4]}), {"cell": answers})
     assert made.column("cell").to_pylist() == ["(1, 1)", "(0, 0)", "(1, 1)"]
 

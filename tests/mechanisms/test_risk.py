@@ -15,7 +15,6 @@ from mechdesign import (
     Domain,
     HighLowLDP,
     L2Risk,
-    Mechanism,
     MetricPrivacy,
     Prior,
     Problem,
@@ -25,6 +24,7 @@ from mechdesign import (
 from mechdesign.mechanisms import (
     GeometricNoise,
     HadamardResponse,
+    Mechanism,
     PlanarLaplace,
     SubsetSelection,
     high_low_hadamard,

@@ -45,7 +45,7 @@ def test_places_have_the_longitude_to_the_right() -> None:
 
 def test_an_estimate_says_what_it_is() -> None:
     plane = Domain.points([[0, 0], [1, 0], [0, 1]])
-    channel = md.GeneralizedRandomizedResponse(plane, 1)
+    channel = md.mechanisms.GeneralizedRandomizedResponse(plane, 1)
     ax = plot_map(md.estimate(channel, channel.privatize([0, 1, 2, 2], rng=1)))
     assert ax.get_title().startswith("unbiased; 4 reports\nsimulation")
     plt.close(ax.figure)  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ def test_records_of_coordinates_become_a_map(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    md.save(md.GeneralizedRandomizedResponse(CITY, 20), "city.json")
+    md.save(md.mechanisms.GeneralizedRandomizedResponse(CITY, 20), "city.json")
     rows = "39.901,116.41\n39.96,116.1\n39.7,116.3\n39.7,116.3\n"
     Path("in.csv").write_text("lat,lon\n" + rows, encoding="utf-8")
     assert main(["privatize", "city.json", "in.csv", "out.csv", "--columns", "lat", "lon"]) == 0

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mechdesign import Channel, ContinuousChannel, InputError, plots
+from mechdesign import Channel, InputError, plots
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.plots.plane import LARGEST
 
 OUTPUTS = [(0, 1), (2, 1), (1, 3)]

@@ -21,7 +21,6 @@ from mechdesign import (
     PML,
     ApproximateLDP,
     Channel,
-    ContinuousChannel,
     DifferentialIdentifiability,
     HammingLoss,
     HighLowLDP,
@@ -30,17 +29,15 @@ from mechdesign import (
     Prior,
     Problem,
     design,
-    leakages,
     min_epsilon,
     plots,
-    relations,
-    trace_frontier,
-    trade_off,
 )
-from mechdesign.accounting import error_region
+from mechdesign.accounting import error_region, leakages, relations, trade_off
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Notion
 from mechdesign.plots import polytope
+from mechdesign.sweeps import trace_frontier
 from mechdesign.sweeps.frontier import Frontier, FrontierPoint
 from tests.strategies import channels, examples, priors
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, HadamardResponse, InputError, LimitError, SolverError, save
+from mechdesign import Channel, InputError, LimitError, SolverError, save
 from mechdesign.cli import main
+from mechdesign.mechanisms import HadamardResponse
 from mechdesign.refinement import deficiency
 from mechdesign.refinement.result import Refinement
 from tests.strategies import channels, examples, simplex

@@ -30,14 +30,12 @@ from mechdesign import (
     Solution,
     UnbiasedVariance,
     design,
-    design_each,
     design_frontier,
     design_many,
-    trace_frontier,
 )
 from mechdesign.files import load_channel
 from mechdesign.kernel import digest, verify
-from mechdesign.sweeps import many_tasks
+from mechdesign.sweeps import design_each, many_tasks, trace_frontier
 from mechdesign.sweeps.finished import Finished
 
 RARE = [0.01, 0.24, 0.25, 0.5]
@@ -213,7 +211,8 @@ def test_two_writers_at_once_leave_files_that_hold(tmp_path: Path) -> None:
 
 KILLED = """
     import os, signal, sys
-    from mechdesign import LIP, MeanAbsoluteError, Problem, design_each
+    from mechdesign import LIP, MeanAbsoluteError, Problem
+    from mechdesign.sweeps import design_each
     def problems():
         for n in range(6):
             weights = [1 + (7 * n * x) % 11 for x in range(9)]

@@ -31,13 +31,13 @@ from mechdesign import (
     design,
     design_frontier,
     min_epsilon,
-    trace_frontier,
 )
 from mechdesign.designs.min_epsilon import Reach
 from mechdesign.designs.warm_starts import INTERRUPTED, Steps
 from mechdesign.errors import InfeasibleError, InputError, SolverError
 from mechdesign.routes.interior.solve import solve_interior
 from mechdesign.routes.limits import Limits, Progress
+from mechdesign.sweeps import trace_frontier
 from problems import families
 from solvers import SOLVERS
 from tests.strategies import examples

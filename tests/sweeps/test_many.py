@@ -31,13 +31,12 @@ from mechdesign import (
     SolverError,
     UnsupportedError,
     design,
-    design_each,
     design_many,
 )
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.routes.limits import Limits
-from mechdesign.sweeps import many, many_tasks as tasks
+from mechdesign.sweeps import design_each, many, many_tasks as tasks
 
 
 def users(count: int, size: int = 5, seed: int = 0) -> list[Problem]:

@@ -24,12 +24,11 @@ from mechdesign import (
     Solution,
     SolverError,
     design,
-    design_each,
     design_many,
 )
 from mechdesign.designs.warm_starts import INTERRUPTED
 from mechdesign.kernel import verify
-from mechdesign.sweeps import many_tasks as tasks
+from mechdesign.sweeps import design_each, many_tasks as tasks
 from mechdesign.sweeps.workers import Processes
 
 MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))

@@ -67,12 +67,17 @@ class ResponseOnBins(ClosedForm):
         if notion is None or utility is None or utility.worst_case:
             return Verdict(False, "it is for LDP alone and an expected loss", relevant=False)
         if not 0 < math.exp(-notion.epsilon) < 1:
-            return Verdict(False, "it is for budgets above 0 whose odds are floats", relevant=False)
+            return Verdict(
+                False, "stated only for budgets above 0 whose odds are floats", relevant=False
+            )
         if len(_outputs(problem)) > MOST_OUTPUTS:
-            return Verdict(False, f"it is for up to {MOST_OUTPUTS} outputs")
+            return Verdict(False, f"stated only for up to {MOST_OUTPUTS} outputs")
         loss, order = _loss(problem), _order(problem)
         if not are_in_line(loss[:, order]):
-            return Verdict(False, "along the outputs the loss of some input rises before it falls")
+            return Verdict(
+                False,
+                "optimal only where the loss of every input falls, then rises along the outputs",
+            )
         return Verdict(
             True, "LDP, and along the outputs the loss of every input first falls and then rises"
         )

@@ -83,10 +83,12 @@ class HighLowSubsetSelection(ClosedForm):
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
         if utility.worst_case:
-            return Verdict(False, "its sizes are best at one prior, not in the worst case")
+            return Verdict(False, "optimal only at one prior, not in the worst case")
         found = _HighLow(problem, notion, utility)
         if len({problem.prior[x] for x in found.sensitive}) > 1:
-            return Verdict(False, "it is for a prior that is uniform on the sensitive inputs")
+            return Verdict(
+                False, "optimal only for a prior that is uniform on the sensitive inputs"
+            )
         if found.low > LARGEST_LOW:
             return TOO_SMALL
         if len(found.sensitive) > MOST_INPUTS:

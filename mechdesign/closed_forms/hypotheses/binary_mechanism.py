@@ -50,7 +50,9 @@ class BinaryMechanism(ClosedForm):
         for block, a, b in zip(budget.block or [0] * len(laws[0]), *laws, strict=True):
             more[block] = more.get(block, Fraction(0)) + a - b
         if any(more.values()):
-            return Verdict(False, "the two laws do not have the same probability in every block")
+            return Verdict(
+                False, "optimal only where the two laws have the same probability in every block"
+            )
         return Verdict(True, "under LDP one bit tells two laws apart as well as any report")
 
     def certificate(self, problem: Problem) -> Certificate | None:

@@ -60,7 +60,9 @@ class LikeliestInputs(ClosedForm):
         if problem.sole_notion(MaximalLeakage) is None:
             return Verdict(False, "it is for maximal leakage alone", relevant=False)
         if _right_outputs(problem) is None:
-            return Verdict(False, "it is for losses of 0 at one input for each output, 1 elsewhere")
+            return Verdict(
+                False, "optimal only for losses of 0 at one input of each output, 1 elsewhere"
+            )
         return Verdict(True, "a bound on maximal leakage pays for the likeliest inputs first")
 
     def certificate(self, problem: Problem) -> Certificate | None:

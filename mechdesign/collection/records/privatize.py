@@ -158,9 +158,9 @@ def privatize_file(
     ----------
     mechanism
         A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column, or a
-        :class:`mechdesign.ContinuousChannel`, for a column of numbers, or two; or the name of a
-        file of one, whose claims are then checked. Or a dict of these by column, in place of the
-        next but two. Draws for several columns are independent: what one person spends in
+        :class:`mechdesign.continuous.ContinuousChannel`, for a column of numbers, or two; or the
+        name of a file of one, whose claims are then checked. Or a dict of these by column, in place
+        of the next but two. Draws for several columns are independent: what one person spends in
         all is at most the sum.
     source, target
         Files that end in ``.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``, maybe with ``.gz`` or

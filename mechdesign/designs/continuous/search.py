@@ -16,7 +16,8 @@ from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.continuous.grid import axes_for
 from mechdesign.designs.continuous.solution import ContinuousSolution, Found
-from mechdesign.designs.solution import EARLY, Solution, float_below
+from mechdesign.designs.report import float_below
+from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
@@ -89,10 +90,10 @@ def design_continuous(
         start = limits.elapsed
         try:
             found = _designed(problem, count, wanted * SHARE, limits, design)
-        except SolverError as error:
+        except SolverError:
             if best is None:
                 raise
-            notes.append(f"{count} nodes: {error}")
+            notes.append(f"the solver gave no answer on {count} nodes, and the search ended before")
             break
         best = found if best is None or found.gap <= best.gap else best
         limits.tell(count, float(best.value), float_below(best.bound))

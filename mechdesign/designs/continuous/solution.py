@@ -10,23 +10,18 @@ from typing import Any, Self
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.interval import end_text
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.designs.solution import (
-    EARLY,
-    PrivacyClaim,
-    Solution,
-    float_below,
-    privacy_line,
-)
+from mechdesign.designs.report import Answer, PrivacyClaim
+from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import plain_label
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.documents import FORMAT, OPTIMAL_GAP, VERSION, digest, relative_gap
+from mechdesign.kernel.documents import FORMAT, VERSION, digest
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.tables import RoundedProblem
 from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
 from mechdesign.kernel.schema import write
-from mechdesign.text import html_lines, printable
+from mechdesign.text import Report
 
 __all__ = ["ContinuousSolution", "Found"]
 
@@ -69,8 +64,8 @@ class Found:
         return None if found is None else tuple(found)
 
 
-@dataclass(frozen=True)
-class ContinuousSolution:
+@dataclass(frozen=True, repr=False)
+class ContinuousSolution(Answer):
     """The best kernel found on an interval or a box, exactly private, with a bound on all.
 
     Attributes
@@ -167,14 +162,9 @@ class ContinuousSolution:
         return math.prod(len(axis) - 1 for axis in self.channel.axes)
 
     @property
-    def gap(self) -> float:
-        """``|value - bound| / max(1e-12, |value|)``."""
-        return relative_gap(float(self.value), float_below(self.bound))
-
-    @property
-    def status(self) -> str:
-        """``"optimal"`` if the gap is at most 1e-6, else ``"bounded"``."""
-        return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
+    def bound_proved(self) -> bool:
+        """Always: the file carries the proof."""
+        return True
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``mechdesign solve --json`` prints."""
@@ -197,7 +187,7 @@ class ContinuousSolution:
             "objective": self.problem.utility.name,
             "sense": "minimize",
             "value": float(self.value),
-            "bound": float_below(self.bound),
+            "bound": self._float_bound(),
             "gap": self.gap,
             "bound_proved": True,
             "route": self.route,
@@ -236,30 +226,13 @@ class ContinuousSolution:
         document["digest"] = digest(document)
         return document
 
-    def _repr_html_(self) -> str:
-        return html_lines(self._lines())
+    noun = "kernel"
 
-    def __repr__(self) -> str:
-        lines = [f"{head:<11}{printable(text)}" for head, text in self._lines()]
-        return "\n".join([*lines, "", repr(self.channel)])
+    def _report(self) -> Report:
+        return Report(self._lines(), tail=repr(self.channel))
 
-    def _lines(self) -> list[tuple[str, str]]:
-        problem = self.problem
-        lines = [("problem", problem.title)] if problem.title else []
-        if problem.source:
-            lines.append(("source", problem.source))
-        lines.append(("inputs", repr(problem.domain)))
-        given = repr(problem.prior) if problem.prior_given else "none given: taken as uniform"
-        lines.append(("prior", given))
-        lines += [("privacy", privacy_line(claim)) for claim in self.privacy]
-        worst = ", worst case over the inputs" if problem.utility.worst_case else ""
-        lines.append(("loss", f"{problem.utility.name}{worst} = {float(self.value):.9g}"))
-        bound = f"no private kernel is below {float_below(self.bound):.9g}"
-        lines.append(("optimal?", f"{self.status}, gap {self.gap:.1e}: {bound}"))
-        lines.append(("cells", f"{self.cells}, with linear rounding to their ends"))
-        lines.append(("route", self.route))
-        lines += [("note", note) for note in self.notes]
-        return [*lines, ("seconds", f"{self.seconds:.2f}")]
+    def _details(self) -> list[tuple[str, str]]:
+        return [("cells", f"{self.cells}, with linear rounding to their ends")]
 
 
 def _upward(number: Fraction) -> float:

@@ -14,8 +14,10 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import Int64Array
+from mechdesign.designs.candidate import not_proved
 from mechdesign.designs.noise.solution import NoiseSolution, problem_table
-from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
+from mechdesign.designs.report import PrivacyClaim
+from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import LimitError, UnsupportedError
 from mechdesign.evidence.multipliers import rounded
@@ -226,7 +228,7 @@ class _Proofs:
             try:
                 bound, note = self._proved(certificate, limits)
             except LimitError as error:
-                notes.append(f"a closer bound is not proved: {error}")
+                notes.append(not_proved(error))
                 continue
             if bound > 0:
                 return bound, certificate, found, [*notes, *note]

@@ -13,7 +13,7 @@ from mechdesign.kernel.documents import FORMAT, VERSION, digest
 from mechdesign.kernel.schema import write
 from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 from mechdesign.problem import Problem
-from mechdesign.text import html_lines
+from mechdesign.text import Report
 
 __all__ = ["NoiseSolution", "problem_table"]
 
@@ -79,11 +79,11 @@ class NoiseSolution(Solution):
         domain = channel.inputs.to_table()
         return {"mechanism": channel.name, "domain": domain, "leakage": channel.leakage}
 
-    def _repr_html_(self) -> str:
-        return html_lines(self._lines(), "")
+    def _report(self) -> Report:
+        return Report(self._lines(), tail=repr(self.channel))
 
-    def _table(self) -> str:
-        return repr(self.channel)
+    def _report_lines(self) -> list[tuple[str, str]]:
+        return []
 
 
 def problem_table(problem: Problem) -> dict[str, Any]:

@@ -112,8 +112,8 @@ def advise_blocks(
     r"""Say which error to expect for several sizes of blocks, where the block is public.
 
     The estimate of an input is a mean over n reports, with the exact variance v_x / n of
-    :meth:`~mechdesign.Mechanism.variances`. As a normal variable its mean distance from the truth
-    is sqrt(2 v_x / (pi n)), so that the total variation is near
+    :meth:`~mechdesign.mechanisms.Mechanism.variances`. As a normal variable its mean distance from
+    the truth is sqrt(2 v_x / (pi n)), so that the total variation is near
 
         (1/2) Sum_x sqrt(2 v_x / (pi n)).
 

@@ -56,7 +56,7 @@ def block_hadamard(
     epsilon, blocks, block_rows, block_columns
         As for :class:`~mechdesign.BlockLDP`.
     copies
-        As for :class:`~mechdesign.HadamardResponse`; 1 is the published scheme.
+        As for :class:`~mechdesign.mechanisms.HadamardResponse`; 1 is the published scheme.
 
     Notes
     -----

@@ -53,7 +53,7 @@ def high_low_hadamard(
     epsilon, sensitive
         As for :class:`~mechdesign.HighLowLDP`.
     copies
-        As for :class:`~mechdesign.HadamardResponse`; 1 is the published scheme.
+        As for :class:`~mechdesign.mechanisms.HadamardResponse`; 1 is the published scheme.
 
     Notes
     -----

@@ -48,15 +48,17 @@ SOURCES: dict[str, Callable[[], Channel | Mechanism]] = {
     "randomized response": lambda: GeneralizedRandomizedResponse(12, 1),
     "hadamard": lambda: HadamardResponse(12, 1),
     "hadamard copies": lambda: HadamardResponse(12, 3),
-    "projective": lambda: md.ProjectiveGeometryResponse(12, 1),
+    "projective": lambda: md.mechanisms.ProjectiveGeometryResponse(12, 1),
     "unary": lambda: OptimizedUnaryEncoding(12, 1),
     "symmetric unary": lambda: SymmetricUnaryEncoding(12, 1),
     "subsets": lambda: SubsetSelection(12, 1),
     "large subsets": lambda: SubsetSelection(12, 1, size=9),
-    "lip": lambda: md.LIPRandomizedResponse(12, 3, Prior([*[1 / 16] * 8, *[1 / 8] * 4])),
-    "noise": lambda: md.GeometricNoise(12, 1),
-    "high-low": lambda: md.high_low_hadamard(12, 1, [0, 1, 2, 3, 4]),
-    "blocks": lambda: md.block_hadamard(12, 1, [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11]]),
+    "lip": lambda: md.mechanisms.LIPRandomizedResponse(12, 3, Prior([*[1 / 16] * 8, *[1 / 8] * 4])),
+    "noise": lambda: md.mechanisms.GeometricNoise(12, 1),
+    "high-low": lambda: md.mechanisms.high_low_hadamard(12, 1, [0, 1, 2, 3, 4]),
+    "blocks": lambda: md.mechanisms.block_hadamard(
+        12, 1, [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11]]
+    ),
 }
 COIN_12 = Channel.from_matrix([["1/3", "2/3"]] * 12)
 COIN_2 = Channel.from_matrix([["1/5", "4/5"]] * 2)

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 import mechdesign as md
-from mechdesign import Channel, ContinuousChannel
+from mechdesign import Channel
+from mechdesign.continuous import ContinuousChannel
 
 KEY = bytes(range(32))
 LAW = Channel.from_matrix([["1/2", "1/3", "1/6"], ["1/6", "1/6", "2/3"], ["1/4", "1/2", "1/4"]])

@@ -285,14 +285,14 @@ def test_kinds_name_real_classes_and_import_no_library() -> None:
 )
 def test_cells_that_arrow_has_no_type_for_are_refused_in_a_line(cells: Any, told: str) -> None:
     with pytest.raises(InputError, match=told) as caught:
-        md.privatize(cells, md.GeneralizedRandomizedResponse(["yes", "no"], 1))
+        md.privatize(cells, md.mechanisms.GeneralizedRandomizedResponse(["yes", "no"], 1))
     assert "\n" not in str(caught.value)
 
 
 def test_a_plan_counts_rows_within_its_parts_and_says_so() -> None:
     """A part may begin anywhere, so that its rows are no rows of the table."""
     plan = pl.DataFrame({"x": ["yes", "maybe"]}).lazy()
-    drawn = md.privatize(plan, {"x": md.GeneralizedRandomizedResponse(["yes", "no"], 1)})
+    drawn = md.privatize(plan, {"x": md.mechanisms.GeneralizedRandomizedResponse(["yes", "no"], 1)})
     with pytest.raises(InputError, match=r"data\['x'\], row [01] of a part: expected labels"):
         drawn.collect()
 
@@ -303,7 +303,7 @@ def test_codes_of_no_category_are_refused(code: int, pieces: int) -> None:
     """Arrow does not look at the codes that a table comes with."""
     codes = pa.array([0, code, 1], pa.int8())
     column = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b"]), safe=False)
-    channel = md.GeneralizedRandomizedResponse(["a", "b"], 1)
+    channel = md.mechanisms.GeneralizedRandomizedResponse(["a", "b"], 1)
     table = pa.table({"answer": pa.chunked_array([column] * pieces)})
     with pytest.raises(InputError, match="expected codes of categories that exist"):
         md.privatize(table, {"answer": channel})
@@ -313,7 +313,7 @@ def test_codes_of_no_category_are_refused(code: int, pieces: int) -> None:
 def test_a_simulation_says_so_beside_whatever_is_called_note(make: Any) -> None:
     """Its column would take the place of another, or the other its place."""
     channel, table = (
-        md.GeneralizedRandomizedResponse(["a", "b"], 1),
+        md.mechanisms.GeneralizedRandomizedResponse(["a", "b"], 1),
         make({"note": ["a"], "x": ["b"]}),
     )
     with pytest.raises(InputError, match="another name than 'note'"):
@@ -338,13 +338,15 @@ def test_a_simulation_says_so_beside_whatever_is_called_note(make: Any) -> None:
 )
 def test_types_that_are_made_of_others_are_no_text(column: Any) -> None:
     with pytest.raises(InputError, match="expected a column of text or numbers, given extension"):
-        md.privatize(pd.DataFrame({"x": column}), {"x": md.GeneralizedRandomizedResponse(2, 1)})
+        md.privatize(
+            pd.DataFrame({"x": column}), {"x": md.mechanisms.GeneralizedRandomizedResponse(2, 1)}
+        )
 
 
 @pytest.mark.parametrize("name", [0, ("a", 1), pd.Timestamp(2020, 1, 1)])
 def test_columns_of_reports_that_are_sets_may_have_any_name(name: Any) -> None:
     table = pd.DataFrame([["a"], ["b"]], columns=pd.Index([name], tupleize_cols=False))
-    mechanism = md.OptimizedUnaryEncoding(["a", "b"], 1)
+    mechanism = md.mechanisms.OptimizedUnaryEncoding(["a", "b"], 1)
     reports = md.privatize(table, {name: mechanism})
     assert list(reports.columns) == [name]
     assert md.tally(reports, {name: mechanism})[name].total == 2

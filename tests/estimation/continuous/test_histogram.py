@@ -8,8 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechdesign import Channel, ContinuousChannel, GeneralizedRandomizedResponse, InputError
+from mechdesign import Channel, InputError
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.estimation import ContinuousEstimate, estimate, mean
+from mechdesign.mechanisms import GeneralizedRandomizedResponse
 
 N, K = 40_000, 8
 NUMBERS = np.random.default_rng(0).beta(2, 5, size=N)

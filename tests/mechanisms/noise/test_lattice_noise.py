@@ -15,7 +15,6 @@ from hypothesis import given, strategies as st
 from mechdesign import (
     LDP,
     BlockLDP,
-    ByComponent,
     Domain,
     InputError,
     MetricPrivacy,
@@ -23,14 +22,14 @@ from mechdesign import (
     SolverError,
     UnsupportedError,
     estimate,
-    leakages,
     load_mechanism,
     save,
 )
+from mechdesign.accounting import leakages
 from mechdesign.exact import exp_lower, sqrt_lower
 from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.kernel import verify
-from mechdesign.mechanisms import GeometricNoise, PlanarLaplace, mechanism_for
+from mechdesign.mechanisms import ByComponent, GeometricNoise, PlanarLaplace, mechanism_for
 from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 from mechdesign.sampling import Source
 from tests.mechanisms_support import (

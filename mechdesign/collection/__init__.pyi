@@ -1,0 +1,12 @@
+from .attributes import compare_attributes as compare_attributes
+from .personalized import (
+    BinnedRange as BinnedRange,
+    collect_numbers as collect_numbers,
+    privatize_each as privatize_each,
+)
+from .records import privatize_file as privatize_file, tally_file as tally_file
+from .spending import spending as spending
+from .tables import privatize as privatize, tally as tally
+from .transformer import ChannelTransformer as ChannelTransformer
+
+__all__: list[str]
