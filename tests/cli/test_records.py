@@ -174,7 +174,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "over itself": (
         [*SURVEY[:3], "survey.csv", *SURVEY[4:]],
-        "survey.csv: expected another file than the one that is read, given the same",
+        "survey.csv: this file is also read",
     ),
     "kept too": ([*SURVEY, "--keep", "answer"], "keep: expected columns beside those"),
     "policy": ([*SURVEY, "--unknown", "ignore"], "unknown: expected refuse, drop or map:LABEL"),
@@ -196,8 +196,11 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "picture": ([*READING, "--plot", "picture.gif"], "picture.gif: expected a file name"),
     "over its reports": ([*READING, "--csv", "reports.csv"], "reports.csv: expected another file"),
-    "folder": ([*READING, "--csv", "nowhere/t.csv"], "nowhere/t.csv: expected a file that can be"),
-    "matrix": (["leakage", "none.csv"], "none.csv: expected a file that can be read"),
+    "folder": (
+        [*READING, "--csv", "nowhere/t.csv"],
+        "nowhere/t.csv: the folder 'nowhere' does not",
+    ),
+    "matrix": (["leakage", "none.csv"], "none.csv: cannot read the file"),
     "prior": (["leakage", "channel.json", "--prior", "0.5,x,0.5"], "--prior: expected "),
     "sum": (["leakage", "channel.json", "--prior", "0.5,0.1"], "--prior: expected "),
     "length": (["leakage", "channel.json", "--prior", "0.5,0.5"], "prior: expected 3 prob"),
@@ -220,7 +223,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "output": (["mechanism", "hadamard-response", "problem.toml", "-o", "x/m.json"], "x/m.json: "),
     "over its problem": (
         ["mechanism", "hadamard-response", "problem.toml", "-o", "problem.toml"],
-        "problem.toml: expected another file than the one that is read",
+        "problem.toml: this file is also read",
     ),
 }
 

@@ -132,7 +132,7 @@ def test_what_became_of_cells_is_told_for_each_column(tmp_path: Path) -> None:
         done
     )
     before = target.read_bytes()
-    with pytest.raises(InputError, match="not there yet"):
+    with pytest.raises(InputError, match="the file exists"):
         privatize_file(BOTH, source, target, missing=policies, force=False)
     assert target.read_bytes() == before
     for name in ("missing", "unknown"):

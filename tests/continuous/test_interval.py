@@ -44,8 +44,11 @@ MAE = md.MeanAbsoluteError()
         ),
         (lambda: md.ContinuousProblem([0, 1], md.HighLowLDP(1, [0]), MAE), "privacy: expected one"),
         (lambda: md.ContinuousProblem([0, 1], md.LDP(1), md.HammingLoss()), "utility: expected"),
-        (lambda: md.ContinuousProblem([0, 1], md.LIP(1), MAE), "the law that lip is defined by"),
-        (lambda: md.ContinuousProblem([0, math.inf], md.LDP(1), MAE), "no law is uniform without"),
+        (lambda: md.ContinuousProblem([0, 1], md.LIP(1), MAE), "lip is defined by a law"),
+        (
+            lambda: md.ContinuousProblem([0, math.inf], md.LDP(1), MAE),
+            "an unbounded interval has no uniform law",
+        ),
         (lambda: md.ContinuousProblem(3, md.LDP(1), MAE), r"an interval \[low, high\], given 3"),  # type: ignore[arg-type]
         (
             lambda: md.ContinuousProblem([0, 1], md.LDP(1), MAE, prior=md.Samples([0, 2])),

@@ -617,7 +617,7 @@ def test_the_table_makes_the_notion_again() -> None:
     assert notion.at("0.5") == SensitiveAttributePrivacy(LIP("0.5"), SECRET)
     problem = Problem(range(3), notion, HammingLoss(), prior=PRIOR)
     assert problem.at("0.5").privacy == (SensitiveAttributePrivacy(LIP("0.5"), SECRET),)
-    with pytest.raises(InputError, match="one notion that has an epsilon"):
+    with pytest.raises(InputError, match="one notion with an epsilon"):
         Problem(
             range(3),
             SensitiveAttributePrivacy(AsymmetricLift(1, 1), SECRET),
@@ -658,10 +658,10 @@ def test_a_problem_file_states_it(tmp_path: Path) -> None:
 
 MISTAKES = {
     "secret = 3": "privacy.secret: expected a table",
-    "secret = { given_input = [[1]] }": "privacy.secret.values: expected this key",
+    "secret = { given_input = [[1]] }": "privacy.secret.values: this key is required",
     'secret = { values = ["a"], given = [[1]] }': "privacy.secret.given: .*given_input",
-    'secret = { values = ["a"] }': "privacy.secret.given_input: expected exactly one",
-    'secret = { values = ["a", "a"], given_input = [[1, 0]] }': "privacy.secret.values: .*differ",
+    'secret = { values = ["a"] }': "privacy.secret.given_input: give exactly one",
+    'secret = { values = ["a", "a"], given_input = [[1, 0]] }': "privacy.secret.values: .*twice",
     'secret = { values = ["a", "b"], given_input = [[1, 0], [0, 1]] }': (
         "privacy.secret.given_input: expected 3 rows, one for each input, given 2 rows"
     ),
@@ -692,9 +692,9 @@ MISTAKES = {
     'secret = { values = ["a", "b"], joint = [[0.3, 0.1, 0.2], [0, 0.1, 0.3]] }': (
         "privacy.secret.joint: .*sum over the values to the prior, 0.2 of input 0, given sum 0.3"
     ),
-    "secret = {}\nsensitive_attribute = {}": "privacy.secret: expected only one of",
+    "secret = {}\nsensitive_attribute = {}": "privacy.secret: .*exclude each other",
     'sensitive_attribute = { values = ["a", "a"], given_input = [[1, 0]] }': (
-        "privacy.sensitive_attribute.values: .*differ"
+        "privacy.sensitive_attribute.values: .*twice"
     ),
     "secrt = 1": "privacy.secrt: .*secret",
 }
@@ -707,7 +707,7 @@ def test_mistakes_are_named(mistake: str, tmp_path: Path) -> None:
 
 
 def test_the_prior_is_needed() -> None:
-    with pytest.raises(InputError, match="prior: expected the prior that ldp is defined by"):
+    with pytest.raises(InputError, match="prior: ldp is defined by a prior"):
         Problem(range(3), SensitiveAttributePrivacy(LDP(1), SECRET), HammingLoss())
 
 

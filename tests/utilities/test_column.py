@@ -532,7 +532,7 @@ def test_histogram_and_values_together_are_refused() -> None:
         PosteriorMeanSquaredError(histogram=1)  # type: ignore[arg-type]
     # words have a histogram, and no numbers
     Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError(histogram=True))
-    with pytest.raises(InputError, match="one number for each input"):
+    with pytest.raises(InputError, match="give a number for each"):
         Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError())
 
 

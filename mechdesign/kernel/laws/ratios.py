@@ -173,7 +173,7 @@ class OptimizedUnaryEncoding(ConstantLaw):
 
 @dataclass(frozen=True)
 class SymmetricUnaryEncoding(OptimizedUnaryEncoding):
-    """The same, with q = 1 - p, which is of no meaning here."""
+    """The same with q = 1 - p; the check does not depend on that."""
 
     kind: ClassVar[str] = "symmetric-unary-encoding"
 

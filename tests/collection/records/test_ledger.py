@@ -182,7 +182,7 @@ def test_a_simulation_has_no_ledger(folder: Path) -> None:
 def test_a_ledger_is_a_file_of_its_own(name: str, folder: Path) -> None:
     Path("link").symlink_to("in.csv")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(InputError, match="another file than the one that is read"):
+    with pytest.raises(InputError, match="this file is also read"):
         privatize_file("channel.json", "in.csv", "out.csv", "a", ledger=name, force=True)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -401,8 +401,8 @@ def test_privatize_never_writes_over_its_own_mechanism(
     before = Path("channel.csv").read_bytes()
     words = ["privatize", "channel.csv", "in.csv", str(target), "--column", "a", "--force"]
     assert main(words) == 2
-    assert "another file than the one that is read" in capsys.readouterr().err
-    with pytest.raises(InputError, match="another file than the one that is read"):
+    assert "this file is also read" in capsys.readouterr().err
+    with pytest.raises(InputError, match="this file is also read"):
         privatize_file("channel.csv", "in.csv", target, "a", force=True)
     assert Path("channel.csv").read_bytes() == before
     assert main(["estimate", "channel.csv", "in.csv", "--column", "a", "--csv", str(target)]) == 2

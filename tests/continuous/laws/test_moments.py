@@ -180,7 +180,7 @@ def test_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
     ("make", "said"),
     [
         (lambda: md.Samples([1, math.nan]), r"samples\[1\]: expected a finite number, given nan"),
-        (lambda: md.Samples([]), "at least one number"),
+        (lambda: md.Samples([]), "there are no samples"),
         (lambda: md.Histogram([0, 1], [0.5]), "masses that sum to 1, given sum 0.5"),
         (lambda: md.Histogram([0, 1], [0.5, 0.5]), "1 numbers, one for each bin"),
         (lambda: md.Histogram([1, 0], [1]), "positions that rise"),

@@ -74,7 +74,7 @@ def test_quantiles_rise_inside_the_box(name: str) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: md.PlaneSamples([]), "at least one point"),
+        (lambda: md.PlaneSamples([]), "there are no samples"),
         (lambda: md.PlaneSamples([(1, 2, 3)]), r"samples\[0\]: expected two numbers"),
         (lambda: md.PlaneSamples([(1, "nan")]), r"samples\[0\]"),
         (lambda: md.PlaneMixture([0.5], [(BETA, UNIFORM)]), "sum to 1"),
