@@ -217,7 +217,7 @@ def test_tiny_entries_are_shown_as_such() -> None:
         (None, "numerators: the "),
     ],
 )
-def test_what_is_no_matrix_of_integers_is_refused(rows: Any, match: str) -> None:
+def test_invalid_matrices_of_integers_are_refused(rows: Any, match: str) -> None:
     with pytest.raises(InputError, match=match):
         Channel(rows)
 
@@ -239,7 +239,7 @@ def test_what_is_no_matrix_of_integers_is_refused(rows: Any, match: str) -> None
         ("ab", "matrix"),
     ],
 )
-def test_what_is_no_matrix_of_probabilities_is_refused(matrix: Any, match: str) -> None:
+def test_invalid_matrices_of_probabilities_are_refused(matrix: Any, match: str) -> None:
     with pytest.raises(InputError, match=match):
         Channel.from_matrix(matrix)
 

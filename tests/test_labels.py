@@ -274,7 +274,7 @@ def test_labels_that_do_not_fit_are_refused_in_one_line(place: str, index: Any) 
     assert "\n" not in str(caught.value)
 
 
-def test_the_error_names_what_is_missing_and_what_is_extra() -> None:
+def test_the_error_names_missing_and_extra_labels() -> None:
     with pytest.raises(InputError) as caught:
         Problem(INPUTS, md.LIP(1), md.HammingLoss(), prior={"flu": 0.3, "cold": 0.7})
     assert str(caught.value) == (

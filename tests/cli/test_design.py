@@ -106,7 +106,7 @@ def test_an_error_of_the_design_names_the_file_whatever_its_name(
 # solve
 
 
-def test_the_report_of_the_survey_says_what_a_reader_needs(
+def test_the_report_of_the_survey_is_complete(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     report = printed(capsys, "solve", str(RARE_DISEASE))
@@ -128,7 +128,7 @@ def test_the_report_of_the_survey_says_what_a_reader_needs(
     assert "estimate on seeing  0: 0.271828" in report
 
 
-def test_the_report_says_that_a_prior_was_assumed(
+def test_the_report_notes_an_assumed_prior(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = printed(capsys, "solve", "small.toml")
@@ -343,7 +343,7 @@ CHECKED: dict[str, tuple[dict[str, str], int, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_check_says_of_each_problem_what_became_of_it(
+def test_check_prints_the_result_of_each_problem(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts, status, verdicts = CHECKED[name]
@@ -458,7 +458,7 @@ def test_a_terminal_that_knows_no_letters_gets_a_report(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_an_answer_that_cannot_be_printed_is_said_in_one_line(folder: Path) -> None:
+def test_an_unprintable_answer_is_a_one_line_error(folder: Path) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "mechdesign", "solve", "small.toml"],

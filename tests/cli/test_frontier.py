@@ -220,7 +220,7 @@ def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return designed
 
 
-def test_ctrl_c_prints_and_writes_what_is_finished(
+def test_ctrl_c_prints_and_writes_finished_budgets(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pressing(monkeypatch)

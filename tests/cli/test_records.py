@@ -229,7 +229,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said_in_one_line(
+def test_wrong_input_is_refused_in_one_line(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("reports.csv").write_text("answer\nnever\nalways\n", encoding="utf-8")
@@ -238,7 +238,7 @@ def test_what_is_wrong_is_said_in_one_line(
 
 
 @pytest.mark.parametrize("command", ["privatize", "estimate", "leakage"])
-def test_a_channel_that_is_not_as_it_says_is_not_used(
+def test_a_channel_with_a_false_claim_is_not_used(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = json.loads(Path("channel.json").read_text(encoding="utf-8"))
@@ -306,7 +306,7 @@ def test_quantiles_are_printed_of_inputs_that_are_numbers(
         assert "--quantiles" in refused(capsys, *READING, "--quantiles", text)
 
 
-def test_the_confidence_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_confidence_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, *SURVEY)
     assert "at confidence 0.95, the truth is within 1.96 standard errors" in printed(
         capsys, *READING
@@ -471,7 +471,7 @@ def test_a_prior_of_another_domain_is_refused(
 # the program around it
 
 
-def test_a_bar_tells_the_rows_and_the_share(
+def test_a_bar_shows_the_rows_and_the_share(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mechdesign.designs.progress.DELAY", 0)

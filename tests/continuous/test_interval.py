@@ -61,7 +61,7 @@ MAE = md.MeanAbsoluteError()
         (lambda: md.Problem(md.Interval(0, 1), md.LDP(1), MAE), "ContinuousProblem"),  # type: ignore[arg-type]
     ],
 )
-def test_what_does_not_fit_is_said_in_one_line(make: object, said: str) -> None:
+def test_mismatched_parts_are_refused_in_one_line(make: object, said: str) -> None:
     with pytest.raises(md.InputError, match=said) as caught:
         make()  # type: ignore[operator]
     assert "\n" not in str(caught.value)

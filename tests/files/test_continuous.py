@@ -71,7 +71,7 @@ def test_laws_are_read(tmp_path: Path, line: str) -> None:
         (HEAD + "uniform = true\n[outputs]\nvalues = [1]", "outputs: expected one of the keys"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_wrong_input_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(md.InputError, match=said) as caught:
         md.load_problem(written(tmp_path, text))
     assert "\n" not in str(caught.value)

@@ -82,7 +82,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said_in_one_line(name: str, tmp_path: Path) -> None:
+def test_wrong_input_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
     cells, privacy, message = WRONG[name]
     with pytest.raises(InputError, match=message) as caught:
         load(tmp_path, cells, privacy)
@@ -124,6 +124,6 @@ def test_labels_decide_in_a_matrix_of_gains(cells: str, tmp_path: Path) -> None:
         ("1,word\n", "a finite number >= 0"),
     ],
 )
-def test_what_is_no_matrix_of_gains_is_told(cells: str, message: str, tmp_path: Path) -> None:
+def test_invalid_matrices_of_gains_are_refused(cells: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         load(tmp_path, cells, 'notion = "ldp"\nepsilon = 1', GAINS)

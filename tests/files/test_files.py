@@ -161,7 +161,7 @@ def survey() -> Solution:
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_what_is_saved_is_loaded_equal(name: str, tmp_path: Path) -> None:
+def test_saved_channels_are_loaded_equal(name: str, tmp_path: Path) -> None:
     problem = PROBLEMS[name]()
     solution = design(problem)
     file = tmp_path / "channel.json"
@@ -378,7 +378,7 @@ def test_a_data_file_is_looked_for_in_the_data_folder_next(
         with_data('file = "x.csv", column = "answer"')
 
 
-def test_without_a_data_folder_the_error_says_how_to_name_one(
+def test_without_a_data_folder_the_error_has_a_hint(
     with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MECHDESIGN_DATA")

@@ -268,7 +268,7 @@ CASES: dict[str, Case] = {
     "prior in two forms": Case(
         given_prior("probabilities = [0.2, 0.3, 0.5]\nuniform = true"),
         "prior",
-        "needs exactly one of probabilities, counts, uniform, data; it has probabilities and uniform",
+        "uniform, data; it has probabilities and uniform",
     ),
     "prior in no form": Case(
         given_prior(""),
@@ -1029,7 +1029,7 @@ def one_line(capsys: pytest.CaptureFixture[str], arguments: list[str], status: i
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_wrong_problem_is_said_in_one_line(
+def test_a_wrong_problem_is_refused_in_one_line(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = CASES[name]
@@ -1045,7 +1045,7 @@ def test_a_wrong_problem_is_said_in_one_line(
 
 
 @pytest.mark.parametrize("command", ["solve", "check"])
-def test_check_says_the_same_as_solve(
+def test_check_prints_the_same_error_as_solve(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path(FILE).write_text(problem(head='tittle = "x"'), encoding="utf-8")
@@ -1207,7 +1207,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_wrong_command_line_is_said_in_one_line(
+def test_a_wrong_command_line_is_refused_in_one_line(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments, words = COMMANDS[name]

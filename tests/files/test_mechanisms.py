@@ -42,7 +42,7 @@ from tests.kernel.laws.support import MADE, sealed
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_loaded_equals_what_was_saved(name: str, tmp_path: Path) -> None:
+def test_saved_mechanisms_are_loaded_equal(name: str, tmp_path: Path) -> None:
     file, mechanism = tmp_path / "mechanism.json", MADE[name]
     md.save(mechanism, file)
     loaded = load_mechanism(file)
@@ -144,9 +144,7 @@ def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
-def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_changed_file_is_refused_or_still_true(name: str, tmp_path: Path) -> None:
     save(MADE[name], tmp_path / "x.json")
     whole, rng = (tmp_path / "x.json").read_text(), random.Random(7)
     places = [path for path in places_in(json.loads(whole)) if path and path[0] != "digest"]
@@ -170,7 +168,7 @@ def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
         assert found.privacy.to_table()["notion"] == stated["notion"]
 
 
-def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     with pytest.raises(InputError, match="cannot read the file"):
         load_mechanism(file)
@@ -247,7 +245,7 @@ def test_a_size_is_for_subsets() -> None:
         ("subset-selection", HighLowLDP(0, [(0, 0), (0, 1)]), "epsilon"),
     ],
 )
-def test_what_does_not_fit_is_refused(kind: str, notion: Notion, words: str) -> None:
+def test_mismatched_arguments_are_refused(kind: str, notion: Notion, words: str) -> None:
     with pytest.raises(InputError, match=words):
         mechanism_for(kind, GRID, notion)
 

@@ -337,7 +337,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_row_is_refused_in_one_line(name: str) -> None:
+def test_invalid_rows_are_refused_in_one_line(name: str) -> None:
     rows, message = WRONG[name]
     with pytest.raises(InputError, match=message) as caught:
         Problem(["a", "b"], LinearNotion(rows), HammingLoss())

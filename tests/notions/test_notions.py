@@ -142,7 +142,7 @@ def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, dat
 @pytest.mark.parametrize("kind", KINDS)
 @examples(30)
 @given(st.data())
-def test_rows_and_matrix_say_what_violation_says(kind: str, data: Any) -> None:
+def test_rows_matrix_and_violation_agree(kind: str, data: Any) -> None:
     case, channel = data.draw(judged((kind,)))
     cone = case.notion.cone(case.domain, case.prior)
     rows, G = list(cone.rows()), cone.matrix().toarray()

@@ -312,7 +312,7 @@ def test_two_inputs_and_three_secrets() -> None:
     assert float(solution.value) == pytest.approx(best, abs=1e-9)
 
 
-def test_a_secret_that_no_release_tells_much_of_is_safe() -> None:
+def test_a_nearly_independent_attribute_is_safe() -> None:
     """No row binds where even the input itself leaks less: the identity is returned, and proved."""
     secret = SensitiveAttribute(
         [0, 1], given_input=[["0.5", "0.5"], ["0.55", "0.45"], ["0.45", "0.55"]]
@@ -352,7 +352,7 @@ def test_the_input_as_secret_is_the_plain_notion(inner: Notion) -> None:
 
 
 @pytest.mark.parametrize("inner", [LDP(0), LIP(0), PML(0)])
-def test_a_budget_of_zero_ties_the_inputs_that_the_secret_tells_apart(inner: Notion) -> None:
+def test_a_budget_of_zero_ties_inputs_with_different_attributes(inner: Notion) -> None:
     domain = Domain.range(3)
     assert (
         not SensitiveAttributePrivacy(inner, identity(3)).cone(domain, PRIOR).equal_classes().any()

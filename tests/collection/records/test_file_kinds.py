@@ -56,7 +56,7 @@ def test_every_kind_is_written_read_and_counted(ending: str, chunk: int | None) 
 
 
 @pytest.mark.parametrize("ending", KINDS)
-def test_every_kind_refuses_what_is_none_in_a_line(ending: str) -> None:
+def test_every_kind_refuses_other_files_in_one_line(ending: str) -> None:
     for content in (b"", b"\x00" * 50, b"\xff\xfe{", b"[1, 2]\n", Path("in.csv").read_bytes()[:-1]):
         Path(f"bad{ending}").write_bytes(content)
         if ending == ".csv" and content.startswith(b"x"):

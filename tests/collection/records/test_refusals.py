@@ -240,7 +240,7 @@ def test_a_file_is_not_written_over_itself(folder: Path) -> None:
     assert source.read_bytes() == before
 
 
-def test_the_kind_of_a_file_is_told_by_its_name(folder: Path) -> None:
+def test_the_kind_of_a_file_follows_from_its_name(folder: Path) -> None:
     for name in ("in.txt", "in", "in.gz", "csv"):
         assert "a name that ends in .csv, .csv.gz, .csv.zst, .tsv" in refused(folder, folder / name)
     source = save(folder / "in.csv", {"a": ["x"]})

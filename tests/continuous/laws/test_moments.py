@@ -192,6 +192,6 @@ def test_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
         (lambda: md.KDE([1, 1]), "all samples are equal"),
     ],
 )
-def test_bad_input_is_said_in_one_line(make: object, said: str) -> None:
+def test_bad_input_is_refused_in_one_line(make: object, said: str) -> None:
     with pytest.raises(md.InputError, match=said):
         make()  # type: ignore[operator]

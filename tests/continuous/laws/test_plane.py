@@ -87,7 +87,7 @@ def test_quantiles_rise_inside_the_box(name: str) -> None:
         (lambda: md.Box((0,), (1, 1)), "low: expected two numbers"),
     ],
 )
-def test_what_is_no_law_is_refused(make: Any, said: str) -> None:
+def test_invalid_laws_are_refused(make: Any, said: str) -> None:
     with pytest.raises(md.InputError, match=said) as caught:
         make()
     assert "\n" not in str(caught.value)

@@ -246,7 +246,7 @@ def test_the_checker_believes_no_file(tmp_path: Path) -> None:
         compile_problem(replace(table, prior=(Fraction(1), Fraction(0), Fraction(0))))
 
 
-def test_more_data_processing_tells_less() -> None:
+def test_data_processing_lowers_a_divergence() -> None:
     """What a channel after a channel sends is closer together, for each of them."""
     one = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     two = Channel.from_matrix([["5/8", "3/8"], ["3/8", "5/8"]])
