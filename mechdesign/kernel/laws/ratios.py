@@ -201,7 +201,7 @@ class InClear(ConstantLaw):
 
     def ratios(self, k: int) -> Ratios:
         """Check that there is one input."""
-        need(k == 1, "an input that should not be is told in clear")
+        need(k == 1, "a protected input is released unmasked")
         return Ratios(ONE, ONE)
 
 
