@@ -119,7 +119,7 @@ class Channel:
             matrix, "matrix", "a matrix: a list of rows", "a list of probabilities"
         )
         if not listed or not listed[0]:
-            raise InputError("matrix", "at least one row with an entry", "none")
+            raise InputError("matrix", "rows of numbers", "none", fault="the matrix is empty")
         if row_labels is not None:
             inputs = Domain.of(row_labels if inputs is None else inputs, "inputs")
             listed = aligned(listed, row_labels, inputs.labels, "matrix, rows")
@@ -151,7 +151,7 @@ class Channel:
 
     @property
     def denominator(self) -> int:
-        """What the numerators are over: ``2**bits``."""
+        """The denominator of all entries: ``2**bits``."""
         return 1 << self.bits
 
     @property
@@ -406,7 +406,8 @@ class Channel:
             import pandas as pd
         except ImportError:
             hint = "pip install pandas"
-            raise UnsupportedError("to_frame", "pandas to be installed", "none", hint) from None
+            fault = "pandas is not installed"
+            raise UnsupportedError("to_frame", "pandas", "none", hint, fault) from None
         index, columns = (
             pd.Index(labels, tupleize_cols=False) for labels in (self.inputs.labels, self.outputs)
         )

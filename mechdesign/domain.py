@@ -439,7 +439,8 @@ class Domain:
         if self._by_text is None:
             index = {text: place for place, text in enumerate(self.texts)}
             if len(index) < len(self):
-                raise InputError("domain", "labels that read differently as text", repr(self))
+                fault = f"two labels of {self!r} have the same text"
+                raise InputError("domain", "distinct texts", repr(self), fault=fault)
             self._by_text = index
         return self._by_text
 

@@ -1,6 +1,6 @@
 """The exceptions: one class for each thing that a user can act on.
 
-Every message says what was expected, what was given and, where it helps, what to do.
+Every message names the key, says what is wrong and, if it helps, what to do.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ __all__ = [
 R = TypeVar("R")
 
 LONGEST_WORD = 100
-"""Letters of a word that is compared with others."""
+"""Longer words get no suggestion."""
 
 
 class MechdesignError(Exception):
-    """Base class of everything that this library raises on purpose."""
+    """Base class of all exceptions of this library."""
 
 
 class InputError(MechdesignError, ValueError):
@@ -46,59 +46,71 @@ class InputError(MechdesignError, ValueError):
     Parameters
     ----------
     key
-        What is wrong, as the user wrote it: ``"privacy.epsilon"``.
+        The argument or key at fault, as the user wrote it: ``"privacy.epsilon"``.
     expected
-        What it should be.
+        A valid value.
     given
-        What it is: a phrase, or :func:`shown` of a value.
+        The invalid value: a phrase, or :func:`shown` of a value.
     hint
-        What to do about it, if there is one thing to do.
+        How to correct it, if there is one way.
+    fault
+        What is wrong, if "expected ..., given ..." would not read well; the message then has it
+        in the place of these words.
 
     Examples
     --------
     >>> str(InputError("epsilon", "a number >= 0", "-1"))
     'epsilon: expected a number >= 0, given -1'
+    >>> str(InputError("a.csv", "a header row", "none", fault="the file has no header row"))
+    'a.csv: the file has no header row'
     """
 
-    def __init__(self, key: str, expected: str, given: object, hint: str = "") -> None:
+    def __init__(
+        self, key: str, expected: str, given: object, hint: str = "", fault: str = ""
+    ) -> None:
         self.key, self.expected, self.given, self.hint = key, expected, _short(given), hint
-        tail = f"; {hint}" if hint else ""
-        super().__init__(f"{key}: expected {expected}, given {self.given}{tail}")
+        self.fault = fault
+        text = _short(fault, 300) or f"expected {expected}, given {self.given}"
+        super().__init__(f"{key}: {text}{f'; {hint}' if hint else ''}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.key, self.expected, self.given, self.hint)
+        return type(self), (self.key, self.expected, self.given, self.hint, self.fault)
+
+    def at(self, key: str) -> InputError:
+        """Return the same error with another key."""
+        return type(self)(key, self.expected, self.given, self.hint, self.fault)
 
     def within(self, prefix: str) -> InputError:
         """Return the same error with the key placed inside ``prefix``."""
-        return type(self)(f"{prefix}.{self.key}", self.expected, self.given, self.hint)
+        return self.at(f"{prefix}.{self.key}")
 
     def inside_file(self, name: str) -> InputError:
         """Return the same error with the name of the file in front of the key."""
-        return type(self)(f"{name}: {self.key}", self.expected, self.given, self.hint)
+        return self.at(f"{name}: {self.key}")
 
 
 class UnsupportedError(InputError):
-    """The input is meaningful, but no route here solves it."""
+    """The input is valid, but the library does not support it."""
 
 
 class LimitError(InputError):
-    """A file asks for more bytes, entries or work than the reader allows (`resources`)."""
+    """A file needs more bytes, entries or work than the reader allows (`resources`)."""
 
 
 class InfeasibleError(MechdesignError):
-    """No channel satisfies the privacy notion; the message says why."""
+    """No channel satisfies the privacy notion; the message gives the reason."""
 
 
 class SolverError(MechdesignError):
-    """A solver stopped without an answer; the message carries its status."""
+    """A solver stopped without an answer; the message contains its status."""
 
 
 class CertificateError(MechdesignError):
-    """A claim of privacy or optimality does not hold; the message says which and where."""
+    """A claim of privacy or optimality does not hold; the message names it."""
 
 
 class RepeatedDrawWarning(UserWarning):
-    """Reports are drawn once more for the same records: what the draws leak adds up."""
+    """Reports were drawn before for the same records: the leakage of the draws adds up."""
 
 
 def shown(value: Any) -> str:
@@ -125,7 +137,7 @@ def shown(value: Any) -> str:
 
 
 def shown_kind(value: Any) -> str:
-    """Return what kind of thing was given in place of another: ``"the class LDP"``, ``"a list"``.
+    """Describe a value by its type: ``"the class LDP"``, ``"a list"``.
 
     Examples
     --------
@@ -143,13 +155,7 @@ def shown_kind(value: Any) -> str:
 
 
 def listed(values: Any, key: str, expected: str) -> list[Any]:
-    """Return the entries of what should be a list: neither text, nor a dict, nor a class.
-
-    Raises
-    ------
-    InputError
-        If there is nothing to list.
-    """
+    """Return the entries of an iterable that is neither text, nor a dict, nor a class."""
     no_list = isinstance(values, str | bytes | Mapping | type) or getattr(values, "ndim", 1) == 0
     if no_list or not isinstance(values, Iterable):
         raise InputError(key, expected, shown(values))
@@ -157,13 +163,7 @@ def listed(values: Any, key: str, expected: str) -> list[Any]:
 
 
 def known_word(word: Any, known: Iterable[str], key: str, also: str = "") -> str:
-    """Return a word if it is one of some; ``also`` is what else there might be, for the error.
-
-    Raises
-    ------
-    InputError
-        If it is none: the words are listed, and a near miss is named.
-    """
+    """Return a word if it is known; ``also`` extends the list of known words in the error."""
     words = list(known)
     if not isinstance(word, str) or word not in words:
         expected = f"one of {', '.join(words)}{also}"
@@ -172,12 +172,7 @@ def known_word(word: Any, known: Iterable[str], key: str, also: str = "") -> str
 
 
 def choose(options: Mapping[str, R], name: Any, key: str) -> R:
-    """Return the option of a name.
-
-    Raises
-    ------
-    InputError
-        If there is none: the names are listed, and a near miss is named.
+    """Return the option of a name; the error lists the names and suggests a similar one.
 
     Examples
     --------
@@ -190,13 +185,7 @@ def choose(options: Mapping[str, R], name: Any, key: str) -> R:
 def check_keys(
     table: Mapping[str, Any], where: str, known: Iterable[str], required: Iterable[str] = ()
 ) -> None:
-    """Check that a table has all keys that are required, and only known ones.
-
-    Raises
-    ------
-    InputError
-        If not; the key is placed inside ``where``, if that is a name, and a near miss is named.
-    """
+    """Check that a table has all required keys and only known ones; errors are inside ``where``."""
     words = tuple(known)
     with inside(where):
         for key in table:
@@ -205,14 +194,12 @@ def check_keys(
                 raise InputError(key, expected, shown(key), did_you_mean(str(key), words))
         for key in required:
             if key not in table:
-                raise InputError(key, "this key, which is required", "none")
+                raise InputError(key, "a value", "none", fault="this key is required")
 
 
 @contextlib.contextmanager
 def inside(section: str, apart: str = "") -> Iterator[None]:
-    """Place the keys of input errors inside a section; without a name they stay as they are.
-
-    Keys that begin with ``apart`` stay too.
+    """Prefix the keys of input errors with a section, except keys that begin with ``apart``.
 
     Examples
     --------

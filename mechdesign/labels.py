@@ -75,7 +75,8 @@ def clean_labels(given: Any, key: str, expected: str = "a list of labels") -> La
     """
     clean = tuple(clean_label(label, key) for label in listed(given, key, expected))
     if len(set(clean)) < len(clean):
-        raise InputError(key, "labels that all differ", f"{shown(first_twice(clean))} twice")
+        twice = shown(first_twice(clean))
+        raise InputError(key, "distinct labels", twice, fault=f"{twice} occurs twice")
     return clean
 
 
@@ -126,7 +127,8 @@ def check_index(records: Any, given: Any, key: str) -> None:
         return
     if list(one) != list(other):
         hint = "to_numpy() counts by position"
-        raise InputError(key, "the index of the records, in their order", "another index", hint)
+        fault = "the index differs from that of the records"
+        raise InputError(key, "the index of the records", "another index", hint, fault)
 
 
 def split(given: Any, key: str, expected: str) -> Split:
@@ -167,7 +169,8 @@ def split_matrix(
     if _is_frame(given):
         if not hasattr(given, "index"):
             hint = "to_numpy() counts by position"
-            raise InputError(key, "a frame that labels its rows, as pandas does", "none", hint)
+            fault = "the rows of this data frame have no labels"
+            raise InputError(key, "a frame with an index", "none", hint, fault)
         columns = clean_labels(given.columns, f"{key}.columns")
         return [list(row) for row in given.to_numpy()], labels_of(given, key), columns
     listed, labels = split(given, key, expected)
@@ -175,7 +178,8 @@ def split_matrix(
     keys = [f"{key}[{name}]" for name in names]
     rows = [split(row, name, row_expected) for name, row in zip(keys, listed, strict=True)]
     if len({frozenset(row_labels or ()) for _, row_labels in rows}) > 1:
-        raise InputError(key, "the same labels in each row", "rows with different ones")
+        fault = "the rows have different labels"
+        raise InputError(key, "the same labels in each row", "others", fault=fault)
     names_of_columns = rows[0][1] if rows else None
     if names_of_columns is None:
         return [row for row, _ in rows], labels, None

@@ -39,7 +39,7 @@ LONGEST = 200
 """Characters of a foreign message that are quoted."""
 
 ENDS = (KeyboardInterrupt, SystemExit, GeneratorExit, MechdesignError)
-"""What passes: the end of the program, and what the library has said already."""
+"""Exceptions that pass unchanged: the end of the program, and the library's own."""
 
 
 def called(solver: str, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:

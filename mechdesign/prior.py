@@ -99,8 +99,8 @@ def normalized(numbers: Sequence[Fraction], key: str) -> tuple[Fraction, ...]:
     total = sum(numbers, Fraction(0))
     probabilities = tuple(number / total for number in numbers)
     if any(0 < p < LEAST_SIZE for p in probabilities):
-        expected = f"probabilities that are 0 or at least {float(LEAST_SIZE):g}"
-        raise InputError(key, expected, "a smaller one")
+        fault = f"a probability is above 0 but below {float(LEAST_SIZE):g}"
+        raise InputError(key, "0 or a larger probability", "a smaller one", fault=fault)
     return probabilities
 
 
@@ -190,7 +190,7 @@ class Prior:
         given, labels = labeled_numbers(counts, "counts")
         numbers = [count + extra for count in given]
         if not any(numbers):
-            raise InputError("counts", "at least one count above 0", "all counts 0")
+            raise InputError("counts", "a count above 0", "zeros", fault="all counts are 0")
         prior = cls.__new__(cls)
         prior._fill(normalized(numbers, "counts"), labels)
         return prior
@@ -300,7 +300,7 @@ def as_prior(given: Any, key: str = "prior") -> Prior:
         return Prior(given)
     except InputError as error:
         tail = error.key.removeprefix("probabilities")
-        raise InputError(key + tail, error.expected, error.given, error.hint) from None
+        raise error.at(key + tail) from None
 
 
 def prior_on(given: Any, inputs: Domain, key: str = "prior") -> Prior:

@@ -466,7 +466,8 @@ def _ordered_as(
 ) -> Weights:
     """Return the weights in the order of the labels that come first; all have some, or none."""
     if (wanted is None) != (labels is None):
-        raise InputError(key, "labels everywhere or nowhere", "numbers with and without labels")
+        fault = "only some of the numbers have labels"
+        raise InputError(key, "labels for all or none", "a mixture", fault=fault)
     if wanted is None or labels is None:
         return weights
     return tuple(weights[x] for x in places(labels, wanted, key))

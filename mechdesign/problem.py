@@ -43,7 +43,7 @@ N = TypeVar("N", bound=Notion)
 
 @dataclass(frozen=True)
 class Expected:
-    """What is known in advance of the optimal value.
+    """The optimal value known in advance.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Expected:
 
 
 class Problem:
-    """What to keep secret and what to keep useful.
+    """A design problem: what to keep secret, and what to keep useful.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Problem:
             None if notion.is_conic else notion.channel_constraint(self.domain, self.prior)
             for notion in self.privacy
         )
-        """What each notion asks of the whole channel; None where its rows say it all."""
+        """The constraint of each notion on the whole channel; None for notions on columns."""
         self.non_conic = tuple(
             notion.name
             for notion, rule in zip(self.privacy, self.channel_constraints, strict=True)
@@ -138,8 +138,8 @@ class Problem:
         if prior is None:
             needy = [notion.name for notion in self.privacy if notion.needs_prior]
             if needy:
-                expected = f"the prior that {needy[0]} is defined by"
-                raise InputError("prior", expected, "none")
+                fault = f"{needy[0]} is defined by a prior, and none is given"
+                raise InputError("prior", "a prior", "none", fault=fault)
             return Prior.uniform(len(self.domain))
         return prior_on(prior, self.domain)
 
@@ -225,10 +225,8 @@ class Problem:
         import cvxpy as cp
 
         if self.outputs is None:
-            hint = f"{self.utility.name} lets the optimizer choose them otherwise"
-            raise InputError(
-                "outputs", "the labels that may be sent, as outputs=[...]", "none", hint
-            )
+            fault = f"{self.utility.name} leaves them to the optimizer; state them as outputs=[...]"
+            raise InputError("outputs", "the allowed outputs", "none", fault=fault)
         return cp.Variable((len(self.domain), len(self.outputs)), nonneg=True, name="Q")
 
     @property
@@ -287,9 +285,11 @@ class Problem:
         )
         if found.x is None or float(left @ found.x) > POSSIBLE:
             one = shown(self.domain.labels[int(np.argmax(freed))])
-            expected = "notions under which each report of the first mixture may come of the second"
-            given = f"a report that tells {one}, say, for sure: {self.utility.name} is infinite"
-            raise InputError("utility.objective", expected, given)
+            expected = "a finite objective"
+            fault = (
+                f"{self.utility.name} is infinite: the notions allow a report that reveals {one}"
+            )
+            raise InputError("utility.objective", expected, "infinity", fault=fault)
 
     def sole_notion(self, kind: type[N]) -> N | None:
         """Return the notion of the problem if there is only one and it is of a kind.
@@ -350,7 +350,7 @@ class Problem:
 
     @cached_property
     def compiled(self) -> Compiled:
-        """What it means to the kernel: a statement of generators, limits and an objective."""
+        """The statement in the kernel: generators, limits and an objective."""
         return compile_problem(read(ProblemTable, self.to_table()))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -394,7 +394,7 @@ def notions_at(privacy: tuple[Notion, ...], epsilon: Any) -> tuple[Notion, ...]:
     """
     if sum(notion.has_epsilon for notion in privacy) != 1:
         names = ", ".join(notion.name for notion in privacy)
-        raise InputError("privacy", "one notion that has an epsilon", names)
+        raise InputError("privacy", "exactly one notion with an epsilon", names)
     return tuple(notion.at(epsilon) if notion.has_epsilon else notion for notion in privacy)
 
 
@@ -414,7 +414,7 @@ def notions_of(privacy: Any) -> tuple[Notion, ...]:
             key = "privacy" if is_one else f"privacy[{n}]"
             raise InputError(key, expected, shown_kind(notion), _what_makes_one(notion))
     if not notions:
-        raise InputError("privacy", "at least one notion", "none")
+        raise InputError("privacy", "a notion", "none", fault="the list of notions is empty")
     return tuple(notions)
 
 

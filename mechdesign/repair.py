@@ -44,7 +44,7 @@ __all__ = ["EMPTY", "mixed", "repair"]
 
 
 WHOLE = 1 << BITS
-"""What each row of Q sums to."""
+"""The sum of each row of Q."""
 
 EMPTY = 1e-10
 """A column whose entries are all below this is noise: solvers are this accurate, or less."""

@@ -1,4 +1,4 @@
-"""What is sent: reports, how they are written and read, and their counts."""
+"""Reports, how they are written and read, and their counts."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ class Tally:
 
 
 class Sampler(Protocol):
-    """What draws reports from the numbers of inputs, or from doubles of an interval."""
+    """Draws reports from the numbers of inputs, or from doubles of an interval."""
 
     @property
     def alphabet(self) -> Alphabet:
@@ -343,7 +343,7 @@ def drawn(sampler: Sampler, inputs: AnyArray, source: Source) -> Reports:
 
 @runtime_checkable
 class ReportSource(Protocol):
-    """What draws reports from records and counts them: a channel or a structured mechanism."""
+    """Draws reports from records and counts them: a channel or a structured mechanism."""
 
     @property
     def inputs(self) -> Domain:
@@ -400,7 +400,8 @@ def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
     """
     if isinstance(given, Reports):
         if not alphabet.matches(given.alphabet):
-            raise InputError(key, "reports of this mechanism", "reports with other outputs")
+            fault = "the reports are of another mechanism"
+            raise InputError(key, "reports of this mechanism", "others", fault=fault)
         return given
     if hasattr(given, "__array__"):
         given = np.asarray(given)

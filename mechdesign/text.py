@@ -119,7 +119,7 @@ class Tabular(ABC):
     """A result that is printed as one table, maybe under a line; in a notebook as HTML."""
 
     indent: ClassVar[str] = ""
-    """What stands before each line of the table in plain text."""
+    """Begins each line of the table in plain text."""
 
     @abstractmethod
     def _table(self) -> Table:

@@ -1,4 +1,4 @@
-"""Domains: ordered labels that all differ, with exact coordinates where they have any."""
+"""Domains: ordered occurs twice, with exact coordinates where they have any."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def test_text_has_no_coordinates() -> None:
     ("values", "match"),
     [
         ([], "at least one input, given an empty list"),
-        (["a", "b", "a"], "labels that all differ, given 'a' twice"),
-        ([1, 1.0], "labels that all differ"),
+        (["a", "b", "a"], "'a' occurs twice"),
+        ([1, 1.0], "occurs twice"),
         ("abc", "a list of labels"),
         (b"abc", "a list of labels"),
         (7, "a list of labels"),

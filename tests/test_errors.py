@@ -44,6 +44,6 @@ def test_a_misspelled_name_is_found() -> None:
 
 
 @pytest.mark.parametrize("value", ["text", b"bytes", {"a": 1}, int, 3])
-def test_what_is_no_list_is_refused(value: object) -> None:
+def test_non_lists_are_refused(value: object) -> None:
     with pytest.raises(InputError, match="a list of labels"):
         listed(value, "values", "a list of labels")

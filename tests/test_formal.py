@@ -167,7 +167,7 @@ def test_that_a_bound_just_above_the_value_is_refused(check: Check, pool: list[D
         assert check(" ".join(words)) == 1
 
 
-def test_that_what_is_not_known_is_refused_by_name(pool: list[Document]) -> None:
+def test_unknown_words_are_refused_by_name(pool: list[Document]) -> None:
     document = copy.deepcopy(pool[0])
     document["certificate"]["relaxations"] = [{"kind": "implied"}]
     with pytest.raises(UnprovedError, match="the relaxation 'implied'"):

@@ -251,7 +251,7 @@ def test_a_channel_is_written_as_csv_and_latex(tmp_path: Path) -> None:
     channel.to_csv(file)
     with file.open(newline="", encoding="utf-8") as lines:
         assert list(csv.reader(lines)) == [["", "50% & x_1", "\\~^"], ['a,"b"', "1.0", "0.0"]]
-    with pytest.raises(InputError, match="expected a plain file, or none yet"):
+    with pytest.raises(InputError, match="this is not a regular file"):
         channel.to_csv(tmp_path)
     assert r"50\% \& x\_1 & \textbackslash{}\textasciitilde{}\textasciicircum{} \\" in (
         channel.to_latex()

@@ -64,7 +64,7 @@ def installed() -> dict[str, str]:
     return found
 
 
-def test_what_is_installed_by_default_has_a_permissive_license() -> None:
+def test_default_dependencies_have_permissive_licenses() -> None:
     found = installed()
     assert {"numpy", "cvxpy", "pyarrow"} <= set(found)
     assert "ecos" not in found
@@ -82,7 +82,7 @@ def test_the_documentation_lists_every_dependency() -> None:
     assert listed == [name_of(requirement) for requirement in PROJECT["dependencies"]]
 
 
-def test_ecos_is_an_extra_and_its_absence_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ecos_is_an_extra_and_its_absence_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     extras = PROJECT["optional-dependencies"]
     for extra in ("ecos", "test", "peers"):
         assert "ecos" in map(name_of, extras[extra])

@@ -168,7 +168,7 @@ def test_cell_ids_differ(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=NAMES)
-def test_notebook_runs_and_says_what_the_file_says(
+def test_a_notebook_prints_its_saved_output(
     path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

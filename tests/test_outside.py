@@ -55,7 +55,7 @@ def test_the_end_of_the_program_passes(kind: type[BaseException]) -> None:
         called("a solver", throw, kind())
 
 
-def test_what_the_library_has_said_passes() -> None:
+def test_errors_of_the_library_pass_unchanged() -> None:
     error = InputError("prior", "numbers", "text")
     with pytest.raises(InputError) as caught:
         called("a solver", throw, error)
@@ -98,7 +98,7 @@ def test_other_numbers_are_refused(found: Any) -> None:
         checked("a solver", found, (2,))
 
 
-def test_what_is_not_finite_passes_where_it_is_asked_for() -> None:
+def test_infinite_numbers_pass_if_allowed() -> None:
     found = checked("a solver", [np.nan, np.inf], (2,), finite=False)
     assert np.isnan(found[0])
     assert np.isinf(found[1])

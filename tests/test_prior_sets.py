@@ -259,6 +259,6 @@ def test_too_many_vertices_are_refused_but_the_extreme_is_found(priors: PriorSet
         (lambda: PriorList(3), "a list of priors"),
     ],
 )
-def test_what_is_no_set_of_priors_is_refused(make: Any, match: str) -> None:
+def test_invalid_sets_of_priors_are_refused(make: Any, match: str) -> None:
     with pytest.raises(InputError, match=match):
         make()

@@ -36,7 +36,7 @@ def test_a_loss_between_numbers_needs_numbers() -> None:
 
 def test_another_budget_changes_nothing_else() -> None:
     problem = Problem(range(3), [LDP(2), LIP(1)], MeanAbsoluteError(), prior=[0.2, 0.3, 0.5])
-    with pytest.raises(InputError, match="one notion that has an epsilon"):
+    with pytest.raises(InputError, match="one notion with an epsilon"):
         problem.at(1)
     one = Problem(range(3), LIP(1), MeanAbsoluteError(), prior=[0.2, 0.3, 0.5])
     other = one.at("1/2")

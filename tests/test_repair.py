@@ -198,7 +198,7 @@ def test_hopeless_answers_still_give_a_private_channel(notion: Notion, Q: np.nda
     ],
     ids=range(9),
 )
-def test_what_is_no_matrix_of_the_cone_is_refused(Q: Any) -> None:
+def test_matrices_that_cannot_be_repaired_are_refused(Q: Any) -> None:
     cone = LDP(1).cone(Domain.range(3), Prior.uniform(3))
     with pytest.raises(SolverError, match="the route failed: "):
         repair(cone, Q)

@@ -38,7 +38,7 @@ def test_limits_are_those_of_before_after_the_block() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"step": 1}, {"steps": 0}, {"steps": True}, {"steps": 1.5}])
-def test_what_is_no_limit_is_refused(limits: dict[str, int]) -> None:
+def test_invalid_limits_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(InputError), resources.allow(**limits):
         pass
 

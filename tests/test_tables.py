@@ -100,7 +100,7 @@ def test_a_matrix_is_metric_if_and_only_if_the_axioms_hold(rows: list[list[int]]
     )
 
 
-def test_what_is_not_square_is_no_metric() -> None:
+def test_a_metric_needs_a_square_matrix() -> None:
     assert not ExactTable.of([[0, 1, 2], [1, 0, 1]], "m").is_metric
 
 
@@ -120,7 +120,7 @@ def test_what_is_not_square_is_no_metric() -> None:
         ([[], []], "numbers"),
     ],
 )
-def test_what_is_no_matrix_is_refused(rows: Any, match: str) -> None:
+def test_invalid_matrices_are_refused(rows: Any, match: str) -> None:
     with pytest.raises(InputError, match=match):
         ExactTable.of(rows, "m")
 

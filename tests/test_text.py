@@ -43,7 +43,7 @@ def test_small_entries_are_no_zeros() -> None:
     assert text.splitlines()[2].split() == ["b", "0", "1.0000"]
 
 
-def test_long_text_says_that_it_goes_on() -> None:
+def test_long_text_ends_in_an_ellipsis() -> None:
     assert shortened("abcdef", 4) == "abc…"
     assert shortened("abcd", 4) == "abcd"
     assert latex("50% of a_b") == r"50\% of a\_b"

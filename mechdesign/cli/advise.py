@@ -70,9 +70,7 @@ def _advise(options: argparse.Namespace) -> int:
             found = advise_blocks(Domain.grid(*inputs), *rest)
     except InputError as error:
         words = {"k": "INPUTS", "n": "REPORTS", "epsilon": "EPSILON", "delta": "--only-sums"}
-        raise InputError(
-            words.get(error.key, error.key), error.expected, error.given, error.hint
-        ) from None
+        raise error.at(words.get(error.key, error.key)) from None
     if options.json:
         only_sums = {kind: told.to_json() for kind, told in sums.items()}
         print(json.dumps(found.to_json() | ({"only_sums": only_sums} if sums else {})))

@@ -1,4 +1,4 @@
-"""What the commands share: exit statuses, one-line complaints, numbers, files to write."""
+"""Shared by the commands: exit statuses, one-line errors, numbers, files to write."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def memory_size(text: str) -> float:
 
 
 def add_limits(command: argparse.ArgumentParser, ended: str) -> None:
-    """Add --gap and --time-limit to a command; ``ended`` says what the second does."""
+    """Add --gap and --time-limit to a command; ``ended`` is the help of the second."""
     command.add_argument(
         "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
     )
@@ -157,16 +157,19 @@ def check_writable(output: str | None, picture: str | None, *sources: str) -> No
         if path is not None:
             folder = Path(path).parent
             if not path or Path(path).is_dir() or not os.access(folder, os.W_OK):
-                given = "a folder" if path and Path(path).is_dir() else shown(path)
+                fault = "the name of the file is empty"
                 if not folder.is_dir():
-                    given = f"one in the folder {shown(str(folder))}, which is not there"
-                elif given != "a folder" and path:
-                    given = f"one in the folder {shown(str(folder))}, which is read-only"
-                raise InputError(path or "-o", "a file that can be written", given)
+                    fault = f"the folder {shown(str(folder))} does not exist"
+                elif path:
+                    is_folder = Path(path).is_dir()
+                    fault = "this is a folder, not a file" if is_folder else ""
+                    fault = fault or f"the folder {shown(str(folder))} is read-only"
+                raise InputError(path or "-o", "a writable file", shown(path), fault=fault)
             for source in sources:
                 check_different(Path(source), Path(path))
     if output is not None and picture is not None and Path(output) == Path(picture):
-        raise InputError(picture, "another file than the one with the table or channel", "the same")
+        fault = "the plot needs a file of its own"
+        raise InputError(picture, "another file", "the same", fault=fault)
     if picture is not None:
         from mechdesign.plots import check_picture_name
 

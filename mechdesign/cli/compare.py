@@ -1,4 +1,4 @@
-"""The command that says whether one channel is at least as good as another for everybody."""
+"""The command that decides whether one channel is at least as good as another for everybody."""
 
 from __future__ import annotations
 

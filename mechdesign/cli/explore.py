@@ -28,10 +28,10 @@ PLACES = (LIBRARY / "explorer_page", LIBRARY.parent / "docs" / "explorer" / "dis
 """Where the built page may lie: in an installed package, and in a checkout."""
 
 PARTS = ("design", "prove", "cone", "atlas", "collect")
-"""What the page has, by the names in its address."""
+"""The parts of the page, by their names in its address."""
 
 GIVEN = "/given.json"
-"""What the page asks for the problem or the channel named on the command line."""
+"""The path at which the page reads the problem or channel of the command line."""
 
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
 """Kinds of files that some systems name otherwise, so that browsers would not run them."""
@@ -92,13 +92,14 @@ def page_folder() -> Path:
         "explore",
         "the built page",
         "none",
-        "get a wheel that has it, or, in a checkout with Node: "
+        "install a wheel that contains it, or build it in a checkout with Node: "
         "cd docs/explorer && npm ci && npm run build",
+        "the explorer is not built",
     )
 
 
 def _given(file: Path) -> bytes:
-    """Return what the page is to show: a channel file as it stands, or the tables of a problem.
+    """Return the page's content: a channel file unchanged, or the tables of a problem.
 
     Raises
     ------
@@ -205,7 +206,7 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def guess_type(self, path: Any) -> str:
-        """Return the kind of a file, whatever this system takes it for."""
+        """Return the MIME type of a file, independently of the system's settings."""
         suffix = Path(path).suffix
         return TYPES.get(suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
 

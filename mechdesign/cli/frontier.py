@@ -93,7 +93,7 @@ def _jobs(text: str) -> int:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What is found for one problem file; ``failure`` says why nothing reaches the loss.
+    """The result of one problem file; ``failure`` is the reason why nothing reaches the loss.
 
     ``ended`` says what is missing after Ctrl-C.
     """
@@ -162,16 +162,17 @@ def _check_options(options: argparse.Namespace) -> None:
     from mechdesign.exact import as_fraction
 
     if options.spreadsheet_safe and not options.csv:
-        raise InputError("--spreadsheet-safe", "--csv with it", "none")
+        raise InputError("--spreadsheet-safe", "--csv", "none", fault="needs --csv")
     if options.epsilon is None and options.reach is None:
-        raise InputError("frontier", "--epsilon, --reach or both", "neither")
+        fault = "give --epsilon, --reach or both"
+        raise InputError("frontier", "--epsilon or --reach", "neither", fault=fault)
     for needed, others in (
         ("epsilon", ("plot", "csv", "logarithmic", "jobs", "cache")),
         ("reach", ("precision",)),
     ):
         for other in others:
             if getattr(options, needed) is None and getattr(options, other):
-                raise InputError(f"--{other}", f"--{needed} with it", "none")
+                raise InputError(f"--{other}", f"--{needed}", "none", fault=f"needs --{needed}")
     if options.reach is not None:
         as_fraction(options.reach, "--reach")
         if as_fraction(options.precision or "1e-6", "--precision") <= 0:
@@ -199,7 +200,7 @@ def _budgets(text: str, logarithmic: bool) -> list[float]:
     if stop <= start:
         raise InputError("--epsilon", "START below STOP", shown(text))
     if logarithmic and not start:
-        raise InputError("--epsilon", "a START > 0, since it is logarithmic", shown(text))
+        raise InputError("--epsilon", "a START > 0 for a logarithmic scale", shown(text))
     shares = [n / (count - 1) for n in range(1, count - 1)]
     if logarithmic:
         between = [start * (stop / start) ** share for share in shares]

@@ -1,4 +1,4 @@
-"""The command that says what a channel leaks, under every notion at once."""
+"""The command for the leakage of a channel under every notion."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mechdesign.cli.common import DONE, add_data, checked_mechanism
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
@@ -53,12 +53,15 @@ def add_commands(commands: Commands) -> None:
 def _leakage(options: argparse.Namespace) -> int:
     if (options.channel is None) == (options.ledger is None):
         given = "neither" if options.ledger is None else "both"
-        raise InputError("leakage", "a channel or --ledger", given)
+        fault = f"give a channel or --ledger, not {given}"
+        raise InputError("leakage", "a channel or --ledger", given, fault=fault)
     if (options.shuffled is None) != (options.delta is None):
-        raise InputError("leakage", "--shuffled with --delta, or neither", "one of them")
+        fault = "--shuffled and --delta need each other"
+        raise InputError("leakage", "both or neither", "one", fault=fault)
     if options.ledger is not None:
         if options.shuffled is not None:
-            raise InputError("--shuffled", "a channel, not --ledger", options.ledger)
+            fault = "needs a channel, not --ledger"
+            raise InputError("--shuffled", "a channel", options.ledger, fault=fault)
         from mechdesign.collection.records.ledger import leakage_of_ledger
 
         total = leakage_of_ledger(options.ledger)
@@ -105,7 +108,7 @@ def _prior(text: str, inputs: Domain) -> Prior:
         try:
             return Prior([part.strip() for part in text.split(",")])
         except InputError as error:
-            raise InputError("--prior", error.expected, error.given, error.hint) from None
+            raise error.at("--prior") from None
     from mechdesign.files.problems import load_setting
 
     setting = load_setting(text)
@@ -113,5 +116,6 @@ def _prior(text: str, inputs: Domain) -> Prior:
         expected = f"the inputs of the channel, {inputs!r}"
         raise InputError(f"{text}: domain", expected, setting.domain)
     if setting.prior is None:
-        raise InputError(f"{text}: prior", "a table [prior]", shown(None))
+        fault = "the file has no table [prior]"
+        raise InputError(f"{text}: prior", "a table [prior]", "none", fault=fault)
     return setting.prior

@@ -225,7 +225,7 @@ def _mechanism(options: argparse.Namespace) -> int:
     setting = load_setting(options.problem)
     try:
         if len(setting.privacy) != 1:
-            raise InputError("privacy", "one notion", f"{len(setting.privacy)} of them")
+            raise InputError("privacy", "one notion", f"{len(setting.privacy)} notions")
         (notion,) = setting.privacy
         made = mechanism_for(
             options.kind,
@@ -293,7 +293,7 @@ def _columns(options: argparse.Namespace, others: Sequence[str] = ()) -> list[Co
     pair = options.columns is not None
     found = [*([tuple(options.columns)] if pair else options.column), *others]
     if len(set(found)) < len(found):
-        raise InputError("column", "columns that all differ", "one twice")
+        raise InputError("column", "distinct columns", "one twice", fault="a column occurs twice")
     return found
 
 
@@ -320,7 +320,7 @@ def _mean_read(saved: SavedMechanism, tally: Tally, target: str) -> ScalarEstima
 
 @dataclass(frozen=True)
 class ColumnEstimate:
-    """What is estimated from the reports of one column."""
+    """The estimates from the reports of one column."""
 
     distribution: Estimate
     quantiles: Sequence[Quantile]
@@ -365,7 +365,7 @@ def _estimate(options: argparse.Namespace) -> int:
     if options.csv is not None:
         check_table_name(options.csv, options.source)
     if len(columns) > 1 and (options.csv or options.plot):
-        raise InputError("column", "one column for a table or a picture", f"{len(columns)} columns")
+        raise InputError("column", "one column for --csv or --plot", f"{len(columns)} columns")
     saved = checked_file(options.channel)
     mechanism = saved.mechanism
     with FileBar("estimate") as bar:

@@ -41,7 +41,7 @@ class Box:
     __slots__ = ("sides",)
 
     as_domain = "ContinuousProblem(...) is for a box"
-    """What to do where it is given as the domain of finitely many inputs."""
+    """The hint of the error if it is given as a finite domain."""
 
     def __init__(self, low: Sequence[Exact], high: Sequence[Exact]) -> None:
         ends = [pair_of(low, "low"), pair_of(high, "high")]

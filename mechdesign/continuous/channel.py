@@ -105,7 +105,7 @@ class ContinuousChannel:
 
     @property
     def domain(self) -> Interval | Box:
-        """What may be reported on."""
+        """The interval or box of the inputs."""
         return self._domain
 
     @property
@@ -115,7 +115,7 @@ class ContinuousChannel:
 
     @property
     def noun(self) -> str:
-        """What an input is."""
+        """The kind of an input, in words."""
         return "number" if len(self.sides) == 1 else "point"
 
     @property
@@ -403,7 +403,7 @@ class ContinuousChannel:
 
     @property
     def _rounded(self) -> str:
-        """What a coordinate is rounded to, as text."""
+        """The nodes of a coordinate, as text."""
         sizes = " x ".join(str(each.size) for each in self._roundings)
         return self._roundings[0].says.format(sizes)
 
@@ -478,4 +478,4 @@ def _coordinates_of(values: Any, key: str) -> Any:
 
 
 ROUNDING = 1e-12
-"""What a sum of probabilities in floating point may be short of."""
+"""The rounding error allowed in a sum of probabilities."""

@@ -15,7 +15,7 @@ from mechdesign.errors import InputError, listed, shown
 __all__ = ["OUTSIDE", "doubles_of", "within"]
 
 OUTSIDE = ("refuse", "clip")
-"""What becomes of a number outside the interval."""
+"""The policies for numbers outside the interval."""
 
 
 def doubles_of(values: Any, key: str) -> FloatArray:

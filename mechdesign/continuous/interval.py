@@ -61,7 +61,7 @@ class Interval:
     __slots__ = ("high", "low")
 
     as_domain = "ContinuousProblem(...) is for an interval"
-    """What to do where it is given as the domain of finitely many inputs."""
+    """The hint of the error if it is given as a finite domain."""
 
     low: End
     high: End

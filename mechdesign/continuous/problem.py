@@ -22,7 +22,7 @@ __all__ = ["ContinuousProblem"]
 
 
 class ContinuousProblem:
-    """What to keep secret of a number or of a point, and what to keep useful.
+    """A design problem on an interval or a box: what to keep secret, and what to keep useful.
 
     Parameters
     ----------
@@ -88,7 +88,8 @@ class ContinuousProblem:
             law = "Samples(...)" if sides == 1 else "ProductLaw(...)"
             raise InputError("prior", f"a law, such as {law}", shown_kind(prior))
         if prior is None and (needy := self._needing_law()):
-            raise InputError("prior", f"the law that {needy[0]} is defined by", "none")
+            fault = f"{needy[0]} is defined by a law, and none is given"
+            raise InputError("prior", "a law", "none", fault=fault)
         self.prior = self._uniform() if prior is None else prior
         self.prior.check(self.domain)
 
@@ -102,7 +103,7 @@ class ContinuousProblem:
             return
         names = [notion.name for notion in self.privacy if notion.on_interval == "distance"]
         if len(names) > 1:
-            raise UnsupportedError("privacy", "one notion by distance", f"{len(names)}")
+            raise UnsupportedError("privacy", "one notion by distance", f"{len(names)} notions")
         read = utility.on_interval == "reading"
         for notion in self.privacy:
             if read and not notion.is_conic:
@@ -129,7 +130,8 @@ class ContinuousProblem:
         if isinstance(self.domain, Box):
             return uniform_on(self.domain)
         if not self.domain.is_bounded:
-            raise InputError("prior", "a law, as no law is uniform without end", "none")
+            fault = "an unbounded interval has no uniform law: state one"
+            raise InputError("prior", "a law", "none", fault=fault)
         return Histogram([self.domain.low, self.domain.high], [1])
 
     def stated(self, axes: tuple[tuple[Fraction, ...], ...]) -> RoundedProblem:

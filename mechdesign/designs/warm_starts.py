@@ -17,7 +17,7 @@ from mechdesign.routes.limits import OPTIMAL, Limits
 __all__ = ["Steps"]
 
 INTERRUPTED = f"{EARLY}: interrupted"
-"""What a solution notes when the user pressed Ctrl-C."""
+"""The note of a solution after Ctrl-C."""
 
 WHY = "the loss and the notion are linear in the channel; warm-started from a smaller budget"
 

@@ -124,7 +124,8 @@ def objective(
     if isinstance(aim, GainObjective):
         form = aim.form
         return AsGain(), lambda ray: -form(list(ray), up=True)
-    raise UnsupportedError("objective", "one that a universal channel is best for", "another")
+    fault = "universal channels are not optimal for this objective"
+    raise UnsupportedError("objective", "a loss or a gain", "another", fault=fault)
 
 
 def _estimator(

@@ -26,7 +26,7 @@ BITS = 200
 """Significant bits that products are rounded outward to."""
 
 MOST_REST = 1 << 10
-"""What may be left out of a series, in units of 2**-200."""
+"""The remainder allowed in a series, in units of 2**-200."""
 
 FAR = 16
 """Deviations from which on the normal tail is enclosed by 0 and the density over the distance."""

@@ -20,7 +20,7 @@ from typing import Any
 from mechdesign.errors import InputError, shown
 
 Exact = int | float | str | Decimal | Fraction
-"""What may stand for an exact number: a float stands for the decimal that it prints as."""
+"""The types accepted as an exact number; a float means its shortest decimal."""
 
 LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
 """Numbers that users give are 0 or between these: sums and squares of them stay within floats."""

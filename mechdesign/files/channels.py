@@ -176,8 +176,9 @@ def read_document(file: Path) -> Any:
     except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
         hint = ""
         if file.suffix.lower() == ".toml":
-            hint = f"mechdesign solve {file} -o channel.json makes one of a problem"
-        raise InputError(str(file), "a JSON file, whole", error, hint) from None
+            hint = f"mechdesign solve {file} -o channel.json designs a channel for a problem"
+        fault = f"not a complete JSON file: {error}"
+        raise InputError(str(file), "a JSON file", error, hint, fault) from None
 
 
 def checked_channel(document: Any) -> SavedChannel:
@@ -190,7 +191,7 @@ def checked_channel(document: Any) -> SavedChannel:
     """
     verified = verify(document)
     if not is_channel_file(document):
-        raise CertificateError("this is no file of a channel on labels: load_mechanism reads it")
+        raise CertificateError("the file has no channel on labels; use load_mechanism")
     stated, saved = document["problem"], document["channel"]
     try:
         channel = Channel(
@@ -203,11 +204,11 @@ def checked_channel(document: Any) -> SavedChannel:
     except LimitError:
         raise
     except InputError as error:
-        raise CertificateError(f"the file is not of a channel known here: {error}") from None
+        raise CertificateError(f"the file contains no valid channel: {error}") from None
     return SavedChannel(channel, prior, document, verified)
 
 
 def is_channel_file(document: Any) -> bool:
-    """Return whether a document says that it holds a channel on labels, with or without a claim."""
+    """Return whether a document has the format of a channel on labels, with or without claims."""
     is_one = isinstance(document, dict) and document.get("format") == FORMAT
     return is_one and "channel" in document and "rounding" not in document

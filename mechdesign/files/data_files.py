@@ -37,7 +37,7 @@ COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last may be left out."""
 
 OTHER = "something else"
-"""What is said in place of what stands there."""
+"""Stands for a cell in an error, which never quotes it."""
 
 
 def is_file(value: Any) -> bool:
@@ -79,7 +79,7 @@ class _Lines:
 
 
 def _checked(separator: str, key: str) -> str:
-    """Return what separates cells."""
+    """Return the separator of cells."""
     if len(separator) != 1 or separator in '"\r\n':
         expected = "one character, no quote or line end"
         raise InputError(f"{key}.separator", expected, shown(separator))
@@ -88,7 +88,7 @@ def _checked(separator: str, key: str) -> str:
 
 def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
     """Yield the cells of each row of a table, gzipped or not, without empty lines."""
-    whole = "a table in UTF-8, whole"
+    whole = "a complete table in UTF-8"
     with open_plain(path) as raw:
         packed = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
         lines = _Lines(io.TextIOWrapper(packed, encoding="utf-8-sig", newline=""), where)
@@ -98,12 +98,14 @@ def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
                 check_size("columns", len(row), where)
                 if row:
                     yield [cell.strip() for cell in row]
-        except csv.Error as error:  # which says what is wrong with quotes, and quotes nothing
+        except csv.Error as error:  # its text names faults of quoting, and no cell
             raise InputError(where, whole, f"{path.name}: {error}") from None
         except UnicodeDecodeError:
-            raise InputError(where, whole, f"{path.name}: other bytes") from None
+            fault = f"{path.name} is not UTF-8 text"
+            raise InputError(where, whole, "other bytes", fault=fault) from None
         except (OSError, EOFError, zlib.error):
-            raise InputError(where, whole, f"{path.name}: damaged") from None
+            fault = f"{path.name} is truncated or damaged"
+            raise InputError(where, whole, "a damaged one", fault=fault) from None
 
 
 def read_column(path: Path, column: str, separator: str) -> Iterator[str]:
@@ -160,10 +162,10 @@ def read_matrix(
     path = find_data(name, folder, f"{key}.file")
     where, k, entries = f"{key}.file", len(inputs), 0
     lines: list[list[str]] = []
-    expected = f"{k} lines, one for each input, or a header line more"
+    expected = f"{k} lines, one for each input, and optionally a header"
     for n, line in enumerate(_rows(path, _checked(separator, key), where), 1):
         if n > k + 1:
-            raise InputError(where, expected, f"more of them in {path.name}")
+            raise InputError(where, expected, f"more than {k + 1} in {path.name}")
         if lines and len(line) != len(lines[0]):
             cells = f"{len(lines[0])} cells in line {n} of {path.name}, as in the first"
             raise InputError(where, cells, f"{len(line)}")
@@ -194,14 +196,15 @@ def read_gains(table: Mapping[str, Any], key: str, folder: Path, inputs: Domain)
     lines: list[list[str]] = []
     for n, line in enumerate(_rows(path, _checked(separator, key), where), 1):
         if len(line) not in (k, k + 1) or (lines and len(line) != len(lines[0])):
-            expected = f"{k} cells in each line, one for each input, or a first column more"
+            expected = f"{k} cells in each line, one for each input, and optionally a label"
             raise InputError(where, expected, f"{len(line)} in line {n} of {path.name}")
         entries += len(line)
         check_size("entries", entries, where)
         lines.append(line)
     labelled = bool(lines) and len(lines[0]) > k
     if len(lines) <= labelled:
-        raise InputError(where, "a line for each guess", f"none in {path.name}")
+        fault = f"{path.name} has no lines with numbers"
+        raise InputError(where, "a line for each guess", "none", fault=fault)
     if not labelled:
         return _numbers(lines, where, f" of {path.name}", 1)
     header, *body = lines
@@ -221,17 +224,17 @@ def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[li
 
 
 def _number(cell: str, where: str, expected: str, least: int | None = None) -> None:
-    """Raise InputError unless a cell is a number; it is not said what it is instead."""
+    """Raise InputError unless a cell is a number; the error does not quote the cell."""
     try:
         found = as_fraction(cell)
     except InputError:
         raise InputError(where, expected, OTHER) from None
     if least is not None and found < least:
-        raise InputError(where, expected, "a smaller one")
+        raise InputError(where, expected, "a smaller number")
 
 
 def _places(given: Sequence[str], labels: Domain, key: str) -> list[int]:
-    """Return the place of each label among those given as text: each once, and no other."""
+    """Return the place of each label among texts, in which each must occur exactly once."""
     found = [labels.index_of_text(text, key, quoted=False) for text in given]
     if sorted(found) != list(range(len(labels))):
         expected = f"each of {len(labels)} labels once"
@@ -243,7 +246,7 @@ def _places(given: Sequence[str], labels: Domain, key: str) -> list[int]:
 def read_rows(
     table: Mapping[str, Any], key: str, folder: Path, inputs: Domain
 ) -> list[dict[str, Any]]:
-    """Return the rows of a notion of one's own that a file lists, one coefficient in each line.
+    """Return the rows of a user's own notion from a file with one coefficient per line.
 
     The lines of one row share its ``name``; ``side`` is left or right. ``exponent``, and ``slope``
     where there is such a column, stand in any of them, and do not differ.
@@ -254,8 +257,8 @@ def read_rows(
     header = next(lines, [])
     known, needed = set(COLUMNS), set(COLUMNS) - {"slope"}
     if len(set(header)) < len(header) or not needed <= set(header) <= known:
-        expected = f"a header line {separator.join(COLUMNS[:-1])}, and slope if wanted"
-        raise InputError(f"{key}.file", expected, f"{OTHER} in {path.name}")
+        expected = f"the header {separator.join(COLUMNS[:-1])}, and optionally slope"
+        raise InputError(f"{key}.file", expected, f"another in {path.name}")
     rows: dict[str, dict[str, Any]] = {}
     for n, line in enumerate(lines, 2):
         where = f"{key}.file: line {n} of {path.name}"
@@ -264,7 +267,7 @@ def read_rows(
             raise InputError(where, f"{len(header)} cells", f"{len(line)}")
         cells = dict(zip(header, line, strict=True))
         if cells["side"] not in ("left", "right"):
-            raise InputError(where, "left or right as the side", OTHER)
+            raise InputError(where, "left or right as the side", "another word")
         inputs.index_of_text(cells["label"], f"{where}, label", quoted=False)
         for word in ("coefficient", "exponent", "slope"):
             if word == "coefficient" or cells.get(word):
@@ -274,7 +277,8 @@ def read_rows(
         for word in ("exponent", "slope"):
             value = cells.get(word, "")
             if value and row.setdefault(word, value) != value:
-                raise InputError(where, f"the {word} of a line before, of the same row", "another")
+                fault = f"the {word} differs from that of an earlier line of the same row"
+                raise InputError(where, f"one {word} for a row", "two", fault=fault)
     return list(rows.values())
 
 

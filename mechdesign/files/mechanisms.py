@@ -138,7 +138,7 @@ def _checked(document: Any) -> SavedMechanism:
     except LimitError:
         raise
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-        raise CertificateError(f"the file is not of a mechanism known here: {error}") from None
+        raise CertificateError(f"the file contains no valid mechanism: {error}") from None
     return SavedMechanism(mechanism, prior, document, verified)
 
 
@@ -156,7 +156,7 @@ def _continuous(document: dict[str, Any]) -> SavedMechanism:
     except LimitError:
         raise
     except InputError as error:
-        raise CertificateError(f"the file is not of a channel known here: {error}") from None
+        raise CertificateError(f"the file contains no valid channel: {error}") from None
     return SavedMechanism(channel, None, document, verified)
 
 

@@ -55,12 +55,12 @@ ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")
 """Either key states the sensitive attribute that a notion is about."""
 
 TABLES = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
-"""What a problem file may hold."""
+"""The sections of a problem file."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What records are, and what must stay secret of them.
+    """The domain, the notions and the prior of a problem file.
 
     Attributes
     ----------
@@ -118,7 +118,8 @@ def load_problem_on_labels(path: AnyPath) -> Problem:
     """
     problem = load_problem(path)
     if not isinstance(problem, Problem):
-        raise UnsupportedError(f"{path}: domain", "inputs that are labels", "an interval or a box")
+        fault = "this needs inputs that are labels, not an interval or a box"
+        raise UnsupportedError(f"{path}: domain", "labels", "an interval or a box", fault=fault)
     return problem
 
 
@@ -290,7 +291,8 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
             place = domain.index_of_text(cell, where, quoted=False)
         counts[place] += 1
     if not any(counts):
-        raise InputError("data.file", "a table with at least one record", f"none in {path.name}")
+        fault = f"{path.name} has no records"
+        raise InputError("data.file", "at least one record", "none", fault=fault)
     with inside("data"):
         return Prior.from_counts(counts, data.get("smoothing", 0))
 
@@ -312,7 +314,8 @@ def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
     """Read one notion; with a key of :data:`ATTRIBUTE_KEYS` it is about a sensitive attribute."""
     keys = [key for key in ATTRIBUTE_KEYS if key in table]
     if len(keys) > 1:
-        raise InputError(f"{where}.{keys[1]}", f"only one of {' and '.join(keys)}", "both")
+        fault = f"{keys[0]} and {keys[1]} exclude each other"
+        raise InputError(f"{where}.{keys[1]}", "one of them", "both", fault=fault)
     own = {key: value for key, value in table.items() if key not in keys}
     attribute, labels = table[keys[0]] if keys else None, domain
     if isinstance(attribute, dict):

@@ -77,7 +77,7 @@ def open_plain(path: Path) -> BinaryIO:
         if isinstance(error, InputError):
             raise
         given = getattr(error, "strerror", None) or error
-        raise InputError(str(path), "a file that can be read", given) from None
+        raise unreadable(path, given) from None
     try:
         _check_plain(path, os.fstat(stream.fileno()).st_mode)  # what it is now
     except InputError:
@@ -86,14 +86,20 @@ def open_plain(path: Path) -> BinaryIO:
     return stream
 
 
+def unreadable(path: Path, reason: object) -> InputError:
+    """Return the error of a file that cannot be read."""
+    fault = f"cannot read the file: {reason}"
+    return InputError(str(path), "a readable file", reason, fault=fault)
+
+
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _check_plain(path: Path, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        kind = next((name for is_kind, name in KINDS if is_kind(mode)), "something else")
-        raise InputError(str(path), "a file that can be read", kind)
+        kind = next((name for is_kind, name in KINDS if is_kind(mode)), "not a regular file")
+        raise unreadable(path, f"it is {kind}")
 
 
 def read_text(path: Path, limit: str = "bytes") -> str:
@@ -124,12 +130,12 @@ def read_text(path: Path, limit: str = "bytes") -> str:
                 content += more
                 check_size(limit, len(content), str(path))
         except (OSError, EOFError, zlib.error) as error:
-            given = getattr(error, "strerror", None) or error
-            raise InputError(str(path), "a file that can be read", given) from None
+            raise unreadable(path, getattr(error, "strerror", None) or error) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(str(path), "a text file in UTF-8", "other bytes") from None
+        fault = "the file is not UTF-8 text"
+        raise InputError(str(path), "a text file in UTF-8", "other bytes", fault=fault) from None
 
 
 def read_json_text(path: Path) -> str:
@@ -169,15 +175,18 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     text, key = read_text(path, "problem_bytes"), str(path)
     if TOO_MANY_PARTS.search(text):
-        raise InputError(key, f"dotted keys of at most {MOST_PARTS} parts", "more")
+        fault = f"a dotted key has more than {MOST_PARTS} parts"
+        raise InputError(key, f"at most {MOST_PARTS} parts", "more", fault=fault)
     try:
         tables = tomllib.loads(text, parse_float=Decimal)
     except ArithmeticError:
-        raise InputError(key, "a TOML file", "a number beyond what decimals hold") from None
+        fault = "a number is out of range"
+        raise InputError(key, "a TOML file", "a huge number", fault=fault) from None
     except ValueError as error:
-        raise InputError(key, "a TOML file", error) from None
+        raise InputError(key, "a TOML file", error, fault=f"not valid TOML: {error}") from None
     except RecursionError:
-        raise InputError(key, "a TOML file", "tables that are nested too deeply") from None
+        fault = "the tables are nested too deeply"
+        raise InputError(key, "a TOML file", "deep nesting", fault=fault) from None
     _check_tables(tables, key)
     return tables
 
@@ -221,6 +230,6 @@ def place_of_column(wanted: str, names: Sequence[str], key: str, file: str) -> i
         if other:
             hint = f"is the separator {other!r}?"
         elif near:
-            hint = f"the name of column {near[0]} is nearly that"
-    given = f"{len(names)} column{'s' * (len(names) != 1)}, {count or 'none'} of that name"
-    raise InputError(key, f"one column of {file} with the name {shown(wanted)}", given, hint)
+            hint = f"column {near[0]} has a similar name"
+    fault = f"{file} has {count or 'no'} column{'s' * (count > 1)} named {shown(wanted)}"
+    raise InputError(key, f"one column named {shown(wanted)}", count or "none", hint, fault)

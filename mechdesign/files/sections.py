@@ -39,6 +39,6 @@ def one_form(section: Table, where: str, forms: tuple[str, ...]) -> str:
     """Return the one key of a section, or raise InputError if it is not just one of the forms."""
     check_keys(section, where, forms)
     if len(section) != 1:
-        given = " and ".join(section) or "none"
-        raise InputError(where, f"exactly one of {', '.join(forms)}", given)
+        given, expected = " and ".join(section) or "none", f"exactly one of {', '.join(forms)}"
+        raise InputError(where, expected, given, fault=f"needs {expected}; it has {given}")
     return next(iter(section))

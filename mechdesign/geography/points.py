@@ -75,7 +75,9 @@ def exact_points(coordinates: Iterable[Any], metric: str) -> tuple[Pair, ...]:
             expected = "a latitude from -90 to 90 and a longitude from -180 to 180 degrees"
             raise InputError(f"points[{n}]", expected, shown(list(pair)))
         if (first, second) in places:
-            raise InputError(f"points[{n}]", "points that all differ", "one that was there before")
+            raise InputError(
+                f"points[{n}]", "distinct points", "a duplicate", fault="this point occurs twice"
+            )
         places[first, second] = n
         found.append((first, second))
     if not found:

@@ -27,7 +27,7 @@ def need(condition: object, message: str) -> None:
 
 
 def known(value: T | None, message: str) -> T:
-    """Return what is not None; raise CertificateError with the message for None."""
+    """Return the value; raise CertificateError with the message if it is None."""
     if value is None:
         raise CertificateError(message)
     return value

@@ -16,7 +16,7 @@ from mechdesign.kernel.statement import Statement
 
 
 class Steps:
-    """Work of a reader, counted before it begins against what is allowed; None allows any."""
+    """Counts work before it begins, against a limit; None is no limit."""
 
     def __init__(self, allowed: int | None = None) -> None:
         self.spent, self.allowed = 0, allowed
@@ -56,12 +56,12 @@ class Certificate:
 
     @property
     def reference(self) -> tuple[Fraction, ...] | None:
-        """The weights in the place of a worst case, for which an estimator is made."""
+        """The weights that replace a worst case, for which the estimator is made."""
         found = (r.normalized() for r in self.relaxations if isinstance(r, Average))
         return next(found, None)
 
     def bound(self, statement: Statement, steps: Steps | None = None) -> Fraction:
-        """Return a number that the objective of no private channel is below.
+        """Return a lower bound on the objective of every private channel.
 
         Parameters
         ----------

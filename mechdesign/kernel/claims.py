@@ -1,4 +1,4 @@
-"""What a file claims, checked part by part: privacy, value, bound, status, what outputs mean.
+"""Checks the claims of a file one by one: privacy, value, bound, status, decoder.
 
 Each check raises a :class:`~mechdesign.errors.CertificateError`, or returns the claim in words.
 """
@@ -57,7 +57,7 @@ def verify_privacy(
     whole: int,
     steps: Steps,
 ) -> str:
-    """Check a notion as stated, and that the claimed leakage is the least that holds."""
+    """Check a notion as stated, and that the claimed leakage is the least possible."""
     secret = notion.secret if isinstance(notion, Conic) else None
     name = f"{notion.name!r:.60}" if isinstance(notion, OwnNotion) else notion.name
     wanted = Claim(
@@ -101,13 +101,13 @@ def _float(budget: Fraction | None) -> float | None:
 
 
 def _steps_of(statement: Statement, n_outputs: int) -> int:
-    """Return how much work one check of privacy is, from sizes."""
+    """Return a bound on the work of one check of privacy, from sizes."""
     parts = (*statement.cone, *statement.limits)
     return sum(part.size(statement.k) for part in parts) * (4 + n_outputs)
 
 
 def privacy_steps(problem: Compiled, n_outputs: int) -> int:
-    """Return how much work the statement and the claims of privacy are: three checks of each."""
+    """Bound the work of the statement and the claims of privacy: three checks of each."""
     alone = map(problem.alone, problem.table.privacy)
     return 5 * problem.table.steps() + sum(3 * _steps_of(one, n_outputs) for one in alone)
 
@@ -116,7 +116,7 @@ def privacy_steps(problem: Compiled, n_outputs: int) -> int:
 
 
 def verify_value(exact: Fraction, claimed: float) -> str:
-    """Check the value that is claimed, and return the claim in words."""
+    """Check the claimed value, and return the claim in words."""
     close = is_close(number(claimed), exact)
     need(close, f"the value is {float(exact)!r}, not {claimed!r}")
     return f"value {float(exact):.10g}, recomputed from the integers"
@@ -125,7 +125,7 @@ def verify_value(exact: Fraction, claimed: float) -> str:
 def verify_bound(
     exact: Fraction, bound: Fraction, claimed: float, of_all: str, is_maximized: bool = False
 ) -> str:
-    """Check the bound that is claimed against the one that is proved; return the claim in words.
+    """Check the claimed bound against the proved one; return the claim in words.
 
     ``of_all`` names what it is a bound on: no private ... is better.
     """
@@ -154,7 +154,7 @@ def check_status(file: Any) -> str:
 
 
 def verify_decoder(wanted: list[Any] | None, claimed: Any, signed: bool) -> list[str]:
-    """Check what the aggregator is said to read from each output, where the objective has it."""
+    """Check the decoder: the aggregator's reading of each output, if the objective has one."""
     if wanted is None:
         need(claimed is None, "the objective has no decoder, and the channel claims one")
         return []

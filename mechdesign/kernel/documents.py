@@ -110,7 +110,7 @@ class Rejected:
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """What is claimed of a design."""
+    """The claims about a design."""
 
     format: Literal["mechdesign-channel"]
     version: int
@@ -133,7 +133,7 @@ class Claims:
 
 @dataclass(frozen=True, kw_only=True)
 class Designed(Claims):
-    """What was designed for a problem, and what is claimed of it."""
+    """A design for a problem, and the claims about it."""
 
     problem: ProblemTable
     timings: dict[str, float] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Designed(Claims):
 
 @dataclass(frozen=True, kw_only=True)
 class ChannelFile(Designed):
-    """A channel that was designed, with the problem and the proof."""
+    """A designed channel with its problem and proof."""
 
     channel: ChannelTable
     certificate: Certificate | None
@@ -151,14 +151,14 @@ class ChannelFile(Designed):
 
 @dataclass(frozen=True)
 class BareProblem:
-    """The inputs of a channel that claims nothing."""
+    """The inputs of a channel without claims."""
 
     domain: Domain
 
 
 @dataclass(frozen=True)
 class BareFile:
-    """A channel that claims nothing but to be one."""
+    """A channel without claims of privacy or value."""
 
     format: Literal["mechdesign-channel"]
     version: int
@@ -194,7 +194,7 @@ def relative_gap(value: float, bound: float) -> float:
 
 
 def parse(text: str | bytes, name: str = "the file") -> Any:
-    """Return what a text in JSON holds, as every reader of JSON would.
+    """Parse a JSON text; a document that two readers may read differently is refused.
 
     Raises
     ------

@@ -44,7 +44,7 @@ F = TypeVar("F", bound="_Form")
 
 
 class _Form:
-    """What the forms share: vectors with a number each, and p, which is 0 where they all are."""
+    """The base class of forms: vectors with a number each, and p, which is 0 where they all are."""
 
     vectors: tuple[Vector, ...]
     p: Vector
@@ -89,7 +89,7 @@ class _Form:
         raise CertificateError(f"expected a gain that splits at the input {x}")
 
     def on(self: F, kept: Sequence[int]) -> F:
-        """Return the gain on some inputs, if it does not see the others."""
+        """Return the gain restricted to some inputs, if it does not depend on the others."""
         gone = set(range(len(self.p))).difference(kept)
         seen = any(v[x] for v in (*self.vectors, self.p) for x in gone)
         need(not seen, "the objective sees what is forgotten")

@@ -48,7 +48,7 @@ class Gauge:
         return rounded(self.exponent) * self.limit
 
     def holds(self, columns: Columns, whole: int, sums: Sums | None = None) -> bool:
-        """Return whether integer columns over one whole keep the limit, exactly."""
+        """Return whether integer columns over one unit satisfy the limit, exactly."""
         sums = {} if sums is None else sums
         most = self.most(up=False)
         if len(self.parts) == 2 and self.parts[0] == NOTHING:
@@ -124,12 +124,12 @@ class Information:
     limit: Fraction
 
     def holds(self, columns: Columns, whole: int, sums: Sums | None = None) -> bool:
-        """Return whether integer columns over one whole keep the limit: rounded up."""
+        """Return whether integer columns over one unit satisfy the limit: rounded up."""
         form = Entropy.of_inputs(self.prior)
         return sum((form(q, up=True) for q in columns), Fraction(0)) <= self.limit * whole
 
     def size(self, k: int) -> int:
-        """Return how many steps a column takes: logarithms take most."""
+        """Return how many steps a column takes, mostly for logarithms."""
         return 60 * k
 
     def moved(self, factor: Fraction, by: Fraction) -> Information:

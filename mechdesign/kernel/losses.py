@@ -34,7 +34,7 @@ def squares(axes: list[list[int]], target: tuple[int, ...]) -> list[int]:
 
 
 class Losses(ABC):
-    """What every output costs at every input: integers over :attr:`denominator`.
+    """The cost of every output at every input: integers over :attr:`denominator`.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ class Program:
 
 
 class _Slot(ABC):
-    """What relaxations and linearizations share."""
+    """The base class of relaxations and linearizations."""
 
     kind: ClassVar[str]
 

@@ -39,7 +39,7 @@ def _up(value: Fraction) -> Fraction:
 
 @dataclass(frozen=True)
 class Inverse:
-    """X as integers over 2**bits, and what no entry is off by more than."""
+    """X as integers over 2**bits, with a bound on the error of each entry."""
 
     entries: list[list[int]]
     error: int
@@ -71,7 +71,7 @@ class Inverse:
         return cls(X, (2 * rho * most >> 2 * bits) + 1, bits)
 
     def readings(self, columns: Columns, p: Sequence[Fraction]) -> list[tuple[list[int], int]]:
-        """Return W_y of each output, over 2**bits, and what no entry of it is off by more than."""
+        """Return W_y of each output, over 2**bits, with a bound on the error of each entry."""
         masses, unit = over_one_denominator(p)
         found = []
         for q in columns:

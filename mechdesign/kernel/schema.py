@@ -57,7 +57,7 @@ Label = NewType("Label", object)
 """An input or an output: text, a number, or the row and the column of a point of a grid."""
 
 Json = NewType("Json", object)
-"""What a file only quotes."""
+"""A value that the kernel does not interpret."""
 
 Whole = NewType("Whole", int)
 """An integer of any length, which JSON holds as text."""

@@ -1,4 +1,4 @@
-"""What is claimed: a cone of columns, limits on the whole channel, and an objective to minimize.
+"""A statement: a cone of columns, limits on the whole channel, and an objective to minimize.
 
 A channel is a list of columns q >= 0 with Sum_y q_y = 1. What a problem asks is compiled once, by
 :mod:`~mechdesign.kernel.names` or by a notion of one's own; repair, leakage, search, checker and
@@ -21,7 +21,7 @@ from mechdesign.kernel.objectives import Objective
 
 @dataclass(frozen=True)
 class Statement:
-    """What is asked of a channel on ``k`` inputs.
+    """A claim about channels on ``k`` inputs.
 
     Attributes
     ----------

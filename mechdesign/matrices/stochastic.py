@@ -37,7 +37,7 @@ def whole_matrix(numerators: Any, bits: int) -> AnyArray:
     """
     table = _integers(numerators, bits)
     if table.size == 0:
-        raise InputError("numerators", "a matrix with rows of one length", "something else")
+        raise InputError("numerators", "a matrix", "none", fault="the matrix is empty")
     _check_rows(table, bits)
     return _frozen(table)
 
@@ -88,7 +88,7 @@ def _rows(matrix: Any, key: str) -> list[list[Any]]:
     rows = listed(matrix, key, expected)
     if any(labels_of(part, key) is not None for part in (matrix, *rows)):
         hint = "Channel.from_matrix takes probabilities by label"
-        raise InputError(key, "integers by position", "a matrix with labels", hint)
+        raise InputError(key, "integers by position", "labels", hint, "the matrix has labels")
     return [listed(row, f"{key}[{x}]", "a list of integers") for x, row in enumerate(rows)]
 
 
@@ -98,7 +98,8 @@ def _integers(numerators: Any, bits: int) -> AnyArray:
     if not (isinstance(given, np.ndarray) and given.ndim == 2 and given.dtype == np.int64):
         rows = [[_integer(entry) for entry in row] for row in _rows(numerators, "numerators")]
         if not rows or any(len(row) != len(rows[0]) for row in rows):
-            raise InputError("numerators", "a matrix with rows of one length", "something else")
+            fault = "the rows must be of one length, and not empty"
+            raise InputError("numerators", "a matrix", "others", fault=fault)
         given = np.array(rows, dtype=object).reshape(len(rows), len(rows[0]))
         for x, row in enumerate(rows):
             if any(not 0 <= entry <= 1 << bits for entry in row):

@@ -92,7 +92,7 @@ NOTIONS: dict[str, type[Notion]] = {
 
 
 def restored(table: Mapping[str, Any]) -> Notion:
-    """Return the notion of a saved file; that of one's own if it is registered.
+    """Return the notion of a saved file; a user's own must be registered.
 
     Raises
     ------

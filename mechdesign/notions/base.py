@@ -1,4 +1,4 @@
-"""What a privacy notion is: parameters that compile to rows on the columns of a channel."""
+"""The base class of notions: parameters that compile to rows on the columns of a channel."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Notion:
         return (*cone, *limits)
 
     def words(self, domain: Domain, prior: Prior | None) -> Words:
-        """Return the notion as the kernel knows it by its name: what its table says."""
+        """Return the notion of the kernel with the name and the keys of this one."""
         found: Words = read(Notions, self.stated(domain, prior).to_table())
         return found
 
@@ -103,7 +103,7 @@ class Notion:
 
     @property
     def states_generators(self) -> bool:
-        """Whether it is a notion of one's own, whose generators a file has to state."""
+        """Whether it is a user's own notion, whose generators a file has to state."""
         return type(self).generators is not Notion.generators
 
     def family(self, domain: Domain, prior: Prior | None = None) -> Family:
@@ -123,14 +123,14 @@ class Notion:
         moves = self.has_epsilon and unit.is_conic
         cones, limits = (unit if moves else self)._parts(domain, prior)
         if limits:
-            expected = "a channel_constraint for what columns alone cannot say"
-            raise InputError("generators", expected, "a limit on the whole channel")
+            fault = "a limit on the whole channel needs a channel_constraint"
+            raise InputError("generators", "a channel_constraint", "a limit", fault=fault)
         epsilon = budget(getattr(self, "epsilon", 0)) if moves else Fraction(0)
         if moves and self.states_generators:
             stretched = [part.stretched(epsilon) for part in cones]
             if stretched != self._parts(domain, prior)[0]:
-                expected = "bounds e**(epsilon times a number) from generators(...)"
-                raise InputError("epsilon", expected, f"other exponents of {self.name}")
+                expected = "exponents proportional to epsilon from generators(...)"
+                raise InputError("epsilon", expected, f"others by {self.name}")
         return family_of(cones, self.name, len(domain), epsilon, moves=moves)
 
     def to_table(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Notion:
         return {"notion": self.name, **{k: _plain(v) for k, v in found.items() if v is not None}}
 
     def stated_table(self, domain: Domain, prior: Prior | None) -> dict[str, Any]:
-        """Return the table of a saved file: with the generators, where they are one's own.
+        """Return the table of a saved file, with the generators of a user's own notion.
 
         Keys that the kernel does not know are ``parameters``.
         """
@@ -166,7 +166,7 @@ class Notion:
         return self
 
     def stated(self, domain: Domain, prior: Prior | None) -> Notion:
-        """Return the notion as a file states it: itself, if its table says all of it.
+        """Return the notion that a file states: itself, if its table is complete.
 
         Parameters
         ----------
@@ -181,12 +181,12 @@ class Notion:
 
     @property
     def heading(self) -> str:
-        """What reports call the notion."""
+        """The name of the notion in reports."""
         return self.name
 
     @property
     def is_conic(self) -> bool:
-        """Whether rows on columns say all that the notion says."""
+        """Whether rows on columns define the notion completely."""
         return True
 
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint | None:
@@ -200,7 +200,7 @@ class Notion:
     def constraints(
         self, Q: cp.Variable | cp.Expression, domain: Domain, prior: Prior | None = None
     ) -> list[cp.Constraint]:
-        """State the notion in cvxpy: G @ Q <= 0, or what it asks of the whole channel.
+        """State the notion in cvxpy: G @ Q <= 0, or a constraint on the whole channel.
 
         Parameters
         ----------
@@ -312,9 +312,10 @@ def budget(value: Exact, key: str = "epsilon") -> Fraction:
 
 
 def prior_for(notion: str, domain: Domain, prior: Prior | None) -> Prior:
-    """Return the prior, or say that the notion needs one that fits."""
+    """Return the prior in the order of the domain; a missing one is an error."""
     if prior is None:
-        raise InputError("prior", f"a prior, since {notion} is defined by one", "none")
+        fault = f"{notion} is defined by a prior, and none is given"
+        raise InputError("prior", "a prior", "none", fault=fault)
     return prior_on(prior, domain)
 
 

@@ -1,4 +1,4 @@
-"""Block-structured local differential privacy: which block is public, where inside is not."""
+"""Block-structured local differential privacy: the block is public, the place in it is not."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         by_size = block_rows is not None or block_columns is not None
         if (blocks is not None) == by_size:
             expected = "either blocks, or block_rows and block_columns"
-            raise InputError("blocks", expected, "both" if by_size else "neither")
+            given = "both" if by_size else "neither"
+            raise InputError("blocks", expected, given, fault=f"give {expected}")
         self.blocks = None if blocks is None else _blocks(blocks)
         self.block_shape: tuple[int, int] | None = None
         if by_size:
@@ -89,11 +90,14 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
                 x = domain.index(label, f"blocks[{b}]")
                 if member[x] >= 0:
                     expected = "blocks that do not overlap"
-                    raise InputError("blocks", expected, f"{label!r} in two of them")
+                    raise InputError(
+                        "blocks", expected, "an overlap", fault=f"{label!r} is in two blocks"
+                    )
                 member[x] = b
         if (member < 0).any():
             left = domain.labels[int(np.argmin(member))]
-            raise InputError("blocks", "every input in a block", f"{left!r} in none")
+            fault = f"{left!r} is in no block"
+            raise InputError("blocks", "every input in a block", "a part", fault=fault)
         return member
 
     @staticmethod

@@ -53,7 +53,7 @@ class Stated:
 
 
 class ChannelConstraint(ABC):
-    """What one notion asks of all columns together, on ``size`` inputs.
+    """A constraint of one notion on all columns together, for ``size`` inputs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A notion of one's own: any linear rows on the columns of a channel, with exponents of e."""
+"""User-defined notions: any linear rows on the columns of a channel, with exponents of e."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDING = Fraction(1, 10**9)
 
 
 class LinearNotion(Notion):
-    """Rows of one's own: left . q <= e**exponent (right . q) for every column q of the channel.
+    """User-defined rows: left . q <= e**exponent (right . q) for every column q of the channel.
 
     A subclass yields the rows and nothing else; everything that works for a notion of the library
     then works for it. Used directly, the rows are given as data.
@@ -89,7 +89,8 @@ rows = [
 
     def __init__(self, rows: Any = None, epsilon: Exact | None = None, title: str = "") -> None:
         if rows is None and type(self).rows is LinearNotion.rows:
-            raise InputError("rows", "rows, or a class that defines them", "none")
+            fault = "there are no rows: give them, or define a class with a method rows"
+            raise InputError("rows", "rows", "none", fault=fault)
         self._given = () if rows is None else tuple(_parsed(rows))
         self.epsilon = None if epsilon is None else budget(epsilon)
         if not isinstance(title, str):
@@ -126,7 +127,7 @@ rows = [
 
     @property
     def heading(self) -> str:
-        """What reports call the notion."""
+        """The name of the notion in reports."""
         return f"{LinearNotion.name} ({self.called})" if self.called else LinearNotion.name
 
     @property
@@ -145,13 +146,14 @@ rows = [
         if not self.has_epsilon:
             rows = _parsed(self.rows(domain, prior))
             if any(row.slope for row in rows):
-                raise InputError("epsilon", "a budget, since rows have slopes", "none")
+                fault = "the rows have slopes, so a budget is needed"
+                raise InputError("epsilon", "a budget", "none", fault=fault)
             return [row._replace(slope=Fraction(1)) for row in rows]  # of the excess
         epsilon = budget(self.epsilon)
         rows = list(self._given) if self._states_data else self._with_slopes(domain, prior)
         if rows and not any(row.slope > 0 for row in rows):
-            expected = "rows of which some have exponents that grow with epsilon"
-            raise InputError("rows", expected, "none that do", "state a slope, or no epsilon")
+            fault, hint = "no exponent grows with epsilon", "state a slope, or no epsilon"
+            raise InputError("rows", "a row with a slope", "none", hint, fault)
         return [row._replace(exponent=row.exponent + row.slope * epsilon) for row in rows]
 
     def _with_slopes(self, domain: Domain, prior: Prior | None) -> list[Row]:
@@ -161,8 +163,8 @@ rows = [
         found = []
         for n, (row, *further) in enumerate(zip(*at, strict=False)):
             if any((row.name, row.left, row.right) != (r.name, r.left, r.right) for r in further):
-                expected = "names and coefficients that do not change with epsilon"
-                raise InputError(f"rows[{n}]", expected, row.name)
+                fault = f"a name or a coefficient of {row.name} changes with epsilon"
+                raise InputError(f"rows[{n}]", "fixed coefficients", row.name, fault=fault)
             one, two, three = (r.exponent for r in (row, *further))
             slope = two - one
             if slope < 0 or abs(three - two - slope) > ROUNDING * (1 + abs(three)):
@@ -170,7 +172,8 @@ rows = [
                 raise InputError(f"rows[{n}].exponent", expected, row.name)
             found.append(row._replace(exponent=one - slope * epsilon, slope=slope))
         if len({len(rows) for rows in at}) > 1:
-            raise InputError("rows", "as many rows at every epsilon", "a number that changes")
+            fault = "the number of rows changes with epsilon"
+            raise InputError("rows", "a fixed number of rows", "others", fault=fault)
         return found
 
     def check(self, domain: Domain, prior: Prior | None) -> None:
@@ -259,7 +262,8 @@ def _parsed(given: Any) -> list[Row]:
     names = [row.name for row in rows]
     if len(set(names)) < len(names):
         twice = next(name for n, name in enumerate(names) if name in names[:n])
-        raise InputError("rows", "rows with names that all differ", f"{shown(twice)} twice")
+        fault = f"the name {shown(twice)} occurs twice"
+        raise InputError("rows", "distinct names", shown(twice), fault=fault)
     return rows
 
 
@@ -277,7 +281,8 @@ def _parsed_row(given: Any, key: str, number: int) -> Row:
     slope = budget(parts.get("slope", 0), f"{key}.slope")
     left, right = (_coefficients(parts[side], f"{key}.{side}") for side in ("left", "right"))
     if not left:
-        raise InputError(f"{key}.left", "a coefficient that is not 0", "none")
+        fault = "every coefficient is 0"
+        raise InputError(f"{key}.left", "a nonzero coefficient", "none", fault=fault)
     return Row(name, left, as_fraction(parts["exponent"], f"{key}.exponent"), right, slope)
 
 
@@ -293,7 +298,7 @@ def _coefficients(given: Any, key: str) -> dict[Any, Fraction]:
             raise InputError(key, expected, shown(given))
         label, value = clean_label(pair[0], key), pair[1]
         if label in found:
-            raise InputError(key, "labels that all differ", f"{shown(label)} twice")
+            raise InputError(key, "distinct labels", f"{shown(label)} twice")
         found[label] = budget(value, f"{key}.{label}")
     return {label: number for label, number in found.items() if number}
 
@@ -304,6 +309,6 @@ def _relabeled(side: Mapping[Any, Fraction], domain: Domain, key: str) -> dict[A
     for label, value in side.items():
         x = (domain.index_of_text if isinstance(label, str) else domain.index)(label, key)
         if (own := domain.labels[x]) in found:
-            raise InputError(key, "labels that all differ", f"{shown(label)} twice")
+            raise InputError(key, "distinct labels", f"{shown(label)} twice")
         found[own] = value
     return found

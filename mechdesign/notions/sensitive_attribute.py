@@ -26,7 +26,7 @@ __all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy", "attribute_of"]
 
 
 class SensitiveAttribute:
-    """What is to be protected, where it is not the input: its values, and its joint distribution.
+    """A protected attribute that is not the input itself: its values, and its joint distribution.
 
     The joint distribution with the input is given in one of two ways, each number exactly
     as it is written.
@@ -72,8 +72,9 @@ class SensitiveAttribute:
     ) -> None:
         self.domain = Domain.of(values, "values")
         if (given_input is None) == (joint is None):
-            given = "none" if joint is None else "both"
-            raise InputError("given_input", "exactly one of given_input and joint", given)
+            given = "neither" if joint is None else "both"
+            fault = f"give exactly one of given_input and joint, not {given}"
+            raise InputError("given_input", "given_input or joint", given, fault=fault)
         self._marginal: Weights | None = None
         size, labels = len(self.domain), self.domain.labels
         if given_input is not None:
@@ -241,7 +242,7 @@ class SensitiveAttributePrivacy(Notion):
 
     @property
     def states_generators(self) -> bool:
-        """Whether the notion is one's own."""
+        """Whether the notion is a user's own."""
         return self.notion.states_generators
 
     def aligned(self, domain: Domain) -> SensitiveAttributePrivacy:
@@ -265,7 +266,7 @@ class SensitiveAttributePrivacy(Notion):
 
     @property
     def heading(self) -> str:
-        """What reports call the notion."""
+        """The name of the notion in reports."""
         return f"{self.notion.heading} of the sensitive attribute"
 
     def stated(self, domain: Domain, prior: Prior | None) -> SensitiveAttributePrivacy:

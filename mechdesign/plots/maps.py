@@ -89,7 +89,8 @@ def _numbers(values: Any, domain: Domain) -> FloatArray:
     given, labels = split(values, "values", "a number for each input")
     found = np.array(aligned([float(each) for each in given], labels, domain.labels, "values"))
     if not np.isfinite(found).all():
-        raise InputError("values", "finite numbers", "others")
+        fault = "a value is infinite or not a number"
+        raise InputError("values", "finite numbers", "others", fault=fault)
     return found
 
 

@@ -35,7 +35,7 @@ COLORS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", SKY, GREY)
 """From the palette of Okabe and Ito, which the color-blind can tell apart; and a grey."""
 
 PALE = "#e6e6e6"
-"""What stands behind the data."""
+"""The background of the data."""
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 

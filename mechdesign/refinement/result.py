@@ -1,4 +1,4 @@
-"""What is known of two channels: a matrix that makes one of the other, or a decision problem."""
+"""The comparison of two channels: a matrix that makes one from the other, or a decision problem."""
 
 from __future__ import annotations
 

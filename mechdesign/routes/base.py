@@ -1,4 +1,4 @@
-"""What a route returns: a channel, private up to rounding, and proofs of a bound."""
+"""The result of a route: a channel, private up to rounding, and evidence for a bound."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Pace:
 
 
 class Pricer(Protocol):
-    """What finds columns of positive surplus and bounds that of all others."""
+    """Finds columns of positive surplus, and bounds the surplus of all others."""
 
     size: int
     how: str

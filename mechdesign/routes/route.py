@@ -77,7 +77,7 @@ class Route(ABC):
     """One line for the documentation."""
 
     setting: ClassVar[str] = ""
-    """What may follow the name and a colon, as in ``"METHOD"``."""
+    """The setting after the name and a colon, such as ``"METHOD"``."""
 
     allows_non_conic: ClassVar[bool] = False
     """Whether it solves problems with constraints on the whole channel, not only on columns."""

@@ -165,5 +165,6 @@ class KeyedSource(Source):
         n = len(self._records)
         if count % max(n, 1):
             expected = "a mechanism that takes as many coins for each record"
-            raise UnsupportedError("key", expected, "another")
+            fault = "this mechanism takes a varying number of coins, so it has no keyed draws"
+            raise UnsupportedError("key", expected, "another", fault=fault)
         return count // n if n else 0

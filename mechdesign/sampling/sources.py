@@ -25,7 +25,7 @@ Randomness = int | np.random.Generator | None
 """None for the operating system; a seed or a generator for a simulation."""
 
 SIMULATION = "simulation, not for release"
-"""What everything drawn from a seed says of itself."""
+"""The note on everything that is drawn with a seed."""
 
 SMALL, LARGE = 1 << 12, 1 << 20
 """Bytes up to which the operating system is asked directly, and bytes from one key."""

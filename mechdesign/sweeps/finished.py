@@ -60,7 +60,8 @@ class Finished:
             given = getattr(error, "strerror", None) or error
             raise InputError("cache", "a folder that can be written", given) from None
         if not os.access(self._folder, os.W_OK | os.X_OK):
-            raise InputError("cache", "a folder that can be written", "another")
+            fault = "the folder is read-only"
+            raise InputError("cache", "a writable folder", "another", fault=fault)
 
     def path(self, problem: Problem) -> Path:
         """Return the file of a problem, in one of 256 folders."""

@@ -25,7 +25,7 @@ __all__ = ["Frontier", "FrontierPoint", "design_frontier", "trace_frontier"]
 
 
 PLACE = re.compile(r"^problems\[\d+\]: ")
-"""What a message of `design_each` begins with: the budget stands beside it here."""
+"""Begins a message of `design_each`; a frontier shows the budget instead."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a utility is: what must stay useful, as a number that a channel makes small."""
+"""The base class of utilities: what must stay useful, as a number to minimize."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Utility(ABC):
     """Whether it is infinite unless all rows of the channel differ."""
 
     impossible: ClassVar[str] = ""
-    """What no channel lets be done whose rows are equal where :meth:`marks` differ."""
+    """Ends the error message when merged inputs make the objective infinite."""
 
     states_decoder: ClassVar[bool] = False
     """Whether a saved file states its decoder exactly, as the loss is that of this decoder."""
@@ -70,7 +70,7 @@ class Utility(ABC):
     """Whether it is the largest over :attr:`worst_over` in place of a mean."""
 
     worst_over: ClassVar[str] = "inputs"
-    """What a worst case is taken over."""
+    """The set that a worst case is over."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Take no class for one that the checker knows if it defines what it is worth anew."""
@@ -94,7 +94,7 @@ class Utility(ABC):
 
     @property
     def ceiling(self) -> Fraction:
-        """What a gain with another :attr:`linear_form` is more than, by the loss of that form."""
+        """The largest gain: with a :attr:`linear_form`, gain = ceiling - loss."""
         return Fraction(1)
 
     def blind_gain(self, prior: Prior) -> Fraction:
@@ -185,9 +185,8 @@ class Utility(ABC):
         UnsupportedError
             If the loss is not convex in the channel, as any is that does not state itself.
         """
-        raise UnsupportedError(
-            "objective", "a loss that is convex in the channel", f"{self.name}, which is not"
-        )
+        fault = f"{self.name} is not convex in the channel"
+        raise UnsupportedError("objective", "a convex loss", self.name, fault=fault)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, complete and with numbers as exact text."""
@@ -225,9 +224,9 @@ class MeanOrWorstCase(Utility):
     def check_prior(self, prior: Prior) -> None:
         """Ask for a prior without zeros, where a mean needs one."""
         if self.needs_positive_prior and not self.worst_case and prior.minimum <= 0:
-            expected = f"probabilities above 0 for the mean of {self.name}"
+            fault = f"an input has probability 0, which the mean of {self.name} does not allow"
             hint = "leave that input out, or smooth the prior"
-            raise InputError("prior", expected, "0 for an input", hint)
+            raise InputError("prior", "probabilities > 0", "0", hint, fault)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table."""

@@ -20,7 +20,7 @@ from mechdesign.utilities.base import Utility
 __all__ = ["ColumnUtility", "joint_columns"]
 
 ROUNDING = 1e-9
-"""What a gain may be off by, relative to its size."""
+"""The relative error allowed in a gain."""
 
 
 class ColumnUtility(Utility):
@@ -99,7 +99,8 @@ class ColumnUtility(Utility):
         UnsupportedError
             If it is not known.
         """
-        raise UnsupportedError("gain", "a gain that is known in rationals", self.name)
+        fault = f"the gain of {self.name} has no exact value"
+        raise UnsupportedError("gain", "a rational gain", self.name, fault=fault)
 
     def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
         """Return h_x(r) where g(q) = Sum_x h_x(q_x) whenever P . q = 1; None if it does not split.
@@ -161,8 +162,8 @@ class ColumnUtility(Utility):
         if abs(two - 2 * one) > slack:
             raise InputError("gain", "g(2 q) = 2 g(q)", f"{one:.6g} at ones and {two:.6g} at twos")
         if one > sum(single) + slack:
-            given = f"{one:.6g} of the constant channel and {sum(single):.6g} of the identity"
-            raise InputError("gain", "no more from a report that tells nothing", given)
+            fault = f"the constant channel gains {one:.6g}, the identity only {sum(single):.6g}"
+            raise InputError("gain", "a convex gain", "another", fault=fault)
 
     def value(
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None

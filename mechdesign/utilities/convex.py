@@ -92,7 +92,8 @@ class ExpressionUtility(ConvexUtility):
     ) -> cp.Expression:
         """Return the expression, for the variable that it is an expression of."""
         if Q is not self.variable:
-            raise UnsupportedError("objective", "the variable Q of its own problem", "another")
+            fault = "the expression has the variable Q of another problem"
+            raise UnsupportedError("objective", "its own Q", "another", fault=fault)
         return self.expression
 
     def value(

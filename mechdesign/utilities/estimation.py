@@ -77,7 +77,7 @@ class EstimationRisk(MeanOrWorstCase):
 
     @property
     def scale(self) -> float:
-        """What the sum of :meth:`deviations` is to be multiplied with."""
+        """The factor of the sum of :meth:`deviations`."""
         return 1.0
 
     def total(self, squares: list[Fraction]) -> Fraction:
@@ -227,8 +227,5 @@ def _largest(b: list[Fraction], h: list[Fraction]) -> Fraction:
 
 
 def _dependent() -> InputError:
-    return InputError(
-        "channel",
-        "rows that are linearly independent, so that the reports determine the distribution",
-        "rows that are not, or hardly",
-    )
+    fault = "its rows are (nearly) dependent: the reports do not determine the distribution"
+    return InputError("channel", "independent rows", "dependent ones", fault=fault)

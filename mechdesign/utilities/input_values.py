@@ -59,7 +59,8 @@ class InputValues:
         """
         if self.given is None:
             if domain.numbers is None:
-                raise InputError("values", "one number for each input, which are labels", "none")
+                fault = "the inputs are labels: give a number for each"
+                raise InputError("values", "numbers", "none", fault=fault)
             return domain.numbers
         return tuple(aligned(self.given, self.labels, domain.labels, "values"))
 

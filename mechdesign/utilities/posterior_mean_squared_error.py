@@ -61,7 +61,8 @@ class PosteriorMeanSquaredError(ColumnUtility):
         if not isinstance(histogram, bool):
             raise InputError("histogram", "true or false", shown(histogram))
         if histogram and values is not None:
-            raise InputError("histogram", "values or histogram = true, not both", "both")
+            fault = "give values or histogram = true, not both"
+            raise InputError("histogram", "one of them", "both", fault=fault)
         self.histogram = histogram
         self._values = InputValues.of(values)
 

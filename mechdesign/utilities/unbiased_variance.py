@@ -243,11 +243,8 @@ def exact_readings(
     if found is None:
         best, found = order, _solution(N[:, order], lack)
     if found is None:
-        raise InputError(
-            "channel",
-            "rows of which f is a combination, so that it can be read without bias",
-            "a channel that does not tell f",
-        )
+        fault = "its reports have no unbiased reading of f"
+        raise InputError("channel", "rows of which f is a combination", "others", fault=fault)
     tops, bottom = found
     readings = [Fraction(v * unit) for v in start]
     for y, top in zip(best.tolist(), tops, strict=True):

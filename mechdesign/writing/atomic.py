@@ -28,7 +28,8 @@ def check_different(source: Path, target: Path) -> None:
     except (OSError, RuntimeError, ValueError):  # who reads or writes it says what is wrong
         return
     if same:
-        raise InputError(str(target), "another file than the one that is read", "the same")
+        fault = "this file is also read: choose another output"
+        raise InputError(str(target), "another file", "the same", fault=fault)
 
 
 @contextlib.contextmanager
@@ -89,7 +90,7 @@ def atomic_file(
                 target.unlink()
     except OSError as error:
         given = error.strerror or error
-        raise InputError(str(target), "a file that can be written", given) from None
+        raise unwritable(target, given) from None
 
 
 def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
@@ -103,7 +104,8 @@ def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError(str(path), "text that can be written in UTF-8", "other text") from None
+        fault = "the text cannot be encoded in UTF-8"
+        raise InputError(str(path), "text in UTF-8", "other text", fault=fault) from None
     if path.suffix == ".gz":
         encoded = gzip.compress(encoded, compresslevel=6, mtime=0)  # 9 takes longer for as much
     with atomic_file(path, durable=durable) as stream:
@@ -118,11 +120,12 @@ def _plain_target(path: str | os.PathLike[str]) -> Path:
         plain = target.is_file() or not target.exists()
     except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a zero byte
         given = getattr(error, "strerror", None) or error
-        raise InputError(str(path), "a file that can be written", given) from None
+        raise unwritable(path, given) from None
     if circle:
-        raise InputError(str(path), "a file that can be written", "links in a circle")
+        raise InputError(str(path), "a file", "links", fault="the link leads to itself")
     if not plain:
-        raise InputError(str(target), "a plain file, or none yet", "something else")
+        fault = "this is not a regular file"
+        raise InputError(str(target), "a regular file", "another kind", fault=fault)
     return target
 
 
@@ -138,9 +141,15 @@ def _claim(target: Path) -> os.stat_result:
         os.close(descriptor)
 
 
+def unwritable(path: str | os.PathLike[str], reason: object) -> InputError:
+    """Return the error of a file that cannot be written."""
+    fault = f"cannot write the file: {reason}"
+    return InputError(str(path), "a writable file", reason, fault=fault)
+
+
 def _exists(target: Path) -> InputError:
-    expected, given = "a file that is not there yet", "one that is"
-    return InputError(str(target), expected, given, "--force, or force=True, replaces it")
+    hint, fault = "--force, or force=True, replaces it", "the file exists"
+    return InputError(str(target), "a new file", "an existing one", hint, fault)
 
 
 def _is_there(target: Path, claim: os.stat_result) -> bool:

@@ -144,7 +144,7 @@ def test_the_geometric_mechanism_gains_by_the_decision_exactly_where_a_report_is
 
 
 @pytest.mark.parametrize("k", ["2", "8", "20"])
-def test_the_sign_is_best_beyond_what_is_claimed(k: str) -> None:
+def test_the_sign_is_optimal_beyond_the_claimed_region(k: str) -> None:
     """tanh(eps / 2)**2 2 / pi is its Fisher information but for the rounding to two cells."""
     for epsilon, region in (("1.04", Region.OPTIMAL), ("2", Region.OPTIMAL), ("2.1", None)):
         found = cell("sign-mechanism", epsilon, k)
@@ -153,7 +153,7 @@ def test_the_sign_is_best_beyond_what_is_claimed(k: str) -> None:
         assert found.region is (region or expected)
 
 
-def test_one_bit_tells_two_laws_apart_where_the_budget_is_small() -> None:
+def test_one_bit_is_optimal_for_two_laws_at_small_budgets() -> None:
     for k in ("2", "5", "6"):
         assert cell("binary-variation", "4", k).region is Region.OPTIMAL
         assert cell("binary-divergence", "0.2", k).region is Region.OPTIMAL
@@ -292,7 +292,7 @@ def test_privacy_has_both_halves(formula: Formula) -> None:
 
 
 @pytest.mark.parametrize("formula", FORMULAS.values(), ids=str)
-def test_a_formula_says_what_it_is(formula: Entry) -> None:
+def test_a_formula_has_a_description(formula: Entry) -> None:
     assert formula.source
     assert formula.claim
     assert type(formula).__doc__

@@ -79,14 +79,14 @@ def test_a_contender_out_of_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     assert found["median"] == {}
 
 
-def test_a_contender_that_breaks_down_says_why() -> None:
+def test_a_failing_contender_gives_a_reason() -> None:
     """Its process ends with an error: here, as there is no such suite."""
     found = design_speed.run_one("no such suite", 3, "ours", limit=5, most=1)
     assert found["status"] == "failed"
     assert "no such suite" in found["reason"]
 
 
-def test_what_is_given_up_is_not_tried_in_a_larger_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_size_ends_the_larger_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def run_one(suite: str, size: int, solver: str, limit: float, most: int) -> dict[str, object]:
@@ -251,7 +251,7 @@ def test_the_excess_under_lip_is_the_largest_log_lift(
     assert judged.is_private == (excess <= 0)
 
 
-def test_an_output_that_only_one_input_gives_tells_it_for_sure() -> None:
+def test_an_output_of_one_input_reveals_it() -> None:
     problem = Problem(range(2), LDP(1), HammingLoss())
     Q = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 1e-300]])
     judged = raw_privacy(problem, Q)

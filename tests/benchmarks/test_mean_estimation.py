@@ -7,7 +7,7 @@ import pytest
 from benchmarks.mean_estimation import duchi, hybrid, optimum, piecewise
 
 
-def test_it_is_below_what_is_published() -> None:
+def test_it_is_below_the_published_variance() -> None:
     """By the published values at epsilon = 4: 1.076, 0.241 and 0.219."""
     assert duchi(1) == pytest.approx(4.6827, abs=1e-4)
     assert [round(formula(4), 3) for formula in (duchi, piecewise, hybrid)] == [1.076, 0.241, 0.219]

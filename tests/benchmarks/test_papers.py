@@ -100,7 +100,7 @@ def test_both_sides_have_the_same_panels(name: str) -> None:
         assert set(two.leakage) <= set(two.curves)
 
 
-def test_a_module_says_what_it_shows_and_from_where(name: str) -> None:
+def test_a_module_names_its_figure_and_source(name: str) -> None:
     found = experiment(name)
     assert found.name == name
     module = __import__(f"benchmarks.papers.{name}", fromlist=["__doc__"])
@@ -112,7 +112,7 @@ def test_a_module_says_what_it_shows_and_from_where(name: str) -> None:
 # What theory says.
 
 
-def test_ours_and_the_published_curve_compare_as_theory_says(name: str) -> None:
+def test_ours_and_the_published_curve_agree_with_theory(name: str) -> None:
     for ours, published in zip(*outcome(name), strict=True):
         for curve, relation in ours.relations.items():
             ratios = published.leakage.get(curve, [1.0] * len(ours.x))
@@ -320,7 +320,7 @@ def test_every_number_that_differs_has_a_reason() -> None:
         ("leakage for an uncertain prior, P in [0.1, 0.3], ε = 0.5", False),
     ],
 )
-def test_what_is_known_to_agree_or_not(quantity: str, agrees: bool) -> None:
+def test_known_agreements_and_differences(quantity: str, agrees: bool) -> None:
     found = [row for row in table() if row.quantity == quantity]
     assert len(found) == 1
     assert found[0].agrees == agrees
@@ -371,7 +371,7 @@ def test_the_page_is_that_of_the_table() -> None:
 # The runner.
 
 
-def test_what_is_finished_is_not_computed_again(
+def test_finished_figures_are_not_computed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = runner.Places.of(tmp_path, True)
@@ -395,7 +395,7 @@ def test_what_is_finished_is_not_computed_again(
         runner.computed("cns_figure_5", False, kept)
 
 
-def test_missing_data_are_said_and_left_out(
+def test_missing_data_are_noted_and_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MECHDESIGN_DATA", str(tmp_path / "nothing"))

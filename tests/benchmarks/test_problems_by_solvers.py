@@ -78,7 +78,7 @@ def test_a_repaired_matrix_is_private_and_no_better_than_the_bound(quick: Path) 
         assert math.isclose(result["repaired_value"], result["value"], rel_tol=1e-6)
 
 
-def test_what_is_known_is_not_run_again(
+def test_known_results_are_not_run_again(
     quick: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked = []
@@ -136,13 +136,13 @@ def test_a_solver_out_of_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found["runs"] == 0
 
 
-def test_a_solver_that_does_not_take_a_problem_says_so() -> None:
+def test_an_unsuitable_solver_gives_a_reason() -> None:
     records = list(measure(str(LIBRARY["lip/rare_disease"]), "textbook", limit=5, most=1))
     assert records[-1]["status"] == "unsuitable"
     assert "posterior-mean-squared-error" in records[-1]["reason"]
 
 
-def test_a_child_that_breaks_down_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_child_gives_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LIBRARY, "lip/gone", ROOT / "no such file.toml")
     found = problems_by_solvers.run_one("lip/gone", "ours", limit=5, most=1)
     assert found["status"] == "failed"
@@ -171,7 +171,7 @@ def test_the_page_has_a_row_for_each_problem_and_a_summary(quick: Path) -> None:
     assert "6 of 6 repaired matrices" in text
 
 
-def test_a_page_says_what_went_wrong(quick: Path) -> None:
+def test_a_page_lists_failures(quick: Path) -> None:
     document = json.loads((quick / "problems_by_solvers.json").read_text())
     late, broken, wrong, first = (document["results"][n] for n in (1, 2, 4, 5))
     late |= {"status": "out of time", "reason": "more than 8 s", "median": {}}

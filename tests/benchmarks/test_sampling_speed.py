@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.slow
-def test_sampling_speed_tells_its_rates(tmp_path: Path) -> None:
+def test_sampling_speed_prints_its_rates(tmp_path: Path) -> None:
     out = tmp_path / "sampling.json"
     script = ROOT / "benchmarks" / "sampling_speed.py"
     options = ["--seconds", "0.001", "--runs", "1", "--only", "Hadamard", "--out", out]

@@ -209,7 +209,7 @@ def test_many_people() -> None:
     assert "CentralSurvey(3 people" in repr(central_survey(3, "0.5", 1))
 
 
-def test_what_is_out_of_range_is_refused() -> None:
+def test_arguments_out_of_range_are_refused() -> None:
     for people in (0, 2.5, True):
         with pytest.raises(InputError, match="people: expected a whole number >= 1"):
             central_survey(people, 0.5, 1)  # type: ignore[arg-type]

@@ -64,7 +64,7 @@ def test_a_grid_is_divided_into_blocks(capsys: pytest.CaptureFixture[str]) -> No
         ["1x1", "1", "5"],
     ],
 )
-def test_wrong_numbers_are_said_in_a_line(
+def test_wrong_numbers_are_refused_in_one_line(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["advise", *words]) == 2

@@ -29,7 +29,7 @@ def test_from_the_example_to_a_verified_file(
     assert "no private kernel on the interval has a loss below" in capsys.readouterr().out
 
 
-def test_what_is_for_labels_only_is_refused(
+def test_commands_for_labels_refuse_intervals(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["example", "continuous"]) == 0

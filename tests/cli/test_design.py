@@ -106,7 +106,7 @@ def test_an_error_of_the_design_names_the_file_whatever_its_name(
 # solve
 
 
-def test_the_report_of_the_survey_says_what_a_reader_needs(
+def test_the_report_of_the_survey_is_complete(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     report = printed(capsys, "solve", str(RARE_DISEASE))
@@ -130,7 +130,7 @@ def test_the_report_of_the_survey_says_what_a_reader_needs(
     assert "           report 1 stands for 'no': 0.0367879" in report
 
 
-def test_the_report_says_that_a_prior_was_assumed(
+def test_the_report_notes_an_assumed_prior(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = printed(capsys, "solve", "small.toml")
@@ -213,7 +213,7 @@ def test_solving_leaves_no_file_that_was_not_asked_for(
 
 def test_a_problem_is_not_written_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["solve", "small.toml", "-o", "small.toml"]) == 2
-    assert "another file than the one that is read" in capsys.readouterr().err
+    assert "this file is also read" in capsys.readouterr().err
     assert Path("small.toml").read_text(encoding="utf-8") == SMALL
 
 
@@ -345,7 +345,7 @@ CHECKED: dict[str, tuple[dict[str, str], int, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CHECKED)
-def test_check_says_of_each_problem_what_became_of_it(
+def test_check_prints_the_result_of_each_problem(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     texts, status, verdicts = CHECKED[name]
@@ -448,9 +448,7 @@ def test_it_runs_as_a_module(folder: Path) -> None:
     assert (verified.returncode, verified.stderr) == (0, "")
     wrong = run("solve", "nowhere.toml")
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert wrong.stderr == (
-        "nowhere.toml: expected a file that can be read, given No such file or directory\n"
-    )
+    assert wrong.stderr == ("nowhere.toml: cannot read the file: No such file or directory\n")
 
 
 def test_a_terminal_that_knows_no_letters_gets_a_report(folder: Path) -> None:
@@ -462,7 +460,7 @@ def test_a_terminal_that_knows_no_letters_gets_a_report(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
-def test_an_answer_that_cannot_be_printed_is_said_in_one_line(folder: Path) -> None:
+def test_an_unprintable_answer_is_a_one_line_error(folder: Path) -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "mechdesign", "solve", "small.toml"],
@@ -532,7 +530,7 @@ def test_no_file_is_written_over_one_that_is_read_or_written(
     ):
         assert main(words) == 2
         error = capsys.readouterr().err
-        assert "expected another file than the one" in error
+        assert "this file is also read" in error or "a file of its own" in error
         assert error.count("\n") == 1
     assert Path("small.toml").read_text(encoding="utf-8") == SMALL
     assert Path("curve.csv").read_text(encoding="utf-8") == SMALL

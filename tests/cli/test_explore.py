@@ -120,7 +120,7 @@ def test_a_problem_and_a_channel_are_given_as_the_page_reads_them(
     assert document == json.loads(channel.read_text())
 
 
-def test_without_the_built_page_one_line_says_how_to_get_it(
+def test_without_the_built_page_one_line_gives_the_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(explore, "PLACES", (tmp_path,))

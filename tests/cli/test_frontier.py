@@ -161,8 +161,8 @@ def test_budgets_that_all_leave_no_channel_fail(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "frontier: expected --epsilon, --reach or both, given neither"),
-        (["--reach", "0.4", "--plot", "x.png"], "--plot: expected --epsilon with it, given none"),
+        ([], "frontier: give --epsilon, --reach or both"),
+        (["--reach", "0.4", "--plot", "x.png"], "--plot: needs --epsilon"),
         (["--reach", "0.4", "--csv", "x.csv"], "--csv: expected --epsilon with it"),
         (["--epsilon", "1", "--precision", "1"], "--precision: expected --reach with it"),
         (["--epsilon", "1:2"], "--epsilon: expected START:STOP:COUNT, as 0.1:5:25, given '1:2'"),
@@ -179,7 +179,7 @@ def test_budgets_that_all_leave_no_channel_fail(
         (["--reach", "0.1", "--precision", "0"], "--precision: expected a number > 0"),
         (["--epsilon", "1", "--plot", "x.doc"], "x.doc: expected a file name that ends in .png"),
         (["--epsilon", "1", "--csv", "x.doc"], "x.doc: expected a file name that ends in .csv"),
-        (["--epsilon", "1", "--csv", "no/x.csv"], "no/x.csv: expected a file that can be written"),
+        (["--epsilon", "1", "--csv", "no/x.csv"], "no/x.csv: the folder 'no' does not exist"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(
@@ -220,7 +220,7 @@ def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return designed
 
 
-def test_ctrl_c_prints_and_writes_what_is_finished(
+def test_ctrl_c_prints_and_writes_finished_budgets(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pressing(monkeypatch)

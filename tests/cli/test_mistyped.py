@@ -62,7 +62,7 @@ def test_an_unknown_option_is_named_with_its_command(
     assert f"see mechdesign {command} --help" in line
 
 
-def test_a_target_that_cannot_be_written_says_why(
+def test_the_error_of_an_unwritable_target_has_a_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["solve", "a.toml", "-o"]
@@ -71,7 +71,7 @@ def test_a_target_that_cannot_be_written_says_why(
     assert f"given one in the folder '{tmp_path / 'none'}', which is not there" in line
 
 
-def test_a_problem_where_a_channel_belongs_is_told_the_way(
+def test_a_problem_in_place_of_a_channel_gets_a_hint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     problem = tmp_path / "problem.toml"

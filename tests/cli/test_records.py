@@ -174,7 +174,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "over itself": (
         [*SURVEY[:3], "survey.csv", *SURVEY[4:]],
-        "survey.csv: expected another file than the one that is read, given the same",
+        "survey.csv: this file is also read",
     ),
     "kept too": ([*SURVEY, "--keep", "answer"], "keep: expected columns beside those"),
     "policy": ([*SURVEY, "--unknown", "ignore"], "unknown: expected refuse, drop or map:LABEL"),
@@ -196,8 +196,11 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "picture": ([*READING, "--plot", "picture.gif"], "picture.gif: expected a file name"),
     "over its reports": ([*READING, "--csv", "reports.csv"], "reports.csv: expected another file"),
-    "folder": ([*READING, "--csv", "nowhere/t.csv"], "nowhere/t.csv: expected a file that can be"),
-    "matrix": (["leakage", "none.csv"], "none.csv: expected a file that can be read"),
+    "folder": (
+        [*READING, "--csv", "nowhere/t.csv"],
+        "nowhere/t.csv: the folder 'nowhere' does not",
+    ),
+    "matrix": (["leakage", "none.csv"], "none.csv: cannot read the file"),
     "prior": (["leakage", "channel.json", "--prior", "0.5,x,0.5"], "--prior: expected "),
     "sum": (["leakage", "channel.json", "--prior", "0.5,0.1"], "--prior: expected "),
     "length": (["leakage", "channel.json", "--prior", "0.5,0.5"], "prior: expected 3 prob"),
@@ -220,13 +223,13 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "output": (["mechanism", "hadamard-response", "problem.toml", "-o", "x/m.json"], "x/m.json: "),
     "over its problem": (
         ["mechanism", "hadamard-response", "problem.toml", "-o", "problem.toml"],
-        "problem.toml: expected another file than the one that is read",
+        "problem.toml: this file is also read",
     ),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said_in_one_line(
+def test_wrong_input_is_refused_in_one_line(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("reports.csv").write_text("answer\nnever\nalways\n", encoding="utf-8")
@@ -235,7 +238,7 @@ def test_what_is_wrong_is_said_in_one_line(
 
 
 @pytest.mark.parametrize("command", ["privatize", "estimate", "leakage"])
-def test_a_channel_that_is_not_as_it_says_is_not_used(
+def test_a_channel_with_a_false_claim_is_not_used(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     document = json.loads(Path("channel.json").read_text(encoding="utf-8"))
@@ -303,7 +306,7 @@ def test_quantiles_are_printed_of_inputs_that_are_numbers(
         assert "--quantiles" in refused(capsys, *READING, "--quantiles", text)
 
 
-def test_the_confidence_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_confidence_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, *SURVEY)
     assert "at confidence 0.95, the truth is within 1.96 standard errors" in printed(
         capsys, *READING
@@ -468,7 +471,7 @@ def test_a_prior_of_another_domain_is_refused(
 # the program around it
 
 
-def test_a_bar_tells_the_rows_and_the_share(
+def test_a_bar_shows_the_rows_and_the_share(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mechdesign.designs.progress.DELAY", 0)

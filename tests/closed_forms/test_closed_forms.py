@@ -427,7 +427,7 @@ def test_and_in_the_worst_case_too(worst_case: bool) -> None:
     assert solution.value == solution.bound == (2 if worst_case else Fraction(3, 2))
 
 
-def test_what_is_constrained() -> None:
+def test_constrained_inputs() -> None:
     prior = Prior([0.2, 0.3, 0.5])
     for notion in (
         PML("1.6"),

@@ -267,7 +267,7 @@ def test_formulas_are_taken_for_gains_of_ones_own() -> None:
         (lambda q: q.min(axis=0), "a report that tells nothing"),
     ],
 )
-def test_a_gain_that_is_none_is_refused(gain: Callable[..., Any], message: str) -> None:
+def test_an_invalid_gain_is_refused(gain: Callable[..., Any], message: str) -> None:
     class Odd(ColumnUtility):
         sense = "maximize"
 

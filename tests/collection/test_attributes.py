@@ -56,7 +56,7 @@ def test_the_joint_channel_is_the_proved_optimum_and_is_private() -> None:
 
 
 @pytest.mark.parametrize("which", ["split", "one_each", "joint"])
-def test_estimates_are_as_far_off_as_is_told(which: str) -> None:
+def test_estimates_have_the_stated_error(which: str) -> None:
     found = compare_attributes(SIZES, 3, prior=JOINT)
     strategy = getattr(found, which)
     rng, n = np.random.default_rng(5), 40_000
@@ -81,7 +81,7 @@ def test_estimates_are_as_far_off_as_is_told(which: str) -> None:
         assert made.deviation(np.eye(len(made.inputs))) == pytest.approx(made.standard_errors)
 
 
-def test_a_large_product_has_no_joint_channel_and_is_told_so() -> None:
+def test_a_large_product_has_no_joint_channel_and_a_note() -> None:
     found = compare_attributes({"a": 9, "b": 9}, 1)
     assert found.joint is None
     assert found.price_of_splitting is None
@@ -103,7 +103,7 @@ def test_a_large_product_has_no_joint_channel_and_is_told_so() -> None:
         ({"a": 2, "b": 0}, "b"),
     ],
 )
-def test_what_is_no_product_is_refused(attributes: Any, told: str) -> None:
+def test_invalid_products_are_refused(attributes: Any, told: str) -> None:
     with pytest.raises(InputError, match=told):
         compare_attributes(attributes, 1)
     with pytest.raises(InputError, match="reports"):

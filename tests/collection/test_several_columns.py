@@ -74,7 +74,7 @@ def test_each_person_is_asked_for_one_column_and_each_column_is_as_likely() -> N
         md.tally(found, BOTH)
 
 
-def test_who_is_asked_what_is_the_same_for_a_key_whatever_the_records() -> None:
+def test_a_key_fixes_the_question_of_each_person_whatever_the_records() -> None:
     rng = np.random.default_rng(2)
 
     def asked(seed: int) -> list[bool]:
@@ -120,7 +120,7 @@ def test_a_row_that_is_dropped_for_one_column_is_dropped_for_all(tmp_path: Path)
     )
 
 
-def test_what_became_of_cells_is_told_for_each_column(tmp_path: Path) -> None:
+def test_cells_dropped_and_mapped_are_counted_for_each_column(tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("a,b\nyes,u\n,u\nno,\n,v\n")
     policies = {"a": "map:no", "b": "drop"}
@@ -135,7 +135,7 @@ def test_what_became_of_cells_is_told_for_each_column(tmp_path: Path) -> None:
         done
     )
     before = target.read_bytes()
-    with pytest.raises(InputError, match="not there yet"):
+    with pytest.raises(InputError, match="the file exists"):
         privatize_file(BOTH, source, target, missing=policies, force=False)
     assert target.read_bytes() == before
     for name in ("missing", "unknown"):

@@ -259,7 +259,7 @@ def test_clipping_takes_the_nearer_end(kind: str) -> None:
 @pytest.mark.parametrize(
     "bad", ["0.5", True, None, [0.5], 1j, Decimal("sNaN"), Fraction(-(10**400))]
 )
-def test_what_is_no_number_is_refused(bad: object) -> None:
+def test_non_numbers_are_refused(bad: object) -> None:
     with pytest.raises(InputError):
         steps("cells").privatize([0.5, bad])
 

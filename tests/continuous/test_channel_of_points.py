@@ -75,7 +75,7 @@ def test_points_outside_are_refused_or_clipped(bad: tuple[float, float]) -> None
 @pytest.mark.parametrize(
     "bad", [[1, 2], [(1, 2, 3)], "ab", np.zeros(3), np.zeros((2, 3)), 7, [(1,)]]
 )
-def test_what_is_no_list_of_points_is_refused(bad: Any) -> None:
+def test_invalid_lists_of_points_are_refused(bad: Any) -> None:
     with pytest.raises(md.InputError):
         CHANNEL.privatize(bad)
 

@@ -44,8 +44,11 @@ MAE = md.MeanAbsoluteError()
         ),
         (lambda: md.ContinuousProblem([0, 1], md.HighLowLDP(1, [0]), MAE), "privacy: expected one"),
         (lambda: md.ContinuousProblem([0, 1], md.LDP(1), md.HammingLoss()), "utility: expected"),
-        (lambda: md.ContinuousProblem([0, 1], md.LIP(1), MAE), "the law that lip is defined by"),
-        (lambda: md.ContinuousProblem([0, math.inf], md.LDP(1), MAE), "no law is uniform without"),
+        (lambda: md.ContinuousProblem([0, 1], md.LIP(1), MAE), "lip is defined by a law"),
+        (
+            lambda: md.ContinuousProblem([0, math.inf], md.LDP(1), MAE),
+            "an unbounded interval has no uniform law",
+        ),
         (lambda: md.ContinuousProblem(3, md.LDP(1), MAE), r"an interval \[low, high\], given 3"),  # type: ignore[arg-type]
         (
             lambda: md.ContinuousProblem([0, 1], md.LDP(1), MAE, prior=md.Samples([0, 2])),
@@ -58,7 +61,7 @@ MAE = md.MeanAbsoluteError()
         (lambda: md.Problem(md.Interval(0, 1), md.LDP(1), MAE), "ContinuousProblem"),  # type: ignore[arg-type]
     ],
 )
-def test_what_does_not_fit_is_said_in_one_line(make: object, said: str) -> None:
+def test_mismatched_parts_are_refused_in_one_line(make: object, said: str) -> None:
     with pytest.raises(md.InputError, match=said) as caught:
         make()  # type: ignore[operator]
     assert "\n" not in str(caught.value)

@@ -133,12 +133,12 @@ def test_a_mistake_in_the_program_is_no_failure_of_a_route(error: Exception) -> 
 
 
 @pytest.mark.parametrize("error", [InfeasibleError("no"), KeyboardInterrupt(), SystemExit()])
-def test_what_is_final_ends_all(error: Any) -> None:
+def test_a_final_error_ends_the_attempts(error: Any) -> None:
     with pytest.raises(type(error)):
         answered(Failing(error))
 
 
-def test_what_no_route_takes_is_refused() -> None:
+def test_a_problem_without_a_route_is_refused() -> None:
     error = UnsupportedError("utility", "another", "this")
     with pytest.raises(UnsupportedError) as caught:
         answered(Failing(error), Failing(UnsupportedError("a", "b", "c")))

@@ -38,7 +38,7 @@ def pairs(solution: Solution) -> set[tuple[str, Any]]:
     return {(row.row, row.output) for row in solution.binding}
 
 
-def test_ldp_binds_between_the_inputs_that_are_told_apart() -> None:
+def test_ldp_binds_between_the_inputs_that_are_distinguished() -> None:
     """At e < 0.3 / 0.1 the likeliest two inputs get randomized response, and the third is given up.
 
     Each output binds against the input that it is likeliest to be mistaken for.

@@ -58,7 +58,7 @@ def test_a_reader_with_the_same_limit_accepts_what_is_saved(name: str, steps: in
         assert verify(found.document()).bound == found.bound
 
 
-def test_a_proof_that_takes_more_steps_than_readers_allow_says_so() -> None:
+def test_a_proof_beyond_the_readers_limit_is_noted() -> None:
     problem, raw = RAW["rays"]
     found = solved(problem, raw, Limits())
     assert not any("--allow" in note for note in found.notes)

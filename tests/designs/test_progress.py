@@ -12,7 +12,7 @@ from mechdesign.routes.limits import Progress
 from problems import families
 
 
-def test_it_says_where_the_search_stands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bar_shows_the_state_of_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     with GapBar(1e-6, shown=True) as bar:
         bar(Progress(3, 2.5, 2.0, 7.0))
         first = capsys.readouterr().err
@@ -29,7 +29,7 @@ def test_it_has_no_gap_before_there_is_a_value(capsys: pytest.CaptureFixture[str
     assert "gap" not in shown
 
 
-def test_short_work_and_streams_that_are_no_terminal_show_nothing(
+def test_short_work_and_other_streams_show_no_bar(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with GapBar(1e-6, shown=True) as bar:

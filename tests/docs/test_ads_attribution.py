@@ -38,7 +38,7 @@ def test_the_published_numbers(script: dict[str, Any]) -> None:
     assert bits == pytest.approx(1.584926511508231, rel=1e-14)
 
 
-def test_what_is_lost(script: dict[str, Any]) -> None:
+def test_the_published_losses(script: dict[str, Any]) -> None:
     general, few, best = (line[-1] for line in script["noise"].values())
     assert general == pytest.approx(0.42829, abs=5e-6)
     assert best == pytest.approx(0.00314, abs=5e-6)

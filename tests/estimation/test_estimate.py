@@ -196,7 +196,7 @@ def test_the_intervals_cover_as_often_as_they_say(target: str) -> None:
 # --- what cannot be told --------------------------------------------------------------------------
 
 
-def test_a_channel_that_hides_inputs_is_refused_with_what_can_be_told() -> None:
+def test_a_channel_that_hides_inputs_is_refused_with_the_identifiable_part() -> None:
     with pytest.raises(InputError) as raised:
         estimate(HIDDEN, counts=[3, 5, 0])
     text = str(raised.value)
@@ -257,7 +257,7 @@ def test_a_prior_that_rules_an_output_out_is_no_reference() -> None:
         ({"mechanism": [[1, 0], [0, 1]]}, "a Channel or a Mechanism"),
     ],
 )
-def test_what_is_wrong_is_said(given_: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_are_refused(given_: dict[str, Any], message: str) -> None:
     asked = {"mechanism": WARNER, "reports": None if "counts" in given_ else [0, 1]} | given_
     with pytest.raises(InputError, match=message):
         estimate(asked.pop("mechanism"), asked.pop("reports"), **asked)
@@ -394,7 +394,7 @@ def test_numbers_are_needed_for_a_mean() -> None:
 # --- what is read ---------------------------------------------------------------------------------
 
 
-def test_what_is_printed_and_saved() -> None:
+def test_printing_and_saving() -> None:
     found = estimate(WARNER, WARNER.privatize(["yes"] * 50, rng=3), method="projected")
     text = repr(found)
     for part in ("50 reports", "projected, biased", "SIMULATION, NOT FOR RELEASE", "yes", "no"):

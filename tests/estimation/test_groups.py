@@ -192,6 +192,6 @@ def test_groups_that_together_do_not_tell_are_refused() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_said(groups: Any, asked: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_are_refused(groups: Any, asked: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         estimate_groups(groups, **asked)

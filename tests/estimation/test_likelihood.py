@@ -147,7 +147,7 @@ def test_reports_and_tallies_of_a_structured_mechanism_give_the_same() -> None:
         block_subset_selection(5, 1, [[0, 1], [2, 3, 4]]),
     ],
 )
-def test_reports_that_are_no_labels_are_told_apart(mechanism: Mechanism) -> None:
+def test_reports_other_than_labels_are_distinguished(mechanism: Mechanism) -> None:
     """Their counts are a summary, so the reports are asked for; these read as the matrix does."""
     k = len(mechanism.inputs)
     reports = mechanism.privatize([x % k for x in range(3000)], rng=2)

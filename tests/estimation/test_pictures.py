@@ -36,7 +36,7 @@ def test_bars_and_intervals() -> None:
     assert "population" in axes.get_ylabel()
 
 
-def test_an_unknown_error_has_no_interval_and_a_simulation_says_so() -> None:
+def test_an_unknown_error_has_no_interval_and_a_simulation_is_marked() -> None:
     clear = Channel.from_matrix(np.eye(3))
     found = estimate(clear, clear.privatize([0, 0, 2], rng=1), method="maximum-likelihood")
     axes = drawn(found)

@@ -103,7 +103,7 @@ def test_a_structured_mechanism_reads_as_its_matrix() -> None:
         ({"histogram": 1}, "true or false"),
     ],
 )
-def test_what_is_wrong_is_said(asked: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_are_refused(asked: dict[str, Any], message: str) -> None:
     given_ = {"prior": Prior([0.5, 0.5])} | asked
     with pytest.raises(InputError, match=message):
         posterior_mean(

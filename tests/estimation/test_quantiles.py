@@ -63,7 +63,7 @@ def test_every_method_has_quantiles(method: str) -> None:
     assert found.low <= 2 <= found.high
 
 
-def test_one_report_tells_nothing() -> None:
+def test_one_report_gives_no_interval() -> None:
     found = estimate(STEPS, counts=[0, 1, 0, 0]).quantile(0.5)
     assert (found.low, found.high) == (0, 3)
 
@@ -72,7 +72,7 @@ def test_one_report_tells_nothing() -> None:
     ("asked", "message"),
     [((0,), "q: expected"), ((1.0,), "q: expected"), ((0.5, 1), "confidence"), (("x",), "'x'")],
 )
-def test_what_is_wrong_is_said(asked: tuple[Any, ...], message: str) -> None:
+def test_wrong_arguments_are_refused(asked: tuple[Any, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         estimate(STEPS, counts=[1, 2, 3, 4]).quantile(*asked)
 

@@ -47,7 +47,7 @@ def test_the_projection_is_nearer_to_every_distribution(v: np.ndarray, data: st.
 
 @given(vectors)
 @examples(60)
-def test_clipping_keeps_the_ratios_of_what_is_positive(v: np.ndarray) -> None:
+def test_clipping_keeps_the_ratios_of_positive_entries(v: np.ndarray) -> None:
     p = clipped(v)
     assert p.min() >= 0
     assert p.sum() == pytest.approx(1)

@@ -156,7 +156,7 @@ def test_numbers_stand_for_what_they_print_as(value: object, exact: Fraction) ->
         b"1",
     ],
 )
-def test_what_is_no_finite_number_is_refused_by_name(value: object) -> None:
+def test_infinite_numbers_are_refused_by_name(value: object) -> None:
     with pytest.raises(InputError, match=r"^alpha: expected a finite number, given"):
         as_fraction(value, "alpha")
 

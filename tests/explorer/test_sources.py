@@ -67,7 +67,7 @@ def test_a_point_opens_the_problem_that_was_measured(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lip-rr-survey", "grr-hamming", "geometric", "oue-l2-risk"])
-def test_a_cell_is_what_is_measured_today(name: str) -> None:
+def test_a_cell_equals_a_fresh_measurement(name: str) -> None:
     formula = FORMULAS[name]
     at = Point(Fraction(EPSILONS[10]), formula.axis.values[0])
     cell = Cell.of(formula, at, design(formula.problem(at)))

@@ -68,21 +68,21 @@ WRONG = {
     "too few lines": ("0,1\n", AWARE, "expected 2 lines"),
     "ragged": ("0,1\n0\n", AWARE, "expected 2 cells in line 2"),
     "no number": ("0,x\n1,0\n", AWARE, "expected a finite number"),
-    "no header": ("r,left,a,1,0.5\n", ROWS, "expected a header line name,side"),
+    "no header": ("r,left,a,1,0.5\n", ROWS, "expected the header name,side"),
     "no side": (HEADER + "r,middle,a,1,1\n", ROWS, "line 2 of E.csv: expected left or right"),
     "two exponents": (
         HEADER + "r,left,a,1,1\nr,right,b,1,2\n",
         ROWS,
-        "expected the exponent of a line before",
+        "the exponent differs from that of an earlier line",
     ),
-    "no exponent": (HEADER + "r,left,a,1,\nr,right,b,1,\n", ROWS, "exponent: expected this key"),
+    "no exponent": (HEADER + "r,left,a,1,\nr,right,b,1,\n", ROWS, "exponent: this key is required"),
     "no file": ("", AWARE.replace("E.csv", "F.csv"), "a file beside the problem"),
     "a key": ("", AWARE.replace("}", ', sep = ";" }'), "matrix.sep: expected one of the keys"),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_said_in_one_line(name: str, tmp_path: Path) -> None:
+def test_wrong_input_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
     cells, privacy, message = WRONG[name]
     with pytest.raises(InputError, match=message) as caught:
         load(tmp_path, cells, privacy)
@@ -116,14 +116,14 @@ def test_labels_decide_in_a_matrix_of_gains(cells: str, tmp_path: Path) -> None:
     [
         ("1,0,0,1\n", "2 cells in each line"),
         ("1,0\n1\n", "given 1 in line 2|1 in line 2"),
-        ("", "a line for each guess"),
-        (",a,b\n", "a line for each guess"),
+        ("", "has no lines with numbers"),
+        (",a,b\n", "has no lines with numbers"),
         (",a,a\nx,1,0\n", "each of 2 labels once"),
         ("1,-1\n", "a finite number >= 0"),
         ("1,inf\n", "gain_matrix"),
         ("1,word\n", "a finite number >= 0"),
     ],
 )
-def test_what_is_no_matrix_of_gains_is_told(cells: str, message: str, tmp_path: Path) -> None:
+def test_invalid_matrices_of_gains_are_refused(cells: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         load(tmp_path, cells, 'notion = "ldp"\nepsilon = 1', GAINS)

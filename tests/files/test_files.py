@@ -161,7 +161,7 @@ def survey() -> Solution:
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_what_is_saved_is_loaded_equal(name: str, tmp_path: Path) -> None:
+def test_saved_channels_are_loaded_equal(name: str, tmp_path: Path) -> None:
     problem = PROBLEMS[name]()
     solution = design(problem)
     file = tmp_path / "channel.json"
@@ -378,7 +378,7 @@ def test_a_data_file_is_looked_for_in_the_data_folder_next(
         with_data('file = "x.csv", column = "answer"')
 
 
-def test_without_a_data_folder_the_error_says_how_to_name_one(
+def test_without_a_data_folder_the_error_has_a_hint(
     with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MECHDESIGN_DATA")
@@ -522,7 +522,7 @@ def test_a_file_that_is_written_again_keeps_its_mode(
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
 def test_only_a_plain_file_is_replaced(survey: Solution, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="pipe: expected a plain file"):
+    with pytest.raises(InputError, match="pipe: this is not a regular file"):
         save(survey, tmp_path / "pipe")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert names(tmp_path) == ["pipe"]

@@ -45,7 +45,7 @@ def problem(home: Path, name: str) -> Path:
 @pytest.mark.parametrize(
     "name", ["below/x.csv", "below/../below/x.csv", "../own/below/x.csv", "x.csv", "../data/x.csv"]
 )
-def test_what_is_below_the_two_folders_is_read(name: str, home: Path) -> None:
+def test_files_below_the_two_folders_are_read(name: str, home: Path) -> None:
     assert load_problem(problem(home, name)).prior.probabilities[1] * 3 == 2
 
 
@@ -66,7 +66,7 @@ OUTSIDE = [
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_what_is_elsewhere_is_refused_whether_it_is_there_or_not(name: str, home: Path) -> None:
+def test_other_files_are_refused_whether_they_exist_or_not(name: str, home: Path) -> None:
     with pytest.raises(InputError, match="expected a file below the folder of the problem"):
         load_problem(problem(home, name))
 

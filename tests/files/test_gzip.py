@@ -44,5 +44,5 @@ def test_a_damaged_one_is_refused(tmp_path: Path, cut: int) -> None:
     file = tmp_path / "channel.json.gz"
     save(design(Problem(range(4), LDP(1), HammingLoss())), file)
     file.write_bytes(file.read_bytes()[:cut])
-    with pytest.raises(InputError, match="a file that can be read"):
+    with pytest.raises(InputError, match="cannot read the file"):
         load_channel(file)

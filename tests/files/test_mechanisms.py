@@ -42,7 +42,7 @@ from tests.kernel.laws.support import MADE, sealed
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_loaded_equals_what_was_saved(name: str, tmp_path: Path) -> None:
+def test_saved_mechanisms_are_loaded_equal(name: str, tmp_path: Path) -> None:
     file, mechanism = tmp_path / "mechanism.json", MADE[name]
     md.save(mechanism, file)
     loaded = load_mechanism(file)
@@ -70,7 +70,7 @@ def test_a_channel_file_is_loaded_by_the_same_function(tmp_path: Path) -> None:
 
 def test_a_mechanism_file_holds_no_matrix(tmp_path: Path) -> None:
     save(MADE["subsets"], tmp_path / "x.json")
-    with pytest.raises(CertificateError, match="no file of a channel on labels"):
+    with pytest.raises(CertificateError, match="the file has no channel on labels"):
         load_channel(tmp_path / "x.json")
 
 
@@ -82,7 +82,7 @@ def test_something_else_cannot_be_saved(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a file that can be written"):
+    with pytest.raises(InputError, match="cannot write the file"):
         save(MADE["LIP"], tmp_path / "none" / "x.json")
 
 
@@ -111,7 +111,7 @@ def test_integers_that_this_library_would_not_make_are_refused(tmp_path: Path) -
         document = json.loads(file.read_text())
         change(document["law"])
         file.write_text(json.dumps(sealed(document)))
-        with pytest.raises(CertificateError, match="not of a mechanism known here"):
+        with pytest.raises(CertificateError, match="contains no valid mechanism"):
             load_mechanism(file)
 
 
@@ -144,9 +144,7 @@ def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MADE)
-def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_changed_file_is_refused_or_still_true(name: str, tmp_path: Path) -> None:
     save(MADE[name], tmp_path / "x.json")
     whole, rng = (tmp_path / "x.json").read_text(), random.Random(7)
     places = [path for path in places_in(json.loads(whole)) if path and path[0] != "digest"]
@@ -170,9 +168,9 @@ def test_whatever_is_changed_a_file_is_refused_or_holds_what_it_says(
         assert found.privacy.to_table()["notion"] == stated["notion"]
 
 
-def test_what_is_no_file_of_ours_is_refused(tmp_path: Path) -> None:
+def test_other_files_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
-    with pytest.raises(InputError, match="a file that can be read"):
+    with pytest.raises(InputError, match="cannot read the file"):
         load_mechanism(file)
     for text, error in (("{", InputError), ("[]", CertificateError), ("{}", CertificateError)):
         file.write_text(text)
@@ -243,11 +241,11 @@ def test_a_size_is_for_subsets() -> None:
         ("lip-randomized-response", LDP(1), "kind: expected one of randomized-response,"),
         ("symmetric-unary-encoding", HighLowLDP(1, [(0, 0)]), "under high-low"),
         ("lip-randomized-response", LIP(1), "prior: expected a prior"),
-        ("subset-selection", BlockLDP(1, [[(0, 0)]]), "every input in a block"),
+        ("subset-selection", BlockLDP(1, [[(0, 0)]]), "is in no block"),
         ("subset-selection", HighLowLDP(0, [(0, 0), (0, 1)]), "epsilon"),
     ],
 )
-def test_what_does_not_fit_is_refused(kind: str, notion: Notion, words: str) -> None:
+def test_mismatched_arguments_are_refused(kind: str, notion: Notion, words: str) -> None:
     with pytest.raises(InputError, match=words):
         mechanism_for(kind, GRID, notion)
 

@@ -115,9 +115,7 @@ MALFORMED = [
 
 @pytest.mark.parametrize("content", MALFORMED)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "latin"])
-def test_what_a_malformed_file_holds_is_not_said(
-    content: str, encoding: str, tmp_path: Path
-) -> None:
+def test_errors_do_not_quote_malformed_files(content: str, encoding: str, tmp_path: Path) -> None:
     coded = content.encode("utf-8" if encoding == "latin" else encoding)
     for read in readers(tmp_path, coded + b"\xff\xfe" * (encoding == "latin")):
         assert MARK not in all_said(read)
@@ -129,14 +127,12 @@ PIECES = st.sampled_from([MARK, "a", "x", "1", "\n", ",", '"', "=", "[", "]", "{
 
 @given(st.lists(PIECES, max_size=12).map("".join))
 @settings(max_examples=60)
-def test_whatever_a_file_holds_is_not_said(
-    tmp_path_factory: pytest.TempPathFactory, content: str
-) -> None:
+def test_errors_do_not_quote_files(tmp_path_factory: pytest.TempPathFactory, content: str) -> None:
     for read in readers(tmp_path_factory.mktemp("any"), content.encode()):
         assert MARK not in all_said(read)
 
 
-def test_names_and_cells_of_parquet_files_are_not_said(tmp_path: Path) -> None:
+def test_errors_do_not_quote_parquet_files(tmp_path: Path) -> None:
     channel = identity(["x", "yes"])
     for table in (
         pa.table({"a": ["x", MARK]}),
@@ -152,7 +148,7 @@ def test_names_and_cells_of_parquet_files_are_not_said(tmp_path: Path) -> None:
             ),
             lambda: tally_file(channel, tmp_path / "in.parquet", "a"),
         ):
-            assert "expected" in all_said(read)
+            assert ": " in all_said(read)
             assert MARK not in all_said(read)
 
 

@@ -154,7 +154,7 @@ matrix = "haversine"
         {1: 2},
     ],
 )
-def test_what_is_no_list_of_different_pairs_is_refused(given: Any) -> None:
+def test_invalid_lists_of_points_are_refused(given: Any) -> None:
     with pytest.raises(InputError, match="points"):
         Domain.points(given)
 

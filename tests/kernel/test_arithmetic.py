@@ -66,7 +66,7 @@ def test_an_inner_product_is_of_two_vectors_of_one_length() -> None:
     assert dot([], []) == 0
 
 
-def test_what_is_not_as_it_should_be_is_refused() -> None:
+def test_failed_conditions_raise() -> None:
     need([1], "unused")
     assert known(0, "unused") == 0
     assert expect(1, int, "unused") == 1

@@ -14,7 +14,7 @@ LESS, MORE = 0.499999, 0.500001
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_bound_is_not_beyond_what_is_proved(sign: int) -> None:
+def test_a_claimed_bound_does_not_exceed_the_proved_one(sign: int) -> None:
     """Of a loss it is a lower bound, of a gain an upper one; the proved number itself will do."""
     maximized = sign < 0
     for shown in (0.5, 0.5 - sign * 1e-6):

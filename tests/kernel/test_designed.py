@@ -82,7 +82,7 @@ def shape(document: Document) -> str:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_both_accept_what_is_designed(name: str) -> None:
+def test_both_verifiers_accept_designs(name: str) -> None:
     document = designed(name)
     assert shape(document) == SHAPES[name]
     assert digest(document) == seal(document)

@@ -41,7 +41,7 @@ def signed(document: dict[str, Any]) -> dict[str, Any]:
         ({"digits": 4}, "12345"),
     ],
 )
-def test_what_is_past_a_limit_is_not_parsed(limit: dict[str, int], text: str) -> None:
+def test_texts_beyond_a_limit_are_not_parsed(limit: dict[str, int], text: str) -> None:
     with allow(**limit), pytest.raises(LimitError):
         parse(text)
 
@@ -78,7 +78,7 @@ def test_a_bare_channel_claims_to_be_one_only() -> None:
         {"more": 1},
     ],
 )
-def test_a_channel_that_is_none_is_refused(change: dict[str, Any]) -> None:
+def test_an_invalid_channel_is_refused(change: dict[str, Any]) -> None:
     with pytest.raises(CertificateError):
         verify(signed({**BARE, "channel": {**BARE["channel"], **change}}))
 

@@ -120,7 +120,7 @@ FALSE: dict[str, tuple[Callable[[Document], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", FALSE)
-def test_the_second_verifier_refuses_what_is_false(case: str) -> None:
+def test_the_second_verifier_refuses_false_claims(case: str) -> None:
     change, reason = FALSE[case]
     for seed in (2, 3):
         with pytest.raises(RefusedError, match=reason):

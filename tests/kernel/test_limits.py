@@ -156,7 +156,7 @@ def test_parts_are_rounded_down_for_bounds_and_up_for_checks() -> None:
     assert given.nets(weak=True) == Gauge((half,), ONE).nets(weak=True)
 
 
-def test_what_is_private_only_by_a_rounding_is_refused() -> None:
+def test_a_channel_private_only_up_to_rounding_is_refused() -> None:
     """One input, one output: the sum is between two ends of a side that is irrational."""
     column = [[WHOLE]]
     free = Gauge((ListedRow((), 0 * ONE, ()),), ONE / 3, ONE / 2)

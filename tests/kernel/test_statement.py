@@ -44,7 +44,7 @@ def test_limits_hold_at_the_number_that_they_are() -> None:
         ([[4, 4], [0, 1]], "sum"),
     ],
 )
-def test_what_is_no_channel_is_not_private(columns: list[list[int]], why: str) -> None:
+def test_invalid_channels_are_not_private(columns: list[list[int]], why: str) -> None:
     assert why in (private(Statement(2, (), (), None), columns, 4) or "")
 
 

@@ -486,6 +486,6 @@ def test_a_hostile_text_ends_within_a_second(case: str) -> None:
 @pytest.mark.parametrize(
     "document", [None, 0, 1.5, "", [], {}, [{}], {"format": 1}, {"format": []}]
 )
-def test_what_is_no_file_is_refused(document: Any) -> None:
+def test_other_documents_are_refused(document: Any) -> None:
     with pytest.raises(CertificateError):
         verify(document)

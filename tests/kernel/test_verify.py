@@ -102,7 +102,7 @@ def test_what_the_kernel_does_not_know_is_not_checked() -> None:
     assert checked(NUMERIC, own).claims[-1].startswith("NOT checked: the value 0.25 and the bound")
 
 
-def test_a_notion_of_a_users_own_says_so() -> None:
+def test_a_users_own_notion_is_marked() -> None:
     cone = [{"kind": "ratio", "exponents": {"kind": "constant", "exponent": "1.1"}}]
     own = {"notion": "ldp\n", "epsilon": "1.1", "cone": cone}
     claim = {**FILE["privacy"][0], "notion": "ldp\n"}

@@ -38,13 +38,13 @@ def test_integers_come_back_as_they_are_and_cannot_be_written_to(
 @pytest.mark.parametrize(
     ("numerators", "message"),
     [
-        ([], "rows of one length"),
-        ([[WHOLE], [1, WHOLE - 1]], "rows of one length"),
+        ([], "rows must be of one length"),
+        ([[WHOLE], [1, WHOLE - 1]], "rows must be of one length"),
         ([[WHOLE + 1, -1]], "integers >= 0"),
         ([[1, 1]], r"a sum of 2\*\*62"),
         (np.full((1, 4), 1 << 62), r"a sum of 2\*\*62"),  # which overflows 64 bits to 0
         ([[0.5, 0.5]], "integers, given 0.5"),
-        ([{"a": WHOLE}], "integers by position"),
+        ([{"a": WHOLE}], "the matrix has labels"),
     ],
 )
 def test_other_integers_are_refused(numerators: Any, message: str) -> None:

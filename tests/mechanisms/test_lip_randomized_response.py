@@ -95,7 +95,7 @@ def test_it_holds_on_the_border_and_is_refused_below(epsilon: Fraction) -> None:
         LIPRandomizedResponse(2, epsilon, Prior([less, 1 - less]))
 
 
-def test_off_the_region_it_says_what_the_formula_would_leak() -> None:
+def test_outside_the_region_the_error_has_the_leakage_of_the_formula() -> None:
     """P = 0.01 at epsilon = 1: 4.15 epsilon, the erratum."""
     with pytest.raises(UnsupportedError, match=r"would leak 4.1523 = 4.15 epsilon") as found:
         LIPRandomizedResponse(2, 1, Prior(["0.01", "0.99"]))

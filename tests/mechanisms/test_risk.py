@@ -125,7 +125,7 @@ def test_large_domains_know_their_risk() -> None:
     assert high_low_hadamard(22_000, 5, range(20_000)).risk_ratio < 2.5
 
 
-def test_where_the_distribution_cannot_be_told_there_is_no_risk() -> None:
+def test_an_unidentifiable_distribution_has_no_risk() -> None:
     with pytest.raises(UnsupportedError, match="at most 2048 inputs"):
         _ = GeometricNoise(3000, 1).risk
     remapped = PlanarLaplace(Domain.grid(3, 3), 1).remapped(Prior.uniform(9))

@@ -308,23 +308,26 @@ def test_ties_make_rows_equal() -> None:
 ROW = ("r", {"a": 1}, 1, {"b": 1})
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "no rows": (None, "rows: expected rows, or a class"),
+    "no rows": (None, "rows: there are no rows"),
     "text": ("a < b", "rows: expected a list of rows"),
     "a number": (3, "rows: expected a list of rows"),
     "a row that is none": ([3], r"rows\[0\]: expected a row"),
     "three parts": ([("r", {}, 1)], r"rows\[0\]: expected a row"),
     "no name": ([("", {"a": 1}, 1, {"b": 1})], r"rows\[0\].name: expected text"),
-    "a name twice": ([ROW, ROW], "names that all differ, given 'r' twice"),
+    "a name twice": ([ROW, ROW], "the name 'r' occurs twice"),
     "an unknown key": ([{"lefft": {"a": 1}}], r"rows\[0\].lefft: .*did you mean 'left'"),
-    "no exponent": ([{"left": {"a": 1}, "right": {"b": 1}}], r"rows\[0\].exponent: expected"),
-    "no left": ([("r", {"a": 0}, 1, {"b": 1})], r"rows\[0\].left: expected a coefficient"),
+    "no exponent": (
+        [{"left": {"a": 1}, "right": {"b": 1}}],
+        r"rows\[0\].exponent: this key is required",
+    ),
+    "no left": ([("r", {"a": 0}, 1, {"b": 1})], r"rows\[0\].left: every coefficient is 0"),
     "below 0": ([("r", {"a": -1}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number >="),
     "nan": ([("r", {"a": math.nan}, 1, {"b": 1})], r"rows\[0\].left.a: expected a finite number"),
     "infinite": ([("r", {"a": 1}, math.inf, {"b": 1})], r"rows\[0\].exponent: expected a finite"),
     "no table": ([("r", "a", 1, {"b": 1})], r"rows\[0\].left: expected a table"),
     "no pairs": ([("r", ["a"], 1, {"b": 1})], r"rows\[0\].left: expected a table"),
     "a slope below 0": ([(*ROW, -1)], r"rows\[0\].slope: expected a finite number >= 0"),
-    "a slope without epsilon": ([(*ROW, 1)], "privacy.epsilon: expected a budget"),
+    "a slope without epsilon": ([(*ROW, 1)], "privacy.epsilon: the rows have slopes"),
     "an unknown label": (
         [("r", {"a": 1}, 1, {"bb": 1})],
         r"privacy.rows\[0\].right: expected labels of the domain .* did you mean 'b'",
@@ -334,7 +337,7 @@ WRONG: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_no_row_is_refused_in_one_line(name: str) -> None:
+def test_invalid_rows_are_refused_in_one_line(name: str) -> None:
     rows, message = WRONG[name]
     with pytest.raises(InputError, match=message) as caught:
         Problem(["a", "b"], LinearNotion(rows), HammingLoss())
@@ -342,7 +345,7 @@ def test_what_is_no_row_is_refused_in_one_line(name: str) -> None:
 
 
 def test_budgets_that_do_not_move_are_refused() -> None:
-    with pytest.raises(InputError, match="some have exponents that grow"):
+    with pytest.raises(InputError, match="no exponent grows with epsilon"):
         Problem(["a", "b"], LinearNotion([ROW], epsilon=1), HammingLoss())
 
     class Bent(LinearNotion):
@@ -356,7 +359,7 @@ def test_budgets_that_do_not_move_are_refused() -> None:
     for bent, message in (
         (lambda e: (e * e, 1), "an exponent a"),
         (lambda e: (3 - e, 1), "an exponent a"),
-        (lambda e: (e, 1 + e), "coefficients that do not change"),
+        (lambda e: (e, 1 + e), "a coefficient of r changes with epsilon"),
     ):
         with pytest.raises(InputError, match=message):
             Problem(["a", "b"], Bent(1, bent), HammingLoss())

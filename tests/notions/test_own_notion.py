@@ -185,7 +185,7 @@ class TooLarge(Excess):
 
 
 def test_generators_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(InputError, match="epsilon times a number"):
+    with pytest.raises(InputError, match="proportional to epsilon"):
         Constant(2).family(Domain(range(2)), None)
     with pytest.raises(InputError, match="fit the domain"):
         TooLarge().family(Domain(range(2)), None)

@@ -312,7 +312,7 @@ def test_two_inputs_and_three_secrets() -> None:
     assert float(solution.value) == pytest.approx(best, abs=1e-9)
 
 
-def test_a_secret_that_no_release_tells_much_of_is_safe() -> None:
+def test_a_nearly_independent_attribute_is_safe() -> None:
     """No row binds where even the input itself leaks less: the identity is returned, and proved."""
     secret = SensitiveAttribute(
         [0, 1], given_input=[["0.5", "0.5"], ["0.55", "0.45"], ["0.45", "0.55"]]
@@ -352,7 +352,7 @@ def test_the_input_as_secret_is_the_plain_notion(inner: Notion) -> None:
 
 
 @pytest.mark.parametrize("inner", [LDP(0), LIP(0), PML(0)])
-def test_a_budget_of_zero_ties_the_inputs_that_the_secret_tells_apart(inner: Notion) -> None:
+def test_a_budget_of_zero_ties_inputs_with_different_attributes(inner: Notion) -> None:
     domain = Domain.range(3)
     assert (
         not SensitiveAttributePrivacy(inner, identity(3)).cone(domain, PRIOR).equal_classes().any()
@@ -617,7 +617,7 @@ def test_the_table_makes_the_notion_again() -> None:
     assert notion.at("0.5") == SensitiveAttributePrivacy(LIP("0.5"), SECRET)
     problem = Problem(range(3), notion, HammingLoss(), prior=PRIOR)
     assert problem.at("0.5").privacy == (SensitiveAttributePrivacy(LIP("0.5"), SECRET),)
-    with pytest.raises(InputError, match="one notion that has an epsilon"):
+    with pytest.raises(InputError, match="one notion with an epsilon"):
         Problem(
             range(3),
             SensitiveAttributePrivacy(AsymmetricLift(1, 1), SECRET),
@@ -658,10 +658,10 @@ def test_a_problem_file_states_it(tmp_path: Path) -> None:
 
 MISTAKES = {
     "secret = 3": "privacy.secret: expected a table",
-    "secret = { given_input = [[1]] }": "privacy.secret.values: expected this key",
+    "secret = { given_input = [[1]] }": "privacy.secret.values: this key is required",
     'secret = { values = ["a"], given = [[1]] }': "privacy.secret.given: .*given_input",
-    'secret = { values = ["a"] }': "privacy.secret.given_input: expected exactly one",
-    'secret = { values = ["a", "a"], given_input = [[1, 0]] }': "privacy.secret.values: .*differ",
+    'secret = { values = ["a"] }': "privacy.secret.given_input: give exactly one",
+    'secret = { values = ["a", "a"], given_input = [[1, 0]] }': "privacy.secret.values: .*twice",
     'secret = { values = ["a", "b"], given_input = [[1, 0], [0, 1]] }': (
         "privacy.secret.given_input: expected 3 rows, one for each input, given 2 rows"
     ),
@@ -692,9 +692,9 @@ MISTAKES = {
     'secret = { values = ["a", "b"], joint = [[0.3, 0.1, 0.2], [0, 0.1, 0.3]] }': (
         "privacy.secret.joint: .*sum over the values to the prior, 0.2 of input 0, given sum 0.3"
     ),
-    "secret = {}\nsensitive_attribute = {}": "privacy.secret: expected only one of",
+    "secret = {}\nsensitive_attribute = {}": "privacy.secret: .*exclude each other",
     'sensitive_attribute = { values = ["a", "a"], given_input = [[1, 0]] }': (
-        "privacy.sensitive_attribute.values: .*differ"
+        "privacy.sensitive_attribute.values: .*twice"
     ),
     "secrt = 1": "privacy.secrt: .*secret",
 }
@@ -707,7 +707,7 @@ def test_mistakes_are_named(mistake: str, tmp_path: Path) -> None:
 
 
 def test_the_prior_is_needed() -> None:
-    with pytest.raises(InputError, match="prior: expected the prior that ldp is defined by"):
+    with pytest.raises(InputError, match="prior: ldp is defined by a prior"):
         Problem(range(3), SensitiveAttributePrivacy(LDP(1), SECRET), HammingLoss())
 
 

@@ -43,7 +43,7 @@ def test_places_have_the_longitude_to_the_right() -> None:
     plt.close(ax.figure)  # type: ignore[arg-type]
 
 
-def test_an_estimate_says_what_it_is() -> None:
+def test_a_map_of_an_estimate_has_its_title() -> None:
     plane = Domain.points([[0, 0], [1, 0], [0, 1]])
     channel = md.mechanisms.GeneralizedRandomizedResponse(plane, 1)
     ax = plot_map(md.estimate(channel, channel.privatize([0, 1, 2, 2], rng=1)))
@@ -51,7 +51,7 @@ def test_an_estimate_says_what_it_is() -> None:
     plt.close(ax.figure)  # type: ignore[arg-type]
 
 
-def test_what_has_no_place_is_refused(tmp_path: Path) -> None:
+def test_inputs_without_coordinates_are_refused(tmp_path: Path) -> None:
     for domain in (None, Domain.range(3), Domain.grid(1, 3)):
         with pytest.raises(InputError, match="domain"):
             plot_map([0.1, 0.2, 0.7], domain)

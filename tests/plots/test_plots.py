@@ -138,7 +138,7 @@ def test_many_posteriors_are_a_map_of_log_lifts() -> None:
     assert "nats" in ax.figure.axes[1].get_ylabel()
 
 
-def test_what_is_impossible_is_masked_on_the_map() -> None:
+def test_impossible_cells_are_masked_on_the_map() -> None:
     ax = drawn(plots.plot_posterior(Channel.from_matrix(np.eye(9)), Prior.uniform(9), axes()))
     shown = ax.images[0].get_array()
     assert np.array_equal(np.ma.getmaskarray(shown), ~np.eye(9, dtype=bool))
@@ -350,7 +350,7 @@ def test_the_scale_of_an_input_is_on_its_side() -> None:
         ),
     ],
 )
-def test_what_has_no_polytope_is_refused(
+def test_problems_without_a_polytope_are_refused(
     problem: Problem, channel: Channel | None, kind: type[Exception], message: str
 ) -> None:
     with pytest.raises(kind, match=message):
@@ -442,7 +442,7 @@ def test_a_picture_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     for name in ("out.png", "out.PDF", "out.svg"):
         plots.save_channel_plot(WARNER, tmp_path / name)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out.PDF", "out.png", "out.svg"]
-    with pytest.raises(InputError, match="a file that can be written"):
+    with pytest.raises(InputError, match="cannot write the file"):
         plots.save_channel_plot(WARNER, tmp_path / "no" / "out.png")
     with pytest.raises(InputError, match=r"ends in \.png"):
         plots.save_channel_plot(WARNER, tmp_path / "out.jpg")

@@ -115,7 +115,7 @@ def test_channels_of_extreme_rays_are_refined_by_no_other_private_channel() -> N
     assert not isinstance(deficiency.decided(warner, unary), deficiency.Separation)
 
 
-def test_entries_that_were_rounded_are_told_apart_at_their_last_bit() -> None:
+def test_entries_that_differ_in_their_last_bit_differ() -> None:
     """A separation of 1e-19 is found, far below the tolerance of any solver."""
     first = Channel([[2**61, 2**61], [2**60, 3 * 2**60]])
     again = Channel([[2**61 + 1, 2**61 - 1], [2**60, 3 * 2**60]])
@@ -145,7 +145,7 @@ def test_channels_that_are_too_large_are_refused_before_anything_is_solved() -> 
         wide.refines(wide)
 
 
-def test_a_solver_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_solver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_given: Any, **_named: Any) -> Any:
         raise RuntimeError("no")
 
@@ -203,7 +203,7 @@ def test_the_command_compares_in_both_directions(
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_one_channel_up_to_its_bits_is_decided(seed: int) -> None:
+def test_a_channel_refines_itself_at_other_bits(seed: int) -> None:
     """Reduced costs of a program for residuals may be as large as its scale, 1e24 and more."""
     draw = np.random.default_rng(seed)
     k, m, n = draw.integers(3, 6, size=3)

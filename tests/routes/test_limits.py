@@ -182,7 +182,7 @@ def test_a_large_gap_takes_fewer_rounds_than_a_small_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_told_is_on_the_right_side(name: str) -> None:
+def test_reported_bounds_and_values_are_on_the_right_side(name: str) -> None:
     """A bound that is told is below the optimum; a value is not below what is proved."""
     problem, route = CASES[name].problem, CASES[name].route
     told: list[Progress] = []
@@ -386,7 +386,7 @@ def test_solvers_of_cvxpy_stop_when_time_is_over(name: str) -> None:
         solve_conic(problem, name, Limits(seconds=0.0))
 
 
-def test_an_interrupt_stops_what_is_next() -> None:
+def test_an_interrupt_stops_the_next_step() -> None:
     limits = Limits()
     limits.interrupted = True
     problem = CASES["whole channel"].problem

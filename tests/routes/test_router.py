@@ -80,7 +80,7 @@ def test_the_router_tries_what_suits_best_first(name: str) -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_a_route_solves_what_it_says_it_solves(name: str, route: str) -> None:
+def test_a_route_solves_the_problems_that_it_accepts(name: str, route: str) -> None:
     """And refuses the rest, in one line that names the route or the utility."""
     problem, asked = PROBLEMS[name], "cvxpy:CLARABEL" if route == "cvxpy" else route
     chosen = ROUTES[route]
@@ -118,14 +118,14 @@ def test_the_command_and_the_docstring_name_every_route() -> None:
     assert {AUTO, *ROUTES} <= set(quoted)
 
 
-def test_an_unknown_route_is_told_the_registry() -> None:
+def test_the_error_of_an_unknown_route_lists_the_registry() -> None:
     with pytest.raises(InputError) as caught:
         design(PROBLEMS["a formula"], route="colums")
     assert caught.value.expected == f"one of {', '.join((AUTO, *ROUTES, NOISE))}"
     assert caught.value.hint == "did you mean 'columns'?"
 
 
-def test_a_refusal_says_why() -> None:
+def test_a_refusal_has_a_reason() -> None:
     with pytest.raises(UnsupportedError, match="mutual-information is not linear in the channel"):
         design(PROBLEMS["information"], route="interior")
     lifts = Problem(range(3), LIP(1), HammingLoss(), prior=SKEWED)

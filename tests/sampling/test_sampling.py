@@ -79,7 +79,7 @@ def test_a_seed_makes_a_simulation_that_repeats(rng: Any) -> None:
 
 
 @pytest.mark.parametrize("rng", [-1, 0.5, True, "seed", np.random.RandomState(1)])
-def test_what_is_no_source_is_refused(rng: Any) -> None:
+def test_invalid_sources_are_refused(rng: Any) -> None:
     with pytest.raises(InputError, match=r"rng: expected None, a seed .* or a numpy"):
         source_of(rng)
 

@@ -86,7 +86,9 @@ def designed(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     return seen
 
 
-def test_what_is_finished_comes_back_as_it_was(tmp_path: Path, designed: list[Problem]) -> None:
+def test_finished_certificates_are_returned_unchanged(
+    tmp_path: Path, designed: list[Problem]
+) -> None:
     problems = of_every_kind()
     first = design_many(problems, cache=tmp_path)
     assert len(designed) == len(problems)
@@ -103,7 +105,7 @@ def test_what_is_finished_comes_back_as_it_was(tmp_path: Path, designed: list[Pr
     assert all(load_channel(file).verified.bound is not None for file in files)
 
 
-def test_a_batch_is_of_what_is_missing(tmp_path: Path, designed: list[Problem]) -> None:
+def test_a_batch_has_the_missing_problems(tmp_path: Path, designed: list[Problem]) -> None:
     problems = users()
     design_many(problems[1:2], cache=tmp_path)
     designed.clear()
@@ -247,7 +249,7 @@ def test_processes_share_the_folder(tmp_path: Path, designed: list[Problem]) -> 
     assert [s.document() for s in again] == [s.document() for s in first]
 
 
-def test_a_folder_that_is_none_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for given in (file, file / "below", 3, "a\0b"):
@@ -304,7 +306,7 @@ def test_a_cluster_of_dask_keeps_certificates_in_the_same_folder(
     assert curve.solutions[0].value == first[0].value
 
 
-def test_a_file_in_place_of_a_folder_of_certificates_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_cache_folder_is_refused_in_one_line(tmp_path: Path) -> None:
     problem = Problem(range(3), LDP(1), HammingLoss())
     Finished(tmp_path, "auto", None).path(problem).parent.write_text("no folder")
     with pytest.raises(InputError, match="cache: expected a folder that can be written"):

@@ -111,7 +111,9 @@ def test_budgets_may_be_none() -> None:
     ],
     ids=["two budgets", "a matrix", "two notions", "below 0", "no number", "no list"],
 )
-def test_what_has_no_frontier_is_refused(problem: Problem, epsilons: object, message: str) -> None:
+def test_problems_without_a_frontier_are_refused(
+    problem: Problem, epsilons: object, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         design_frontier(problem, epsilons)  # type: ignore[arg-type]
 
@@ -123,7 +125,7 @@ LEVELS = Problem(range(3), DifferentialIdentifiability(2), HammingLoss(), prior=
 """No channel is private below ln 7 = 1.9459."""
 
 
-def test_budgets_without_a_channel_are_told_or_refused() -> None:
+def test_infeasible_budgets_are_listed_or_refused() -> None:
     curve = trace_frontier(LEVELS, [2, "1.9", "1.95"])
     assert [point.status for point in curve.points] == ["optimal", "infeasible", "optimal"]
     assert [point.epsilon for point in curve.points] == [2, Fraction("1.9"), Fraction("1.95")]
@@ -149,7 +151,7 @@ def test_budgets_without_a_channel_are_told_or_refused() -> None:
         design_frontier(LEVELS, [2, "1.9"])
 
 
-def test_what_is_found_when_time_is_over_is_certified() -> None:
+def test_results_at_the_time_limit_are_certified() -> None:
     problem = PROBLEMS["ldp, large"]
     curve = trace_frontier(problem, ["0.5", 1], gap=1e-2, time_limit=1e-3)
     for solution in curve.solutions:
@@ -288,7 +290,7 @@ def test_a_risk_that_is_infinite_without_a_budget() -> None:
     assert_both_sides(reach, Fraction(wanted))
 
 
-def test_below_what_the_prior_tells_no_channel_is_private() -> None:
+def test_below_the_ratio_of_the_prior_no_channel_is_private() -> None:
     reach = min_epsilon(LEVELS, "0.3", precision="1e-3")
     assert (reach.below, reach.proof) == (Fraction("1.945"), None)
     assert reach.epsilon == Fraction("1.946")
@@ -296,7 +298,7 @@ def test_below_what_the_prior_tells_no_channel_is_private() -> None:
     assert reach.to_json()["unreachable_up_to"] == 1.945
 
 
-def test_a_loss_that_needs_nothing_told_is_free() -> None:
+def test_a_loss_of_the_constant_channel_needs_no_budget() -> None:
     reach = min_epsilon(Problem(range(4), LDP(1), HammingLoss()), "0.75")
     assert (reach.epsilon, reach.below, reach.proof, reach.is_free) == (0, 0, None, True)
     assert "no smaller epsilon is needed" in repr(reach)
@@ -329,7 +331,7 @@ def test_a_loss_that_needs_nothing_told_is_free() -> None:
     ],
     ids=["too few outputs", "too much", "only in the limit", "another notion"],
 )
-def test_what_no_budget_reaches_is_proved(problem: Problem, wanted: str, message: str) -> None:
+def test_an_unreachable_loss_is_proved(problem: Problem, wanted: str, message: str) -> None:
     with pytest.raises(InfeasibleError, match=message):
         min_epsilon(problem, wanted)
 
@@ -393,7 +395,7 @@ def test_both_ends_are_as_close_as_the_gap_allows(
     assert len(asked) <= 50
 
 
-def test_a_gap_too_wide_to_tell_is_said() -> None:
+def test_a_gap_too_wide_to_decide_is_reported() -> None:
     def undecided(_: Steps, there: Problem, share: float = 1.0) -> object:
         return SimpleNamespace(value=Fraction(1), bound=Fraction(0))
 

@@ -129,7 +129,7 @@ def test_one_budget_of_zero_does_not_hold_up_the_others() -> None:
         assert_same(solution, problem)
 
 
-def test_nothing_gives_nothing() -> None:
+def test_an_empty_list_returns_an_empty_list() -> None:
     assert design_many([]) == []
     assert list(design_each(iter([]))) == []
 
@@ -217,7 +217,7 @@ def test_options_are_checked_first(key: str, value: Any) -> None:
         design_many([], **{key: value})
 
 
-def test_a_backend_that_is_none_is_refused_and_threads_are_one() -> None:
+def test_an_unknown_backend_is_refused_and_threads_are_accepted() -> None:
     problems = users(2, size=3)
     with pytest.raises(InputError, match="backend"):
         design_many(problems, n_jobs=2, backend="carrier pigeon")

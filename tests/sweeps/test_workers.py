@@ -196,12 +196,12 @@ def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("given", [0, -1, "1", float("inf"), True])
-def test_a_time_limit_that_is_none_is_refused(given: Any) -> None:
+def test_an_invalid_time_limit_is_refused(given: Any) -> None:
     with pytest.raises(InputError, match="time_limit"):
         design_many([], time_limit=given)
 
 
-def test_what_is_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_problem_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that each design moves on by a second, for which it gets what is left."""
     now, limits = [1000.0], list[float]()
 
@@ -252,7 +252,7 @@ def interrupting(monkeypatch: pytest.MonkeyPatch, last: int) -> None:
     monkeypatch.setattr(tasks, "design", pressed)
 
 
-def test_ctrl_c_returns_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_returns_finished_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     problems = users(5)
     interrupting(monkeypatch, 2)
     with pytest.warns(UserWarning, match="interrupted: 2 of 5 problems are designed"):
@@ -272,7 +272,7 @@ def test_ctrl_c_before_anything_is_finished_is_raised(monkeypatch: pytest.Monkey
         list(design_each(users(3), route="linear-program"))
 
 
-def test_ctrl_c_while_processes_work_returns_what_is_finished(
+def test_ctrl_c_while_processes_work_returns_finished_problems(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The answers of the fourth and later problems are there; those of the first two, and more."""

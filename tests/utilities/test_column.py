@@ -491,7 +491,7 @@ def test_what_the_aggregator_reads_attains_the_value(case: tuple[Channel, Prior]
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("notion", ["ldp", "lip", "pml"])
-def test_one_input_tells_nothing(notion: str, objective: str) -> None:
+def test_one_input_has_no_information(notion: str, objective: str) -> None:
     solution = design(drawn(notion, objective, 1, seed=0))
     value = 1 if objective == "accuracy" else 0
     assert solution.value == solution.bound == value
@@ -500,7 +500,7 @@ def test_one_input_tells_nothing(notion: str, objective: str) -> None:
 
 
 @pytest.mark.parametrize("notion", [LDP(0), LIP(0), PML(0), AsymmetricLift(0, "inf")])
-def test_epsilon_zero_leaves_what_the_prior_tells(notion: Notion) -> None:
+def test_epsilon_zero_leaves_the_information_of_the_prior(notion: Notion) -> None:
     prior = Prior([0.5, 0.2, 0.2, 0.1])
 
     def best(utility: ColumnUtility) -> Fraction:
@@ -517,7 +517,7 @@ def test_epsilon_zero_leaves_what_the_prior_tells(notion: Notion) -> None:
 
 
 @pytest.mark.parametrize("utility", UTILITIES.values(), ids=UTILITIES)
-def test_without_limits_everything_is_told(utility: ColumnUtility) -> None:
+def test_without_limits_the_identity_is_optimal(utility: ColumnUtility) -> None:
     prior = Prior([0.5, 0.2, 0.2, 0.1])
     solution = design(Problem(range(4), ContextAwareLDP([["inf"] * 4] * 4), utility, prior=prior))
     identity = Channel.from_matrix(np.eye(4))
@@ -532,7 +532,7 @@ def test_histogram_and_values_together_are_refused() -> None:
         PosteriorMeanSquaredError(histogram=1)  # type: ignore[arg-type]
     # words have a histogram, and no numbers
     Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError(histogram=True))
-    with pytest.raises(InputError, match="one number for each input"):
+    with pytest.raises(InputError, match="give a number for each"):
         Problem(["a", "b"], LDP(1), PosteriorMeanSquaredError())
 
 

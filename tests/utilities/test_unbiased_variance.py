@@ -89,7 +89,7 @@ def test_two_outputs_for_three_inputs() -> None:
         assert utility.decoder(channel, PRIOR) == (-2, 2)
     assert UnbiasedVariance(worst_case=True).value(channel, PRIOR) == 4
     assert UnbiasedVariance().value(channel, PRIOR) == 4 - Fraction(1, 2)
-    with pytest.raises(InputError, match="can be read without bias"):
+    with pytest.raises(InputError, match="no unbiased reading of f"):
         UnbiasedVariance([-1, 0, 2]).value(channel, PRIOR)
 
 

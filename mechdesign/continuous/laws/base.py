@@ -1,4 +1,4 @@
-"""What a law of a continuous input is: moments of the cells of any partition, for the kernel.
+"""The base class of laws of a continuous input: moments of the cells of any partition.
 
 A design and its proof read nothing of a law but what :mod:`mechdesign.kernel.rounding` says: means
 over the cells between nodes. A law that the kernel knows by name is stated so in files, and the

@@ -76,7 +76,7 @@ class Samples(SampleLaw):
         check_size("entries", len(given), "samples")
         found = [as_fraction(value, f"samples[{n}]") for n, value in enumerate(given)]
         if not found:
-            raise InputError("samples", "at least one number", "none")
+            raise InputError("samples", "numbers", "none", fault="there are no samples")
         self.values = tuple(sorted(found))
         # sums of all values below, of their squares and so on, as integers over powers of a unit
         self._unit = math.lcm(*(value.denominator for value in self.values))
@@ -210,7 +210,8 @@ class KDE(SampleLaw):
             spread = float(np.diff(np.quantile(values, [0.25, 0.75]))[0]) / 1.34
             sizes = [size for size in (float(values.std()), spread) if size > 0]
             if not sizes:
-                raise InputError("bandwidth", "a number > 0, as all samples are equal", "none")
+                fault = "all samples are equal: state a bandwidth"
+                raise InputError("bandwidth", "a number > 0", "none", fault=fault)
             width = 0.9 * math.sqrt(3) * min(sizes) * len(values) ** -0.2
             bandwidth = f"{width:.4g}"
         self.bandwidth = as_fraction(bandwidth, "bandwidth", expected="a number > 0")

@@ -33,7 +33,7 @@ SCIPY = {
     "lognormal": "lognorm",
     "beta": "beta",
 }
-"""What scipy.stats calls them; its names are accepted too."""
+"""The names in scipy.stats, which are accepted too."""
 
 SAME = {other: name for name, other in SCIPY.items()}
 
@@ -213,7 +213,8 @@ class GaussianMixture(DensityLaw):
             from sklearn.mixture import GaussianMixture as Fitted
         except ImportError:
             hint = "pip install scikit-learn"
-            raise UnsupportedError("fit", "scikit-learn to be installed", "none", hint) from None
+            fault = "scikit-learn is not installed"
+            raise UnsupportedError("fit", "scikit-learn", "none", hint, fault) from None
         from mechdesign.continuous.laws.empirical import Samples
 
         values = np.array(list(map(float, Samples(samples).values)))[:, None]

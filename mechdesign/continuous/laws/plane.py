@@ -215,7 +215,7 @@ class PlaneSamples(PointLaw):
                 (as_fraction(pair[0], f"samples[{n}]"), as_fraction(pair[1], f"samples[{n}]"))
             )
         if not found:
-            raise InputError("samples", "at least one point", "none")
+            raise InputError("samples", "points", "none", fault="there are no samples")
         self.points = tuple(found)
 
     def check(self, box: Box) -> None:

@@ -201,7 +201,7 @@ def _tiled(
 
 
 class _Proofs:
-    """What the kernel says of a noise, and of bounds."""
+    """The kernel's results for a noise and its bounds."""
 
     def __init__(self, problem: Problem, noise: LatticeNoise) -> None:
         self._tables = [noise.to_table()["law"], problem_table(problem)]

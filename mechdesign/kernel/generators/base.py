@@ -1,4 +1,4 @@
-"""What a generator of a cone is: a family of rows, of which privacy and bounds are made.
+"""The base class of generators of cones: families of rows, for privacy and for bounds.
 
 A row says ``left . q <= e**exponent right . q`` of every column q of a private channel, with
 left, right >= 0. Checking privacy rounds ``e**exponent`` down (a stricter row); proving a bound
@@ -149,12 +149,12 @@ class Generator(ABC):
         return self.moved(factor, Fraction(0))
 
     def asks(self, k: int) -> bool:
-        """Return whether it has a row at all."""
+        """Return whether it has any row."""
         return any(True for _ in self.keys(k))
 
     @abstractmethod
     def size(self, k: int) -> int:
-        """Return how many entries of a column the test looks at."""
+        """Return how many entries of a column the test reads."""
 
     def on(self: G, kept: Sequence[int]) -> G | None:
         """Return rows on some inputs alone, which hold for private columns; None for none."""

@@ -46,7 +46,7 @@ class Constant:
         return frozenset(self.protected or ())
 
     def check(self, k: int) -> None:
-        """Raise unless it is of k inputs."""
+        """Raise unless it fits k inputs."""
         need(self.block is None or len(self.block) == k, "expected a block for each input")
         need(all(x < k for x in self.protected or ()), "a protected input does not exist")
 
@@ -90,7 +90,7 @@ class Matrix:
         return None if x == z or isinstance(found, str) else found
 
     def check(self, k: int) -> None:
-        """Raise unless it is of k inputs."""
+        """Raise unless it fits k inputs."""
         square = len(self.table) == k and all(len(row) == k for row in self.table)
         need(square, f"expected a {k} x {k} matrix of exponents")
 

@@ -1,4 +1,4 @@
-"""Rows on what lies behind the input: w = B q lies in an inner cone, for a matrix B >= 0.
+"""Rows on a latent variable behind the input: w = B q lies in an inner cone, for B >= 0.
 
 Row s of B is P(x | s), the law of the input given the value s of a sensitive attribute, so that w_s
 is the probability of the output given s. A row of the inner cone is pulled back: ``left . (B q)``

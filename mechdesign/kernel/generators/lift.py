@@ -34,7 +34,7 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 
 def distribution(p: Sequence[Fraction], k: int) -> Prior:
-    """Return a distribution on k inputs; raise CertificateError if it is none."""
+    """Return a distribution on k inputs; raise CertificateError if it is invalid."""
     fits = len(p) == k and min(p) >= 0 and sum(p) == 1
     need(fits, "expected a distribution on the inputs")
     return tuple(p)
@@ -88,7 +88,7 @@ class Ball:
         return sum(abs(a - b) for a, b in zip(p, self.center, strict=True)) <= 2 * self.radius
 
     def extreme(self) -> tuple[Extreme, int]:
-        """Return the same: mass moves to the best input, from the worst inputs first."""
+        """See :meth:`Listed.extreme`: mass moves to the best input, from the worst inputs first."""
         (*center, radius), whole = over_one_denominator((*self.center, self.radius))
 
         def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
@@ -120,7 +120,7 @@ class Box:
         return all(a <= v <= b for a, v, b in zip(self.low, p, self.high, strict=True))
 
     def extreme(self) -> tuple[Extreme, int]:
-        """Return the same: the mass beyond the lower ends goes to the best inputs."""
+        """See :meth:`Listed.extreme`: the mass above the lower bounds goes to the best inputs."""
         (low, high), whole = lattice((self.low, self.high))
 
         def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
@@ -158,7 +158,7 @@ class Lift(Generator):
         return Row({x: ONE}, limit, p) if side == "upper" else Row(p, limit, {x: ONE})
 
     def listed(self) -> tuple[tuple[Fraction, ...], ...]:
-        """Return the priors that rows are about."""
+        """Return the priors of the rows."""
         words = "the members of a set of priors are not listed"
         return expect(self.priors, Listed, words).priors
 
@@ -215,7 +215,7 @@ class Lift(Generator):
         return replace(self, priors=Listed(inside)) if inside else None
 
     def check(self, k: int) -> None:
-        """Raise unless the priors are of k inputs."""
+        """Raise unless the priors fit k inputs."""
         self.priors.check(k)
 
     def add(self, block: Block, nodes: list[list[int]]) -> None:

@@ -90,7 +90,7 @@ class Ratio(Generator):
         return Ratio(self.exponents.on(kept), prior)
 
     def check(self, k: int) -> None:
-        """Raise unless the exponents and the prior are of k inputs."""
+        """Raise unless the exponents and the prior fit k inputs."""
         self.exponents.check(k)
         if self.prior is not None:
             need(len(self.prior) == k and min(self.prior) > 0, "expected a prior without zeros")

@@ -1,4 +1,4 @@
-"""Listed rows: e**-exponent left . q <= right . q, of a user's own."""
+"""Listed rows: e**-exponent left . q <= right . q, for notions of a user."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Rows(Generator):
         return Row(dict(listed.left), listed.exponent, dict(listed.right))
 
     def keys(self, k: int) -> Iterable[Key]:
-        """Return the number of each row that asks anything."""
+        """Return the number of each row that is not empty."""
         return (("", n, 0) for n, row in enumerate(self.rows) if any(v for _, v in row.left))
 
     def size(self, k: int) -> int:

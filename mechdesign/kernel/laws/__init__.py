@@ -1,4 +1,4 @@
-"""Files of structured mechanisms: a law of a few integers in the place of a matrix.
+"""Files of structured mechanisms: a law of a few integers instead of a matrix.
 
 A law is checked for what its integers say of one notion, a single generator whose rows have one
 exponent. Where noise was designed for a problem, its value and a bound on the loss of every private
@@ -47,7 +47,7 @@ class LawFile:
 
 @dataclass(frozen=True, kw_only=True)
 class DesignedLawFile(Designed):
-    """Noise that was designed, with the problem and the proof."""
+    """Designed noise with its problem and proof."""
 
     law: Laws
     certificate: Certificate
@@ -87,7 +87,7 @@ def verify_law(document: dict[str, Any]) -> Verified:
 
 
 def _verify_privacy(notion: Any, claims: tuple[Claim, ...], leak: Leak) -> str:
-    """Check the notion as stated, and that the claimed leakage is the least that holds."""
+    """Check the notion as stated, and that the claimed leakage is the least possible."""
     name, shown = notion.name, claims[0].leakage if claims else 0.0
     wanted = Claim(name, shown, certified=True, epsilon=float(notion.epsilon))
     need(claims == (wanted,), f"{name}: what is claimed is not the notion of the problem")

@@ -1,4 +1,4 @@
-"""What a law is: a few integers that determine a large channel, and what it leaks.
+"""The base class of laws: a few integers that determine a large channel and its leakage.
 
 A law checks that its integers determine a channel (every row sums to 1), and returns what that
 leaks under a generator whose rows all have one exponent a. For most laws that is the largest
@@ -30,7 +30,7 @@ TOLERANCE = Fraction(1, 10**9)
 
 @dataclass(frozen=True)
 class Leak(ABC):
-    """What a law leaks under a generator; ``stated`` is the one exponent of its rows."""
+    """The leakage of a law under a generator; ``stated`` is the one exponent of its rows."""
 
     stated: Fraction
 
@@ -40,7 +40,7 @@ class Leak(ABC):
 
     @abstractmethod
     def reaches(self, a: Fraction) -> bool:
-        """Return whether that much is leaked, but for a small share."""
+        """Return whether at least this much leaks, up to a small relative error."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Law(ABC):
 
     @abstractmethod
     def leak(self, part: Cone, k: int) -> Leak:
-        """Return what the channel leaks under a generator on k inputs.
+        """Return the leakage of the channel under a generator on k inputs.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class Law(ABC):
         """
 
     def steps(self, part: Cone, k: int) -> int:
-        """Return how much work :meth:`leak` and the comparison are at most, from sizes."""
+        """Return a bound on the work of :meth:`leak` and the comparison, from sizes."""
         return 100
 
 

@@ -28,7 +28,7 @@ __all__ = ["ByComponent", "HighLow", "Part"]
 
 @dataclass(frozen=True)
 class Part:
-    """A law on some of the inputs, and the epsilon that it was made for."""
+    """A law on some of the inputs, and its epsilon."""
 
     epsilon: Fraction
     law: Alone | InClear

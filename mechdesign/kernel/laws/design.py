@@ -58,7 +58,7 @@ Run = tuple[int, int, int]
 
 
 def loss_steps(noise: Torus, statement: Statement) -> int:
-    """Return how much work the loss is at most, from sizes."""
+    """Return a bound on the work of the loss, from sizes."""
     return min(_run_steps(noise, statement), _Moves(noise, statement).steps)
 
 

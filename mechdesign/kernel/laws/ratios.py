@@ -173,7 +173,7 @@ class OptimizedUnaryEncoding(ConstantLaw):
 
 @dataclass(frozen=True)
 class SymmetricUnaryEncoding(OptimizedUnaryEncoding):
-    """The same, with q = 1 - p, which is of no meaning here."""
+    """The same with q = 1 - p; the check does not depend on that."""
 
     kind: ClassVar[str] = "symmetric-unary-encoding"
 
@@ -201,7 +201,7 @@ class InClear(ConstantLaw):
 
     def ratios(self, k: int) -> Ratios:
         """Check that there is one input."""
-        need(k == 1, "an input that should not be is told in clear")
+        need(k == 1, "a protected input is released unmasked")
         return Ratios(ONE, ONE)
 
 

@@ -79,7 +79,7 @@ class Torus(Leak):
 
     @cached_property
     def gaps(self) -> list[int]:
-        """By how much each length exceeds the one before at least, over 2**BITS."""
+        """Lower bounds on the differences of successive lengths, over 2**BITS."""
         lengths = list(self.counts)[: len(self.law.weights)]
         if self.law.power == 1:
             return [(b - a) << BITS for a, b in pairwise(lengths)]
@@ -96,7 +96,7 @@ class Torus(Leak):
         return True
 
     def reaches(self, a: Fraction) -> bool:
-        """Return whether the noise leaks as much as this, but for a share of 1e-6 at most."""
+        """Return whether the noise leaks at least this much, up to a relative error of 1e-6."""
         less, ratio = SHARE * a * self.step, Fraction(*self.law.weights[:2])
         return a == 0 or (less <= LARGEST_STEP and ratio > exp_upper(less))
 

@@ -78,7 +78,7 @@ class Boxes(Linearization):
 
 
 def _halves(box: Sides | None, x: int, cut: int) -> list[Sides | None]:
-    """Return the upper part, which waits, and the lower part."""
+    """Return the upper part, which is kept for later, and the lower part."""
     if box is None:
         return [None, None]
     low, high = box

@@ -18,7 +18,7 @@ from mechdesign.kernel.statement import Statement
 
 @dataclass(frozen=True)
 class Costs(Linearization):
-    """A mean loss, as it is."""
+    """A mean loss, unchanged."""
 
     kind: ClassVar[str] = "costs"
 

@@ -63,5 +63,5 @@ class Decoders(Linearization):
         return Program(aim.constant, costs, join=lambda found: parabolas(found, bent))
 
     def steps(self, statement: Statement) -> int:
-        """Return the entries of the nodes and what is between them."""
+        """Return the entries of the nodes and of the gaps between them."""
         return 4 * statement.k * len(self.nodes)

@@ -1,4 +1,4 @@
-"""A convex gain, as it is."""
+"""A convex gain, unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mechdesign.kernel.statement import Statement
 
 @dataclass(frozen=True)
 class AsGain(Linearization):
-    """Nothing to do."""
+    """The identity."""
 
     kind: ClassVar[str] = "gain"
 

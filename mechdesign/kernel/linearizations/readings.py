@@ -1,4 +1,4 @@
-"""The variance of unbiased readings v, Sum_y v_y**2 w . q_y - w . f**2, whatever they are.
+"""The variance of any unbiased readings v, Sum_y v_y**2 w . q_y - w . f**2.
 
 As Sum_y v_y Q[x, y] = f_x, for any slopes m it is m . f - w . f**2 + Sum_y c(v_y) . q_y with
 c(v) = v**2 w - v m. So a column may have the cost c(v) of any real v. Between probes they are
@@ -44,5 +44,5 @@ class Readings(Linearization):
         return Program(constant, costs, join=lambda found: parabolas(found, bent), tails=2)
 
     def steps(self, statement: Statement) -> int:
-        """Return the entries of the nodes and what is between them."""
+        """Return the entries of the nodes and of the gaps between them."""
         return 4 * statement.k * (len(self.probes) + 2)

@@ -1,4 +1,4 @@
-"""From words to a statement: the tables of a problem, and what they mean.
+"""Compiles the tables of a problem to a statement.
 
 :func:`compile_problem` is the only way from a problem in a file to what is proved about it.
 """
@@ -60,7 +60,7 @@ class ProblemTable:
     constraints: tuple[str, ...] = ()
 
     def steps(self) -> int:
-        """Return how much work it is to compile it, from sizes."""
+        """Return a bound on the work of compiling it, from sizes."""
         k, parts = self.domain.size, (*self.privacy, self.utility)
         pairs = sum(isinstance(p, Notion | NamedObjective) and p.of_pairs for p in parts)
         return 10 * k * (1 + len(parts)) + 2 * k * k * pairs
@@ -76,7 +76,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What a problem means.
+    """A compiled problem.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Compiled:
         return self.table.outputs
 
     def alone(self, notion: Notion) -> Statement:
-        """Return the statement that asks for one notion only, without an objective.
+        """Return the statement of one notion only, without an objective.
 
         A notion may be one of the problem at another leakage: ``notion.at(leakage)``.
         """
@@ -143,7 +143,7 @@ def compile_problem(table: ProblemTable) -> Compiled:
 
 
 def _asked(notion: Notion, inputs: Inputs) -> tuple[tuple[Cone, ...], tuple[Limit, ...]]:
-    """Return what a notion asks, checked to be of the inputs."""
+    """Return the generators and limits of a notion, checked against the inputs."""
     try:
         cone, limits = notion.asked(inputs)
     except ArithmeticError as error:

@@ -1,4 +1,4 @@
-"""What a notion and an objective by name are: words that compile to a statement."""
+"""The base classes of notions and objectives by name, which compile to a statement."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Named:
 
     @property
     def name(self) -> str:
-        """What a file calls it."""
+        """The name in a file."""
         return str(self.kind)  # type: ignore[attr-defined]
 
 
 class Notion(Named, ABC):
-    """What is asked of a channel, in words."""
+    """A notion by name."""
 
     tag: ClassVar[str] = "notion"
     of_pairs: ClassVar[bool] = False
@@ -115,7 +115,7 @@ class Conic(Notion):
         """Return the generator."""
 
     def asked(self, on: Inputs) -> Asked:
-        """Return the generator, or that of what lies behind the inputs."""
+        """Return the generator, or that of the sensitive attribute."""
         if self.secret is None:
             return (self.generator(on),), ()
         rows, values = self.secret.behind(on)
@@ -130,7 +130,7 @@ class Budgeted(Conic):
 
 
 class NamedObjective(Named, ABC):
-    """What is optimized, in words.
+    """An objective by name.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class NamedObjective(Named, ABC):
 
     @abstractmethod
     def form(self, on: Inputs, outputs: Outputs) -> Objective | None:
-        """Return what is minimized; None for an objective that the kernel does not know.
+        """Return the objective to minimize; None for one that the kernel does not know.
 
         Raises
         ------

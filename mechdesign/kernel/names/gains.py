@@ -61,7 +61,7 @@ class PosteriorError(NamedObjective):
 
     @property
     def reads(self) -> str:  # type: ignore[override]
-        """What an aggregator reads from an output."""
+        """The reading of an output by the aggregator."""
         return "posterior" if self.histogram else "mean"
 
     def form(self, on: Inputs, outputs: Outputs) -> Objective:

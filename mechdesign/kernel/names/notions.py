@@ -35,11 +35,11 @@ class OwnNotion(Notion):
 
     @property
     def name(self) -> str:
-        """What a file calls it."""
+        """The name in a file."""
         return self.notion
 
     def asked(self, on: Inputs) -> Asked:
-        """Return what it states."""
+        """Return its generators and limits."""
         return self.cone, self.limits
 
     def at(self, leakage: Fraction) -> Notion:

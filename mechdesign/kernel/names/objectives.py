@@ -19,7 +19,7 @@ class OwnObjective(NamedObjective):
 
     @property
     def name(self) -> str:
-        """What a file calls it."""
+        """The name in a file."""
         return self.objective
 
     def form(self, on: Inputs, outputs: Outputs) -> None:

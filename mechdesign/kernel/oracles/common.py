@@ -1,4 +1,4 @@
-"""What oracles share: the natural weights, blocks of inputs, and the bounds of a cone on them."""
+"""Shared by oracles: the natural weights, blocks of inputs, and the bounds of a cone on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every private kernel on a box loses at least: a finite program on the nodes of its axes.
+"""A lower bound on the loss of private kernels on a box: a finite program on nodes.
 
 *Bound, squared distance, on average.* As on an interval: the loss of K is Sum_i P_i Sum_y K_i(y)
 |t_i - y|**2 less the mean of v. Outputs beyond the box move to its nearest point. One in a cell is

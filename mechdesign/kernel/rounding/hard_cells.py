@@ -1,4 +1,4 @@
-"""What kernels that are private by distance lose at least, on average: means over hard cells.
+"""A lower bound on the mean loss of kernels that are private by distance: means over hard cells.
 
 K_c is the mean of K over the cell c, m_c that
 of x. With b the common end of c and the next cell, and t the distance of x to it, K(y|x) is at most

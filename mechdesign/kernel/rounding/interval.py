@@ -1,4 +1,4 @@
-"""What every private kernel on an interval loses at least: a finite program on its nodes.
+"""A lower bound on the loss of private kernels on an interval: a finite program on its nodes.
 
 Notation: a private kernel K, nodes t_i with weights w_i and masses P_i, averages
 K_i = (1/P_i) integral of w_i K dmu, which are private on the nodes (Theorem 1 of the package).

@@ -43,7 +43,7 @@ class Rounded:
 
     @property
     def domain(self) -> str:
-        """What it is on, in words."""
+        """The domain in words."""
         return "interval" if len(self.axes) == 1 else "box"
 
     @property
@@ -68,7 +68,7 @@ class Rounded:
 
     @cached_property
     def labels(self) -> tuple[object, ...]:
-        """What the channel calls its inputs: numbers from 0, or pairs of them."""
+        """The labels of the inputs: numbers from 0, or pairs of them."""
         if len(self.axes) == 1:
             return tuple(range(len(self.axes[0])))
         return tuple(product(*(range(len(axis)) for axis in self.axes)))

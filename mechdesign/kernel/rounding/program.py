@@ -27,7 +27,7 @@ Costs = tuple[list[list[int]], int]
 
 @dataclass(frozen=True)
 class Program:
-    """A finite problem, and what its optimum less a number is: a bound on all kernels.
+    """A finite problem whose optimum, less a number, is a bound on all kernels.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Program:
 
     @cached_property
     def statement(self) -> Statement:
-        """What is asked."""
+        """The statement."""
         found = compile_problem(self.table).statement
         if self.costs is None:
             return found

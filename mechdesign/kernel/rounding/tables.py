@@ -90,7 +90,7 @@ RoundedLosses = MeanAbsoluteError | MeanSquaredDistance | Euclidean | Estimate |
 
 @dataclass(frozen=True)
 class RoundedProblem:
-    """What is asked of a number on an interval, or of a point of a box.
+    """A problem on an interval or a box.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The loss of a kernel on an interval or a box, rounded up, and what it leaks by distance.
+"""The loss of a kernel on an interval or a box, rounded up, and its leakage by distance.
 
 Let d be the loss and v(x) = Sum_ij w_i w_j |t_i - t_j|**2 / 2 the variance of the rounding of x. d
 is convex, so that d(x, y) <= Sum_j w_j(x) d(t_j, y), less v(x) for the square, where it is an

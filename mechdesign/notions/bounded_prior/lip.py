@@ -36,7 +36,7 @@ class BoundedPriorBudget(BudgetNotion, ForEveryPrior):
 
 
 class BoundedPriorLIP(BoundedPriorBudget):
-    """LIP for every prior in a set: what holds although the prior is only roughly known.
+    """LIP for every prior in a set: a guarantee for a prior that is only roughly known.
 
     Parameters
     ----------

@@ -102,7 +102,9 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
                 raise InputError("distance", f"{need} as the domain for {given!r}", domain)
             found = ExactTable.distances(points, points, given)
         if not found.numerators.any():
-            raise InputError("distance", "distances that are not all 0", "only zeros")
+            raise InputError(
+                "distance", "a nonzero distance", "only zeros", fault="all distances are 0"
+            )
         return found
 
     def aligned(self, domain: Domain) -> AttackError:

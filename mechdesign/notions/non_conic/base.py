@@ -67,7 +67,7 @@ class NonConicNotion(WholeChannelNotion, BudgetNotion):
 
 
 class ApproximateNotion(NonConicNotion):
-    """What a notion on columns asks, but for events of a small probability ``delta``."""
+    """A notion on columns that may fail with a small probability ``delta``."""
 
     on_interval = "mixture"
 

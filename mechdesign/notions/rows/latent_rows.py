@@ -36,7 +36,7 @@ FLOAT_BITS = 1000
 """Integers of so many bits fit a float, whose exponents end at 2**1024."""
 
 TAIL = " of the sensitive attribute"
-"""What the names of rows end with."""
+"""Ends the names of rows."""
 
 
 class LatentRows(Family):

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 LATENT = "secret-"
-"""What the name of a side of multipliers begins with where the rows are on a latent variable."""
+"""Begins the names of sides of multipliers of rows on a latent variable."""
 
 NUMBERED = "row"
 """The side of multipliers whose ``x`` is the number of a row in the order of the family."""

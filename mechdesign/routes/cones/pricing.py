@@ -49,7 +49,7 @@ class Start:
 
 @dataclass(frozen=True)
 class PricedColumns:
-    """What a pricer finds at some potentials u.
+    """The result of a pricer at potentials u.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What bounds a sum by delta, solved from the strict notion: its optimum, mixed with the truth.
+"""Bounds on a sum by delta, solved from the strict notion: its optimum, mixed with the truth.
 
 With delta = 0 such a notion is a cone of columns (approximate LDP is LDP), and the optimum there is
 a matter of milliseconds. Let Q be that channel, T the one that sends each input's best output.

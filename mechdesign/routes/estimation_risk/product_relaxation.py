@@ -106,7 +106,7 @@ class ProvedProducts:
 
 @dataclass(frozen=True)
 class ProductBound:
-    """What proves the bound.
+    """Evidence for the bound.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What proves a bound on a risk of estimation: an estimator, and potentials that price its gain."""
+"""Evidence for a bound on a risk of estimation: an estimator, and prices of its gain."""
 
 from __future__ import annotations
 

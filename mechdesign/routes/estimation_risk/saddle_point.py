@@ -42,7 +42,7 @@ __all__ = ["Mixture", "best_mixture"]
 
 MOST_STEPS = 120
 GOAL = 1e-12
-"""What complementarity is driven to, relative to the risk."""
+"""The target of complementarity, relative to the risk."""
 
 CENTERING = ((0.9, 0.02), (0.5, 0.1), (0.0, 0.5))
 """The share of the complementarity to aim at, by the least length of the step before."""

@@ -44,7 +44,7 @@ BETTER, GAP = 0.01, 1e-2
 """The rounds go on while the bound gains this share, and leave such a gap of the gain."""
 
 LEAST = 1e-9
-"""What M_xx is above 1 by, at least."""
+"""The least excess of M_xx over 1."""
 
 
 class _Squares(ColumnUtility):

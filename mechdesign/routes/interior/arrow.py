@@ -71,7 +71,7 @@ class ArrowRows:
 
     @property
     def pattern(self) -> tuple[bytes, bytes, int, bool]:
-        """What the rows of all problems of a batch share."""
+        """The structure shared by the rows of all problems of a batch."""
         return self.x.tobytes(), self.j.tobytes(), self.n_free, self.definition is None
 
     @classmethod

@@ -91,7 +91,7 @@ to be far from the boundary of a cone nearby."""
 
 @dataclass(frozen=True)
 class InteriorResult:
-    """What the method ends with; arrays have the problems of the batch first.
+    """The result of the method; arrays have the problems of the batch first.
 
     Attributes
     ----------

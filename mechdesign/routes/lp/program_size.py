@@ -16,7 +16,7 @@ comes first; up to the second, HiGHS is tried after it."""
 
 
 class ProgramSize(NamedTuple):
-    """What decides how a linear program is solved.
+    """The sizes that decide how a linear program is solved.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
-"""What applies to any program. Inputs are merged first, as their bounds may then imply others."""
+"""Reductions of any program. Inputs are merged first, as their bounds may then imply others."""
 
 UNLIKELY = 1e-10
 """The share of the largest cost that an input of prior 0 has, in the program only: its best row is

@@ -75,7 +75,7 @@ class ConicProgram:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a backend found.
+    """The answer of a backend.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ Backend: TypeAlias = Callable[[ConicProgram, Limits], Answer]
 
 @dataclass(frozen=True)
 class Reduced:
-    """What a reduction left of a program.
+    """A reduced program.
 
     Attributes
     ----------

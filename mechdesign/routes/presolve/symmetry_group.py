@@ -99,7 +99,7 @@ class Symmetry:
 
     @property
     def note(self) -> str:
-        """What is left, in words."""
+        """The reduced problem, in words."""
         left, of = len(self.representatives), len(self.output_orbit)
         orbits, inputs = len(self.orbit_size), len(self.input_orbit)
         return f"symmetries leave {left} of {of} outputs and {orbits} of {inputs} row sums"

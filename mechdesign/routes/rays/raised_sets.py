@@ -200,7 +200,7 @@ class RaisedSets:
 
 @dataclass(frozen=True)
 class _Found:
-    """What the search in a block leaves.
+    """The result of the search in a block.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class _Block:
         self.block, self.inputs = cone.blocks[place]
         self.prior, self.low, self.size, self.utility = prior, cone.low, cone.size, utility
         self.weights = (1 - self.low) * prior[self.inputs]
-        """What raising each protected input adds to t."""
+        """The increase of t when each protected input is raised."""
         self.least = self.low * float(prior[self.block].sum())
         self.most = self.least + float(self.weights.sum())
         order = np.argsort(prior[self.inputs], kind="stable")

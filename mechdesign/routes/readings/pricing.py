@@ -38,7 +38,7 @@ class Priced:
 
 
 class Pricer(Protocol):
-    """What finds the cheapest rays of one cone."""
+    """Finds the cheapest rays of one cone."""
 
     probes: int
     """How many readings a round of the search may look at."""

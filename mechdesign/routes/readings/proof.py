@@ -1,4 +1,4 @@
-"""What proves a bound on the variance of unbiased readings: probes, with prices or multipliers."""
+"""Evidence for a bound on the variance of unbiased readings: probes with prices or multipliers."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ class Divergence(ColumnUtility):
         """Look the inputs up."""
         first, second = self.weights(domain)
         if first == second:
-            raise InputError("second", "another mixture than first", "the same")
+            fault = "the two mixtures are equal"
+            raise InputError("second", "another mixture", "the same", fault=fault)
 
     def on(self, domain: Domain) -> Divergence:
         """Return the divergence with weights for all inputs, in the order of the domain."""
@@ -68,7 +69,8 @@ class Divergence(ColumnUtility):
         for key, mixture in (("first", self.first), ("second", self.second)):
             pairs = zip(mixture.given, prior, strict=True)
             if mixture.is_aligned and any(w and not p for w, p in pairs):
-                raise InputError("prior", f"probabilities above 0 at the inputs of {key}", "0")
+                fault = f"an input of {key} has probability 0"
+                raise InputError("prior", "probabilities > 0", "0", fault=fault)
 
     def infinite_without(self, domain: Domain) -> tuple[BoolArray, BoolArray] | None:
         """Return the inputs one of which must stay possible, and those that need it."""
@@ -94,7 +96,7 @@ class Divergence(ColumnUtility):
             If the weights are not written out: see :meth:`on`.
         """
         if not (self.first.is_aligned and self.second.is_aligned):
-            raise UnsupportedError("first", "weights in the order of the domain", "others")
+            raise UnsupportedError("first", "weights in the order of the domain", "labels")
         a, b = (np.array(list(map(float, m.given))) @ columns for m in (self.first, self.second))
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.term(a, b)
@@ -117,8 +119,8 @@ class Divergence(ColumnUtility):
                 for side in (first, second)
             )
             if a and not b and self.may_be_infinite:
-                expected = "reports of the first mixture that the second sends too"
-                raise InputError("channel", expected, f"one that makes {self.name} infinite")
+                fault = f"a report of the first mixture only makes {self.name} infinite"
+                raise InputError("channel", "a finite divergence", "infinity", fault=fault)
             total += self.exact_term(a, b)
         return total
 

@@ -69,7 +69,7 @@ class FisherInformation(ColumnUtility):
     def __init__(self, scores: Any) -> None:
         rows, labels = _read(scores)
         if not any(map(any, rows)):
-            raise InputError("scores", "numbers that are not all 0", "only zeros")
+            raise InputError("scores", "a nonzero score", "only zeros", fault="all scores are 0")
         self._rows, self._labels = rows, labels
 
     def rows(self, domain: Domain) -> list[Row]:
@@ -103,7 +103,7 @@ class FisherInformation(ColumnUtility):
             If the scores count by label: see :meth:`on`.
         """
         if self._labels is not None:
-            raise UnsupportedError("scores", "scores in the order of the domain", "others")
+            raise UnsupportedError("scores", "scores in the order of the domain", "labels")
         scores = np.array([[float(s) for s in row] for row in self._rows])
         law = prior @ columns
         square = (((prior[:, None] * scores).T @ columns) ** 2).sum(axis=0)
@@ -150,5 +150,6 @@ def _read(scores: Any) -> tuple[list[Row], Labels | None]:
         for x, row in enumerate(listed)
     ]
     if not rows or len(set(map(len, rows))) > 1 or not rows[0]:
-        raise InputError("scores", "as many scores for each input", "lists of other lengths")
+        fault = "the lists of scores differ in length or are empty"
+        raise InputError("scores", "as many scores for each input", "others", fault=fault)
     return rows, labels

@@ -192,14 +192,14 @@ def test_it_falls_with_reports_and_grows_with_the_budget() -> None:
         assert sorted(set(series)) == series
 
 
-def test_the_sum_of_single_ones_tells_what_their_shuffle_does() -> None:
+def test_the_sum_of_single_ones_leaks_as_much_as_their_shuffle() -> None:
     mechanism = GeneralizedRandomizedResponse(5, 2)
     summed, shuffled = (f(mechanism, 500, "1e-6") for f in (after_aggregation, after_shuffling))
     assert (summed.epsilon, summed.at_least) == (shuffled.epsilon, shuffled.at_least)
     assert summed.others is None
 
 
-def test_a_sum_tells_less_than_the_shuffled_vectors() -> None:
+def test_a_sum_leaks_less_than_the_shuffled_vectors() -> None:
     for kind in KINDS:
         mechanism = kind(3, 1)
         summed = after_aggregation(mechanism, 100, "1e-3")
@@ -268,7 +268,7 @@ def test_one_person_has_the_local_budget_and_no_budget_is_kept_below_it() -> Non
     assert told.to_json()["others"] == [0, 0]
 
 
-def test_what_is_no_mechanism_of_bits_is_refused() -> None:
+def test_mechanisms_without_bits_are_refused() -> None:
     with pytest.raises(InputError, match="mechanism"):
         after_aggregation(Channel.from_matrix([[1, 0], [0, 1]]), 10, "1e-6")  # type: ignore[arg-type]
     for other in (HadamardResponse(5, 1), SubsetSelection(5, 1)):

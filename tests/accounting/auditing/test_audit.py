@@ -119,7 +119,7 @@ def test_the_bound_is_that_of_clopper_and_pearson() -> None:
     assert set(found.bounds) == {("a", "b"), ("b", "a")}
 
 
-def test_the_bound_holds_as_often_as_it_says() -> None:
+def test_the_bound_has_its_confidence() -> None:
     """At confidence 0.8 fewer than 1 in 5 audits of an honest sampler refute it."""
     refuted = sum(
         audit(WARNER, draws=400, confidence=0.8, epsilon=1, rng=seed).refuted for seed in range(150)
@@ -187,7 +187,7 @@ def test_only_the_pairs_that_are_named_are_tested() -> None:
     assert audit(mangat, draws=20_000, epsilon=math.log(2), rng=1).refuted
 
 
-def test_a_result_says_that_it_proves_nothing() -> None:
+def test_a_passed_audit_is_marked_as_no_proof() -> None:
     found = audit(WARNER, draws=1000, epsilon=1, rng=1)
     assert "proves nothing" in repr(found)
     assert repr(audit(WARNER, draws=1000, rng=1)).startswith("epsilon is at least")

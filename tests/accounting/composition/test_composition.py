@@ -345,7 +345,7 @@ def test_what_leaks_without_bound() -> None:
     assert exact_delta([told], 5) == 1
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_mismatched_arguments_are_refused() -> None:
     with pytest.raises(InputError, match="channels: expected at least one channel"):
         compose([])
     with pytest.raises(InputError, match=r"channels\[1\]: expected the inputs of the first"):
@@ -364,7 +364,7 @@ def test_what_does_not_fit_is_refused() -> None:
         approximate_delta([WARNER], 1, interval=0.0)
 
 
-def test_one_input_has_no_other_to_be_told_from() -> None:
+def test_one_input_leaks_nothing() -> None:
     alone = Channel.from_matrix([["1/2", "1/2"]])
     assert exact_delta([alone, alone], 0) == 0
     assert approximate_delta([alone, alone], 0) == (0.0, 0.0)

@@ -51,7 +51,7 @@ def test_the_leakage_is_the_largest_found(
     assert high - low <= 1e-9
 
 
-def test_the_leakage_holds_what_mpmath_says_where_a_ratio_is_least_inside() -> None:
+def test_the_leakage_encloses_mpmath_where_a_ratio_is_least_inside() -> None:
     """Three values: between the outer two, g / f_1 is least inside of a segment."""
     made = LaplaceMechanism([0, 3, 4], Prior(["1/10", "8/10", "1/10"]), 1.5)
     with mpmath.workdps(30):

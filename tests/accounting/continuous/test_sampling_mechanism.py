@@ -35,7 +35,7 @@ def test_a_fine_discretization_has_its_delta_and_more_is_not_private(
 
 
 @given(st.fractions(0, 1, max_denominator=1000), st.fractions(0, 5, max_denominator=50))
-def test_an_atom_leaks_less_by_what_the_theorem_says(keep: Fraction, epsilon: Fraction) -> None:
+def test_an_atom_lowers_the_leakage_as_in_the_theorem(keep: Fraction, epsilon: Fraction) -> None:
     k = 5
     prior = Prior.uniform(k)
     exact = float(

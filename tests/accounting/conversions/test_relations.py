@@ -329,7 +329,7 @@ def test_every_bound_names_its_source_and_the_table_all_notions() -> None:
     assert "not computed" in repr(implied(MaximalLeakage(1), "maximal-leakage", Prior.uniform(2)))
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_mismatched_arguments_are_refused() -> None:
     with pytest.raises(InputError, match="prior: expected a prior, or the inputs"):
         implied(LDP(1), "ldp")
     with pytest.raises(InputError, match="did you mean 'lip'"):

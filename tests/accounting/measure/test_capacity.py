@@ -62,7 +62,7 @@ def test_it_is_that_of_a_convex_program(shape: tuple[int, int]) -> None:
 
 @examples(40)
 @given(channels(3))
-def test_the_law_carries_as_much_as_is_said_and_no_law_more(channel: Channel) -> None:
+def test_the_law_attains_the_capacity_and_no_law_more(channel: Channel) -> None:
     found = capacity(channel)
     information = MutualInformation().value(channel, found.prior)
     assert found.low <= float(information) + 1e-15

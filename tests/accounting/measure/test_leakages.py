@@ -126,7 +126,7 @@ def test_every_ratio_is_exact_and_its_logarithm_is_rounded_up(case: tuple[Channe
 
 @examples(100)
 @given(pairs())
-def test_it_is_attained_where_it_says(case: tuple[Channel, Prior]) -> None:
+def test_it_is_attained_at_the_named_place(case: tuple[Channel, Prior]) -> None:
     channel, prior = case
     found, law = leakages(channel, prior), channel.output_distribution(prior)
     for row in found.rows:
@@ -297,7 +297,7 @@ def test_information_of_a_large_channel() -> None:
     assert truth <= Decimal(information_above(channel, prior)) <= truth + Decimal("1e-12")
 
 
-def test_a_channel_that_tells_nothing() -> None:
+def test_a_constant_channel() -> None:
     constant = Channel.from_matrix([["1/3", "2/3", 0]] * 60, outputs=["a", "b", "never"])
     found = leakages(constant, Prior.uniform(60))
     assert all(row.value == 0 for row in found.rows)
@@ -355,7 +355,7 @@ def test_table_and_plain_data() -> None:
     assert isinstance(found, Leakages)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_mismatched_arguments_are_refused() -> None:
     coin = Channel.from_matrix([["1/2", "1/2"]] * 2)
     with pytest.raises(InputError, match="prior: expected 2 probabilities"):
         leakages(coin, Prior.uniform(3))

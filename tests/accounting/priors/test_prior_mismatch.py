@@ -127,7 +127,7 @@ def test_the_radius_is_that_of_the_inequality(size: int, samples: int, beta: flo
 
 
 @pytest.mark.parametrize("p", [0.5, 0.1, 0.03])
-def test_the_ball_covers_as_often_as_it_says(p: float) -> None:
+def test_the_ball_has_its_confidence(p: float) -> None:
     """Exactly, for two inputs: the binomial chance that |count/n - p| passes the radius."""
     for n, beta in ((20, 0.05), (200, 0.3)):
         radius = float(sample_radius(2, n, beta))
@@ -180,7 +180,7 @@ def test_what_robustness_costs() -> None:
     assert "trusting" in repr(found[0])
 
 
-def test_what_is_no_sample_is_refused() -> None:
+def test_invalid_samples_are_refused() -> None:
     for counts in ([1.5, 2], [-1, 2]):
         with pytest.raises(InputError, match=r"counts\[0\]: expected a whole number >= 0"):
             prior_ball(counts, 0.1)

@@ -190,7 +190,7 @@ def test_a_large_domain_is_no_work() -> None:
     assert found.epsilon < 1.01 * found.at_least
 
 
-def test_what_is_told_in_the_clear_stays_told() -> None:
+def test_released_inputs_stay_released() -> None:
     blocks = Channel.from_matrix([[0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]])
     found = after_shuffling(blocks, 1000, "1e-6")
     assert math.isinf(found.epsilon)
@@ -201,7 +201,7 @@ def test_what_is_told_in_the_clear_stays_told() -> None:
     assert high == pytest.approx(1e-6, rel=1e-9)
 
 
-def test_a_constant_channel_tells_nothing() -> None:
+def test_a_constant_channel_leaks_nothing() -> None:
     found = after_shuffling(Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]]), 10, "1e-6")
     assert found.at_least == 0
     assert found.epsilon < 1e-12
@@ -230,7 +230,7 @@ def test_largest_local_budget_on_both_sides() -> None:
     assert any_channel.enough < enough
 
 
-def test_what_is_shown() -> None:
+def test_the_printed_result() -> None:
     found = after_shuffling(
         Channel.from_matrix([[0.7, 0.3], [0.3, 0.7]], inputs=["a", "b"]), 100, 0.01
     )
@@ -254,7 +254,7 @@ def test_what_is_shown() -> None:
         ((Channel.from_matrix([[1]]), 10, 0.1), "channel: expected at least two inputs"),
     ],
 )
-def test_bad_input_is_told_in_one_line(arguments: tuple[object, ...], message: str) -> None:
+def test_bad_input_is_refused_in_one_line(arguments: tuple[object, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         after_shuffling(*arguments)
 

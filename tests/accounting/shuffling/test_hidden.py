@@ -53,7 +53,7 @@ def of_bits(chances: list[float]) -> Channel:
         ([0.4, 0.6, 0.5], 30, 0.1),
     ],
 )
-def test_every_data_set_is_within_what_is_proved(
+def test_every_data_set_is_within_the_proved_bound(
     chances: list[float], n: int, epsilon: float
 ) -> None:
     """Whatever delta is said to hold does, with the pair 0 and 1; and a small one does not."""
@@ -101,7 +101,7 @@ def shuffled_pairs() -> Channel:
     return Channel.from_matrix([[Fraction(entry, sum(row)) for entry in row] for row in rows])
 
 
-def test_pairs_like_each_other_are_told_apart_by_the_rows_beside_them() -> None:
+def test_similar_pairs_differ_by_the_other_rows() -> None:
     """The inputs 2 and 3 are harder to hide among reports of 0 than 0 and 1 are among any."""
     channel, n, delta = shuffled_pairs(), 2000, 1e-6
     found, rows = after_shuffling(channel, n, str(delta)), channel.matrix

@@ -82,7 +82,7 @@ def test_it_is_one_of_the_routes_and_its_file_holds_prices_only() -> None:
     assert not solution.certificate.multipliers
 
 
-def test_for_the_hamming_loss_the_likeliest_inputs_are_told_apart() -> None:
+def test_for_the_hamming_loss_the_likeliest_inputs_are_distinguished() -> None:
     """Ghazi et al. 2021: of m inputs, P(right) = E Sum of the m largest / (E + m - 1)."""
     counts = [5, 1, 9, 2, 7, 1]
     prior = Prior.from_counts(counts)

@@ -104,7 +104,7 @@ def test_from_one_size_to_the_next_two_neighbors_are_mixed() -> None:
     assert [sizes for sizes, _ in itertools.groupby(seen)] == [[3], [2, 3], [2], [1, 2], [1]]
 
 
-def test_off_its_region_it_says_why_and_would_be_worse() -> None:
+def test_outside_its_region_it_gives_a_reason_and_is_worse() -> None:
     uneven = ["0.02", "0.6", "0.08", "0.3"]
     form = HighLowSubsetSelection()
     verdict = form.check(problem(4, 3, 1, prior=uneven))

@@ -524,7 +524,7 @@ def test_tiny_and_huge_budgets(exponent: str) -> None:
     assert np.allclose(np.diag(matrix), own / around, rtol=1e-13)
 
 
-def test_what_it_is_for_and_what_not() -> None:
+def test_the_objectives_that_it_is_optimal_for() -> None:
     def holds(utility: Utility, notion: Any = CYCLE) -> bool:
         return Universal().check(Problem(range(3), notion, utility, prior=PRIOR)).holds
 
@@ -1035,7 +1035,7 @@ def test_budgets_beyond_any_float() -> None:
     assert universal_channel(range(3), wide, prior=steep).simplicial is False
 
 
-def test_what_is_asked_and_read() -> None:
+def test_arguments_and_results_are_checked() -> None:
     found = universal_channel(["ill", "well", "?"], HighLowLDP(1, ["ill"]))
     assert found.channel is not None
     assert found.channel.inputs.labels == ("ill", "well", "?")

@@ -91,7 +91,7 @@ def test_many_budgets_are_rounded_down_on_demand() -> None:
     assert len(people) == 100
 
 
-def test_what_is_released_comes_from_the_operating_system() -> None:
+def test_random_bits_come_from_the_operating_system() -> None:
     people = privatize_each(["a", "b"], [1, 2], SURVEY)
     assert not people.simulated
     assert "simulation" not in repr(people)

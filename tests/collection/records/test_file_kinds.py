@@ -56,7 +56,7 @@ def test_every_kind_is_written_read_and_counted(ending: str, chunk: int | None) 
 
 
 @pytest.mark.parametrize("ending", KINDS)
-def test_every_kind_refuses_what_is_none_in_a_line(ending: str) -> None:
+def test_every_kind_refuses_other_files_in_one_line(ending: str) -> None:
     for content in (b"", b"\x00" * 50, b"\xff\xfe{", b"[1, 2]\n", Path("in.csv").read_bytes()[:-1]):
         Path(f"bad{ending}").write_bytes(content)
         if ending == ".csv" and content.startswith(b"x"):
@@ -134,7 +134,7 @@ def test_a_folder_or_a_pattern_is_its_parts_in_order(source: str) -> None:
 
 def test_parts_that_do_not_fit_or_are_written_over_are_refused() -> None:
     parts(100, 100)
-    with pytest.raises(InputError, match="another file than the one that is read"):
+    with pytest.raises(InputError, match="this file is also read"):
         privatize_file({"x": TRUE}, "parts", "parts/part-1.parquet", force=True)
     table = TABLE.slice(100, 100).set_column(1, "n", pa.array(["1"] * 100))
     pq.write_table(table, "parts/part-1.parquet")
@@ -218,7 +218,7 @@ def test_several_columns_have_channels_and_are_estimated_together(
     words = ["privatize", "true.json", "in.csv", "out.csv", "--column", "x"]
     assert main([*words, "--also", "n", "flip.json"]) == 0
     assert "nats a person, for all columns together" in capsys.readouterr().out
-    assert "out.csv: expected a file that is not there yet" in refused(capsys, *words)
+    assert "out.csv: the file exists" in refused(capsys, *words)
     assert main([*words, "--force", "--also", "n", "flip.json", "--one-each", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["spends"]["one_each"] is True
     tallies = tally_file({"x": TRUE, "n": FLIP}, "out.csv", one_each=True)

@@ -238,7 +238,7 @@ def test_a_full_disk_is_an_error_of_the_target(
 
     for ending in ("csv", "csv.gz", "parquet"):
         monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
-        with pytest.raises(InputError, match="a file that can be written, given No space left"):
+        with pytest.raises(InputError, match="cannot write the file: No space left"):
             privatize_file(identity(["x", "y"]), source, folder / f"out.{ending}", "a", force=True)
         monkeypatch.undo()
         assert {file.name for file in folder.iterdir()} == before
@@ -444,6 +444,6 @@ def test_of_four_runs_at_once_three_are_refused(folder: Path) -> None:
         assert sorted(run.returncode for run in runs) == [0, 2, 2, 2]
     refused = [error for error in errors if error]
     assert len(refused) == 3
-    assert all("a file that is not there yet" in error for error in refused)
+    assert all("the file exists" in error for error in refused)
     assert len(load(folder / "new.csv")["a"]) == 100_000
     assert len(read_ledger(folder / "ledger").draws) == 1

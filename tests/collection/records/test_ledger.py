@@ -88,7 +88,7 @@ def test_only_its_owner_reads_a_ledger(folder: Path) -> None:
     ids=["the same file", "in another order", "otherwise written"],
 )
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_second_draw_for_the_same_records_is_told(
+def test_a_second_draw_for_the_same_records_warns(
     again: dict[str, list[Any]], ending: str, folder: Path
 ) -> None:
     draw()
@@ -121,7 +121,7 @@ def test_rows_that_are_dropped_were_not_drawn_for(folder: Path) -> None:
     assert len(read_ledger("ledger.sqlite").draws) == 2
 
 
-def test_digests_of_two_ledgers_tell_nothing_about_each_other(folder: Path) -> None:
+def test_digests_of_two_ledgers_are_unrelated(folder: Path) -> None:
     for name in ("one", "two"):
         add_draw(name, WARNER, {"yes": 1, "no": 2})
     one, two = read_ledger("one"), read_ledger("two")
@@ -130,7 +130,7 @@ def test_digests_of_two_ledgers_tell_nothing_about_each_other(folder: Path) -> N
     assert one.draws[0].mechanism == two.draws[0].mechanism
 
 
-def test_one_channel_has_one_digest_whoever_says_it(folder: Path) -> None:
+def test_equal_channels_have_equal_digests(folder: Path) -> None:
     add_draw("one", WARNER, {"yes": 1})
     save_table(folder / "one.csv", {"a": ["yes"]})
     with pytest.warns(RepeatedDrawWarning):
@@ -182,7 +182,7 @@ def test_a_simulation_has_no_ledger(folder: Path) -> None:
 def test_a_ledger_is_a_file_of_its_own(name: str, folder: Path) -> None:
     Path("link").symlink_to("in.csv")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    with pytest.raises(InputError, match="another file than the one that is read"):
+    with pytest.raises(InputError, match="this file is also read"):
         privatize_file("channel.json", "in.csv", "out.csv", "a", ledger=name, force=True)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
@@ -335,9 +335,7 @@ def test_a_damaged_ledger_is_refused_in_one_line_before_anything_is_drawn(
     assert re.fullmatch(r"ledger\.sqlite.*\n", error)
 
 
-def test_a_ledger_that_another_process_keeps_is_told(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_ledger_is_a_one_line_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mechdesign.collection.records.ledger.SECONDS", 0)
     draw()
     with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as database:
@@ -401,8 +399,8 @@ def test_privatize_never_writes_over_its_own_mechanism(
     before = Path("channel.csv").read_bytes()
     words = ["privatize", "channel.csv", "in.csv", str(target), "--column", "a", "--force"]
     assert main(words) == 2
-    assert "another file than the one that is read" in capsys.readouterr().err
-    with pytest.raises(InputError, match="another file than the one that is read"):
+    assert "this file is also read" in capsys.readouterr().err
+    with pytest.raises(InputError, match="this file is also read"):
         privatize_file("channel.csv", "in.csv", target, "a", force=True)
     assert Path("channel.csv").read_bytes() == before
     assert main(["estimate", "channel.csv", "in.csv", "--column", "a", "--csv", str(target)]) == 2

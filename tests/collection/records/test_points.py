@@ -69,7 +69,7 @@ def test_inside_a_cell_the_reports_have_the_density(tmp_path: Path) -> None:
         ("", "1", "an empty cell"),
     ],
 )
-def test_what_is_no_point_of_the_box_is_refused(x: str, y: str, given: str, tmp_path: Path) -> None:
+def test_points_outside_the_box_are_refused(x: str, y: str, given: str, tmp_path: Path) -> None:
     source = save(tmp_path / "in.csv", {"x": [*X, x], "y": [*Y, y]})
     with pytest.raises(InputError, match=r"line 6.*expected points of Box") as raised:
         privatize_file(TELLING, source, tmp_path / "out.csv", ("x", "y"), force=True)

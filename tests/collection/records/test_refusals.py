@@ -235,12 +235,12 @@ def test_a_file_is_not_written_over_itself(folder: Path) -> None:
     (folder / "link.csv").symlink_to(source)
     os.link(source, folder / "hard.csv")
     for target in ("in.csv", "link.csv", "hard.csv", "../" + folder.name + "/in.csv"):
-        with pytest.raises(InputError, match="another file than the one that is read"):
+        with pytest.raises(InputError, match="this file is also read"):
             privatize_file(channel, source, folder / target, "a", force=True)
     assert source.read_bytes() == before
 
 
-def test_the_kind_of_a_file_is_told_by_its_name(folder: Path) -> None:
+def test_the_kind_of_a_file_follows_from_its_name(folder: Path) -> None:
     for name in ("in.txt", "in", "in.gz", "csv"):
         assert "a name that ends in .csv, .csv.gz, .csv.zst, .tsv" in refused(folder, folder / name)
     source = save(folder / "in.csv", {"a": ["x"]})
@@ -260,9 +260,9 @@ def test_names_that_lead_nowhere_are_refused(folder: Path) -> None:
     source = save(folder / "in.csv", {"a": ["x"]})
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
     for name in ("loop.csv", "zero\0.csv"):
-        with pytest.raises(InputError, match="a file that can be written"):
+        with pytest.raises(InputError, match="cannot write the file"):
             privatize_file(identity(["x"]), source, folder / name, "a", force=True)
-        with pytest.raises(InputError, match="a file that can be read"):
+        with pytest.raises(InputError, match="cannot read the file"):
             privatize_file(identity(["x"]), folder / name, folder / "out.csv", "a", force=True)
 
 
@@ -438,7 +438,7 @@ def test_a_setting_needs_no_utility_but_the_keys_of_a_problem_file(tmp_path: Pat
     assert (len(setting.domain), setting.privacy, setting.prior) == (5000, (LDP("0.1"),), None)
     for wrong, message in {
         text.replace("domain", "domian"): "domian: expected one of the keys",
-        text.partition("[[")[0]: "privacy: expected this key",
+        text.partition("[[")[0]: "privacy: this key is required",
         f"{text}[prior]\ncounts = [1]\n": "prior.counts: expected 5000 counts",
         "[domain": "expected a TOML file",
     }.items():

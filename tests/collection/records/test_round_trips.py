@@ -27,7 +27,7 @@ ENDINGS = ["csv", "csv.gz", "parquet", "CSV"]
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("end", ENDINGS)
-def test_what_is_read_is_written(ending: str, end: str, tmp_path: Path) -> None:
+def test_files_round_trip(ending: str, end: str, tmp_path: Path) -> None:
     answers = [ANSWERS[n % 3] for n in range(100)]
     source = save(tmp_path / f"in.{ending}", {"id": [str(n) for n in range(100)], "a": answers})
     target = tmp_path / f"out.{end}"
@@ -218,7 +218,9 @@ def test_without_a_seed_two_runs_differ_and_with_one_they_agree(tmp_path: Path) 
     ],
     ids=lambda mechanism: type(mechanism).__name__,
 )
-def test_a_file_holds_what_is_drawn_in_memory(mechanism: Any, ending: str, tmp_path: Path) -> None:
+def test_a_file_has_the_reports_drawn_in_memory(
+    mechanism: Any, ending: str, tmp_path: Path
+) -> None:
     labels = mechanism.inputs.labels
     records = [labels[n % len(labels)] for n in range(500)]
     source, target = save(tmp_path / "in.csv", {"a": records}), tmp_path / f"out.{ending}"
@@ -235,7 +237,7 @@ def test_a_file_holds_what_is_drawn_in_memory(mechanism: Any, ending: str, tmp_p
 
 
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
-def test_a_simulation_says_so_in_every_row(ending: str, tmp_path: Path) -> None:
+def test_a_simulation_is_marked_in_every_row(ending: str, tmp_path: Path) -> None:
     channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["x", "y"])
     source, target = save(tmp_path / "in.csv", {"a": ["x", "y", "x"]}), tmp_path / f"out.{ending}"
     done = privatize_file(channel, source, target, "a", rng=1, chunk=2, force=True)
@@ -263,7 +265,7 @@ def test_one_row_of_a_simulation_is_enough(tmp_path: Path) -> None:
     assert not tally_file(channel, source, "a").simulated
 
 
-def test_progress_is_told_after_each_chunk(tmp_path: Path) -> None:
+def test_progress_is_called_after_each_chunk(tmp_path: Path) -> None:
     channel = identity(["x", "y"])
     for ending in ("csv", "csv.gz", "parquet"):
         source = save(tmp_path / f"in.{ending}", {"a": list("xyxyx")})

@@ -383,7 +383,7 @@ class FullDisk(io.RawIOBase):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_full_disk_for_temporary_files_is_told_in_a_line(
+def test_a_full_disk_for_temporary_files_is_a_one_line_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """That of the names of records, and that of what goes to standard output."""

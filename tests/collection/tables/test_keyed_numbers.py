@@ -47,7 +47,7 @@ def test_keyed_reports_have_the_law_of_the_kernel(kind: str, x: float) -> None:
     assert (np.abs(counts - law) < 5 * np.sqrt(law * (1 - law) / n)).all()
 
 
-def test_the_rounding_tells_nothing_about_the_draw() -> None:
+def test_the_rounding_is_independent_of_the_draw() -> None:
     """With nodes that tell and a fair coin at each, both coins of a record would show if shared."""
     telling = Channel.from_matrix([["1/2", "1/2", "0", "0"], ["0", "0", "1/2", "1/2"]])
     kernel, n = ContinuousChannel([0, 1], "linear", [0, 1], telling), 20_000

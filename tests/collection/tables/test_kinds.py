@@ -60,7 +60,7 @@ TABLES: dict[str, tuple[Callable[[], Any], type | str, Callable[[Any], dict[str,
 
 
 @pytest.mark.parametrize("kind", TABLES)
-def test_a_table_comes_back_as_its_kind_with_reports_and_what_is_kept(kind: str) -> None:
+def test_a_table_returns_its_own_kind_with_reports_and_kept_columns(kind: str) -> None:
     make, wanted, content = TABLES[kind]
     found = md.privatize(make(), MECHANISMS, keep=["id"])
     named = type(found).__name__ == wanted if isinstance(wanted, str) else isinstance(found, wanted)
@@ -213,7 +213,7 @@ def test_a_filter_on_reports_of_a_plan_does_not_reach_the_records() -> None:
     assert plan.select("id").collect(engine="streaming").height == 3
 
 
-def test_a_simulation_says_so_in_a_table_and_in_its_tally() -> None:
+def test_a_simulation_is_marked_in_a_table_and_in_its_tally() -> None:
     for make, _, content in TABLES.values():
         if isinstance(make(), pl.LazyFrame):
             continue
@@ -248,7 +248,7 @@ def test_a_simulation_says_so_in_a_table_and_in_its_tally() -> None:
         (pl.Series([object()]), TRUE, {}, "given Python objects"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(
+def test_errors_take_one_line(
     data: Any, mechanisms: Any, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError, match=message) as raised:
@@ -289,7 +289,7 @@ def test_cells_that_arrow_has_no_type_for_are_refused_in_a_line(cells: Any, told
     assert "\n" not in str(caught.value)
 
 
-def test_a_plan_counts_rows_within_its_parts_and_says_so() -> None:
+def test_errors_of_a_plan_count_rows_within_parts() -> None:
     """A part may begin anywhere, so that its rows are no rows of the table."""
     plan = pl.DataFrame({"x": ["yes", "maybe"]}).lazy()
     drawn = md.privatize(plan, {"x": md.mechanisms.GeneralizedRandomizedResponse(["yes", "no"], 1)})
@@ -310,7 +310,7 @@ def test_codes_of_no_category_are_refused(code: int, pieces: int) -> None:
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
-def test_a_simulation_says_so_beside_whatever_is_called_note(make: Any) -> None:
+def test_a_simulation_is_marked_beside_a_column_called_note(make: Any) -> None:
     """Its column would take the place of another, or the other its place."""
     channel, table = (
         md.mechanisms.GeneralizedRandomizedResponse(["a", "b"], 1),

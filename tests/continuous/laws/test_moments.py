@@ -180,7 +180,7 @@ def test_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
     ("make", "said"),
     [
         (lambda: md.Samples([1, math.nan]), r"samples\[1\]: expected a finite number, given nan"),
-        (lambda: md.Samples([]), "at least one number"),
+        (lambda: md.Samples([]), "there are no samples"),
         (lambda: md.Histogram([0, 1], [0.5]), "masses that sum to 1, given sum 0.5"),
         (lambda: md.Histogram([0, 1], [0.5, 0.5]), "1 numbers, one for each bin"),
         (lambda: md.Histogram([1, 0], [1]), "positions that rise"),
@@ -192,6 +192,6 @@ def test_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
         (lambda: md.KDE([1, 1]), "all samples are equal"),
     ],
 )
-def test_bad_input_is_said_in_one_line(make: object, said: str) -> None:
+def test_bad_input_is_refused_in_one_line(make: object, said: str) -> None:
     with pytest.raises(md.InputError, match=said):
         make()  # type: ignore[operator]

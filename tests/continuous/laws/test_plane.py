@@ -74,7 +74,7 @@ def test_quantiles_rise_inside_the_box(name: str) -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: md.PlaneSamples([]), "at least one point"),
+        (lambda: md.PlaneSamples([]), "there are no samples"),
         (lambda: md.PlaneSamples([(1, 2, 3)]), r"samples\[0\]: expected two numbers"),
         (lambda: md.PlaneSamples([(1, "nan")]), r"samples\[0\]"),
         (lambda: md.PlaneMixture([0.5], [(BETA, UNIFORM)]), "sum to 1"),
@@ -87,7 +87,7 @@ def test_quantiles_rise_inside_the_box(name: str) -> None:
         (lambda: md.Box((0,), (1, 1)), "low: expected two numbers"),
     ],
 )
-def test_what_is_no_law_is_refused(make: Any, said: str) -> None:
+def test_invalid_laws_are_refused(make: Any, said: str) -> None:
     with pytest.raises(md.InputError, match=said) as caught:
         make()
     assert "\n" not in str(caught.value)

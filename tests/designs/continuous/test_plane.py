@@ -216,7 +216,7 @@ def test_a_forged_claim_is_refused(name: str, change: Any, said: str) -> None:
         (SQUARE_BOX, md.LDP(1), SQUARE, N("uniform"), "ProductLaw"),
     ],
 )
-def test_what_does_not_fit_is_said_in_one_line(
+def test_mismatched_parts_are_refused_in_one_line(
     domain: Any, notion: Any, loss: Any, law: Any, said: str
 ) -> None:
     with pytest.raises(md.InputError, match=said) as caught:

@@ -207,7 +207,7 @@ def test_a_time_limit_ends_the_search_with_what_there_is() -> None:
     assert solution.bound <= solution.value
 
 
-def test_progress_is_told_after_each_program() -> None:
+def test_progress_is_called_after_each_program() -> None:
     told = list[Progress]()
     problem = md.ContinuousProblem([0, 1], md.LIP(1), MAE(), prior=LAWS[0])
     solution = md.design(problem, gap=0.01, progress=told.append)

@@ -86,7 +86,7 @@ def test_it_draws_reports_as_any_mechanism_does(tmp_path: Path) -> None:
     assert np.mean(loss) == pytest.approx(mean, abs=5 * np.std(loss) / 2000**0.5)
 
 
-def test_the_report_says_what_it_is_and_what_is_proved() -> None:
+def test_the_report_names_the_noise_and_the_proofs() -> None:
     found = design(CITY, route="noise")
     assert "planar-laplace with the best remap" in str(found)
     assert "rectangles for outputs" in str(found)

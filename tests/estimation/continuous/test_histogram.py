@@ -74,7 +74,7 @@ def test_a_half_line_has_no_middle() -> None:
     assert found.quantile(0.5).value == pytest.approx(5)
 
 
-def test_reports_that_do_not_determine_the_histogram_are_told() -> None:
+def test_reports_that_do_not_determine_the_histogram_are_refused() -> None:
     constant = Channel.from_matrix([["1/2", "1/2"]] * 2)
     channel = ContinuousChannel([0, 1], "cells", [0, "1/2", 1], constant)
     with pytest.raises(InputError):

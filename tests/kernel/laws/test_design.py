@@ -281,7 +281,7 @@ def test_a_false_claim_is_refused(claim: str, document: Document) -> None:
     refused(document, reason)
 
 
-def test_another_law_does_not_lose_what_the_file_says(document: Document) -> None:
+def test_another_law_has_another_loss_than_claimed(document: Document) -> None:
     """Less noise is not private; more of it is, and loses more."""
     weights, by = document["law"]["weights"], 1 << 50
     kept = list(weights)
@@ -295,7 +295,7 @@ def test_another_law_does_not_lose_what_the_file_says(document: Document) -> Non
     refused(document, "the value is")
 
 
-def test_another_remap_does_not_lose_what_the_file_says(document: Document) -> None:
+def test_another_remap_has_another_loss_than_claimed(document: Document) -> None:
     remap = document["law"]["remap"]
     remap[14] = "0" if remap[14] != "0" else "1"
     refused(document, "the value is")
@@ -303,7 +303,7 @@ def test_another_remap_does_not_lose_what_the_file_says(document: Document) -> N
     refused(document, "the value is")
 
 
-def test_another_budget_does_not_bound_what_the_file_says(document: Document) -> None:
+def test_another_budget_has_another_bound_than_claimed(document: Document) -> None:
     """With more of it a better channel may be private, so that the bound is not proved."""
     document["problem"]["privacy"][0]["epsilon"] = "0.9"
     document["privacy"][0]["epsilon"] = 0.9

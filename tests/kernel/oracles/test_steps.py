@@ -122,7 +122,7 @@ class Never(Subsets):
         raise AssertionError("work was begun")
 
 
-def test_work_past_what_is_allowed_is_not_begun() -> None:
+def test_work_beyond_the_limit_is_not_begun() -> None:
     statement = Statement(20, (Ratio(Constant(ONE)),), (), gained(20))
     certificate = Certificate(AsGain(), Rays(Never()))
     with pytest.raises(LimitError, match="oracle 'rays'"):

@@ -131,7 +131,7 @@ def test_both_ends_of_irrational_losses_stay() -> None:
     assert found.costs.upper(0) == [losses.upper(0)[x] for x in KEPT] != found.costs.lower(0)
 
 
-def test_readings_forget_what_has_a_weight_or_none() -> None:
+def test_readings_restrict_to_inputs_with_and_without_weight() -> None:
     f = (ONE, 2 * ONE, 3 * ONE, 4 * ONE)
     for w in (OUTSIDE, INSIDE):
         assert objective(Reading(f, w)) == Reading(cut(f), cut(w))

@@ -91,7 +91,7 @@ def refused(problem: Problem, tile: tuple[int, int], words: str) -> None:
         Tiles(tile)(problem.compiled.statement)
 
 
-def test_what_has_no_tiles_is_refused() -> None:
+def test_domains_without_tiles_are_refused() -> None:
     metric, uniform = MetricPrivacy(1, "euclidean"), [1] * 6
     domain = Domain.grid(2, 3)
     refused(grid((2, 3), uniform), (3, 1), "not within")

@@ -60,7 +60,7 @@ def made(name: str) -> Document:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_honest_is_confirmed(name: str) -> None:
+def test_true_claims_are_confirmed(name: str) -> None:
     found = verify(copy.deepcopy(made(name)))
     assert found.value is not None
     assert found.bound is not None

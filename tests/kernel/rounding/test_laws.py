@@ -106,7 +106,7 @@ def quadrature(density: Density, low: Fraction, high: Fraction) -> list[Any]:
     return [mp.quad(lambda x, k=k: density(x) * basis(x)[k], [a, b]) for k in range(3)]
 
 
-def test_the_moments_of_cells_are_those_of_the_law_but_for_what_is_said() -> None:
+def test_the_moments_of_cells_are_within_the_stated_error() -> None:
     law, density = Normal(F(2, 5), F(1, 5)), lambda x: mp.npdf(x, mp.mpf("0.4"), mp.mpf("0.2"))
     found = moments_of(law, (AXIS,), ((F(0), F(1)),))
     found.check(1)

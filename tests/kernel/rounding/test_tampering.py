@@ -50,7 +50,7 @@ def changed(rng: random.Random, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_accepted_is_no_better_than_what_can_be(name: str) -> None:
+def test_accepted_bounds_hold(name: str) -> None:
     honest, rng, accepted = made(name), random.Random(name), 0
     value = exact(honest["value"])
     paths = list(leaves(honest))

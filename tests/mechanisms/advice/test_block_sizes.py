@@ -98,7 +98,7 @@ def test_a_grid_without_divisors_is_one_block() -> None:
         (1, 1, 10, None, "inputs: expected at least two inputs"),
     ],
 )
-def test_what_is_wrong_is_refused(
+def test_wrong_arguments_are_refused(
     domain: object, epsilon: object, n: object, divisions: object, words: str
 ) -> None:
     with pytest.raises(InputError, match=words):

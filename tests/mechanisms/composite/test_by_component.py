@@ -228,7 +228,7 @@ def test_a_grid_has_the_blocks_of_its_notion() -> None:
     assert [block for block, _ in labels] == [0, 0, 1, 3]
 
 
-def test_the_budget_of_one_block_is_told_apart_from_no_privacy() -> None:
+def test_a_block_of_one_input_has_the_budget_of_the_others() -> None:
     """One block is LDP: the same law as the mechanism itself."""
     alone = block_hadamard(5, 1, [[0, 1, 2, 3, 4]])
     assert exact_table(alone) == exact_table(HadamardResponse(5, 1))

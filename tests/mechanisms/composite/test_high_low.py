@@ -201,7 +201,7 @@ class Metered(Source):
 
 
 @pytest.mark.parametrize("make", [high_low_hadamard, high_low_randomized_response])
-def test_how_many_random_bits_are_taken_tells_no_more_than_the_report(make: Make) -> None:
+def test_the_number_of_random_bits_depends_on_the_report_only(make: Make) -> None:
     """Among hidden reports, those of sensitive inputs and of others that joined are alike."""
     scheme, taken = make(6, 1, [0, 1, 2]), set()
     for x in range(6):
@@ -225,7 +225,7 @@ def test_own_scheme_follows_its_formula() -> None:
     ("s", "k", "size", "ours", "published"),
     [(5, 20, 2, 10.9886, 13.7562), (4, 8, 1, 9.0132, 11.534)],
 )
-def test_what_is_gained_over_the_published_scheme(
+def test_the_gain_over_the_published_scheme(
     s: int, k: int, size: int, ours: float, published: float
 ) -> None:
     """n times the total variance of the best linear unbiased estimator at the uniform law."""

@@ -111,7 +111,7 @@ def test_far_inputs_do_not_matter_on_a_long_line() -> None:
     assert np.allclose(risks[np.arange(400), remapped.remap], risks.min(axis=1), atol=1e-12)
 
 
-def test_a_prior_at_one_point_is_told() -> None:
+def test_a_prior_at_one_point_always_reports_it() -> None:
     made = PlanarLaplace(Domain.grid(3, 3), 1).remapped(Prior([0, 0, 0, 0, 0, 1, 0, 0, 0]))
     assert set(made.remap.tolist()) == {5}
     assert made.expected_loss(Prior([0, 0, 0, 0, 0, 1, 0, 0, 0]))[1] < 1e-290

@@ -458,7 +458,7 @@ def test_without_delta_the_optimum_is_the_plain_one(
     "notion",
     [MaximalLeakage(0), MutualInformationPrivacy(0), ApproximateLDP(0, 0), ApproximateLIP(0, 0)],
 )
-def test_without_a_budget_nothing_is_told(notion: Notion) -> None:
+def test_without_a_budget_the_channel_is_constant(notion: Notion) -> None:
     solution = solved(notion, HammingLoss(), Prior([0.1, 0.2, 0.3, 0.4]))
     is_proved(solution)
     assert solution.value == Fraction(3, 5)

@@ -105,7 +105,7 @@ def test_rows_that_bind_are_read_from_packed_multipliers_too(
     assert packed.to_json()["binding"]
 
 
-def test_rounds_close_in_on_the_optimum_and_are_told() -> None:
+def test_rounds_approach_the_optimum_and_are_reported() -> None:
     """A line needs neighbors only, so that the last round has all rows."""
     problem = Problem(range(60), MetricPrivacy("0.3", "absolute"), MeanAbsoluteError())
     told: list[Progress] = []

@@ -494,7 +494,7 @@ def test_the_evidence_proves_the_optimum(problem: Problem) -> None:
     [line_problem(25), grid_problem("euclidean", side=4), random_problem(LDP(1), 1, k=8)],
     ids=repr,
 )
-def test_the_evidence_proves_the_gap_that_was_told(problem: Problem) -> None:
+def test_the_evidence_proves_the_reported_gap(problem: Problem) -> None:
     told: list[Progress] = []
     solution = design(problem, route="columns", gap=0.1, progress=told.append)
     assert float(solution.gap) <= told[-1].gap + 1e-6

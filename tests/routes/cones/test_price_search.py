@@ -80,7 +80,7 @@ def test_a_line_is_taken_in_the_order_of_its_numbers() -> None:
     assert line.order.tolist() == [1, 2, 0]
 
 
-def test_what_is_no_line() -> None:
+def test_cones_that_are_not_lines() -> None:
     x = np.arange(4)
     E = np.abs(x[:, None] - x).astype(float)
     assert InputLine.of(E, x) is not None

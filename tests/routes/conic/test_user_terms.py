@@ -265,7 +265,7 @@ def test_wrong_terms_are_refused_by_name(name: str) -> None:
         design(stated, **{key: make(stated.Q) for key, make in given.items()})
 
 
-def test_what_no_private_channel_meets_is_infeasible() -> None:
+def test_unsatisfiable_constraints_are_infeasible() -> None:
     stated = problem()
     with pytest.raises(InfeasibleError, match="no private channel meets your constraints"):
         design(stated, constraints=[stated.Q[0, 0] >= 0.9, stated.Q[3, 0] <= 0.7])

@@ -116,7 +116,7 @@ def test_the_cheapest_column_is_that_of_the_textbook(notion: Notion) -> None:
 
 @examples(50)
 @given(SEEDS, st.floats(0, 0.01))
-def test_merging_costs_what_it_says(seed: int, budget: float) -> None:
+def test_merging_has_the_stated_cost(seed: int, budget: float) -> None:
     rng = np.random.default_rng(seed)
     k, m = 4, int(rng.integers(1, 9))
     P, f, Q = rng.dirichlet(np.ones(k)), rng.random(k), rng.dirichlet(np.ones(m), k)
@@ -186,7 +186,7 @@ def test_units_do_not_matter(shift: int, scale: str) -> None:
     assert float(solution.bound / Fraction(scale) ** 2) == pytest.approx(value, rel=1e-8)
 
 
-def test_what_is_no_band_is_left_to_programs() -> None:
+def test_cones_without_bands_are_left_to_programs() -> None:
     utility = PosteriorMeanSquaredError()
     for notions in ([LIP(1), LDP(1)], [LIP(0)], [LDP(0)], [LDP(40)]):
         problem = Problem(range(3), notions, utility, prior=[0.2, 0.3, 0.5])

@@ -60,7 +60,7 @@ def test_a_search_of_rays_meets_the_optimum_and_products_bound_it(
     assert verify(found.document())
 
 
-def test_rays_are_found_whose_mixture_tells_everything_apart() -> None:
+def test_rays_are_found_whose_mixture_identifies_all_inputs() -> None:
     like = random_context_aware(12)
     problem = Problem(like.domain, like.privacy, L2Risk(), prior=like.prior)
     solution = design(problem, time_limit=20)

@@ -613,7 +613,7 @@ def test_any_notion_is_solved_and_proved(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("make", BOTH)
-def test_what_cannot_be_estimated_is_said_so(make: Any) -> None:
+def test_unidentifiable_distributions_are_refused(make: Any) -> None:
     with pytest.raises(InfeasibleError, match="lets the distribution be estimated"):
         md.Problem(range(3), md.LDP(0), make())
     with pytest.raises(InfeasibleError, match="rows of 1 and 2 equal"):

@@ -197,7 +197,7 @@ def test_the_rows_of_arrows_are_those_stated_and_the_start_is_inside(name: str) 
     ],
     ids=[*OTHERS, "lip beside pml", "lip beside ldp"],
 )
-def test_what_is_no_arrow_of_one_pattern_is_refused(problems: list[ArrowRows | None]) -> None:
+def test_blocks_without_one_arrow_pattern_are_refused(problems: list[ArrowRows | None]) -> None:
     assert ArrowBlocks.of(problems, K, COUNTS) is None
 
 

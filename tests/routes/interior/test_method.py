@@ -163,7 +163,7 @@ def test_what_it_has_when_time_is_up_is_private_and_bounded(rounds: int) -> None
     assert not (problem.cone.matrix() @ raw.matrix > 1e-12).any()
 
 
-def test_a_time_limit_is_heeded_and_said() -> None:
+def test_a_time_limit_is_respected_and_reported() -> None:
     problem = families.euclidean_grid(5, seed=1)
     solution = design(problem, time_limit=1e-6)
     assert solution.bound <= solution.value

@@ -151,7 +151,7 @@ def test_the_dual_of_the_short_rows_proves_the_same_on_the_rows(pair: tuple[Fami
 
 @examples(100)
 @given(drawn_families())
-def test_auxiliary_variables_for_least_entries_are_told_truly(pair: tuple[Family, int]) -> None:
+def test_auxiliary_variables_are_the_least_entries(pair: tuple[Family, int]) -> None:
     family, _ = pair
     short: ExtendedFormulation = extended_formulation(family, priors_of(family))
     A = short.A.toarray()

@@ -133,7 +133,7 @@ def test_a_budget_for_all_leaves_nothing_out() -> None:
     assert (implied_pairs(E + E * apart) == (E * apart > 0)).all()
 
 
-def test_a_note_says_how_many_pairs_are_implied() -> None:
+def test_a_note_counts_the_implied_pairs() -> None:
     both = Problem(
         Domain.grid(3, 3), [MetricPrivacy(1, "manhattan"), LIP(2)], HammingLoss(), prior=[1 / 9] * 9
     )

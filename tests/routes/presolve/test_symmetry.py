@@ -219,7 +219,7 @@ def test_the_prior_of_a_worst_case_matters_only_to_notions() -> None:
 
 
 @pytest.mark.parametrize("labels", [[0, 1], [0, 0, 1], [0, 1, 7], "abc", 5])
-def test_what_is_no_permutation_is_refused(labels: Any) -> None:
+def test_invalid_permutations_are_refused(labels: Any) -> None:
     with pytest.raises(InputError, match=r"symmetries\[0\]"):
         given_symmetries(three(), [labels])
 
@@ -306,7 +306,7 @@ def test_orbits_carriers_and_means(drawn: tuple[Problem, list[list[int]]]) -> No
 
 @examples(60)
 @given(symmetric_problems())
-def test_what_is_left_has_the_same_optimum(drawn: tuple[Problem, list[list[int]]]) -> None:
+def test_the_reduced_program_has_the_same_optimum(drawn: tuple[Problem, list[list[int]]]) -> None:
     problem, permutations = drawn
     raw = solve_linear(problem, symmetry=given_symmetries(problem, permutations))
     assert_optimal(problem, raw, lp_optimum(problem).value)
@@ -456,7 +456,7 @@ def test_symmetries_that_are_named_are_used_and_change_nothing(
     verify(json.loads(json.dumps(named.document())))
 
 
-def test_what_is_no_symmetry_is_refused() -> None:
+def test_invalid_symmetries_are_refused() -> None:
     problem = Problem(["n", "e", "s", "w"], ContextAwareLDP(CYCLE), Distortion(RING))
     with pytest.raises(InputError, match=r"symmetries\[1\]"):
         design(problem, symmetries=[["e", "s", "w", "n"], ["e", "n", "s", "w"]])

@@ -97,7 +97,7 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("utility", UTILITIES, ids=["information", "histogram"])
-def test_the_search_ends_at_the_optimum_or_says_what_ended_it(
+def test_the_search_ends_at_the_optimum_or_names_the_limit(
     utility: MutualInformation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = Problem(range(5), budgets(np.random.default_rng(1), 5, 0.0), utility)

@@ -68,7 +68,7 @@ def excess(cone: Cone, columns: np.ndarray) -> float:
 @given(st.data())
 @examples(25)
 @pytest.mark.parametrize("name", NOTIONS)
-def test_reach_is_the_end_of_what_is_private(name: str, data: st.DataObject) -> None:
+def test_reach_is_the_end_of_the_private_segment(name: str, data: st.DataObject) -> None:
     cone = cone_of(name)
     numbers = st.integers(-9, 9).map(float)
     v = np.array(data.draw(st.lists(numbers, min_size=6, max_size=6)))[:, None]

@@ -101,7 +101,7 @@ def early(problem: Problem) -> Answers:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_never_worse_than_what_is_done_by_hand(name: str) -> None:
+def test_never_worse_than_the_standard_mechanisms(name: str) -> None:
     """The start itself, and a design that was interrupted before its first step."""
 
     @few

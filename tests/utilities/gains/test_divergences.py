@@ -220,13 +220,13 @@ def test_mixtures_of_labels() -> None:
     ("first", "second", "prior", "message"),
     [
         ("d", "a", None, "first: expected labels of the domain"),
-        ("a", "a", None, "second: expected another mixture than first, given the same"),
+        ("a", "a", None, "second: the two mixtures are equal"),
         ("a", [0.5, 0.5], None, "second: expected 3 weights"),
         ("a", [0.5, 0.5, 0.5], None, "numbers that sum to 1, given sum 1.5"),
         ("a", {"b": -1, "c": 2}, None, "second"),
         ("a", [0.5, float("nan"), 0.5], None, "second"),
         ("a", {}, None, "second"),
-        ("a", "b", [0.5, 0, 0.5], "prior: expected probabilities above 0 at the inputs of second"),
+        ("a", "b", [0.5, 0, 0.5], "prior: an input of second has probability 0"),
         (None, "a", None, "first"),
     ],
 )
@@ -246,7 +246,7 @@ def test_the_checker_believes_no_file(tmp_path: Path) -> None:
         compile_problem(replace(table, prior=(Fraction(1), Fraction(0), Fraction(0))))
 
 
-def test_more_data_processing_tells_less() -> None:
+def test_data_processing_lowers_a_divergence() -> None:
     """What a channel after a channel sends is closer together, for each of them."""
     one = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     two = Channel.from_matrix([["5/8", "3/8"], ["3/8", "5/8"]])

@@ -1,4 +1,4 @@
-"""What a source of rays is: rays of a cone that holds every private column."""
+"""The base class of sources of rays of a cone that contains every private column."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Ask:
-    """What rays are for: a gain, the prices, and the direction."""
+    """The test of a ray: a gain, the prices, and the direction."""
 
     gain: Gain
     prices: Cost

@@ -143,7 +143,7 @@ def test_classes_of_two_lifts_at_the_uniform_prior(seed: int) -> None:
             assert float(Fraction(sum(safe), UNIT)) == pytest.approx(best, abs=1e-9)
 
 
-def test_what_tells_a_group_apart_is_refused() -> None:
+def test_gains_that_distinguish_a_group_are_refused() -> None:
     k, p = 3, (ONE / 3,) * 3
     statement = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
     gain, all_inputs = Squares(units(p), p), ((0, 1, 2),)
