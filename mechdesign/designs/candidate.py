@@ -5,12 +5,14 @@ raw channel and dual variables -> exact channel -> value, bound, certificate -> 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, LimitError
+from mechdesign.evidence.facets import erasure
 from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.claims import privacy_steps
@@ -24,10 +26,11 @@ from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
 from mechdesign.routes import Considered, RawSolution
+from mechdesign.routes.coarse.groups import MOST_FACETS, grouped
 from mechdesign.routes.limits import OPTIMAL, Limits
 from mechdesign.routes.starts.remapping import remapped, without_rare
 
-__all__ = ["Candidate", "not_proved"]
+__all__ = ["Candidate", "too_long"]
 
 RARE = 0.3
 """The share of the gap that outputs may cost which are left out as they are next to never sent."""
@@ -37,6 +40,9 @@ ROUNDING = 1e-8
 
 STEPS_A_SECOND = 4_000_000
 """Steps of a proof that are taken in a second, at least."""
+
+WIDE = 0.5
+"""The gap from which on a bound is looked for that no search has found."""
 
 
 class Candidate:
@@ -111,28 +117,35 @@ class Candidate:
             If there is none: every one is refused, and without any the objective is unbounded.
         """
         best, refused = None, list[str]()
-        evident, proofs = True, [*self.raw.proofs, _unconstrained]
-        for make in proofs:
-            if best is not None and self.is_within(0.0):
+        evident, blind = True, (grouped, _erasure, _unconstrained)
+        for make in (*self.raw.proofs, *blind):
+            is_evidence = make not in blind
+            if best is not None and self.is_within(0.0 if is_evidence else WIDE):
                 break
-            is_evidence = make is not _unconstrained
             try:
                 certificate = make(self.problem)
                 if certificate is None:
                     continue
-                most = self.limits.proof_steps(current().proof_steps, STEPS_A_SECOND)
-                steps = Steps(most if is_evidence else None)
+                most = current().proof_steps
+                if is_evidence:
+                    most = self.limits.proof_steps(most, STEPS_A_SECOND)
+                steps = Steps(None if make is _unconstrained else most)
                 with self.limits.proof():
                     found = certificate.bound(self.statement, steps)
             except LimitError as error:
-                self.notes.append(not_proved(error))
+                if not is_evidence:
+                    continue
+                self.notes.append(f"a closer bound is not proved, {too_long(error, self.limits)}")
             except (CertificateError, ArithmeticError, ValueError) as error:
-                refused.append(str(error))
+                if is_evidence or make is _unconstrained:
+                    refused.append(str(error))
             else:
                 if best is None or found > best:
-                    best, self.certificate, evident = found, certificate, is_evidence
+                    before, self.certificate = self.certificate, certificate
+                    if before is None or before.reference != certificate.reference:
+                        self.value = self._value(certificate)
+                    best, evident, self.bound = found, is_evidence, self._sign * found
                     self._steps = steps.spent
-                    self.value, self.bound = self._value(certificate), self._sign * found
         if best is None or (refused and not evident):
             raise CertificateError(refused[0] if refused else "no bound is proved")
 
@@ -220,11 +233,18 @@ class Candidate:
         )
 
 
-def not_proved(error: LimitError) -> str:
-    """Say in a sentence that a proof ended at a limit."""
-    if error.given == "an interrupt":
-        return "a closer bound is not proved, because of an interrupt"
-    return f"a closer bound is not proved, as its proof may take {error.expected} here"
+def _erasure(problem: Problem) -> Certificate | None:
+    """Prove the bound that a lower bound on the lift implies, for few inputs."""
+    return erasure(problem.compiled) if len(problem.domain) <= MOST_FACETS else None
+
+
+def too_long(error: LimitError, limits: Limits) -> str:
+    """Return why a proof was not finished."""
+    if limits.interrupted:
+        return "because of an interrupt"
+    if math.isfinite(limits.seconds):
+        return "because the time is over"
+    return f"because {error.key} takes {error.given} steps; {error.hint}"
 
 
 def _unconstrained(problem: Problem) -> Certificate:

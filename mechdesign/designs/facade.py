@@ -14,7 +14,7 @@ from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.progress import GapBar
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import InputError, MechdesignError, UnsupportedError, shown
+from mechdesign.errors import InputError, MechdesignError, SolverError, UnsupportedError, shown
 from mechdesign.problem import Problem
 from mechdesign.routes import AUTO, NOISE, Attempt, Considered, plan
 from mechdesign.routes.coarse.route import is_too_large
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from mechdesign.routes.conic.user_terms import UserTerms
 
 __all__ = ["check_limits", "design"]
+
+ENTRY_SECONDS, LATEST = 4e-6, 1.2
+"""Seconds that each entry of a matrix takes at least, to be repaired and proved private; and of a
+time limit what a design may take, but for one second."""
 
 
 @overload
@@ -147,6 +151,7 @@ def design(
         with _limits(gap, time_limit, memory_limit, progress) as limits:
             return _continuous(problem, route, gap, limits, others)
     check_problem(problem)
+    _check_time(problem, route, time_limit)
     own = _own_terms(problem, constraints, objective)
     if own is None and symmetries is None and _asks_for_noise(problem, route):
         from mechdesign.designs.noise.design import design_noise  # scipy on demand
@@ -166,6 +171,21 @@ def design(
     notes = [] if own is None or best is None else own.notes(best.channel)
     found = answers.solution(considered, notes)
     return noise.bounded_by(found) if noise and noise.value < found.value else found
+
+
+def _check_time(problem: Problem, route: Any, time_limit: Any) -> None:
+    """Refuse at once what is so large that even the simplest channel takes far too long."""
+    check_limits(None, time_limit)
+    if time_limit is None or problem.utility.linear_form is None:
+        return
+    k, n = len(problem.domain), len(problem.guesses)
+    most = int((LATEST * time_limit + 1) / ENTRY_SECONDS)
+    if k * n > most and not _asks_for_noise(problem, route):
+        size, least = f"{k:,} inputs and {n:,} outputs", k * n * ENTRY_SECONDS
+        raise SolverError(
+            f"a matrix of {size} takes about {least:.0f} s: "
+            f"for a time limit of {time_limit:g} s it may have {most:,} entries"
+        )
 
 
 def _noise_first(problem: Problem, route: Any, limits: Limits) -> NoiseSolution | None:
@@ -247,7 +267,7 @@ def _limits(
     check_limits(gap, time_limit, memory_limit)
     limits = Limits(OPTIMAL if gap is None else gap, time_limit or math.inf)
     limits.memory = memory_limit or available_memory() / 2
-    with limits.interruptible():
+    with limits.hold():
         if progress is True:
             with GapBar(limits.gap, shown=True) as bar:
                 limits.watch = bar

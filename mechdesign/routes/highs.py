@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.outside import Guarded, called, checked
-from mechdesign.routes.limits import Limits
+from mechdesign.routes.limits import Limits, running
 
 __all__ = [
     "PRIMAL",
@@ -26,6 +26,7 @@ __all__ = [
     "answer",
     "highs",
     "is_optimal",
+    "limit_time",
     "solve_lp",
     "status",
 ]
@@ -108,12 +109,13 @@ class WarmStartedLP:
     method
         ``"simplex"`` or ``"ipm"`` (interior point with crossover).
     limits
-        What ends a long run; None where runs are so short that asking would take longer.
+        What ends a long run; None where runs are so short that asking at every step would take
+        longer: they end with the grace of the limits of the design.
     """
 
     def __init__(self, program: LPModel, method: str, limits: Limits | None = None) -> None:
         self.program, self.method = program, method
-        self._asked, self._limits = limits, limits or Limits()
+        self._asked = limits
         self._load(UNIT, method, "on")
 
     def _load(self, unit: float, method: str, presolve: str) -> None:
@@ -157,7 +159,7 @@ class WarmStartedLP:
             self.program = replace(self.program, cost=cost)
             places = np.arange(len(cost), dtype=np.int32)
             self._solver.changeColsCost(len(cost), places, cost * self._unit)
-        limits, shape, said = self._limits, self.program.A.shape, ""
+        limits, shape, said = self._asked or Limits(), self.program.A.shape, ""
         # unit, method and presolve of HiGHS: where one stops without an optimum, the next is tried
         settings = [(1.0, "ipm", "on"), (1.0, "simplex", "off"), (1.0, self.method, "on")]
         while not limits.over():
@@ -165,9 +167,7 @@ class WarmStartedLP:
                 if not settings:
                     raise SolverError(f"HiGHS ({self.method}) stopped: {said}")
                 self._load(*settings.pop())
-            if math.isfinite(limits.left):
-                until = self._solver.getRunTime() + limits.left  # it counts the time of all runs
-                self._solver.setOptionValue("time_limit", until + LATE)
+            limit_time(self._solver, self._asked)
             try:
                 self._solver.run()
                 if is_optimal(self._solver):
@@ -214,6 +214,13 @@ def solve_lp(
 ) -> LPResult:
     """Solve a linear program once; see :class:`WarmStartedLP`."""
     return WarmStartedLP(program, method, limits).solve(partial=partial)
+
+
+def limit_time(solver: Guarded, limits: Limits | None) -> None:
+    """Let the next run end by itself when the time is over: of limits, or of the design."""
+    left = running().grace if limits is None else limits.left
+    if math.isfinite(left):  # HiGHS counts the time of all runs
+        solver.setOptionValue("time_limit", solver.getRunTime() + left + LATE)
 
 
 def is_optimal(solver: Guarded) -> bool:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
 
@@ -21,7 +22,7 @@ from mechdesign.errors import InfeasibleError, LimitError, MechdesignError
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.stopwatch import Stopwatch
 
-__all__ = ["OPTIMAL", "Limits", "Progress", "available_memory"]
+__all__ = ["OPTIMAL", "Limits", "Progress", "available_memory", "running"]
 
 OPTIMAL = 1e-8
 """The gap that a search aims at where none is asked for: below what counts as optimal."""
@@ -109,6 +110,7 @@ class Limits:
     bound: float = field(default=-math.inf, init=False)
     """The best bound on the loss that was told so far."""
     _start: float = field(default=0.0, init=False)
+    _until: float = field(default=math.inf, init=False)
     _told: float = field(default=math.nan, init=False)
     _proving: bool = field(default=False, init=False)
     _closed: bool = field(default=False, init=False)
@@ -169,20 +171,32 @@ class Limits:
             self.ended = f"the time limit of {self.seconds:g} s was reached"
         return bool(self.ended)
 
-    def proof_steps(self, most: int, rate: float) -> int:
-        """Return how many steps a proof may take, of which there are so many in a second.
+    @property
+    def grace(self) -> float:
+        """Seconds left for what comes after the search, such as the proof; never quite 0.
 
         It may be late by a second and a twentieth of the time limit; where the search was
         interrupted it has :data:`AFTER_INTERRUPT` seconds.
         """
         if self._whole is not None:
-            return self._whole.proof_steps(most, rate)
-        latest = LATE * self.seconds + 1
+            return self._whole.grace
+        now = self.elapsed
         if self.interrupted:
-            latest = min(latest, self.elapsed + AFTER_INTERRUPT)
-        if math.isinf(latest):
-            return most
-        return min(most, int(rate * max(latest - self.elapsed, LEAST_SECONDS)))
+            self._until = min(self._until, now + AFTER_INTERRUPT)
+        return max(min(LATE * self.seconds + 1, self._until) - now, LEAST_SECONDS)
+
+    def proof_steps(self, most: int, rate: float) -> int:
+        """Return how many steps a proof may take, of which there are so many in a second."""
+        return most if math.isinf(self.grace) else min(most, int(rate * self.grace))
+
+    def step(self, share: float = 0.5) -> Limits:
+        """Return limits for one step: a share of the time left for the search, or else the proof.
+
+        Thus a step after the search still has some time.
+        """
+        if not self.over():
+            return self.part(share=share)
+        return Limits(self.gap, share * self.grace, memory=self.memory, clock=self.clock)
 
     def tell(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
@@ -231,6 +245,16 @@ class Limits:
             self._proving = False
 
     @contextmanager
+    def hold(self) -> Iterator[Limits]:
+        """Make these the limits of all that runs inside the block, and let Ctrl-C end it."""
+        token = _running.set(self)
+        try:
+            with self.interruptible():
+                yield self
+        finally:
+            _running.reset(token)
+
+    @contextmanager
     def interruptible(self) -> Iterator[Limits]:
         """Let the first Ctrl-C stop the search and keep its answer; a second one acts as usual.
 
@@ -255,3 +279,15 @@ class Limits:
             yield self
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+_running: ContextVar[Limits | None] = ContextVar("limits", default=None)
+
+
+def running() -> Limits:
+    """Return the limits of the design that is under way; none where there is no design.
+
+    What may take long and has no limits of its own, as a solver, is not to outlast their
+    :attr:`Limits.grace`.
+    """
+    return _running.get() or Limits()

@@ -8,7 +8,16 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.routes.highs import PRIMAL, TOLERANCE, answer, highs, is_optimal, status
+from mechdesign.routes.highs import (
+    PRIMAL,
+    TOLERANCE,
+    answer,
+    highs,
+    is_optimal,
+    limit_time,
+    status,
+)
+from mechdesign.routes.limits import Limits
 
 __all__ = ["RestrictedMaster", "solve_master"]
 
@@ -42,6 +51,8 @@ class RestrictedMaster:
         ``(n_rows,)`` each: what the sum lies between; default 1 and 1. Not beside a change.
     unit
         What stands for 1 in the sums and the gains that HiGHS sees: tolerances shrink by it.
+    limits
+        What ends a run; None where runs are short.
     """
 
     def __init__(
@@ -51,13 +62,14 @@ class RestrictedMaster:
         change: sp.csr_array | None = None,
         unit: float = 1.0,
         sides: tuple[FloatArray, FloatArray] | None = None,
+        limits: Limits | None = None,
     ) -> None:
-        self.unit = unit
+        self.unit, self._limits = unit, limits
         self.scale = (float(np.abs(gain).max()) or 1.0) / unit
         self.gain: FloatArray = np.zeros(0)
         self._rays: list[FloatArray] = []
         self._change = change
-        self._solver = highs("simplex")
+        self._solver = highs("simplex", limits=limits)
         one = np.ones(len(rays))
         self._low, self._high = (one, one) if sides is None else sides
         right = (self._low, self._high) if change is None else (change @ one, change @ one)
@@ -112,6 +124,7 @@ class RestrictedMaster:
         """
         steps = MOST_STEPS * (len(self._low) + MOST_STEPS)
         self._solver.setOptionValue("simplex_iteration_limit", steps)
+        limit_time(self._solver, self._limits)
         self._solver.run()
         # degenerate programs can make it stall: many more steps from here on, yet not without end
         self._solver.setOptionValue("simplex_iteration_limit", MOST_STEPS * steps)
@@ -119,6 +132,7 @@ class RestrictedMaster:
             if is_optimal(self._solver):
                 break
             self._solver.clearSolver()
+            limit_time(self._solver, self._limits)
             self._solver.setOptionValue("simplex_strategy", CHOOSE)
             self._solver.setOptionValue("primal_feasibility_tolerance", tolerance)
             self._solver.setOptionValue("dual_feasibility_tolerance", tolerance)
@@ -139,6 +153,8 @@ class RestrictedMaster:
         return theta, potentials
 
 
-def solve_master(rays: FloatArray, gain: FloatArray) -> tuple[FloatArray, FloatArray]:
+def solve_master(
+    rays: FloatArray, gain: FloatArray, limits: Limits | None = None
+) -> tuple[FloatArray, FloatArray]:
     """Solve once; see :class:`RestrictedMaster`."""
-    return RestrictedMaster(rays, gain).solve()
+    return RestrictedMaster(rays, gain, limits=limits).solve()

@@ -5,6 +5,7 @@ problem -> private noise with the best remap -> bounds from coarse to fine -> pr
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,12 +15,12 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import Int64Array
-from mechdesign.designs.candidate import not_proved
+from mechdesign.designs.candidate import too_long
 from mechdesign.designs.noise.solution import NoiseSolution, problem_table
 from mechdesign.designs.report import PrivacyClaim
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain
-from mechdesign.errors import LimitError, UnsupportedError
+from mechdesign.errors import LimitError, SolverError, UnsupportedError
 from mechdesign.evidence.multipliers import rounded
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.generators import Block
@@ -96,7 +97,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
     with seconds.phase("solve"):
         kind = PlanarLaplace if _is_planar(problem, notion) else GeometricNoise
         plain = kind.for_notion(problem.domain, notion)
-    proofs = _Proofs(problem, plain)
+    proofs = _Proofs(problem, limits)
     noise, value, remap_notes = _best_remap(problem, plain, loss.distance, proofs, limits)
     reserve = 2 * seconds.timings["certify"]
     limits.keep(reserve)
@@ -163,11 +164,11 @@ def _best_remap(
         total, said, table = min(found)
     if total < (1 - LEAST) * value:
         remapped = plain.replacing(table)
-        with seconds.phase("certify"):
+        with seconds.phase("certify"), contextlib.suppress(SolverError):
             lost = proofs.value(remapped)
             if lost < value:
                 return remapped, lost, [said] * bool(said)
-            proofs.value(plain)
+        proofs.take(plain)
     return plain, value, []
 
 
@@ -203,20 +204,35 @@ def _tiled(
 class _Proofs:
     """The kernel's results for a noise and its bounds."""
 
-    def __init__(self, problem: Problem, noise: LatticeNoise) -> None:
-        self._tables = [noise.to_table()["law"], problem_table(problem)]
+    def __init__(self, problem: Problem, limits: Limits) -> None:
+        self._tables, self._limits = [{}, problem_table(problem)], limits
         table = read(ProblemTable, self._tables[1])
         self._compiled = compile_problem(replace(table, outputs=table.domain.inputs().labels))
         self._statement = self._compiled.statement
 
     def value(self, noise: LatticeNoise) -> Fraction:
-        """Return the loss of a noise, which is the one to be saved from now on."""
+        """Return the loss of a noise, which is the one to be saved from now on.
+
+        Raises
+        ------
+        SolverError
+            If there is no time for that.
+        """
+        self.take(noise)
+        needed = loss_steps(self._noise, self._statement)
+        if needed > self._limits.proof_steps(needed, STEPS_A_SECOND):
+            given = f"in the time that is left of {self._limits.seconds:g} s"
+            points = f"noise on {self._statement.k:,} points"
+            raise SolverError(f"the loss of {points} takes {needed:.1e} steps, too many {given}")
+        return loss_of_noise(self._noise, self._statement)
+
+    def take(self, noise: LatticeNoise) -> None:
+        """Take a noise as the one to be saved."""
         self._tables[0] = noise.to_table()["law"]
         law, part, k = read(Laws, self._tables[0]), self._statement.cone[0], self._statement.k
         assert isinstance(law, TorusNoise)  # noqa: S101 (for mypy)
         self._noise = law.leak(part, k)
         self._steps = max(law.steps(part, k) + 100 * k, loss_steps(self._noise, self._statement))
-        return loss_of_noise(self._noise, self._statement)
 
     def best(
         self, tiles: list[Certificate], bounds: list[LatticeBound], limits: Limits
@@ -228,7 +244,7 @@ class _Proofs:
             try:
                 bound, note = self._proved(certificate, limits)
             except LimitError as error:
-                notes.append(not_proved(error))
+                notes.append(f"a closer bound is not proved, {too_long(error, limits)}")
                 continue
             if bound > 0:
                 return bound, certificate, found, [*notes, *note]

@@ -19,6 +19,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.outside import called, checked
+from mechdesign.routes.limits import running
 
 __all__ = ["Mixture", "best_mixture", "thinned"]
 
@@ -103,6 +104,7 @@ def best_mixture(rays: FloatArray, f: FloatArray, prior: FloatArray | None) -> M
     cones += [clarabel.NonnegativeConeT(k)] * is_worst + [clarabel.SecondOrderConeT(3)] * n
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
+    settings.time_limit = running().grace
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
     whole = sparse.vstack([linear, cone]).tocsc()
     nothing = sparse.csc_matrix((len(cost), len(cost)))

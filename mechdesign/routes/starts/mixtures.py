@@ -17,7 +17,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.errors import SolverError
 from mechdesign.routes.highs import LPModel, solve_lp
+from mechdesign.routes.limits import Limits
 from mechdesign.routes.master import solve_master
 from mechdesign.routes.starts.private_columns import groups
 
@@ -77,7 +79,7 @@ def best_outputs(columns: FloatArray, cost: FloatArray) -> IntArray:
     return np.asarray(best, dtype=np.intp)
 
 
-def mixture(rays: FloatArray, cost: FloatArray) -> FloatArray:
+def mixture(rays: FloatArray, cost: FloatArray, limits: Limits | None = None) -> FloatArray:
     """Return the columns of the cheapest mixture that is a channel, each with its weight.
 
     Parameters
@@ -86,18 +88,22 @@ def mixture(rays: FloatArray, cost: FloatArray) -> FloatArray:
         ``(n_inputs, n)``, one of them constant.
     cost
         ``(n,)``.
+    limits
+        When to end; default in time for the design.
 
     Raises
     ------
     SolverError
-        If HiGHS fails.
+        If HiGHS fails, or time is over.
     """
-    theta, _ = solve_master(rays, -cost)
+    theta, _ = solve_master(rays, -cost, limits)
     used = theta > USED * theta.max()
     return np.asarray(rays[:, used] * theta[used])
 
 
-def worst_case_mixture(rays: FloatArray, loss: FloatArray) -> FloatArray:
+def worst_case_mixture(
+    rays: FloatArray, loss: FloatArray, limits: Limits | None = None
+) -> FloatArray:
     """Return the channel of least worst-case loss that pairs of rays and outputs make.
 
     Parameters
@@ -106,11 +112,13 @@ def worst_case_mixture(rays: FloatArray, loss: FloatArray) -> FloatArray:
         ``(n_inputs, n)``, one of them constant.
     loss
         ``(n_inputs, n_outputs)``.
+    limits
+        When to end: with the pairs so far, if there were a few rounds.
 
     Raises
     ------
     SolverError
-        If HiGHS fails.
+        If HiGHS fails, or time is over in the first round.
     """
     k, n = rays.shape
     scale = float(loss.max()) or 1.0
@@ -118,8 +126,8 @@ def worst_case_mixture(rays: FloatArray, loss: FloatArray) -> FloatArray:
     constant = np.full(loss.shape[1], int(np.argmax(rays.min(axis=0) / rays.max(axis=0))))
     ray, output = constant, np.arange(loss.shape[1])  # any output may be sent without looking
     value = np.inf
-    theta: FloatArray = np.zeros(0)
-    for _ in range(ROUNDS):
+    matrix: FloatArray = np.zeros_like(loss)
+    for round_ in range(ROUNDS):
         best = best_outputs(weights[:, None] * rays, loss)
         pairs = np.unique(np.column_stack([[*ray, *range(n)], [*output, *best]]), axis=0)
         ray, output = pairs.T
@@ -129,13 +137,19 @@ def worst_case_mixture(rays: FloatArray, loss: FloatArray) -> FloatArray:
         A = sp.csr_array(np.block([[columns, np.zeros((k, 1))], [losses, ones]]))
         low = np.concatenate([np.ones(k), np.full(k, -np.inf)])
         high = np.concatenate([np.ones(k), np.zeros(k)])
-        found = solve_lp(LPModel(np.append(np.zeros(len(ray)), 1.0), A, low, high), "simplex")
-        theta, before, value = found.primal[:-1], value, float(found.primal[-1])
+        program = LPModel(np.append(np.zeros(len(ray)), 1.0), A, low, high)
+        try:
+            found = solve_lp(program, "simplex", limits)
+        except SolverError:
+            if not round_:
+                raise
+            break
+        before, value = value, float(found.primal[-1])
+        matrix = np.zeros_like(loss)
+        np.add.at(matrix.T, output, (columns * found.primal[:-1]).T)
         if before - value <= BETTER * value:
             break
         weights = np.maximum(-found.dual[k:], 0.0)
-    matrix: FloatArray = np.zeros_like(loss)
-    np.add.at(matrix.T, output, (columns * theta).T)
     return matrix
 
 

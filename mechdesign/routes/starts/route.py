@@ -125,9 +125,10 @@ class Start(Route):
         bound, value = None, None
         if isinstance(utility, LinearUtility):
             used = _provable_outputs(problem, limits)
-            outputs, (matrix, value) = problem.outputs or (), _linear(problem, utility, used)
+            outputs = problem.outputs or ()
+            matrix, value = _linear(problem, utility, used, limits)
         elif isinstance(utility, ColumnUtility):
-            matrix, gain = _gaining(problem, utility)
+            matrix, gain = _gaining(problem, utility, limits)
             value = float(utility.objective_at(gain, problem.domain, problem.prior))
             outputs = name_outputs(problem, matrix.shape[1])
             if not utility.exact:
@@ -158,7 +159,9 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
     return max(FEWEST, min(n, int(seconds)))
 
 
-def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatArray, float]:
+def _linear(
+    problem: Problem, utility: LinearUtility, most: int, limits: Limits
+) -> tuple[FloatArray, float]:
     """Return the best channel found for a linear loss, and the loss."""
     from mechdesign.routes.starts.mixtures import decided, mixture, worst_case_mixture
 
@@ -178,18 +181,18 @@ def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatA
     try:
         rays = _mixable(problem, cost)
         if utility.worst_case:
-            channel = worst_case_mixture(rays, cost)
+            channel = worst_case_mixture(rays, cost, limits.step())
             found.append((channel, float((channel * cost).sum(axis=1).max())))
         else:
             price = (rays.T @ (cost / scale)).min(axis=1)
-            found.append(sent(mixture(rays, price)))
+            found.append(sent(mixture(rays, price, limits.step())))
         found += map(sent, _classical(problem))
     except SolverError:
         found += map(sent, _channels(problem, cost))
     return min(found, key=itemgetter(1))
 
 
-def _gaining(problem: Problem, utility: ColumnUtility) -> tuple[FloatArray, float]:
+def _gaining(problem: Problem, utility: ColumnUtility, limits: Limits) -> tuple[FloatArray, float]:
     """Return the best channel found for a sum of gains, and the sum."""
     from mechdesign.routes.starts.mixtures import mixture
 
@@ -198,7 +201,7 @@ def _gaining(problem: Problem, utility: ColumnUtility) -> tuple[FloatArray, floa
     channels = [np.ones((len(cost), 1))]
     try:
         rays = np.hstack([_mixable(problem, cost), *_windows(problem)])
-        channels.append(mixture(rays, -np.asarray(utility.gain(rays, p))))
+        channels.append(mixture(rays, -np.asarray(utility.gain(rays, p)), limits.step()))
         channels += _classical(problem)
     except SolverError:
         channels += _channels(problem, cost)
