@@ -7,12 +7,8 @@ from mechdesign.accounting.aggregation.after_aggregation import (
     after_aggregation,
 )
 from mechdesign.accounting.aggregation.designs import AggregatedDesign, design_for_aggregation
-from mechdesign.accounting.aggregation.inverses import (
-    largest_aggregated_budget,
-    least_aggregated_reports,
-)
 from mechdesign.accounting.composition.composition import Composition, compose
-from mechdesign.accounting.composition.deltas import approximate_delta, exact_delta
+from mechdesign.accounting.composition.deltas import approximate_delta
 from mechdesign.accounting.composition.formulas import lip_composition_bound, lip_to_ldp
 from mechdesign.accounting.composition.products import adaptive, product
 from mechdesign.accounting.composition.sequences import compose_sequence
@@ -38,6 +34,12 @@ from mechdesign.accounting.continuous.laplace import (
 from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.conversions.relations import implied, relations
+from mechdesign.accounting.inverses import (
+    LeastReports,
+    LocalBudget,
+    largest_local_budget,
+    least_reports,
+)
 from mechdesign.accounting.measure.capacity import Capacity, capacity, ldp_capacity
 from mechdesign.accounting.measure.hypothesis_testing import (
     ErrorRegion,
@@ -67,7 +69,6 @@ from mechdesign.accounting.priors.prior_mismatch import (
     first_bound_radius,
     log_ratio_bound,
     prior_mismatch,
-    prior_mismatch_bound,
     total_variation,
 )
 from mechdesign.accounting.shuffling.after_shuffling import (
@@ -75,18 +76,7 @@ from mechdesign.accounting.shuffling.after_shuffling import (
     after_shuffling,
     delta_after_shuffling,
 )
-from mechdesign.accounting.shuffling.designs import (
-    ShuffledDesign,
-    ShuffledFrontier,
-    design_for_shuffle,
-    shuffled_frontier,
-)
-from mechdesign.accounting.shuffling.inverses import (
-    LeastReports,
-    LocalBudget,
-    largest_local_budget,
-    least_reports,
-)
+from mechdesign.accounting.shuffling.designs import ShuffledDesign, design_for_shuffle
 
 __all__ = [
     "Aggregated",
@@ -114,7 +104,6 @@ __all__ = [
     "SensitiveAttributeLeakage",
     "Shuffled",
     "ShuffledDesign",
-    "ShuffledFrontier",
     "TradeOff",
     "adaptive",
     "after_aggregation",
@@ -129,16 +118,13 @@ __all__ = [
     "design_for_aggregation",
     "design_for_shuffle",
     "error_region",
-    "exact_delta",
     "family_bound",
     "first_bound_radius",
     "implied",
     "laplace_scale",
-    "largest_aggregated_budget",
     "largest_local_budget",
     "ldp_capacity",
     "leakages",
-    "least_aggregated_reports",
     "least_deviation",
     "least_laplace_scale",
     "least_reports",
@@ -147,7 +133,6 @@ __all__ = [
     "log_ratio_bound",
     "prior_ball",
     "prior_mismatch",
-    "prior_mismatch_bound",
     "privacy_profile",
     "product",
     "relations",
@@ -156,7 +141,6 @@ __all__ = [
     "sample_radius",
     "sensitive_attribute_channel",
     "sensitive_attribute_leakage",
-    "shuffled_frontier",
     "tightest_matrix",
     "total_variation",
     "trade_off",

@@ -2,88 +2,63 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mechdesign.accounting.aggregation.data_sets import DataSets
 from mechdesign.accounting.continuous.arguments import below_one
-from mechdesign.accounting.shuffling.after_shuffling import after_shuffling, delta_after_shuffling
-from mechdesign.accounting.shuffling.comparisons import compared, reports
-from mechdesign.accounting.shuffling.epsilons import is_within as is_within_shuffled
+from mechdesign.accounting.shuffling.after_shuffling import Central, after_shuffling
+from mechdesign.accounting.shuffling.comparisons import reports
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import Exact
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
-from mechdesign.text import Table, Tabular
 
-__all__ = ["Aggregated", "after_aggregation", "checked_mechanism", "exceeds", "is_within"]
+__all__ = ["Aggregated", "after_aggregation", "data_sets_of"]
 
 
 @dataclass(frozen=True, repr=False)
-class Aggregated(Tabular):
+class Aggregated(Central):
     """The central epsilon of the sum of n reports at a delta. Its repr is a table.
 
     Attributes
     ----------
-    n, delta
-        How many reports are added up, and the delta.
-    epsilon
-        An upper bound: the sum is (epsilon, delta)-private in the central model, when one person's
-        input changes.
-    at_least
-        A lower bound: at no smaller epsilon is it.
-    local
-        The epsilon of one report, which holds without aggregation, with delta 0.
+    n, delta, epsilon, at_least, local
+        As for :class:`~mechdesign.accounting.shuffling.after_shuffling.Central`.
     others
         How many of the others hold the old and the new value of the person, where the lower bound
         is reached; None where the sum tells as much as the shuffled reports.
     """
 
-    n: int
-    delta: float
-    epsilon: float
-    at_least: float
-    local: float
     others: tuple[int, int] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON."""
-        return asdict(self) | {"others": self.others and list(self.others)}
 
     def _head(self) -> str:
         return f"the sum of {self.n} reports at delta = {self.delta:g}"
 
-    def _table(self) -> Table:
-        numbers = (
-            ("at least", math.floor(self.at_least * 10**6)),
-            ("at most", math.ceil(self.epsilon * 10**6)),
-            ("one report", math.ceil(self.local * 10**6)),
-        )
-        rows = [(name, f"{value / 10**6:.6f}") for name, value in numbers]
-        return Table(("central epsilon", "nats"), rows, "<>")
 
+def data_sets_of(mechanism: Any) -> Callable[..., DataSets] | None:
+    """Return what makes the data sets of n people, n and delta given.
 
-def checked_mechanism(mechanism: Any) -> Mechanism:
-    """Return a mechanism whose sums are accounted for, or raise InputError."""
+    None where the sum tells as much as the shuffled reports.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        If the sums of a mechanism are not accounted for.
+    """
     if not isinstance(mechanism, Mechanism):
         raise InputError("mechanism", "a structured mechanism", shown_kind(mechanism))
-    if not isinstance(mechanism, UnaryEncoding | GeneralizedRandomizedResponse):
+    k = len(mechanism.inputs)
+    if isinstance(mechanism, UnaryEncoding):
+        return partial(DataSets, *mechanism.chances, k=k)
+    if not isinstance(mechanism, GeneralizedRandomizedResponse):
         expected = "unary encoding or randomized response"
         hint = "a sum tells at most what shuffled reports tell: after_shuffling is an upper bound"
         raise UnsupportedError("mechanism", expected, shown_kind(mechanism), hint)
-    return mechanism
-
-
-def _data_sets(mechanism: Mechanism, n: int, delta: float) -> DataSets | None:
-    """Return what n people may hold; None where the sum tells as much as the shuffled reports."""
-    k = len(mechanism.inputs)
-    if isinstance(mechanism, UnaryEncoding):
-        return DataSets(*mechanism.chances, n, k, delta)
-    if isinstance(mechanism, GeneralizedRandomizedResponse) and k == 2:
-        return DataSets(mechanism.most, mechanism.least, n, k, delta, single=True)
-    return None
+    return partial(DataSets, mechanism.most, mechanism.least, k=k, single=True) if k == 2 else None
 
 
 def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Aggregated:
@@ -131,29 +106,11 @@ def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Aggregated:
     at most           0.298301
     one report       10.000000
     """
-    mechanism, n, delta = checked_mechanism(mechanism), reports(n), below_one(delta, "delta")
-    local, data_sets = mechanism.leakage, _data_sets(mechanism, n, delta)
-    if data_sets is None:
+    n, delta = reports(n), below_one(delta, "delta")
+    made, local = data_sets_of(mechanism), mechanism.leakage
+    if made is None:
         told = after_shuffling(mechanism, n, delta)
         return Aggregated(n, delta, min(told.epsilon, local), told.at_least, local)
-    at_least, others = data_sets.epsilon_below(local)
-    return Aggregated(n, delta, data_sets.epsilon_above(at_least, local), at_least, local, others)
-
-
-def is_within(mechanism: Mechanism, n: int, epsilon: float, delta: float) -> bool:
-    """Whether the sum of n reports surely is within (epsilon, delta)."""
-    data_sets = _data_sets(mechanism, n, delta)
-    if data_sets is None:
-        return is_within_shuffled(compared(mechanism), n, epsilon, delta)
-    if epsilon >= mechanism.leakage:
-        return True
-    return data_sets.delta_below(epsilon) <= delta and data_sets.is_within(epsilon, delta)
-
-
-def exceeds(mechanism: Mechanism, n: int, epsilon: float, delta: float) -> bool:
-    """Whether the sum of n reports surely is not within (epsilon, delta)."""
-    raised = math.nextafter(epsilon, math.inf)
-    data_sets = _data_sets(mechanism, n, delta)
-    if data_sets is None:
-        return delta_after_shuffling(mechanism, n, raised).low > delta
-    return data_sets.delta_below(raised) > delta
+    sets = made(n=n, delta=delta)
+    at_least, others = sets.epsilon_below(local)
+    return Aggregated(n, delta, sets.epsilon_above(at_least, local), at_least, local, others)

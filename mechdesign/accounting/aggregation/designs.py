@@ -11,14 +11,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from mechdesign.accounting.aggregation.after_aggregation import (
-    Aggregated,
-    after_aggregation,
-    is_within,
-)
+from mechdesign.accounting.aggregation.after_aggregation import Aggregated, after_aggregation
 from mechdesign.accounting.aggregation.data_sets import DataSets
-from mechdesign.accounting.aggregation.inverses import largest_aggregated_budget
 from mechdesign.accounting.continuous.arguments import below_one
+from mechdesign.accounting.inverses import largest_local_budget, view
 from mechdesign.accounting.shuffling.comparisons import central_budget, reports
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain
@@ -159,8 +155,10 @@ class _Search:
             return None
         for _ in range(STEPS):
             mechanism = self._made(q, 1 - ratio * q)
-            if mechanism and is_within(mechanism, self._n, self._epsilon, self._delta):
-                return mechanism
+            if mechanism:
+                seen = view(mechanism, summed=True)
+                if seen.is_within(self._n, self._epsilon, self._delta):
+                    return mechanism
             q *= 1.005
         return None
 
@@ -185,7 +183,8 @@ class _Search:
         def family(budget: float) -> GeneralizedRandomizedResponse:
             return GeneralizedRandomizedResponse(self._domain, budget)
 
-        enough = largest_aggregated_budget(
-            family, self._n, self._epsilon, self._delta, most=most, precision="0.005"
-        ).enough
-        return family(enough)
+        kept = self._epsilon, self._delta
+        found = largest_local_budget(
+            self._n, *kept, family, summed=True, most=most, precision="0.005"
+        )
+        return family(found.enough)

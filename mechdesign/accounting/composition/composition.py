@@ -213,36 +213,28 @@ def _smallest(priors: PriorSet) -> tuple[Fraction, Fraction]:
 
 def _below(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     """Bound (P . q) / q_x = Sum_z P_z q_z / q_x by the largest ratios."""
-    worst = Fraction(1)
-    for x in range(len(ratios)):
-        column = [row[x] for row in ratios]
-        if None in column:
-            return math.inf
-        worst = max(
-            worst,
-            priors.extreme_mean([ratio for ratio in column if ratio is not None], largest=True),
-        )
-    return log_above(worst)
+    columns = [[r for r in column if r is not None] for column in zip(*ratios, strict=True)]
+    if any(len(column) < len(ratios) for column in columns):
+        return math.inf
+    return log_above(max(priors.extreme_mean(column, largest=True) for column in columns))
 
 
 def _above(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     """Bound q_x / (P . q) = 1 / Sum_z P_z q_z / q_x by the least ratios."""
-    least = Fraction(1)
-    for row in ratios:
-        shares = [Fraction(0) if ratio is None else 1 / ratio for ratio in row]
-        least = min(least, priors.extreme_mean(shares, largest=False))
-    return log_above(inverse(least))
+    shares = [[Fraction(0) if ratio is None else 1 / ratio for ratio in row] for row in ratios]
+    return log_above(inverse(min(priors.extreme_mean(row, largest=False) for row in shares)))
 
 
 def _identifiability(ratios: list[list[Ratio]], prior: Sequence[Fraction]) -> CompositionRow:
     """Compare the posteriors of any two inputs."""
-    worst: Ratio = Fraction(1)
-    for x, row in enumerate(ratios):
-        for z, ratio in enumerate(row):
-            if worst is None or (prior[x] and (ratio is None or not prior[z])):
-                worst = None
-            elif ratio is not None and prior[z]:
-                worst = max(worst, ratio * prior[x] / prior[z])
+    pairs = [
+        (r, p, q)
+        for row, p in zip(ratios, prior, strict=True)
+        if p
+        for r, q in zip(row, prior, strict=True)
+    ]
+    infinite = any(ratio is None or not other for ratio, _, other in pairs)
+    worst = None if infinite else max(r * p / q for r, p, q in pairs if r)
     exact = log_above(worst)
     return CompositionRow("differential-identifiability", exact, exact, "matrix")
 
@@ -263,9 +255,5 @@ def _budgets(
 
 
 def _product(ratios: Iterable[Ratio]) -> Ratio:
-    total = Fraction(1)
-    for ratio in ratios:
-        if ratio is None:
-            return None
-        total *= ratio
-    return total
+    factors = list(ratios)
+    return None if None in factors else math.prod(filter(None, factors), start=Fraction(1))

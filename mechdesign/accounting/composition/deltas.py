@@ -1,63 +1,34 @@
-"""The delta of several releases at an epsilon: exactly, and by privacy loss distributions."""
+"""The delta of many releases at an epsilon, by privacy loss distributions."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
-from typing import Any
 
-from mechdesign.accounting.composition.products import product, same_inputs
+from mechdesign.accounting.composition.products import same_inputs
+from mechdesign.accounting.continuous.arguments import positive
 from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.accounting.measure.privacy_profile import privacy_profile
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import UnsupportedError
 from mechdesign.exact import Exact
 from mechdesign.notions.base import budget
 
-__all__ = ["approximate_delta", "exact_delta"]
+__all__ = ["approximate_delta"]
 
 LEAST_SHARED = 1e-12
 """What reports that two inputs share have of the mass, where tails of it are dropped."""
 
 
-def exact_delta(channels: Iterable[Channel], epsilon: Exact) -> float:
-    """Return the least delta with which independent releases are (epsilon, delta)-LDP.
-
-        delta = max over x, x' of Sum_y (Q(y|x) - e**epsilon Q(y|x'))_+
-
-    with Q the product of the channels. It is rounded up.
-
-    Parameters
-    ----------
-    channels
-        Channels on the same inputs.
-    epsilon
-        The budget of all together, in nats, >= 0.
-
-    Raises
-    ------
-    InputError
-        If the channels do not fit.
-    UnsupportedError
-        If the product has too many outputs after merging.
-
-    Examples
-    --------
-    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> exact_delta([warner], 0), round(exact_delta([warner] * 2, "1.0986122886681098"), 9)
-    (0.5, 0.375)
-    """
-    return float_above(privacy_profile(product(channels), [epsilon]).ldp[0])
-
-
 def approximate_delta(
     channels: Iterable[Channel], epsilon: Exact, *, interval: float = 1e-4
 ) -> tuple[float, float]:
-    """Return bounds on :func:`exact_delta`, by the package dp-accounting (extra ``accounting``).
+    """Return bounds on the least delta of independent releases, by the package dp-accounting.
 
-    For each pair of inputs the privacy loss of every channel is rounded to a lattice, up for the
-    one bound and down for the other, and added up by convolutions. The cost
-    does not depend on the number of outputs of the product, so it serves where that is too large.
+    That is the delta of ``privacy_profile(product(channels), [epsilon])``. For each pair of inputs
+    the privacy loss of every channel is rounded to a lattice, up for the one bound and down for the
+    other, and added up by convolutions. The cost does not depend on the number of outputs of the
+    product, so it serves where that is too large.
 
     Parameters
     ----------
@@ -79,19 +50,14 @@ def approximate_delta(
     InputError
         If the channels do not fit or the interval is not positive.
     UnsupportedError
-        If the package is not installed.
+        If the package is not installed (extra ``accounting``).
 
     Notes
     -----
     Source: Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022 (privacy loss distributions).
     """
     listed = same_inputs(channels)
-    given: Any = interval
-    number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not (number and 0 < given < math.inf):
-        raise InputError("interval", "a number > 0", shown(interval))
-    width = float(given)
-    exact = budget(epsilon)
+    width, exact = positive(interval, "interval"), budget(epsilon)
     most, least = float_above(exact), -float_above(-exact)
     inputs = range(len(listed[0].inputs))
     pairs = [(x, other) for x in inputs for other in inputs if x != other]
@@ -115,11 +81,8 @@ def _pair_delta(
     except ImportError:
         expected = 'the package dp-accounting, as in `pip install -e ".[accounting]"`'
         raise UnsupportedError("approximate_delta", expected, "it is not installed") from None
-    times: dict[Channel, int] = {}
-    for channel in channels:
-        times[channel] = times.get(channel, 0) + 1
     total = None
-    for channel, uses in times.items():
+    for channel, uses in Counter(channels).items():
         own, other = (
             {y: math.log(entry) for y, entry in enumerate(channel.matrix[x].tolist()) if entry}
             for x in pair

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -23,6 +22,7 @@ from mechdesign.accounting.measure.max_ratio import Ratio, max_ratio
 from mechdesign.channel import Channel, as_channel
 from mechdesign.errors import InputError, SolverError, UnsupportedError, listed
 from mechdesign.outside import called, checked
+from mechdesign.refinement.linear_system import solved
 
 __all__ = [
     "Column",
@@ -84,12 +84,17 @@ def merged(columns: Iterable[Sequence[int]]) -> dict[Column, int]:
     >>> merged([(3, 1), (6, 2), (0, 0), (1, 6)])
     {(3, 1): 3, (1, 6): 1}
     """
+    return _merged((column, 1) for column in columns)
+
+
+def _merged(columns: Iterable[tuple[Sequence[int], int]]) -> dict[Column, int]:
+    """Return the directions of columns with weights, each with the sum of its multiples."""
     found: dict[Column, int] = {}
-    for column in columns:
+    for column, weight in columns:
         scale = math.gcd(*column)
         if scale:
             direction = tuple(entry // scale for entry in column)
-            found[direction] = found.get(direction, 0) + scale
+            found[direction] = found.get(direction, 0) + weight * scale
     return found
 
 
@@ -205,15 +210,11 @@ def pair_ratios(channel: Channel) -> list[list[Ratio]]:
 
 def _times(left: dict[Column, int], right: dict[Column, int]) -> dict[Column, int]:
     """Return all products of two columns, those that are equal up to scale as one."""
-    found: dict[Column, int] = {}
-    for a, weight in left.items():
-        for b, other in right.items():
-            column = tuple(map(mul, a, b))
-            scale = math.gcd(*column)
-            if scale:
-                direction = tuple(entry // scale for entry in column)
-                found[direction] = found.get(direction, 0) + weight * other * scale
-    return found
+    return _merged(
+        (tuple(map(mul, a, b)), weight * other)
+        for a, weight in left.items()
+        for b, other in right.items()
+    )
 
 
 def _check_size(columns: dict[Column, int]) -> None:
@@ -249,24 +250,8 @@ def _is_mixture(
     if rest > CLOSE:
         return False
     parts = [columns[kept[i]] for i in np.flatnonzero(weights)]
-    exact = _combination(columns[n], parts)
-    return exact is not None and min(exact) >= 0
-
-
-def _combination(column: Column, parts: list[Column]) -> list[Fraction] | None:
-    """Return the weights with which independent parts sum to a column; None if there are none."""
-    rows: list[list[Any]] = [
-        [Fraction(part[x]) for part in parts] + [Fraction(entry)] for x, entry in enumerate(column)
+    equations = [
+        ({j: part[x] for j, part in enumerate(parts)}, entry) for x, entry in enumerate(columns[n])
     ]
-    for j in range(len(parts)):
-        pivot = next((i for i in range(j, len(rows)) if rows[i][j]), None)
-        if pivot is None:
-            return None
-        rows[j], rows[pivot] = rows[pivot], rows[j]
-        rows[j] = [entry / rows[j][j] for entry in rows[j]]
-        for i, row in enumerate(rows):
-            if i != j and row[j]:
-                rows[i] = [a - row[j] * b for a, b in zip(row, rows[j], strict=True)]
-    if any(row[-1] for row in rows[len(parts) :]):
-        return None
-    return [row[-1] for row in rows[: len(parts)]]
+    exact = solved(equations, len(parts))
+    return exact is not None and min(exact) >= 0

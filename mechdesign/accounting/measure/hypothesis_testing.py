@@ -98,10 +98,6 @@ class TradeOff(Tabular):
         """The distance of the two rows: 1 less the least sum of both errors, exactly."""
         return 1 - min(alarm + missed for alarm, missed in self.points)
 
-    def bound(self, forward: Any, back: Any = None) -> ErrorRegion:
-        """Return the region that E-LDP promises for E[x, x'] and E[x', x]; see `error_region`."""
-        return error_region(forward, back)
-
     def inside(self, region: ErrorRegion) -> bool:
         """Return whether no test leaves a region: it does not just where the corners do not."""
         return all(region.holds(point) for point in self.points)
@@ -149,7 +145,7 @@ def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:
           1.000000      0.000000
     >>> curve.total_variation, curve.missed("1/8")
     (Fraction(1, 2), Fraction(5, 8))
-    >>> curve.inside(curve.bound("1.1")), curve.inside(curve.bound("1.09"))
+    >>> curve.inside(error_region("1.1")), curve.inside(error_region("1.09"))
     (True, False)
     """
     a, b = as_channel(channel).inputs.index(x, "x"), channel.inputs.index(other, "other")

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from operator import mul
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
-from mechdesign.accounting.measure.max_ratio import (
-    ColumnExtremes,
-    JointExtremes,
-    MaxRatio,
-    inverse,
-    log_above,
-    max_ratio,
-)
+from mechdesign.accounting.measure.max_ratio import inverse, log_above, max_ratio
 from mechdesign.accounting.measure.mutual_information import information_above
 from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
 from mechdesign.channel import Channel
@@ -36,7 +33,13 @@ MOST_COMPARED = 1 << 31
 MOST_INPUTS = 256
 """Inputs of a structured mechanism whose pairs are all compared, at most."""
 
-ONE = Fraction(1)
+CHUNK = 1 << 20
+"""Entries that are converted to Python integers at a time."""
+
+Pick: TypeAlias = Callable[..., npt.NDArray[np.intp]]
+
+PICKS: tuple[Pick, Pick] = (np.argmax, np.argmin)
+
 TOO_MANY_PAIRS = "the number of pairs is too large for the tightest E matrix"
 
 
@@ -101,18 +104,37 @@ def leakages(
     return _of_channel(channel, prior, priors)
 
 
+class Extremes(NamedTuple):
+    """One integer for each column, over ``unit``, and the inputs at which they are found."""
+
+    numbers: list[int]
+    inputs: Sequence[int] = ()
+    unit: int = 1
+
+
 def _of_channel(channel: Channel, prior: Prior | None, priors: Sequence[PriorSet]) -> Leakages:
-    """Measure a channel by its matrix."""
+    """Measure a channel by its matrix: every leakage but information is a ratio of extremes."""
     k, m = channel.shape
-    found = ColumnExtremes(channel)
-    rows = [_ldp(found), _maximal_leakage(found)]
+    most, least = (Extremes(*_extreme(channel.numerators, pick)) for pick in PICKS)
+    factor = Fraction(sum(most.numbers), channel.denominator)
+    rows = [
+        _ratio(channel, "ldp", most, least),
+        Leakage("maximal-leakage", log_above(factor), factor),
+    ]
     accuracy = None
     if prior is not None:
-        joint = found.weighted(prior)
-        rows += _lifts(found, joint)
-        rows += [_identifiability(found, joint), _information(channel, prior)]
-        accuracy = Fraction(sum(joint.most[0]), joint.unit * channel.denominator)
-    rows += _for_sets(found, priors)
+        outputs, joint_most, joint_least = _joint(channel, prior)
+        above = _ratio(channel, "max-lift", most, outputs)
+        below = _ratio(channel, "min-lift", outputs, least)
+        rows += [_larger("lip", above, below), above, below, replace(above, notion="pml")]
+        rows.append(_ratio(channel, "differential-identifiability", joint_most, joint_least))
+        rows.append(Leakage("mutual-information", information_above(channel, prior), None))
+        accuracy = Fraction(sum(joint_most.numbers), outputs.unit * channel.denominator)
+    for n, members in enumerate(priors, 1):
+        low, high = (_outputs(channel, members, largest=largest) for largest in (False, True))
+        name = "bounded-prior-lip" if n == 1 else f"bounded-prior-lip {n}"
+        above, below = _ratio(channel, name, most, low), _ratio(channel, name, high, least)
+        rows.append(_larger(name, above, below))
     small = k * k * m <= MOST_COMPARED
     return Leakages(
         f"a channel with {k} inputs and {m} outputs",
@@ -125,67 +147,51 @@ def _of_channel(channel: Channel, prior: Prior | None, priors: Sequence[PriorSet
     )
 
 
-def _row(found: ColumnExtremes, notion: str, largest: MaxRatio, *places: list[int]) -> Leakage:
-    """Return the leakage of a largest ratio; ``places`` are the inputs of each column."""
-    labels, y = found.channel.inputs.labels, largest.column
-    value = log_above(largest.factor)
+def _ratio(channel: Channel, notion: str, tops: Extremes, bottoms: Extremes) -> Leakage:
+    """Return the leakage of the largest ratio over the columns."""
+    scale = Fraction(bottoms.unit, tops.unit)
+    factor, y = max_ratio(tops.numbers, bottoms.numbers, scale)
     if y is None:
-        return Leakage(notion, value, largest.factor)
-    inputs = tuple(labels[place[y]] for place in places)
-    return Leakage(notion, value, largest.factor, inputs, (found.channel.outputs[y],))
+        return Leakage(notion, log_above(factor), factor)
+    labels = channel.inputs.labels
+    inputs = tuple(labels[side.inputs[y]] for side in (tops, bottoms) if side.inputs)
+    return Leakage(notion, log_above(factor), factor, inputs, (channel.outputs[y],))
 
 
-def _ldp(found: ColumnExtremes) -> Leakage:
-    """Compare the extreme entries of each column."""
-    (most, at), (least, against) = found.most, found.least
-    return _row(found, "ldp", max_ratio(most, least), at, against)
+def _larger(notion: str, above: Leakage, below: Leakage) -> Leakage:
+    return replace(above if above.value >= below.value else below, notion=notion)
 
 
-def _maximal_leakage(found: ColumnExtremes) -> Leakage:
-    """Add up the largest entries."""
-    factor = Fraction(sum(found.most[0]), found.channel.denominator)
-    return Leakage("maximal-leakage", log_above(factor), factor)
+def _extreme(table: npt.NDArray[Any], pick: Pick) -> tuple[list[int], list[int]]:
+    """Return the extreme entry of each column and the first row that it is in."""
+    place = pick(table, axis=0)
+    return table[place, np.arange(table.shape[1])].tolist(), place.tolist()
 
 
-def _lifts(found: ColumnExtremes, joint: JointExtremes) -> list[Leakage]:
-    """Compare the extreme entries of each column with the probability of the output."""
-    above, below, both = _sides(found, joint.outputs, joint.outputs, joint.unit, "lip")
-    named = replace(above, notion="max-lift"), replace(below, notion="min-lift")
-    return [both, *named, replace(above, notion="pml")]
+def _joint(channel: Channel, prior: Prior) -> tuple[Extremes, Extremes, Extremes]:
+    """Return the sums, and the largest and the least entries, of the columns of P_x Q[x, y]."""
+    unit = math.lcm(*(p.denominator for p in prior))
+    masses = np.array([int(p * unit) for p in prior], dtype=object)[:, None]
+    outputs: list[int] = []
+    found: list[tuple[list[int], list[int]]] = [([], []) for _ in PICKS]
+    blocks = -(-channel.numerators.size // CHUNK)
+    for block in np.array_split(channel.numerators, blocks, axis=1):
+        joint = block.astype(object) * masses
+        outputs += joint.sum(axis=0).tolist()
+        for side, pick in zip(found, PICKS, strict=True):
+            for known, more in zip(side, _extreme(joint, pick), strict=True):
+                known.extend(more)
+    most, least = (Extremes(*side, unit) for side in found)
+    return Extremes(outputs, unit=unit), most, least
 
 
-def _sides(
-    found: ColumnExtremes, least_sums: list[int], most_sums: list[int], unit: int, name: str
-) -> tuple[Leakage, Leakage, Leakage]:
-    """Return the largest lift, the largest inverse lift, and the larger of the two."""
-    (most, at), (least, against) = found.most, found.least
-    above = _row(found, name, max_ratio(most, least_sums, Fraction(unit)), at)
-    below = _row(found, name, max_ratio(most_sums, least, Fraction(1, unit)), against)
-    return above, below, above if above.value >= below.value else below
-
-
-def _identifiability(found: ColumnExtremes, joint: JointExtremes) -> Leakage:
-    """Compare the extreme posteriors at each output."""
-    (most, at), (least, against) = joint.most, joint.least
-    return _row(found, "differential-identifiability", max_ratio(most, least), at, against)
-
-
-def _information(channel: Channel, prior: Prior) -> Leakage:
-    return Leakage("mutual-information", information_above(channel, prior), None)
-
-
-def _for_sets(found: ColumnExtremes, priors: Sequence[PriorSet]) -> list[Leakage]:
-    """Compare the extreme entries of each column with P(y) at the extreme priors of a set."""
-    rows = []
-    for n, members in enumerate(priors, 1):
-        outputs: tuple[list[int], list[int]] = ([], [])  # the least and the largest P(y)
-        for column in found.channel.columns():
-            for side, largest in enumerate((False, True)):
-                prior = members.extreme_numerators(column, largest=largest)
-                outputs[side].append(sum(map(mul, prior, column)))
-        name = "bounded-prior-lip" if n == 1 else f"bounded-prior-lip {n}"
-        rows.append(_sides(found, *outputs, members.denominator, name)[2])
-    return rows
+def _outputs(channel: Channel, priors: PriorSet, *, largest: bool) -> Extremes:
+    """Return the probability of each output at the prior of a set where it is extreme."""
+    numbers = [
+        sum(map(mul, priors.extreme_numerators(column, largest=largest), column))
+        for column in channel.columns()
+    ]
+    return Extremes(numbers, unit=priors.denominator)
 
 
 def _of_mechanism(
@@ -221,12 +227,12 @@ def _pairs(mechanism: Mechanism, k: int) -> tuple[tuple[int, int], Fraction | No
         matrix = np.full((k, k), log_above(common))
         np.fill_diagonal(matrix, 0.0)
         return (0, 1), common, matrix
-    factors = [[mechanism.ratio(x, z) if x != z else ONE for z in range(k)] for x in range(k)]
-    log = cache(log_above)  # few are different
-    x, z = divmod(max(range(k * k), key=lambda n: _order(factors[n // k][n % k])), k)
-    return (x, z), factors[x][z], np.array([[log(factor) for factor in row] for row in factors])
+    pairs = product(range(k), repeat=2)
+    factors = {(x, z): mechanism.ratio(x, z) if x != z else Fraction(1) for x, z in pairs}
+    worst, log = max(factors, key=lambda pair: _order(factors[pair])), cache(log_above)
+    return worst, factors[worst], np.array(list(map(log, factors.values()))).reshape(k, k)
 
 
 def _order(factor: Fraction | None) -> tuple[bool, Fraction]:
     """Sort infinite ratios last."""
-    return factor is None, factor or ONE
+    return factor is None, factor or Fraction(1)

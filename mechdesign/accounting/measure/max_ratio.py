@@ -1,41 +1,18 @@
-"""Exact maximum ratios of entries of a channel's columns, from which every leakage follows."""
+"""The largest ratio of two entries, exactly, and its logarithm rounded up."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
-from mechdesign.channel import Channel
 from mechdesign.exact import log_upper
-from mechdesign.prior import Prior
 
-__all__ = [
-    "ColumnExtremes",
-    "JointExtremes",
-    "MaxRatio",
-    "Ratio",
-    "float_above",
-    "inverse",
-    "largest",
-    "log_above",
-    "max_ratio",
-]
+__all__ = ["MaxRatio", "Ratio", "float_above", "inverse", "largest", "log_above", "max_ratio"]
 
 Ratio: TypeAlias = Fraction | None
 """A ratio of probabilities; None where it is infinite."""
-
-IndexedValues: TypeAlias = tuple[list[int], list[int]]
-"""An integer for each column, and the index of the input at which it is found."""
-
-CHUNK = 1 << 20
-"""Entries that are converted to Python integers at a time."""
 
 
 def log_above(factor: Ratio) -> float:
@@ -82,8 +59,7 @@ def largest(ratios: Iterable[Iterable[Ratio]]) -> Ratio:
     return None if None in flat else max(ratio for ratio in flat if ratio is not None)
 
 
-@dataclass(frozen=True)
-class MaxRatio:
+class MaxRatio(NamedTuple):
     """The largest of some ratios, and the index of the column where it is attained.
 
     ``factor`` is None where the ratio is infinite. Without any ratio it is 1, and ``column`` None.
@@ -116,70 +92,3 @@ def max_ratio(
         if a * bottom > top * b:
             best, top, bottom = y, a, b
     return MaxRatio(scale * Fraction(top, bottom) if best is not None else Fraction(1), best)
-
-
-@dataclass(frozen=True)
-class JointExtremes:
-    """The extreme entries of the columns of the joint distribution P_x Q[x, y], as integers.
-
-    Attributes
-    ----------
-    unit
-        The common denominator of the prior. All integers here are over ``unit`` times the
-        denominator of the channel.
-    outputs
-        The sum of each column: the probability of the output.
-    most, least
-        The extreme entries of each column, and their inputs.
-    """
-
-    unit: int
-    outputs: list[int]
-    most: IndexedValues
-    least: IndexedValues
-
-
-class ColumnExtremes:
-    """The extreme entries of every column of a channel, alone and weighted by a prior."""
-
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
-
-    @cached_property
-    def most(self) -> IndexedValues:
-        """The largest numerator of each column, and its input."""
-        return _extreme(self.channel.numerators, largest=True)
-
-    @cached_property
-    def least(self) -> IndexedValues:
-        """The least numerator of each column, and its input."""
-        return _extreme(self.channel.numerators, largest=False)
-
-    def weighted(self, prior: Prior) -> JointExtremes:
-        """Return the extreme entries of the columns of P_x Q[x, y]."""
-        unit = math.lcm(*(p.denominator for p in prior))
-        masses = np.array([int(p * unit) for p in prior], dtype=object)[:, None]
-        outputs: list[int] = []
-        most: IndexedValues = ([], [])
-        least: IndexedValues = ([], [])
-        for block in self._blocks():
-            joint = block.astype(object) * masses
-            outputs += [int(total) for total in joint.sum(axis=0)]
-            for found, largest in ((most, True), (least, False)):
-                values, places = _extreme(joint, largest=largest)
-                found[0].extend(values)
-                found[1].extend(places)
-        return JointExtremes(unit, outputs, most, least)
-
-    def _blocks(self) -> Iterator[npt.NDArray[Any]]:
-        n_inputs, n_outputs = self.channel.shape
-        step = max(1, CHUNK // n_inputs)
-        for first in range(0, n_outputs, step):
-            yield self.channel.numerators[:, first : first + step]
-
-
-def _extreme(table: npt.NDArray[Any], *, largest: bool) -> IndexedValues:
-    """Return the extreme entry of each column and the first row that it is in."""
-    place = table.argmax(axis=0) if largest else table.argmin(axis=0)
-    values = table[place, np.arange(table.shape[1])]
-    return values.tolist(), place.tolist()

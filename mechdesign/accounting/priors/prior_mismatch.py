@@ -23,7 +23,6 @@ __all__ = [
     "first_bound_radius",
     "log_ratio_bound",
     "prior_mismatch",
-    "prior_mismatch_bound",
     "total_variation",
 ]
 
@@ -40,30 +39,12 @@ def total_variation(p: Prior, q: Prior) -> Fraction:
     return sum((abs(a - b) for a, b in zip(p, q, strict=True)), Fraction(0)) / 2
 
 
-def prior_mismatch_bound(p: Prior, q: Prior) -> float:
+def log_ratio_bound(p: Prior, q: Prior) -> float:
     """Bound how much the LIP of any channel differs between two priors.
 
-        |LIP(Q, P1) - LIP(Q, P2)| <= ln(1 + TV(P1, P2) / c),    c = min over x of P1_x and P2_x
+        |LIP(Q, P1) - LIP(Q, P2)| <= max over x of |ln(P1_x / P2_x)|
 
-    Returns
-    -------
-    float
-        In nats, rounded up; inf where an input has prior 0.
-
-    Notes
-    -----
-    Source: Jiang et al. 2021 (TIFS), Lemma 3.
-
-    Examples
-    --------
-    >>> round(prior_mismatch_bound(Prior([0.5, 0.5]), Prior([0.2, 0.8])), 6)
-    0.916291
-    """
-    return family_bound(p, [q])
-
-
-def log_ratio_bound(p: Prior, q: Prior) -> float:
-    """Bound the same difference by max over x of |ln(P1_x / P2_x)|, which is never more.
+    It is never more than :func:`family_bound` of the two.
 
     The entries of a column are the same under both priors, and the probability of the output
     changes by a factor between the least and the largest P1_x / P2_x. Lemma 3 goes on to bound
@@ -96,12 +77,13 @@ def family_bound(true: Prior, family: Iterable[Prior]) -> float:
 
     Notes
     -----
-    Source: Jiang et al. 2021 (TIFS), Corollary 8.
+    Source: Jiang et al. 2021 (TIFS), Corollary 8; for one prior Lemma 3,
+    |LIP(Q, P1) - LIP(Q, P2)| <= ln(1 + TV(P1, P2) / c), c = min over x of P1_x and P2_x.
 
     Examples
     --------
-    >>> family_bound(Prior([0.5, 0.5]), [Prior([0.5, 0.5])])
-    0.0
+    >>> round(family_bound(Prior([0.5, 0.5]), [Prior([0.2, 0.8])]), 6)
+    0.916291
     """
     true = as_prior(true, "true")
     given = listed(family, "family", "a list of priors")
@@ -231,16 +213,14 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
       ln((e^eps - 1 + P_min) / P_min)  1.098612
     eps + max |ln(P1 / P2)|            1.609438
     """
-    assumed, true = (
-        prior_on(assumed, as_channel(channel).inputs),
-        prior_on(true, channel.inputs, "true"),
-    )
+    assumed = prior_on(assumed, as_channel(channel).inputs)
+    true = prior_on(true, channel.inputs, "true")
     notion = LIP(1)
     epsilon = notion.leakage(channel, assumed)
     return PriorMismatch(
         assumed=epsilon,
         true=notion.leakage(channel, true),
-        shift=prior_mismatch_bound(assumed, true),
+        shift=family_bound(assumed, [true]),
         sharper=log_ratio_bound(assumed, true),
         twice=2 * epsilon,
         through_ldp=posterior_ratio(added([epsilon]), assumed.minimum),

@@ -9,13 +9,11 @@ from typing import Any
 from mechdesign.accounting.continuous.arguments import below_one
 from mechdesign.accounting.continuous.enclosures import Bounds
 from mechdesign.accounting.shuffling.comparisons import central_budget, compared, reports
-from mechdesign.accounting.shuffling.epsilons import (
+from mechdesign.accounting.shuffling.lower import delta_below, epsilon_below
+from mechdesign.accounting.shuffling.upper import (
     delta_above,
-    delta_below,
     epsilon_above,
-    epsilon_below,
     epsilon_by_three_numbers,
-    local_epsilon,
 )
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
@@ -23,26 +21,58 @@ from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.text import Table, Tabular
 
-__all__ = ["Randomizer", "Shuffled", "after_shuffling", "delta_after_shuffling"]
+__all__ = ["Central", "Randomizer", "Shuffled", "after_shuffling", "delta_after_shuffling"]
 
 Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 
 
 @dataclass(frozen=True, repr=False)
-class Shuffled(Tabular):
-    """The central epsilon of n shuffled reports at a delta. Its repr is a table.
+class Central(Tabular):
+    """The central epsilon of n reports seen together, at a delta. Its repr is a table.
 
     Attributes
     ----------
     n, delta
-        How many reports are shuffled, and the delta.
+        How many reports there are, and the delta.
     epsilon
-        An upper bound: the reports are (epsilon, delta)-private in the central model, when one
+        An upper bound: what is seen is (epsilon, delta)-private in the central model, when one
         person's input changes.
     at_least
-        A lower bound: at no smaller epsilon are they.
+        A lower bound: at no smaller epsilon is it.
     local
-        The epsilon of one report, which holds without shuffling, with delta 0.
+        The epsilon of one report, which holds if all reports are seen, with delta 0.
+    """
+
+    n: int
+    delta: float
+    epsilon: float
+    at_least: float
+    local: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data, fit for JSON: infinite numbers as ``"inf"``."""
+        return {
+            key: "inf" if value == math.inf else list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }
+
+    def _table(self) -> Table:
+        rows = [
+            ("at least", _digits(self.at_least, up=False)),
+            ("at most", _digits(self.epsilon)),
+            ("one report", _digits(self.local)),
+        ]
+        return Table(("central epsilon", "nats"), rows, "<>")
+
+
+@dataclass(frozen=True, repr=False)
+class Shuffled(Central):
+    """The central epsilon of n shuffled reports at a delta. Its repr is a table.
+
+    Attributes
+    ----------
+    n, delta, epsilon, at_least, local
+        As for :class:`Central`.
     variation_ratio
         The bound of Wang et al. 2023, from three numbers of the channel.
     closed_form
@@ -52,22 +82,9 @@ class Shuffled(Tabular):
         Two inputs that are the hardest to hide.
     """
 
-    n: int
-    delta: float
-    epsilon: float
-    at_least: float
-    local: float
     variation_ratio: float
     closed_form: float
     pair: tuple[Any, Any]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON: infinite numbers as ``"inf"``."""
-        told = asdict(self) | {"pair": list(self.pair)}
-        return {
-            key: "inf" if isinstance(value, float) and math.isinf(value) else value
-            for key, value in told.items()
-        }
 
     def _head(self) -> str:
         return (
@@ -76,12 +93,13 @@ class Shuffled(Tabular):
         )
 
     def _table(self) -> Table:
+        low, high, local = super()._table().rows
         rows = (
-            ("at least", _digits(self.at_least, up=False), "a test"),
-            ("at most", _digits(self.epsilon), "blanket, senders hidden"),
+            (*low, "a test"),
+            (*high, "blanket, senders hidden"),
             ("", _digits(self.variation_ratio), "variation ratio (Wang et al. 2023)"),
             ("", _digits(self.closed_form), "closed form (Feldman et al. 2021)"),
-            ("one report", _digits(self.local), "its local epsilon"),
+            (*local, "its local epsilon"),
         )
         return Table(("central epsilon", "nats", "by"), rows, "<><")
 
@@ -144,13 +162,9 @@ def after_shuffling(channel: Randomizer, n: int, delta: Exact) -> Shuffled:
                      0.623914  closed form (Feldman et al. 2021)
     one report       1.098613  its local epsilon
     """
-    comparison, n, delta = (
-        compared(channel),
-        reports(n),
-        below_one(delta, "delta"),
-    )
+    comparison, n, delta = compared(channel), reports(n), below_one(delta, "delta")
     above, pair = epsilon_above(comparison, n, delta)
-    local = local_epsilon(comparison)
+    local = comparison.local_epsilon
     first, second = (comparison.labels[x] for x in comparison.pairs[pair])
     return Shuffled(
         n,

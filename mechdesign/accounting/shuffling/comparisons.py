@@ -19,12 +19,15 @@ from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.notions.base import budget
 
-__all__ = ["MOST_PAIRS", "MOST_REPORTS", "Comparison", "central_budget", "compared", "reports"]
+__all__ = ["MOST_EPSILON", "MOST_REPORTS", "Comparison", "central_budget", "compared", "reports"]
 
 MOST_REPORTS = 10**9
 
 MOST_BUDGET = 200
 """Budgets in nats, local or central, at most: their exponentials are floats, and so the squares."""
+
+MOST_EPSILON = 50.0
+"""Central budgets beyond it are called infinite."""
 
 SLACK = 8 * 2.0**-53
 """The relative error of each probability, rounded from a rational, with some to spare."""
@@ -69,6 +72,16 @@ class Comparison:
         return float((first[held] / second[held]).max()) * (1 + 4 * SLACK)
 
     @property
+    def local_epsilon(self) -> float:
+        """The logarithm of the largest ratio, in nats, rounded up."""
+        return math.nextafter(math.log(self.largest_ratio), math.inf)
+
+    def rows_of(self, pair: int) -> tuple[FloatArray, FloatArray]:
+        """Return the two rows of a pair."""
+        first, second = self.rows[self.pairs[pair]]
+        return first, second
+
+    @property
     def largest_distance(self) -> float:
         """The largest total variation of a pair; rounded up."""
         apart = self.rows[self.pairs[:, 0]] - self.rows[self.pairs[:, 1]]
@@ -104,7 +117,8 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
         labels = [channel.inputs.labels[x] for x in merged.inputs[: len(merged.rows)]]
         pairs = np.array(merged.pairs)
         rows, least = _floats(merged.rows), _floats([merged.least])[0]
-        return Comparison(rows, least, pairs, labels, complete=merged.complete)
+        complete = merged.complete and len(pairs) <= MOST_PAIRS
+        return Comparison(rows, least, pairs, labels, complete=complete)
     if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
         return _of_budget(_bounded(budget(channel, key), key))
     expected = "a channel, a mechanism, or a local budget"

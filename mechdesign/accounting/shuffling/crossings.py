@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
+from typing import TypeVar
 
 from scipy.optimize import brentq
 
 from mechdesign.outside import called
 
-__all__ = ["COARSE", "FINE", "coarse_crossing", "crossing"]
+__all__ = ["COARSE", "FINE", "bisected", "coarse_crossing", "crossing"]
+
+Number = TypeVar("Number", int, float, Fraction)
 
 COARSE, FINE = 1e-2, 1e-4
 """Relative tolerances of the lattice, first and last."""
@@ -79,3 +83,28 @@ def crossing(
         if serves(tried):
             return tried
         step *= 4
+
+
+def bisected(
+    passes: Callable[[Number], bool], low: Number, high: Number, width: Number
+) -> tuple[Number, Number]:
+    """Return two numbers near each other, of which the first passes a test and the second does not.
+
+    Parameters
+    ----------
+    passes
+        The test, asked between the ends only.
+    low, high
+        A number that passes, and one that does not.
+    width
+        How near: whole numbers, fractions and floats are halved as such.
+
+    Examples
+    --------
+    >>> bisected(lambda n: n * n <= 50, 1, 100, 1)
+    (7, 8)
+    """
+    while high - low > width:
+        middle = type(high)((low + high) / 2)
+        low, high = (middle, high) if passes(middle) else (low, middle)
+    return low, high

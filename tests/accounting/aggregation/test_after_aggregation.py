@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np
@@ -13,16 +13,15 @@ from hypothesis import given, strategies as st
 from scipy.signal import convolve
 from scipy.stats import binom
 
-from mechdesign import Channel, InfeasibleError, InputError, UnsupportedError
+from mechdesign import Channel, InputError, UnsupportedError
 from mechdesign.accounting import (
     after_aggregation,
     after_shuffling,
     design_for_aggregation,
-    largest_aggregated_budget,
-    least_aggregated_reports,
+    largest_local_budget,
 )
-from mechdesign.accounting.aggregation.after_aggregation import exceeds, is_within
 from mechdesign.accounting.aggregation.data_sets import DataSets
+from mechdesign.accounting.inverses import view
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
@@ -85,9 +84,9 @@ def test_eight_people_are_enumerated(kind: type[UnaryEncoding], k: int) -> None:
     mechanism = kind(k, 2)
     for epsilon in (0.2, 1.0, 1.8):
         exact = exact_delta(mechanism, 8, epsilon)
-        assert is_within(mechanism, 8, epsilon, exact * (1 + 1e-9))
-        assert not is_within(mechanism, 8, epsilon, exact * (1 - 1e-9))
-        assert exceeds(mechanism, 8, epsilon, exact * 0.9)
+        assert view(mechanism, summed=True).is_within(8, epsilon, exact * (1 + 1e-9))
+        assert not view(mechanism, summed=True).is_within(8, epsilon, exact * (1 - 1e-9))
+        assert view(mechanism, summed=True).exceeds(8, epsilon, exact * 0.9, 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,7 +119,7 @@ def test_a_simulation_of_a_thousand_people_agrees(
         assert below >= found - 5 * error
         # the worst of all data sets is proved, and it is above what is simulated
         if found > 6 * error:
-            assert not is_within(mechanism, n, epsilon, found - 5 * error)
+            assert not view(mechanism, summed=True).is_within(n, epsilon, found - 5 * error)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, GeneralizedRandomizedResponse])
@@ -206,41 +205,18 @@ def test_a_sum_leaks_less_than_the_shuffled_vectors() -> None:
         assert summed.at_least <= after_shuffling(mechanism, 100, "1e-3").epsilon
 
 
-def test_least_reports_are_enough_and_fewer_are_not() -> None:
-    mechanism = SymmetricUnaryEncoding(4, 3)
-    enough, too_few = least_aggregated_reports(mechanism, "0.5", "1e-6")
-    assert 0 < too_few < enough < 1.05 * too_few
-    assert is_within(mechanism, enough, 0.5, 1e-6)
-    assert after_aggregation(mechanism, too_few, "1e-6").at_least >= 0.5 * (1 - 1e-6)
-    assert after_aggregation(mechanism, enough, "1e-6").at_least <= 0.5
-    assert least_aggregated_reports(mechanism, 4, "1e-6") == (1, 0)
-    with pytest.raises(InfeasibleError, match="1000000000 reports"):
-        least_aggregated_reports(SymmetricUnaryEncoding(3, 30), "1e-4", "1e-9")
-
-
-def test_the_largest_local_budget_keeps_the_central_one_and_more_does_not() -> None:
-    def family(budget: float) -> SymmetricUnaryEncoding:
-        return SymmetricUnaryEncoding(6, budget, digits=62)
-
-    enough, too_much = largest_aggregated_budget(family, 2_000, "0.5", "1e-6")
-    assert enough < too_much < 1.01 * enough
-    assert is_within(family(enough), 2_000, 0.5, 1e-6)
-    assert after_aggregation(family(too_much), 2_000, "1e-6").at_least >= 0.5 * (1 - 1e-6)
-    all_of_it = largest_aggregated_budget(family, 2_000, "0.5", "1e-6", most=2)
-    assert all_of_it == (2, math.inf)
-
-
 @pytest.mark.parametrize(("k", "n", "epsilon"), [(50, 2_000, 1), (3, 500, "0.8"), (2, 300, 1)])
 def test_a_design_keeps_the_budget_with_less_noise_than_known_ones(
     k: int, n: int, epsilon: float
 ) -> None:
     design = design_for_aggregation(k, n, epsilon, "1e-6")
-    assert is_within(design.mechanism, n, float(epsilon), 1e-6)
+    assert view(design.mechanism, summed=True).is_within(n, float(epsilon), 1e-6)
     assert design.aggregated.epsilon <= float(epsilon)
     assert design.aggregated.at_least > 0.95 * float(epsilon)
     for kind in KINDS:
-        budget = largest_aggregated_budget(
-            lambda e, kind=kind: kind(k, e, digits=62), n, epsilon, "1e-6", precision="0.01"
+        family = partial(kind, k, digits=62)
+        budget = largest_local_budget(
+            n, epsilon, "1e-6", family, summed=True, most=30, precision="0.01"
         ).enough
         p, q = map(float, kind(k, budget, digits=62).chances)
         noise = (q * (1 - q) * (k - 1) + p * (1 - p)) / k / (p - q) ** 2
@@ -278,5 +254,3 @@ def test_mechanisms_without_bits_are_refused() -> None:
     for n, delta in ((0, "1e-6"), (10**10, "1e-6"), (10, 0), (10, 1)):
         with pytest.raises(InputError):
             after_aggregation(fine, n, delta)
-    with pytest.raises(InputError, match="most"):
-        largest_aggregated_budget(lambda e: SymmetricUnaryEncoding(3, e), 10, 1, "1e-6", most=31)

@@ -23,7 +23,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.accounting.composition.composition import Composition, compose
-from mechdesign.accounting.composition.deltas import approximate_delta, exact_delta
+from mechdesign.accounting.composition.deltas import approximate_delta
 from mechdesign.accounting.composition.formulas import (
     lip_composition_bound,
     lip_to_ldp,
@@ -36,6 +36,7 @@ from mechdesign.accounting.composition.products import (
     product,
 )
 from mechdesign.accounting.composition.sequences import compose_sequence
+from mechdesign.accounting.measure.privacy_profile import privacy_profile
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import DifferentialIdentifiability
 from mechdesign.prior_sets import PriorBall, PriorBox
@@ -301,8 +302,8 @@ def test_the_exact_delta_of_a_product() -> None:
     for epsilon in (0.0, 0.5, 1.7):
         rows = np.array(written_out(listed), dtype=float).T
         worst = max(np.maximum(0, a - math.exp(epsilon) * b).sum() for a in rows for b in rows)
-        assert exact_delta(listed, epsilon) == pytest.approx(worst, rel=1e-12)
-    assert exact_delta(listed, "8") == 0
+        assert privacy_profile(product(listed), [epsilon]).ldp[0] == pytest.approx(worst, rel=1e-12)
+    assert privacy_profile(product(listed), ["8"]).ldp[0] == 0
 
 
 WARNER_4 = Channel.from_matrix(
@@ -315,7 +316,7 @@ def test_an_independent_accountant_agrees_on_delta() -> None:
     for listed in ([WARNER_4] * 2, [WARNER_4] * 6, [best(SKEWED, 1), WARNER_4, WARNER_4]):
         for epsilon in (0.25, 1.0, 2.5):
             below, above = approximate_delta(listed, epsilon, interval=1e-3)
-            exact = exact_delta(listed, epsilon)
+            exact = privacy_profile(product(listed), [epsilon]).ldp[0]
             assert below - 1e-10 <= exact <= above + 1e-10
             assert above - below < 1e-3 * (len(listed) + 1)
 
@@ -342,7 +343,7 @@ def test_what_leaks_without_bound() -> None:
         assert found[word].exact == found[word].bound == math.inf
     assert compose([told], [0, 1])["max-lift"].exact == math.inf
     assert LIP(1).leakage(told, Prior([0, 1])) == math.inf
-    assert exact_delta([told], 5) == 1
+    assert privacy_profile(product([told]), [5]).ldp[0] == 1
 
 
 def test_mismatched_arguments_are_refused() -> None:
@@ -366,7 +367,7 @@ def test_mismatched_arguments_are_refused() -> None:
 
 def test_one_input_leaks_nothing() -> None:
     alone = Channel.from_matrix([["1/2", "1/2"]])
-    assert exact_delta([alone, alone], 0) == 0
+    assert privacy_profile(product([alone, alone]), [0]).ldp[0] == 0
     assert approximate_delta([alone, alone], 0) == (0.0, 0.0)
     assert compose([alone, alone], Prior([1]))["lip"].exact == 0
 

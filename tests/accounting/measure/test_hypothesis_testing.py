@@ -58,11 +58,11 @@ def test_the_region_of_the_tightest_matrix_and_not_less(channel: Channel) -> Non
     for x, z in itertools.permutations(range(3), 2):
         curve = trade_off(channel, x, z)
         forward, back = E[x, z], E[z, x]
-        assert curve.inside(curve.bound(forward, back))
+        assert curve.inside(error_region(forward, back))
         if 0 < forward < math.inf:
-            assert not curve.inside(curve.bound(forward * (1 - 1e-9), back))
+            assert not curve.inside(error_region(forward * (1 - 1e-9), back))
         if 0 < back < math.inf:
-            assert not curve.inside(curve.bound(forward, back * (1 - 1e-9)))
+            assert not curve.inside(error_region(forward, back * (1 - 1e-9)))
         first, last = curve.points[1], curve.points[-2]
         if math.isfinite(forward):
             assert float(1 - first[1]) == pytest.approx(math.exp(forward) * float(first[0]))
@@ -172,5 +172,5 @@ def test_rates_between_corners() -> None:
 def test_the_curve_is_in_its_own_region(rate: Fraction, channel: Channel) -> None:
     curve = trade_off(channel, 0, 1)
     E = tightest_matrix(channel)
-    region = curve.bound(E[0, 1], E[1, 0])
+    region = error_region(E[0, 1], E[1, 0])
     assert region.holds((rate, curve.missed(rate)))

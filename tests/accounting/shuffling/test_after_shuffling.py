@@ -11,12 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, Domain, InfeasibleError, InputError, UnsupportedError
+from mechdesign import Channel, Domain, InputError, UnsupportedError
 from mechdesign.accounting import (
     after_shuffling,
     delta_after_shuffling,
-    largest_local_budget,
-    least_reports,
     privacy_profile,
 )
 from mechdesign.mechanisms import (
@@ -205,29 +203,6 @@ def test_a_constant_channel_leaks_nothing() -> None:
     found = after_shuffling(Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]]), 10, "1e-6")
     assert found.at_least == 0
     assert found.epsilon < 1e-12
-
-
-def test_least_reports_on_both_sides() -> None:
-    channel = randomized_response(4, 2)
-    enough, too_few = least_reports(channel, "0.2", "1e-6")
-    assert too_few < enough < 1.05 * too_few
-    assert after_shuffling(channel, enough, "1e-6").epsilon <= 0.2 * (1 + 1e-6)
-    assert after_shuffling(channel, too_few, "1e-6").at_least >= 0.2 * (1 - 1e-5)
-    assert least_reports(channel, 2, "1e-6").enough == 1
-    with pytest.raises(InfeasibleError, match="1000000000 shuffled reports"):
-        least_reports(Channel.from_matrix(np.eye(2)), 1, "1e-6")
-
-
-def test_largest_local_budget_on_both_sides() -> None:
-    def family(epsilon: float) -> Channel:
-        return randomized_response(5, epsilon)
-
-    enough, too_much = largest_local_budget(2000, "0.3", "1e-6", family, precision="1e-3")
-    assert enough < too_much < 1.01 * enough
-    assert after_shuffling(family(enough), 2000, "1e-6").epsilon <= 0.3 * (1 + 1e-5)
-    assert after_shuffling(family(too_much), 2000, "1e-6").at_least >= 0.3 * (1 - 1e-5)
-    any_channel = largest_local_budget(2000, "0.3", "1e-6", precision="1e-3")
-    assert any_channel.enough < enough
 
 
 def test_the_printed_result() -> None:

@@ -12,9 +12,10 @@ import pytest
 
 from mechdesign import Channel
 from mechdesign.accounting import after_shuffling, delta_after_shuffling
+from mechdesign.accounting.shuffling.blankets import delta_of_pair
 from mechdesign.accounting.shuffling.comparisons import compared
-from mechdesign.accounting.shuffling.deltas import delta_of_pair, delta_of_test
 from mechdesign.accounting.shuffling.hidden import Hidden
+from mechdesign.accounting.shuffling.lower import delta_of_test
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, SubsetSelection
 
 

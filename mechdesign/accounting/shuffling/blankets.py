@@ -1,4 +1,4 @@
-"""The delta of shuffled reports at an epsilon: from above by blankets, from below by tests."""
+"""The delta of shuffled reports from above, by the blanket of Balle et al., for pairs of rows."""
 
 from __future__ import annotations
 
@@ -7,27 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign._typing import FloatArray, Int64Array
+from mechdesign._typing import FloatArray
 from mechdesign.accounting.shuffling.comparisons import SLACK, Comparison
-from mechdesign.accounting.shuffling.lattice_sums import (
-    LARGEST,
-    Part,
-    SumLaw,
-    clipped,
-    is_spread,
-    positive_part,
-    spacing_for,
-    sum_law,
-)
+from mechdesign.accounting.shuffling.lattice_sums import Part, positive_part
 from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = [
-    "chernoff_deltas",
-    "delta_of_pair",
-    "delta_of_test",
-    "delta_of_three_numbers",
-    "others_for",
-]
+__all__ = ["chernoff_deltas", "delta_of_pair", "delta_of_three_numbers", "odds", "terms_of"]
 
 
 def odds(epsilon: float, up: bool) -> float:
@@ -37,7 +22,7 @@ def odds(epsilon: float, up: bool) -> float:
     return math.nextafter(near, math.inf if up else 0.0)
 
 
-def _terms(
+def terms_of(
     first: FloatArray, second: FloatArray, least: FloatArray, epsilon: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return what each report adds, its mass in the common part, and what is told in the clear.
@@ -84,7 +69,7 @@ def delta_of_pair(
     tolerance
         The relative loss from the lattice.
     """
-    terms, masses, clear = _terms(first, second, least, epsilon)
+    terms, masses, clear = terms_of(first, second, least, epsilon)
     found = positive_part([Part(terms, masses, n)], tolerance)
     return found / n * (1 + SLACK) + float(clear)
 
@@ -101,7 +86,7 @@ def chernoff_deltas(comparison: Comparison, n: int, epsilon: float) -> FloatArra
     found = np.empty(len(pairs))
     for start in range(0, len(pairs), 256):
         first, second = rows[pairs[start : start + 256].T]
-        terms, masses, clear = _terms(first, second, comparison.least, epsilon)
+        terms, masses, clear = terms_of(first, second, comparison.least, epsilon)
         scale = np.sqrt(n * (terms**2 @ masses)) + 1e-300
         top = np.maximum(terms.max(axis=1), 1e-300)
         best = np.full(len(terms), math.inf)
@@ -113,95 +98,6 @@ def chernoff_deltas(comparison: Comparison, n: int, epsilon: float) -> FloatArra
         best += n * (len(masses) + 700) * 2.0**-52
         found[start : start + 256] = (np.exp(np.minimum(best, 700)) / n + clear) * (1 + SLACK)
     return found
-
-
-def delta_of_test(
-    first: FloatArray,
-    second: FloatArray,
-    others: FloatArray,
-    n: int,
-    epsilon: float,
-    tolerance: float,
-) -> float:
-    """Return a lower bound on the delta of n shuffled reports: what one test tells apart.
-
-    The others report by one law R: they all hold one input, or inputs drawn at random, and then
-    some fixed inputs are at least as bad. The best test says yes where the sum of Z = (P -
-    e**epsilon P') / R over the reports is above 0 (Neyman and Pearson); this one rounds Z to a
-    lattice first, so that its errors are known:
-
-        delta >= Sum_y (P(y) - e**epsilon P'(y)) Pr(S > t - s(y)),    S the sum of n - 1 scores
-
-    Parameters
-    ----------
-    first, second
-        ``(n_reports,)`` the rows P and P' of the input that differs.
-    others
-        ``(n_reports,)`` the law R.
-    n, epsilon, tolerance
-        As for :func:`delta_of_pair`.
-    """
-    apart = first * (1 - SLACK) - odds(epsilon, up=True) * (1 + SLACK) * second
-    shared = others > 0
-    clear = float(np.maximum(apart[~shared], 0).sum()) * (1 - SLACK)
-    apart, masses = apart[shared], others[shared]
-    if n == 1:
-        return float(np.maximum(apart, 0).sum()) * (1 - SLACK) + clear
-    terms = apart / masses
-    if not is_spread(terms) or terms.max() > LARGEST:
-        return clear
-    parts, tilt = clipped([Part(terms, masses, n)])  # another test, that hardly ever differs
-    spacing = spacing_for(parts, tilt, tolerance)
-    scores = np.rint(parts[0].values / spacing)
-    law = sum_law([Part(scores, masses, n - 1)], tilt * spacing)
-    return _best_threshold(law, scores.astype(np.int64), apart) + clear
-
-
-def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float:
-    """Return the most that Sum_y gains_y Pr(S > t - scores_y) surely is, over t."""
-    start = law.low
-    if law.theta > 0:  # further down the weights overflow, and next to all mass is above
-        start = max(start, min(law.high, law.center - math.floor(600 / law.theta)))
-    places, masses = np.arange(start, law.high + 1), law.masses[start - law.low :]
-    weights = np.exp(-law.theta * (places - law.center))
-    above = np.zeros(len(places) + 1)  # Pr(S >= place) by the scale
-    above[:-1] = np.cumsum((masses * weights)[::-1])[::-1]
-    # what each mass, the wrapped and the missing tails may add or take
-    wrong = np.append(np.cumsum(weights[::-1])[::-1] * law.pointwise, 0.0)
-    wrong += sum(law.outside) * np.append(weights, weights[-1])
-    sure = math.exp(min(-law.log_scale, 600.0)) * (1 + law.relative)  # 1 by the scale
-    thresholds = np.arange(start + int(scores.min()), law.high + int(scores.max()) + 1)
-    surely = np.zeros(len(thresholds))
-    rounded = law.relative + len(places) * 2.0**-51 + 1e-12
-    for score, gain in zip(scores.tolist(), gains.tolist(), strict=True):
-        index = thresholds - score - start + 1
-        held = np.clip(index, 0, len(places))
-        part = gain * above[held]
-        if gain < 0:  # below the window no more is known than that it is at most 1
-            part[index < 0] = gain * sure
-        surely += part - np.abs(part) * rounded - 1.02 * abs(gain) * wrong[held]
-    best = float(surely.max())
-    if not best > 0:
-        return 0.0
-    return math.exp(math.log(best) + law.log_scale) * (1 - law.relative - 1e-12)
-
-
-def others_for(
-    comparison: Comparison, pair: tuple[int, int], n: int, epsilon: float
-) -> list[FloatArray]:
-    """Return laws of the other reports, the best few for a test between two rows.
-
-    They are the rows, and the mean of those that are not compared.
-    """
-    rows = comparison.rows
-    first, second = rows[pair[0]], rows[pair[1]]
-    rest = np.delete(rows, pair, axis=0)
-    laws = np.vstack([rows, rest.mean(axis=0)[None]]) if len(rest) > 1 else rows
-    guessed = []
-    for law in laws:
-        one = Comparison(np.array([first, second]), law, np.array([[0, 1]]), ())
-        guessed.append(float(chernoff_deltas(one, n, epsilon)[0]))
-    return [laws[n] for n in np.argsort(guessed)[::-1][:3]]
 
 
 def delta_of_three_numbers(

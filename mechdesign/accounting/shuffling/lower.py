@@ -1,0 +1,146 @@
+"""What shuffled reports surely tell: a test between two data sets, from below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.accounting.shuffling.blankets import chernoff_deltas, odds
+from mechdesign.accounting.shuffling.comparisons import (
+    MOST_EPSILON,
+    ONE_PAIR,
+    SLACK,
+    Comparison,
+)
+from mechdesign.accounting.shuffling.crossings import FINE, coarse_crossing, crossing
+from mechdesign.accounting.shuffling.lattice_sums import (
+    LARGEST,
+    Part,
+    SumLaw,
+    clipped,
+    is_spread,
+    spacing_for,
+    sum_law,
+)
+
+__all__ = ["delta_below", "epsilon_below"]
+
+
+Test: TypeAlias = Callable[[float, float], float]
+"""A lower bound on delta, at an epsilon and a tolerance."""
+
+
+def delta_below(
+    comparison: Comparison, pair: int, n: int, epsilon: float, tolerance: float = FINE
+) -> float:
+    """Return a delta that n shuffled reports need, by a test between the inputs of a pair."""
+    return max(test(epsilon, tolerance) for test in _tests(*_witness(comparison, pair), n, epsilon))
+
+
+def epsilon_below(comparison: Comparison, pair: int, n: int, delta: float, above: float) -> float:
+    """Return an epsilon that n shuffled reports exceed, by a test between the inputs of a pair.
+
+    ``above`` is an upper bound.
+    """
+    real, pair = _witness(comparison, pair)
+    first, second = real.rows_of(pair)
+    if math.isinf(above) and first[second == 0].sum() * (1 - 1e-12) > delta:
+        return math.inf  # all others hold the second input, and never send these reports
+    end = min(above, MOST_EPSILON)
+    tests = _tests(real, pair, n, 0.98 * end)
+    at = tests[int(np.argmax([coarse_crossing(test, delta, 0.0, end) for test in tests]))]
+    return crossing(at, delta, 0.0, end, below=False) if at(0.0, FINE) > delta else 0.0
+
+
+def _witness(comparison: Comparison, pair: int) -> tuple[Comparison, int]:
+    """Return a channel for the lower bound, and the pair in it."""
+    return (comparison, pair) if comparison.attained is None else (comparison.attained, 0)
+
+
+def _tests(comparison: Comparison, pair: int, n: int, epsilon: float) -> list[Test]:
+    """Return the best few tests between two rows, as functions of epsilon.
+
+    The other reports are those of one of the rows, or of the mean of those that are not compared.
+    """
+    both, rows = comparison.rows_of(pair), comparison.rows
+    rest = np.delete(rows, comparison.pairs[pair], axis=0)
+    laws = np.vstack([rows, rest.mean(axis=0)[None]]) if len(rest) > 1 else rows
+    alone = (Comparison(np.array(both), law, ONE_PAIR, ()) for law in laws)
+    guessed = [float(chernoff_deltas(each, n, epsilon)[0]) for each in alone]
+    return [partial(delta_of_test, *both, laws[i], n) for i in np.argsort(guessed)[::-1][:3]]
+
+
+def delta_of_test(
+    first: FloatArray,
+    second: FloatArray,
+    others: FloatArray,
+    n: int,
+    epsilon: float,
+    tolerance: float,
+) -> float:
+    """Return a lower bound on the delta of n shuffled reports: what one test tells apart.
+
+    The others report by one law R: they all hold one input, or inputs drawn at random, and then
+    some fixed inputs are at least as bad. The best test says yes where the sum of Z = (P -
+    e**epsilon P') / R over the reports is above 0 (Neyman and Pearson); this one rounds Z to a
+    lattice first, so that its errors are known:
+
+        delta >= Sum_y (P(y) - e**epsilon P'(y)) Pr(S > t - s(y)),    S the sum of n - 1 scores
+
+    Parameters
+    ----------
+    first, second
+        ``(n_reports,)`` the rows P and P' of the input that differs.
+    others
+        ``(n_reports,)`` the law R.
+    n, epsilon, tolerance
+        As for :func:`delta_of_pair`.
+    """
+    apart = first * (1 - SLACK) - odds(epsilon, up=True) * (1 + SLACK) * second
+    shared = others > 0
+    clear = float(np.maximum(apart[~shared], 0).sum()) * (1 - SLACK)
+    apart, masses = apart[shared], others[shared]
+    if n == 1:
+        return float(np.maximum(apart, 0).sum()) * (1 - SLACK) + clear
+    terms = apart / masses
+    if not is_spread(terms) or terms.max() > LARGEST:
+        return clear
+    parts, tilt = clipped([Part(terms, masses, n)])  # another test, that hardly ever differs
+    spacing = spacing_for(parts, tilt, tolerance)
+    scores = np.rint(parts[0].values / spacing)
+    law = sum_law([Part(scores, masses, n - 1)], tilt * spacing)
+    return _best_threshold(law, scores.astype(np.int64), apart) + clear
+
+
+def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float:
+    """Return the most that Sum_y gains_y Pr(S > t - scores_y) surely is, over t."""
+    start = law.low
+    if law.theta > 0:  # further down the weights overflow, and next to all mass is above
+        start = max(start, min(law.high, law.center - math.floor(600 / law.theta)))
+    places, masses = np.arange(start, law.high + 1), law.masses[start - law.low :]
+    weights = np.exp(-law.theta * (places - law.center))
+    above = np.zeros(len(places) + 1)  # Pr(S >= place) by the scale
+    above[:-1] = np.cumsum((masses * weights)[::-1])[::-1]
+    # what each mass, the wrapped and the missing tails may add or take
+    wrong = np.append(np.cumsum(weights[::-1])[::-1] * law.pointwise, 0.0)
+    wrong += sum(law.outside) * np.append(weights, weights[-1])
+    sure = math.exp(min(-law.log_scale, 600.0)) * (1 + law.relative)  # 1 by the scale
+    thresholds = np.arange(start + int(scores.min()), law.high + int(scores.max()) + 1)
+    surely = np.zeros(len(thresholds))
+    rounded = law.relative + len(places) * 2.0**-51 + 1e-12
+    for score, gain in zip(scores.tolist(), gains.tolist(), strict=True):
+        index = thresholds - score - start + 1
+        held = np.clip(index, 0, len(places))
+        part = gain * above[held]
+        if gain < 0:  # below the window no more is known than that it is at most 1
+            part[index < 0] = gain * sure
+        surely += part - np.abs(part) * rounded - 1.02 * abs(gain) * wrong[held]
+    best = float(surely.max())
+    if not best > 0:
+        return 0.0
+    return math.exp(math.log(best) + law.log_scale) * (1 - law.relative - 1e-12)
