@@ -405,7 +405,7 @@ class ContinuousChannel:
     def _rounded(self) -> str:
         """The nodes of a coordinate, as text."""
         sizes = " x ".join(str(each.size) for each in self._roundings)
-        return self._roundings[0].says.format(sizes)
+        return self._roundings[0].description.format(sizes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

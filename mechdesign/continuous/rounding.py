@@ -45,8 +45,8 @@ class Rounding(ABC):
     kind: ClassVar[str]
     """Its name in files."""
 
-    says: ClassVar[str]
-    """In words where numbers go, with a gap for how many nodes there are."""
+    description: ClassVar[str]
+    """The rounding in words, with a placeholder for the number of nodes."""
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         self.points = tuple(points)
@@ -116,7 +116,7 @@ class Cells(Rounding):
     """
 
     kind = "cells"
-    says = "{} cells"
+    description = "{} cells"
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
@@ -187,7 +187,7 @@ class Linear(Rounding):
     """
 
     kind = "linear"
-    says = "linear rounding to {} nodes"
+    description = "linear rounding to {} nodes"
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
@@ -253,7 +253,7 @@ class Linear(Rounding):
         up = excess < 0
         for n in np.flatnonzero(np.abs(excess) <= self._margins[places]).tolist():
             weight = self.weights(self.exact(float(numbers[n]))).get(int(places[n]) + 1, ZERO)
-            up[n] = _goes_up(int(words[n]), weight, source.of(slice(n, n + 1)))
+            up[n] = _bernoulli(int(words[n]), weight, source.of(slice(n, n + 1)))
         return np.asarray(places + up)
 
 
@@ -264,7 +264,7 @@ TINY = Fraction(1, 2**900)
 matter."""
 
 
-def _goes_up(word: int, weight: Fraction, source: Source) -> bool:
+def _bernoulli(word: int, weight: Fraction, source: Source) -> bool:
     """Return whether U < weight, where U is uniform and ``word`` is its first 64 binary digits."""
     scaled = weight * (1 << WORD)
     whole = math.floor(scaled)

@@ -378,11 +378,11 @@ def _build(
 
 
 def _check_no_near_miss(table: Table, where: str, key: str) -> None:
-    """Name a key that is nearly ``key``, which is missing."""
-    for given in table:
-        hint = did_you_mean(given, [key])
+    """Refuse a misspelled form of the missing ``key``."""
+    for word in table:
+        hint = did_you_mean(word, [key])
         if hint:
-            raise InputError(f"{where}.{given}", f"the key {key}", shown(given), hint)
+            raise InputError(f"{where}.{word}", f"the key {key}", shown(word), hint)
 
 
 def _expected(section: Table) -> Expected:

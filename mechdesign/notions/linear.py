@@ -197,8 +197,8 @@ rows = [
         self.check(domain, prior)
         (part,) = stated.generators(domain, prior)
         rows = [
-            Row(given.name, dict(row.left), row.exponent, dict(row.right), given.slope + slope)
-            for given, row in zip(stated._given, cast(Rows, part).rows, strict=True)
+            Row(named.name, dict(row.left), row.exponent, dict(row.right), named.slope + slope)
+            for named, row in zip(stated._given, cast(Rows, part).rows, strict=True)
         ]
         if not self.has_epsilon:
             return LinearRows(rows, len(domain), Fraction(0))

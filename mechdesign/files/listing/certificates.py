@@ -109,7 +109,7 @@ def _row(statement: Statement, first: dict[int, int], place: int, key: Key) -> s
     if isinstance(part, Latent):
         numbers = {name: number for number, name in enumerate(part.keys(statement.k))}
         if key not in numbers:
-            raise CertificateError("a multiplier is of a row that does not exist")
+            raise CertificateError("a multiplier names a row that does not exist")
         x, other = numbers[key], 0
     return f"{n} {'lower' if side == 'lower' else 'upper'} {x} {other}"
 
@@ -122,7 +122,7 @@ def _multipliers(statement: Statement, blocks: Sequence[Block], nodes: int) -> l
         if block.of != "cone":
             continue
         if block.place not in first:
-            raise CertificateError("a multiplier is of a generator that does not exist")
+            raise CertificateError("a multiplier names a generator that does not exist")
         for node, x, other, weight in block.entries(nodes):
             row = _row(statement, first, block.place, (block.side, x, other))
             terms[node].append(f"{row} {weight}")
@@ -140,7 +140,7 @@ def _of_limits(statement: Statement, certificate: Certificate, nodes: int) -> st
     for block in blocks:
         for node, part, after, weight in block.entries(nodes):
             if block.place + after >= len(terms):
-                raise CertificateError("a multiplier is of a limit that does not exist")
+                raise CertificateError("a multiplier names a limit that does not exist")
             terms[block.place + after][node].append(f"{part} {weight}")
     words = [f"limits {len(terms)}"]
     for mine in terms:
@@ -185,7 +185,7 @@ def _facets(statement: Statement, source: Sources) -> Iterator[str]:
         for f in source.facets:
             if f.place is not None:
                 if f.place not in first:
-                    raise CertificateError("a facet is of a generator that does not exist")
+                    raise CertificateError("a facet names a generator that does not exist")
                 yield _row(statement, first, f.place, (f.side, f.x, f.other))
         return
     if isinstance(source, Classes | Subsets):
