@@ -212,7 +212,7 @@ def _shares(text: str) -> tuple[float, ...]:
 
 
 def _known(number: float) -> float | None:
-    """Return a number as JSON has it: null where it is not known."""
+    """Return a number for JSON: null if unknown."""
     return number if math.isfinite(number) else None
 
 

@@ -1,4 +1,4 @@
-"""Numbers as doubles: read from what a user gives, and held against an interval."""
+"""Numbers as doubles: converted from user input, and checked against an interval."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUTSIDE = ("refuse", "clip")
 
 
 def doubles_of(values: Any, key: str) -> FloatArray:
-    """Return numbers as doubles; what no double is becomes the nearest one.
+    """Return numbers as doubles, rounded to the nearest one.
 
     Parameters
     ----------

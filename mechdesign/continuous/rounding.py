@@ -1,4 +1,4 @@
-"""Rounding: a number of an interval goes to a node, for sure or by an exact coin."""
+"""Rounding: a number of an interval goes to a node, deterministically or by an exact coin."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Rounding(ABC):
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.points)
 
     @property
@@ -86,7 +86,7 @@ class Rounding(ABC):
     @property
     @abstractmethod
     def positions(self) -> FloatArray:
-        """Where each node is, ``(n_nodes,)``."""
+        """The position of each node, ``(n_nodes,)``."""
 
     @abstractmethod
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
@@ -124,7 +124,7 @@ class Cells(Rounding):
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return len(self.points) - 1
 
     @property
@@ -211,11 +211,11 @@ class Linear(Rounding):
         return Domain([int(node) if whole else float(node) for node in self._nodes])
 
     def exact(self, number: float) -> Fraction:
-        """Return the end that a double is beyond, or what it is."""
+        """Return the end that a double is beyond, or its exact value."""
         return min(max(Fraction(number), self._nodes[0]), self._nodes[-1])
 
     def weights(self, x: Fraction) -> dict[int, Fraction]:
-        """Return the weights of the two nodes beside a number, or 1 for the node that it is."""
+        """Return the weights of the two nodes beside a number, or 1 for a node itself."""
         n = min(bisect_right(self._nodes, x), len(self._nodes) - 1) - 1
         up = (x - self._nodes[n]) / (self._nodes[n + 1] - self._nodes[n])
         return {i: weight for i, weight in ((n, 1 - up), (n + 1, up)) if weight}

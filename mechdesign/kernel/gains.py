@@ -79,13 +79,7 @@ class _Form:
         return found if once else None
 
     def split(self, x: int) -> Callable[[Fraction], int]:
-        """Return h_x over UNIT, rounded up, where g(q) = (p . q) Sum_x h_x(q_x / (p . q)).
-
-        Raises
-        ------
-        CertificateError
-            If the gain is no such sum.
-        """
+        """Return h_x over UNIT, rounded up, where g(q) = (p . q) Sum_x h_x(q_x / (p . q))."""
         raise CertificateError(f"expected a gain that splits at the input {x}")
 
     def on(self: F, kept: Sequence[int]) -> F:

@@ -103,7 +103,7 @@ def _first(statement: Statement) -> dict[int, int]:
 
 
 def _row(statement: Statement, first: dict[int, int], place: int, key: Key) -> str:
-    """Return how the checker names a row of the cone."""
+    """Return the checker's name of a row of the cone."""
     (side, x, other), part = key, statement.cone[place]
     n = first[place] + (other if isinstance(part, Lift) else 0)
     if isinstance(part, Latent):
@@ -179,7 +179,7 @@ MOST_INPUTS = 10
 
 
 def _facets(statement: Statement, source: Sources) -> Iterator[str]:
-    """Return the rows whose rays the checker finds; q >= 0 goes without saying."""
+    """Return the rows whose rays the checker finds, without q >= 0."""
     first = _first(statement)
     if isinstance(source, Simplicial):
         for f in source.facets:
