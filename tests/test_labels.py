@@ -291,7 +291,7 @@ def test_the_error_names_missing_and_extra_labels() -> None:
         Prior(pd.Series([0.5, 0.5], index=["a", "a"]))
     with pytest.raises(InputError, match="the rows have different labels"):
         md.Distortion([{"a": 1, "b": 0}, {"a": 1, "c": 0}])
-    with pytest.raises(InputError, match="labels everywhere or nowhere"):
+    with pytest.raises(InputError, match="only some of the numbers have labels"):
         md.PriorBox({"a": 0.1, "b": 0.2}, [0.9, 0.9])
 
 

@@ -38,14 +38,14 @@ start with:
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors take one line: what was expected, and what was given."""
+    """An argument parser whose errors take one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print one line and leave with status 2."""
         raise SystemExit(complain(f"{self.prog}: {message}; see {self.prog} --help"))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Read the words, and refuse here, by the name of the command, those left over."""
+        """Parse the words; unknown ones are refused by the name of the command."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             known = [name for name in self._option_string_actions if name.startswith("--")]

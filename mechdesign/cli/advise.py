@@ -85,7 +85,7 @@ def _advise(options: argparse.Namespace) -> int:
 
 
 def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Aggregated]:
-    """Return what sums leak, for the mechanisms whose reports are bits that can be added up."""
+    """Return the leakage of sums, for mechanisms whose reports can be added up."""
     from mechdesign.accounting import after_aggregation
     from mechdesign.mechanisms import (
         GeneralizedRandomizedResponse,

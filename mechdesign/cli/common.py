@@ -50,7 +50,7 @@ DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 def complain(message: str) -> int:
-    """Say what is wrong, in one line on standard error, and return the exit status."""
+    """Print an error in one line on standard error, and return the exit status."""
     print(" ".join(message.split()), file=sys.stderr)
     return WRONG_INPUT
 
@@ -139,7 +139,7 @@ def add_spreadsheet_safe(command: argparse.ArgumentParser) -> None:
 
 @contextlib.contextmanager
 def warnings_in_a_line() -> Iterator[None]:
-    """Let every warning in the block be one line on standard error."""
+    """Print every warning in the block as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RepeatedDrawWarning)
         try:
@@ -150,7 +150,7 @@ def warnings_in_a_line() -> Iterator[None]:
 
 
 def check_writable(output: str | None, picture: str | None, *sources: str) -> None:
-    """Refuse, before the work, to write where it cannot be done, or over a file that is read."""
+    """Refuse early to write to an unwritable place, or over a file that is read."""
     from mechdesign.writing.atomic import check_different
 
     for path in (output, picture):
@@ -178,7 +178,7 @@ def check_writable(output: str | None, picture: str | None, *sources: str) -> No
 
 @contextlib.contextmanager
 def cleared_when_ended() -> Iterator[None]:
-    """Let a request to end (SIGTERM) unwind the block, so that half-written files are removed."""
+    """Unwind the block on SIGTERM, so that half-written files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -210,7 +210,7 @@ class FileBar(ProgressBar):
         self._doing = doing
 
     def __call__(self, rows: int, share: float | None) -> None:
-        """Show how far the work is."""
+        """Show the progress."""
         self._bar.set_description_str(f"{self._doing} {rows} rows", refresh=False)
         self._bar.update((share or 0.0) - self._bar.n)
 

@@ -160,7 +160,7 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what the proofs of a file are about; the prior may be the law of a real input."""
+    """Return the problem of the proofs in a file; the prior may be the law of a real input."""
     problem = document.get("problem")
     if problem is None:  # a mechanism, whose law is its integers, with a prior if it needs one
         law, design = document.get("law", {}), document.get("design", {})
@@ -192,7 +192,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _check_one(path: str) -> dict[str, Any]:
-    """Solve one problem and say whether it is as expected."""
+    """Solve one problem and compare it with its expectation."""
     from mechdesign.designs.facade import design
     from mechdesign.files import load_problem
 

@@ -99,13 +99,7 @@ def page_folder() -> Path:
 
 
 def _given(file: Path) -> bytes:
-    """Return the page's content: a channel file unchanged, or the tables of a problem.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is neither.
-    """
+    """Return the page's content: a channel file unchanged, or the tables of a problem."""
     from mechdesign.files.channels import read_document
     from mechdesign.files.problems import load_problem_on_labels
 
@@ -148,7 +142,7 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """Where the page is."""
+        """The address of the page."""
         query = "" if self.given is None else "?given"
         fragment = "" if self.part is None else f"#part={self.part}"
         return f"http://{self.host}/{query}{fragment}"
@@ -159,7 +153,7 @@ class PageServer(ThreadingHTTPServer):
         return f"127.0.0.1:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print nothing where a browser went away in the middle of an answer."""
+        """Print nothing if a browser disconnects."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
@@ -199,7 +193,7 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def end_headers(self) -> None:
-        """Add what browsers hold the page to."""
+        """Add the headers that restrict the page."""
         self.send_header("Content-Security-Policy", POLICY)
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-cache")

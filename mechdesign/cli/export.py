@@ -1,4 +1,4 @@
-"""The command that writes what other programs use of a channel."""
+"""The command that exports a channel for other programs."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class _Answer:
     ended: str = ""
 
     def is_good(self) -> bool:
-        """Whether some budget has a channel, and one reaches the loss if that is asked."""
+        """Whether some budget has a channel and, if requested, one reaches the loss."""
         return not self.failure and (not self.curve.points or bool(self.curve.solutions))
 
     def to_json(self, wanted: str | None) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _frontier(options: argparse.Namespace) -> int:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    """Refuse, before the work, options that do not go together."""
+    """Refuse incompatible options before the work."""
     from mechdesign.exact import as_fraction
 
     if options.spreadsheet_safe and not options.csv:
@@ -281,7 +281,7 @@ def _write_table(path: Path, answers: list[_Answer], safe: bool) -> None:
 
 
 def _cell(value: float | str | None) -> str:
-    """Return a cell: a float in all its digits, nothing where nothing is known."""
+    """Return a cell: a float with all digits, or an empty one if unknown."""
     return "" if value is None else value if isinstance(value, str) else repr(value)
 
 

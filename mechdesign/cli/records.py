@@ -212,7 +212,7 @@ def _shares(text: str) -> tuple[float, ...]:
 
 
 def _known(number: float) -> float | None:
-    """Return a number as JSON has it: null where it is not known."""
+    """Return a number for JSON: null if unknown."""
     return number if math.isfinite(number) else None
 
 
@@ -333,8 +333,8 @@ class ColumnEstimate:
         described = self.distribution.to_json() | {"confidence": confidence, "intervals": ends}
         if self.quantiles:
             described["quantiles"] = [
-                {**asdict(each), "low": _known(each.low), "high": _known(each.high)}
-                for each in self.quantiles
+                {**asdict(quantile), "low": _known(quantile.low), "high": _known(quantile.high)}
+                for quantile in self.quantiles
             ]
         if self.average is not None:
             interval = [_known(end) for end in self.average.interval(confidence)]
@@ -344,8 +344,9 @@ class ColumnEstimate:
     def show(self, confidence: float) -> None:
         """Print everything."""
         print(self.distribution)
-        for each in self.quantiles:
-            print(f"quantile {each.q:g}: {each.value:g}, within [{each.low:g}, {each.high:g}]")
+        for quantile in self.quantiles:
+            low, high = quantile.low, quantile.high
+            print(f"quantile {quantile.q:g}: {quantile.value:g}, within [{low:g}, {high:g}]")
         if self.average is not None:
             low, high = self.average.interval(confidence)
             print(f"{self.average}")

@@ -49,7 +49,7 @@ MOST_OUTPUTS = 1 << 16
 
 
 def client_table(saved: SavedMechanism) -> dict[str, Any]:
-    """Return what a device needs to draw reports, as JSON has it.
+    """Return the table from which a device draws reports, as JSON data.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def client_table(saved: SavedMechanism) -> dict[str, Any]:
 
 
 def _channel_law(channel: Channel) -> dict[str, Any]:
-    """Return the alias table of a channel: the same cells at 62 bits, whatever bits it has."""
+    """Return the alias table of a channel, always with cells of 62 bits."""
     if channel.bits > BITS or len(channel.outputs) > MOST_OUTPUTS:
         expected = f"a channel over at most 2**{BITS}, with at most {MOST_OUTPUTS} outputs"
         given = f"one over 2**{channel.bits}, with {len(channel.outputs)} outputs"

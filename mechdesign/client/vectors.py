@@ -69,7 +69,7 @@ class VectorSource(Source):
         return self.words(count // 8).view(np.uint8)
 
     def taken(self) -> list[str]:
-        """Return what each record took, as hexadecimal, in the order in which it took it."""
+        """Return the words that each record took, in hexadecimal and in order."""
         return [b"".join(parts).hex() for parts in self._taken]
 
 

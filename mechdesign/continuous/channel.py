@@ -135,7 +135,7 @@ class ContinuousChannel:
 
     @property
     def positions(self) -> FloatArray:
-        """Where each node of an interval is, ``(n_nodes,)``.
+        """The position of each node of an interval, ``(n_nodes,)``.
 
         That of a cell is its middle, of a half-line its finite end.
         """
@@ -174,7 +174,7 @@ class ContinuousChannel:
 
     @property
     def bits_per_report(self) -> float:
-        """The base-2 logarithm of the number of outputs: what a report costs to send."""
+        """The base-2 logarithm of the number of outputs: the length of a report."""
         return self._nodes.bits_per_report
 
     def privatize(self, values: Any, rng: Randomness = None, *, outside: str = "refuse") -> Reports:
@@ -205,7 +205,7 @@ class ContinuousChannel:
         return drawn(self, self.held(values, outside=outside), source_of(rng))
 
     def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
-        """Return inputs as doubles that lie inside; those outside are refused or clipped.
+        """Return inputs as doubles inside the domain; others are refused or clipped.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class ContinuousChannel:
         return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
 
     def draw(self, held: FloatArray, source: Source) -> Int64Array:
-        """Return one output number for each input, which :meth:`held` has let pass."""
+        """Return one output number for each input, checked by :meth:`held`."""
         places = np.zeros(len(held), dtype=np.int64)
         for each, numbers in zip(self._roundings, _columns(held), strict=True):
             places = places * each.size + each.draw(numbers, source)
@@ -280,7 +280,7 @@ class ContinuousChannel:
         return self._nodes.tally(reports)
 
     def node_prior(self, law: Law) -> Prior:
-        """Return the law of the node that an input with some law is sent to: P_i = E w_i(X).
+        """Return the law of the node of an input with a given law: P_i = E w_i(X).
 
         It is the prior of :attr:`nodes`: what the nodes leak at it the kernel leaks at the law.
 
@@ -396,7 +396,7 @@ class ContinuousChannel:
         return self._domain.span
 
     def to_table(self) -> dict[str, Any]:
-        """Return the domain, the kind and the points, as a file has them."""
+        """Return the domain, the kind and the points for a file."""
         axes = [[end_text(point) for point in axis] for axis in self.axes]
         points = axes[0] if len(axes) == 1 else axes
         return {**self._domain.to_table(), "kind": self.kind, "points": points}
@@ -405,7 +405,7 @@ class ContinuousChannel:
     def _rounded(self) -> str:
         """The nodes of a coordinate, as text."""
         sizes = " x ".join(str(each.size) for each in self._roundings)
-        return self._roundings[0].says.format(sizes)
+        return self._roundings[0].description.format(sizes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -448,13 +448,7 @@ def _columns(held: FloatArray) -> FloatArray:
 
 
 def _exactly(given: Any, rounding: Rounding, side: Interval) -> Fraction:
-    """Return the exact position of a coordinate.
-
-    Raises
-    ------
-    InputError
-        If it is no number of its interval.
-    """
+    """Return the exact position of a coordinate."""
     low, high = rounding.ends
     if isinstance(given, float | np.floating) and math.isfinite(given) and low <= given <= high:
         return rounding.exact(float(given))

@@ -1,4 +1,4 @@
-"""Numbers as doubles: read from what a user gives, and held against an interval."""
+"""Numbers as doubles: converted from user input, and checked against an interval."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OUTSIDE = ("refuse", "clip")
 
 
 def doubles_of(values: Any, key: str) -> FloatArray:
-    """Return numbers as doubles; what no double is becomes the nearest one.
+    """Return numbers as doubles, rounded to the nearest one.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def _double(value: Any, key: str) -> float:
 
 
 def within(
-    values: FloatArray, ends: tuple[float, float], outside: Any, key: str, says: str
+    values: FloatArray, ends: tuple[float, float], outside: Any, key: str, numbers: str
 ) -> FloatArray:
     """Return doubles that lie in an interval.
 
@@ -73,7 +73,7 @@ def within(
         Those of the interval, which belong to it where they are finite.
     outside
         ``"refuse"`` what lies outside, infinities included, or ``"clip"`` it to the nearer end.
-    key, says
+    key, numbers
         How to name the values and the interval in an error.
 
     Raises
@@ -89,5 +89,5 @@ def within(
     if bad.any():
         n = int(np.argmax(bad))
         hint = "" if clips or np.isnan(values[n]) else 'outside="clip" takes the nearer end instead'
-        raise InputError(f"{key}[{n}]", f"numbers of {says}", shown(float(values[n])), hint)
+        raise InputError(f"{key}[{n}]", f"numbers of {numbers}", shown(float(values[n])), hint)
     return np.clip(values, low, high) if clips else values

@@ -94,7 +94,7 @@ class ContinuousProblem:
         self.prior.check(self.domain)
 
     def _check_parts(self) -> None:
-        """Raise unless there is a bound for such notions, such a loss and such a domain."""
+        """Raise unless the kernel has a bound for these notions, loss and domain."""
         utility, domain = self.utility, self.domain
         if isinstance(domain, Box):
             if (needy := self._needing_law()) and utility.worst_case:

@@ -1,4 +1,4 @@
-"""Rounding: a number of an interval goes to a node, for sure or by an exact coin."""
+"""Rounding: a number of an interval goes to a node, deterministically or by an exact coin."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Rounding(ABC):
     kind: ClassVar[str]
     """Its name in files."""
 
-    says: ClassVar[str]
-    """In words where numbers go, with a gap for how many nodes there are."""
+    description: ClassVar[str]
+    """The rounding in words, with a placeholder for the number of nodes."""
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         self.points = tuple(points)
@@ -55,7 +55,7 @@ class Rounding(ABC):
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.points)
 
     @property
@@ -86,7 +86,7 @@ class Rounding(ABC):
     @property
     @abstractmethod
     def positions(self) -> FloatArray:
-        """Where each node is, ``(n_nodes,)``."""
+        """The position of each node, ``(n_nodes,)``."""
 
     @abstractmethod
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
@@ -116,7 +116,7 @@ class Cells(Rounding):
     """
 
     kind = "cells"
-    says = "{} cells"
+    description = "{} cells"
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
@@ -124,7 +124,7 @@ class Cells(Rounding):
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return len(self.points) - 1
 
     @property
@@ -187,7 +187,7 @@ class Linear(Rounding):
     """
 
     kind = "linear"
-    says = "linear rounding to {} nodes"
+    description = "linear rounding to {} nodes"
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
@@ -211,11 +211,11 @@ class Linear(Rounding):
         return Domain([int(node) if whole else float(node) for node in self._nodes])
 
     def exact(self, number: float) -> Fraction:
-        """Return the end that a double is beyond, or what it is."""
+        """Return the end that a double is beyond, or its exact value."""
         return min(max(Fraction(number), self._nodes[0]), self._nodes[-1])
 
     def weights(self, x: Fraction) -> dict[int, Fraction]:
-        """Return the weights of the two nodes beside a number, or 1 for the node that it is."""
+        """Return the weights of the two nodes beside a number, or 1 for a node itself."""
         n = min(bisect_right(self._nodes, x), len(self._nodes) - 1) - 1
         up = (x - self._nodes[n]) / (self._nodes[n + 1] - self._nodes[n])
         return {i: weight for i, weight in ((n, 1 - up), (n + 1, up)) if weight}
@@ -253,7 +253,7 @@ class Linear(Rounding):
         up = excess < 0
         for n in np.flatnonzero(np.abs(excess) <= self._margins[places]).tolist():
             weight = self.weights(self.exact(float(numbers[n]))).get(int(places[n]) + 1, ZERO)
-            up[n] = _goes_up(int(words[n]), weight, source.of(slice(n, n + 1)))
+            up[n] = _bernoulli(int(words[n]), weight, source.of(slice(n, n + 1)))
         return np.asarray(places + up)
 
 
@@ -264,7 +264,7 @@ TINY = Fraction(1, 2**900)
 matter."""
 
 
-def _goes_up(word: int, weight: Fraction, source: Source) -> bool:
+def _bernoulli(word: int, weight: Fraction, source: Source) -> bool:
     """Return whether U < weight, where U is uniform and ``word`` is its first 64 binary digits."""
     scaled = weight * (1 << WORD)
     whole = math.floor(scaled)

@@ -182,7 +182,7 @@ def read_document(file: Path) -> Any:
 
 
 def checked_channel(document: Any) -> SavedChannel:
-    """Return the channel of a document, once every claim in it is checked.
+    """Return the channel of a document after checking every claim in it.
 
     Raises
     ------

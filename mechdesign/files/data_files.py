@@ -58,7 +58,7 @@ def file_keys(table: Mapping[str, Any], key: str) -> tuple[str, str]:
 
 
 class _Lines:
-    """The lines of a text, counted: no row, and not all together, may be longer than the limits."""
+    """The lines of a text, counted, with limits on each row and on their total length."""
 
     def __init__(self, stream: io.TextIOWrapper, key: str) -> None:
         self._stream, self._key, self._most = stream, key, current().row_bytes
@@ -109,7 +109,7 @@ def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
 
 
 def read_column(path: Path, column: str, separator: str) -> Iterator[str]:
-    """Yield the cells in one column of a table with a header line."""
+    """Yield the cells in one column of a table with a header."""
     rows = _rows(path, _checked(separator, "data"), "data.file")
     place = place_of_column(column, next(rows, []), "data.column", path.name)
     for row in rows:

@@ -90,14 +90,14 @@ def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> dict[s
 
 
 def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
-    """Return what a mechanism file holds: the notion, the integer parameters, the inputs."""
+    """Return the content of a mechanism file: the notion, the integer parameters, the inputs."""
     document = {"format": FORMAT, "version": VERSION, **mechanism.to_table()}
     document["digest"] = digest(document)
     return document
 
 
 def mechanism_digest(mechanism: Channel | Mechanism | ContinuousChannel) -> str:
-    """Return the SHA-256 of what draws reports, in hexadecimal: the same whoever designed it."""
+    """Return the SHA-256 of the drawing parameters, in hexadecimal; it ignores the design."""
     if isinstance(mechanism, ContinuousChannel):
         nodes = bare_document(mechanism.nodes)
         document = {"digest": digest({**mechanism.to_table(), "nodes": nodes})}
@@ -122,7 +122,7 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
 
 
 def _checked(document: Any) -> SavedMechanism:
-    """Return the mechanism of a document, once every claim in it is checked."""
+    """Return the mechanism of a document after checking every claim in it."""
     if isinstance(document, dict) and "rounding" in document:
         return _continuous(document)
     if not isinstance(document, dict) or "law" not in document:
@@ -143,7 +143,7 @@ def _checked(document: Any) -> SavedMechanism:
 
 
 def _continuous(document: dict[str, Any]) -> SavedMechanism:
-    """Return the channel of a continuous input, once every claim of its file is checked."""
+    """Return the channel of a continuous input after checking every claim of its file."""
     verified = verify(document)
     saved = document["channel"]
     try:

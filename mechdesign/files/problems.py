@@ -107,7 +107,7 @@ def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> AnyPr
 
 
 def load_problem_on_labels(path: AnyPath) -> Problem:
-    """Read a problem file whose domain is no interval.
+    """Read a problem file whose domain is not an interval.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def load_setting(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Setti
 
 
 def _read(path: AnyPath, make: Callable[[Table, Path], R]) -> R:
-    """Make something of the tables of a file; errors name the file."""
+    """Convert the tables of a file; errors name the file."""
     file = Path(path)
     table = read_toml(file)
     try:
@@ -170,7 +170,7 @@ def _any_problem(table: Table, folder: Path) -> AnyProblem:
 
 
 def _about(table: Table) -> dict[str, Any]:
-    """Read what any problem file may say of itself."""
+    """Read the title, the source and the expectation."""
     return {
         "title": text_of(table, "title"),
         "source": text_of(table, "source"),
@@ -362,7 +362,7 @@ def _build(
     registry: Mapping[str, Any],
     apart: tuple[str, ...] = (),
 ) -> Any:
-    """Make the object that a table names, from its other keys; those ``apart`` are read elsewhere.
+    """Make the object that a table names from its other keys, except those ``apart``.
 
     They are named where a key is not known.
     """
@@ -378,11 +378,11 @@ def _build(
 
 
 def _check_no_near_miss(table: Table, where: str, key: str) -> None:
-    """Name a key that is nearly ``key``, which is missing."""
-    for given in table:
-        hint = did_you_mean(given, [key])
+    """Refuse a misspelled form of the missing ``key``."""
+    for word in table:
+        hint = did_you_mean(word, [key])
         if hint:
-            raise InputError(f"{where}.{given}", f"the key {key}", shown(given), hint)
+            raise InputError(f"{where}.{word}", f"the key {key}", shown(word), hint)
 
 
 def _expected(section: Table) -> Expected:

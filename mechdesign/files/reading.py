@@ -1,4 +1,4 @@
-"""Reading files that somebody else may have written: within limits, and never without an end.
+"""Reads untrusted files within limits.
 
 Nothing but a plain file is opened: a device may have no end, and a pipe may have no writer. No
 message of this module quotes what a file holds.

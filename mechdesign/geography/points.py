@@ -47,7 +47,7 @@ def check_metric(metric: Any) -> str:
 
 
 def exact_points(coordinates: Iterable[Any], metric: str) -> tuple[Pair, ...]:
-    """Return points as pairs of exact numbers, which all differ.
+    """Return points as distinct pairs of exact numbers.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ class NearestPoint:
 
 
 def _exactly(text: str) -> Fraction:
-    """Return a number as it is written; as the nearest double beyond what exact numbers hold."""
+    """Return the number exactly; as the nearest double if it is out of range."""
     try:
         return as_fraction(text)
     except InputError:

@@ -109,7 +109,9 @@ def _steps_of(statement: Statement, n_outputs: int) -> int:
 def privacy_steps(problem: Compiled, n_outputs: int) -> int:
     """Bound the work of the statement and the claims of privacy: three checks of each."""
     alone = map(problem.alone, problem.table.privacy)
-    return 5 * problem.table.steps() + sum(3 * _steps_of(one, n_outputs) for one in alone)
+    return 5 * problem.table.steps() + sum(
+        3 * _steps_of(statement, n_outputs) for statement in alone
+    )
 
 
 # ---- value and bound ---------------------------------------------------------------------------
@@ -156,10 +158,10 @@ def check_status(file: Any) -> str:
 def verify_decoder(wanted: list[Any] | None, claimed: Any, signed: bool) -> list[str]:
     """Check the decoder: the aggregator's reading of each output, if the objective has one."""
     if wanted is None:
-        need(claimed is None, "the objective has no decoder, and the channel claims one")
+        need(claimed is None, "the channel has a decoder, but the objective has none")
         return []
     same = claimed is not None and same_decoder(wanted, list(claimed), signed)
-    need(same, "the decoder is not what the aggregator reads from each output")
+    need(same, "the decoder differs from the readings of the objective")
     return ["the decoder is what the aggregator reads from each output"]
 
 

@@ -74,15 +74,15 @@ class ChannelTable:
         Raises
         ------
         CertificateError
-            If it is none, or the matrix is not that of the integers.
+            If it is none, or the matrix differs from the integers.
         """
         bits, rows, width = self.bits, self.numerators, len(self.outputs)
         need(self.inputs == labels, "the inputs of the channel are not those of the problem")
         need(1 <= bits <= MOST_BITS, f"expected bits from 1 to {MOST_BITS}, found {bits}")
-        need(len(self.matrix) == len(rows), "the matrix has not one row for each input")
+        need(len(self.matrix) == len(rows), "the matrix must have one row for each input")
         fits = len(rows) == len(labels) and all(len(row) == width for row in rows)
-        need(fits, "the channel has not one row for each input")
-        need(len(set(self.outputs)) == width, "the problem in the file has an output twice")
+        need(fits, "the channel must have one row for each input")
+        need(len(set(self.outputs)) == width, "the problem in the file has a duplicate output")
         whole = 1 << bits
         for x, (row, shown) in enumerate(zip(rows, self.matrix, strict=True)):
             need(sum(row) == whole, f"row {x} of the channel does not sum to 2**{bits}")
@@ -90,7 +90,7 @@ class ChannelTable:
                 a == b / whole or is_close(a, Fraction(b, whole))
                 for a, b in zip(shown, row, strict=True)
             )
-            need(same, f"row {x} of the matrix is not that of the integers")
+            need(same, f"row {x} of the matrix differs from the integers")
         return [list(map(int, column)) for column in zip(*rows, strict=True)]
 
 

@@ -79,20 +79,14 @@ class _Form:
         return found if once else None
 
     def split(self, x: int) -> Callable[[Fraction], int]:
-        """Return h_x over UNIT, rounded up, where g(q) = (p . q) Sum_x h_x(q_x / (p . q)).
-
-        Raises
-        ------
-        CertificateError
-            If the gain is no such sum.
-        """
+        """Return h_x over UNIT, rounded up, where g(q) = (p . q) Sum_x h_x(q_x / (p . q))."""
         raise CertificateError(f"expected a gain that splits at the input {x}")
 
     def on(self: F, kept: Sequence[int]) -> F:
         """Return the gain restricted to some inputs, if it does not depend on the others."""
         gone = set(range(len(self.p))).difference(kept)
         seen = any(v[x] for v in (*self.vectors, self.p) for x in gone)
-        need(not seen, "the objective sees what is forgotten")
+        need(not seen, "the objective depends on removed inputs")
         return self._of(tuple(_cut(v, kept) for v in self.vectors), _cut(self.p, kept))
 
     def _of(self: F, vectors: tuple[Vector, ...], p: Vector) -> F:
@@ -131,7 +125,7 @@ class Squares(_Form):
 
     def split(self, x: int) -> Callable[[Fraction], int]:
         """Return h_x, a square."""
-        need(self._own is not None, "the gain does not split")
+        need(self._own is not None, "the gain is not a sum over inputs")
         v, b = (self._own or {}).get(x, (ZERO, ONE))
         return lambda r: scaled(b * v * v * r * r, up=True)
 
@@ -173,7 +167,7 @@ class Entropy(_Form):
 
     def split(self, x: int) -> Callable[[Fraction], int]:
         """Return h_x, with a logarithm."""
-        need(self._own is not None, "the gain does not split")
+        need(self._own is not None, "the gain is not a sum over inputs")
         v, m = (self._own or {}).get(x, (ZERO, ONE))
         return lambda r: scaled(v * r * log_upper(v * r / m), up=True) if v and r else 0
 

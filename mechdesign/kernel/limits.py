@@ -102,7 +102,7 @@ class Gauge:
         if self.below is not None:
             pairs = zip(self.parts, self.below, strict=False)
             fits = len(self.below) == len(self.parts) and all(_is_below(b, a) for a, b in pairs)
-            need(fits, "a part of a limit for bounds is above that for checks")
+            need(fits, "a part of a limit for bounds exceeds that for checks")
 
 
 def _is_below(low: ListedRow, high: ListedRow) -> bool:

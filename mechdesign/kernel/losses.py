@@ -133,7 +133,7 @@ class DistanceLosses(Losses):
     def __init__(self, inputs: Points, outputs: Points, unit: int, kind: str) -> None:
         self._axes = [list(axis) for axis in zip(*inputs, strict=True)]
         same = all(len(point) == len(self._axes) for point in outputs)
-        need(same, "an output has not the coordinates that the inputs have")
+        need(same, "an output must have coordinates like the inputs")
         self._outputs, self.n_outputs = outputs, len(outputs)
         self._kind = "absolute" if kind == "euclidean" and len(self._axes) == 1 else kind
         d = len(self._axes)

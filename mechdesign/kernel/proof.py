@@ -140,11 +140,11 @@ class Oracle(ABC):
         CertificateError
             If it is not for the statement.
         """
-        raise CertificateError(f"the oracle {self.kind!r} is not for linear costs")
+        raise CertificateError(f"the oracle {self.kind!r} does not support linear costs")
 
     def gain(self, statement: Statement, gain: Gain, prices: Cost) -> Cost:
         """Return prices u with ``g(q) + u . q <= 0`` for every q of the cone."""
-        raise CertificateError(f"the oracle {self.kind!r} is not for convex gains")
+        raise CertificateError(f"the oracle {self.kind!r} does not support convex gains")
 
     def paid(self, statement: Statement) -> Fraction:
         """Return what limits that the oracle itself prices cost: Sum m_i L_i."""
@@ -170,14 +170,14 @@ def safe_bound(
         If some part of the certificate is not for the statement.
     """
     k = statement.k
-    need(program.gain is None or not multipliers, "a gain takes no multipliers")
+    need(program.gain is None or not multipliers, "a gain allows no multipliers")
     given = [0] * k if prices is None else prices.scaled(BITS)
     need(len(given) == k, "expected a price for each input")
     if program.gain is not None:
         safe, paid = oracle.gain(statement, program.gain, given), Fraction(0)
     else:
         nodes = program.nodes or []
-        need(len(nodes) > program.tails, "an objective without nodes")
+        need(len(nodes) > program.tails, "the objective has no nodes")
         paid, plain = _multiply(statement, multipliers, program), len(nodes) - program.tails
         price = oracle.linear(statement)
         regions: Sequence[Ends | None] = program.regions or [None] * len(nodes)
@@ -223,16 +223,19 @@ def _multiply(statement: Statement, multipliers: Sequence[Block], program: Progr
                 by_limit.setdefault(block.place + after, []).append((node, part, w))
             continue
         exists = block.of == "cone" and block.place < len(statement.cone)
-        need(exists, "a multiplier is of a generator that does not exist")
+        need(exists, "a multiplier names a generator that does not exist")
         statement.cone[block.place].add(block, nodes)
     paid = Fraction(0)
     for place, listed in by_limit.items():
-        need(place < len(statement.limits), "a multiplier is of a limit that does not exist")
+        need(place < len(statement.limits), "a multiplier names a limit that does not exist")
         words = "a limit on information takes the oracle 'entropy'"
         limit = expect(statement.limits[place], Gauge, words)
         parts = [[(x, scaled(v)) for x, v in net.items()] for net in limit.nets(weak=True)]
         terms: list[list[tuple[int, int]]] = [[] for _ in range(plain)]
-        need(max(j for _, j, _ in listed) < len(parts), "a multiplier is of no part of the limit")
+        need(
+            max(j for _, j, _ in listed) < len(parts),
+            "a multiplier names a part that does not exist",
+        )
         for node, j, w in listed:
             terms[node].append((j, w))
         sums = [sum(w for _, w in at) for at in terms]

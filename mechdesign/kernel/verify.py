@@ -109,7 +109,7 @@ def _check_head(document: Any) -> None:
     need(not old, "written by an older version of mechdesign; design it again")
     known = known and document.get("format") == FORMAT and type(document["version"]) is int
     known = known and document["version"] == VERSION
-    need(known, f"this is no mechdesign channel file of version {VERSION}")
+    need(known, f"this is not a mechdesign channel file of version {VERSION}")
     same = document.get("digest") == digest(document)
     need(same, "the digest does not match: the file was changed")
 
@@ -118,7 +118,7 @@ def _verify_bare(file: BareFile) -> Verified:
     """Check a channel that claims nothing but to be one."""
     file.channel.columns(file.problem.domain.inputs().labels)
     read = (file.channel.decoder, file.channel.readings)
-    need(read == (None, None), "a channel without a problem has nothing that is read from outputs")
+    need(read == (None, None), "a channel without a problem has no decoder or readings")
     return Verified(
         (
             f"rows sum to 1 exactly: integers over 2**{file.channel.bits}",
@@ -142,20 +142,20 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
     utility, statement = problem.table.utility, problem.statement
     aim, own = statement.objective, problem.table.constraints
     same = utility is not None and file.objective == utility.name
-    need(same, "the objective claimed is not that of the problem")
+    need(same, "the claimed objective is not that of the problem")
     proved, provable = certificate is not None, aim is not None and not own
-    need(proved or not provable, "the file carries no proof for an objective that can be proved")
-    need(provable or not proved, "the file claims a proof under terms of the user's own")
+    need(proved or not provable, "the file has no proof, but its objective can be proved")
+    need(provable or not proved, "the file claims a proof under the user's own terms")
     words = ("no proof", "one") if proved else ("a proof", "none")
     same = file.bound_proved == proved
-    need(same, f"the file claims {words[0]} of its bound, and carries {words[1]}")
+    need(same, f"the file claims {words[0]} of its bound, but contains {words[1]}")
     found, bound, read = number(file.value), number(file.bound), list[str]()
     if aim is not None:
         sense = "maximize" if statement.is_maximized else "minimize"
         need(file.sense == sense, f"the sense is {sense!r}, not {file.sense!r}")
         readings = None if channel.readings is None else channel.readings.numbers()
         belong = (readings is not None) == isinstance(aim, Reading)
-        need(belong, "exact readings belong to the objective unbiased-variance only")
+        need(belong, "only the objective unbiased-variance has exact readings")
         prior = certificate.reference if certificate and isinstance(aim, Risk) else None
         steps.take(value_steps(statement, len(columns)), "the value")
         exact = statement.sign * value(statement, columns, whole, used, readings, prior)
@@ -171,7 +171,7 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
         return Verified((*claims, f"status {check_status(file)}", *read), exact, bound)
     check_status(file)
     beyond = found < bound if file.sense == "minimize" else bound < found
-    need(not beyond, "the bound is beyond the value: the file contradicts itself")
+    need(not beyond, "the bound exceeds the value: the file contradicts itself")
     shown = f"the bound {float(bound):.10g}"
     if aim is not None:
         shown += f", and {len(own)} constraints of the user's own, which the file only quotes"

@@ -84,13 +84,7 @@ class Notion:
         """Raise InfeasibleError if no channel on the domain satisfies the notion."""
 
     def _parts(self, domain: Domain, prior: Prior | None) -> tuple[list[KernelCone], list[Limit]]:
-        """Return the generators of the cone, and the limits, once they fit the domain.
-
-        Raises
-        ------
-        InputError
-            If they do not.
-        """
+        """Return the generators of the cone, and the limits, once they fit the domain."""
         try:
             parts = self.generators(domain, prior)
             for part in parts:
@@ -176,7 +170,7 @@ class Notion:
         return self
 
     def protected(self, domain: Domain) -> Domain:
-        """Return what the notion protects: the inputs, or the values of a sensitive attribute."""
+        """Return the protected values: the inputs, or those of a sensitive attribute."""
         return domain
 
     @property
@@ -286,7 +280,7 @@ def cone_of(notions: Sequence[Notion], domain: Domain, prior: Prior | None) -> C
 
 
 def is_infinite(value: Any) -> bool:
-    """Return whether a budget is given as infinite, which asks for nothing."""
+    """Return whether a budget is infinite, that is, no limit."""
     if isinstance(value, str):
         return value.strip().lower() in ("inf", "+inf")
     try:
@@ -320,7 +314,7 @@ def prior_for(notion: str, domain: Domain, prior: Prior | None) -> Prior:
 
 
 def _plain(value: Any) -> Any:
-    """Return what a table holds for the value of an attribute."""
+    """Return the value of an attribute for a table."""
     if isinstance(value, Fraction):
         return fraction_text(value)
     if isinstance(value, list | tuple):

@@ -116,7 +116,7 @@ rows = [
 
     @property
     def called(self) -> str:
-        """The title that it was given, else that of the class, else the name of the class."""
+        """The given title, else that of the class, else the name of the class."""
         own = "" if self.title == LinearNotion.title else self.title
         return self._title or own or ("" if self._states_data else type(self).__name__)
 
@@ -197,8 +197,8 @@ rows = [
         self.check(domain, prior)
         (part,) = stated.generators(domain, prior)
         rows = [
-            Row(given.name, dict(row.left), row.exponent, dict(row.right), given.slope + slope)
-            for given, row in zip(stated._given, cast(Rows, part).rows, strict=True)
+            Row(named.name, dict(row.left), row.exponent, dict(row.right), named.slope + slope)
+            for named, row in zip(stated._given, cast(Rows, part).rows, strict=True)
         ]
         if not self.has_epsilon:
             return LinearRows(rows, len(domain), Fraction(0))
@@ -222,7 +222,7 @@ rows = [
         return LinearNotion(placed, self.epsilon, self.called)
 
     def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table, or what stands for it where the rows are made by code.
+        """Return the ``[privacy]`` table, or a substitute if code makes the rows.
 
         What a file states is the table of :meth:`stated`, which lists the rows.
         """

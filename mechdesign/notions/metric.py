@@ -66,7 +66,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
 
     @property
     def on_interval(self) -> str:  # type: ignore[override]
-        """That of a distance, where it is the one of numbers."""
+        """``"distance"`` for the distance of numbers."""
         return "distance" if self.distance == "absolute" else ""
 
     def distances(self, domain: Domain) -> ExactTable:

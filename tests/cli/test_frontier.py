@@ -201,7 +201,7 @@ def test_problems_that_do_not_fit_are_refused(
     Path("lift.toml").write_text(lift, encoding="utf-8")
     for asked in (["--epsilon", "1"], ["--reach", "0.1"]):
         assert refused(capsys, "lift.toml", *asked) == (
-            "lift.toml: privacy: expected one notion that has an epsilon, given lift"
+            "lift.toml: privacy: expected exactly one notion with an epsilon, given lift"
         )
     assert refused(capsys, "nowhere.toml", "--epsilon", "1").startswith("nowhere.toml: expected")
 

@@ -66,9 +66,9 @@ def test_the_error_of_an_unwritable_target_has_a_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["solve", "a.toml", "-o"]
-    assert "given a folder" in said([*words, str(tmp_path)], capsys)
+    assert "this is a folder, not a file" in said([*words, str(tmp_path)], capsys)
     line = said([*words, str(tmp_path / "none" / "x.json")], capsys)
-    assert f"given one in the folder '{tmp_path / 'none'}', which is not there" in line
+    assert f"the folder '{tmp_path / 'none'}' does not exist" in line
 
 
 def test_a_problem_in_place_of_a_channel_gets_a_hint(

@@ -101,4 +101,4 @@ def test_off_its_region_the_theorem_is_refused_and_the_rays_are_asked() -> None:
     assert skewed.route.startswith("extreme-rays")
     document = json.loads(json.dumps(skewed.document()))
     document["certificate"] = json.loads(json.dumps(write(symmetric(problem.compiled))))
-    refused(document, "tell a group apart")
+    refused(document, "distinguish inputs of a group")

@@ -560,7 +560,7 @@ def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixtu
         ("domain", "the key 'domain' is missing"),
         ("prior", "states no prior"),
         ("privacy", "does not claim every notion"),
-        ("utility", "the objective claimed is not that of the problem"),
+        ("utility", "the claimed objective is not that of the problem"),
         ("outputs", "needs the outputs that were allowed"),
     ],
 )

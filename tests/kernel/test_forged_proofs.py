@@ -140,7 +140,11 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "restrict: no such input": (of(LDP, LOSS), slots("costs", "orthant", restrict(0, 3)), "once"),
     "restrict: nothing is left": (of(LDP, LOSS), slots("costs", "orthant", restrict()), "some"),
     "restrict: a risk": (of(LDP, L2), slots("gain", DD, restrict(0, 1), VECTORS), "risk"),
-    "restrict: a gain that sees it": (of(LDP, MEAN), slots("gain", DD, restrict(0, 1)), "sees"),
+    "restrict: a gain that sees it": (
+        of(LDP, MEAN),
+        slots("gain", DD, restrict(0, 1)),
+        "depends on removed",
+    ),
     "restrict: a mean variance of negative weight": (
         of(LDP, Reading(READING.values, (ONE, ONE, -ONE))),
         slots(PROBES, "orthant", restrict(0, 1)),
@@ -186,7 +190,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "representatives: a stand stands for another": (
         of(LDP, LOSS),
         slots("costs", "orthant", stands(1, 2, 2)),
-        "for itself",
+        "represents itself",
     ),
     "representatives: too few": (of(LDP, LOSS), slots("costs", "orthant", stands(0, 0)), "each"),
     "representatives: no such input": (
@@ -254,22 +258,22 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "decoders: do not reach": (
         of(LDP, MEAN),
         slots({"kind": "decoders", "nodes": [0, 1]}, "orthant"),
-        "reach",
+        "cover",
     ),
     "decoders: begin too late": (
         of(LDP, MEAN),
         slots({"kind": "decoders", "nodes": ["1/10", 2]}, "orthant"),
-        "reach",
+        "cover",
     ),
     "decoders: fall": (
         of(LDP, MEAN),
         slots({"kind": "decoders", "nodes": [0, 2, 1]}, "orthant"),
-        "rise",
+        "increasing",
     ),
     "decoders: one": (
         of(LDP, MEAN),
         slots({"kind": "decoders", "nodes": [0]}, "orthant"),
-        "rise",
+        "increasing",
     ),
     "readings: of a loss": (of(LDP, LOSS), slots(PROBES, "orthant"), "variance"),
     "readings: of a worst case": (
@@ -280,7 +284,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "readings: tails too near": (
         of(LDP, READING),
         slots({"kind": "readings", "probes": ["-1/10", "1/10"], "slopes": [-1, 0, 1]}, "orthant"),
-        "reach",
+        "cover",
     ),
     "readings: too few slopes": (
         of(LDP, READING),
@@ -290,12 +294,12 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "boxes: of a loss": (
         of(LIP, LOSS),
         slots({"kind": "boxes", "tree": [None]}, "orthant"),
-        "split",
+        "a sum over inputs",
     ),
     "boxes: does not split": (
         of(LIP, HELLINGER),
         slots({"kind": "boxes", "tree": [None]}, "orthant"),
-        "split",
+        "a sum over inputs",
     ),
     "boxes: a tree that is not complete": (
         of(LIP, HISTOGRAM),
@@ -315,7 +319,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "boxes: a cut of no input": (
         of(LIP, HISTOGRAM),
         slots({"kind": "boxes", "tree": [[3, 1], None, None]}, "orthant"),
-        "no input",
+        "an input that does not exist",
     ),
     "estimator: of a gain": (of(LDP, MEAN), slots("gain", DD, VECTORS), "risk"),
     "estimator: of a worst case": (of(LDP, ANY), slots("gain", DD, VECTORS), "risk"),
@@ -429,7 +433,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "multipliers: of no part": (
         of(LDP, LOSS, LEAKAGE),
         slots(**multiplier("limit", (0, 3, 0, 1))),
-        "no part",
+        "names a part that does not exist",
     ),
     "multipliers: of a limit at a tail": (
         of(LDP, READING, LEAKAGE),
@@ -465,8 +469,8 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         "range|number",
     ),
     # oracles
-    "orthant: of a gain": (of(LDP, MEAN), slots("gain", "orthant"), "not for"),
-    "line: of a gain": (of(LDP, MEAN), slots("gain", "line"), "not for"),
+    "orthant: of a gain": (of(LDP, MEAN), slots("gain", "orthant"), "does not support"),
+    "line: of a gain": (of(LDP, MEAN), slots("gain", "line"), "does not support"),
     "line: on no line": (of(BLOCKS, LOSS), slots("costs", "line"), "bound"),
     "line: another order than that of the neighbors": (
         of(NEIGHBORS, LOSS),
@@ -484,7 +488,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         slots("costs", {"kind": "line", "order": [0, 1, 1]}),
         "order",
     ),
-    "one budget: of a gain": (of(LDP, MEAN), slots("gain", "one-budget"), "not for"),
+    "one budget: of a gain": (of(LDP, MEAN), slots("gain", "one-budget"), "does not support"),
     "one budget: blocks that overlap": (
         of(LDP, LOSS),
         slots("costs", {"kind": "one-budget", "blocks": [[0, 1], [1, 2]]}),
@@ -521,7 +525,11 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         "",
     ),
     "knapsack: of a ball without a prior": (of(BALL, LOSS), slots("costs", "knapsack"), ""),
-    "knapsack: a gain that does not split": (of(LIP, MEAN), slots("gain", "knapsack"), "split"),
+    "knapsack: a gain that does not split": (
+        of(LIP, MEAN),
+        slots("gain", "knapsack"),
+        "a sum over inputs",
+    ),
     "knapsack: a gain at another prior": (
         of(LIP, GainObjective(Squares(WEIGHED, UNIFORM), ONE)),
         slots("gain", "knapsack"),
@@ -626,19 +634,19 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "walk: ends that fall": (
         of(LDP, HISTOGRAM),
         slots("gain", rays(kind="walk", surplus=0, ends=[["1/2", "2/5"]], slopes=[[0] * 4])),
-        "rise",
+        "increasing",
     ),
     "walk: ends beyond all columns": (
         of(LDP, HISTOGRAM),
         slots("gain", rays(kind="walk", surplus=0, ends=[[9]], slopes=[[0] * 3])),
-        "rise",
+        "increasing",
     ),
     "walk: a slope too few": (
         of(LDP, HISTOGRAM),
         slots("gain", rays(kind="walk", surplus=0, ends=[["1/2"]], slopes=[[0, 0]])),
         "slope",
     ),
-    "walk: a gain that does not split": (of(LDP, MEAN), slots("gain", WALK), "split"),
+    "walk: a gain that does not split": (of(LDP, MEAN), slots("gain", WALK), "a sum over inputs"),
     "walk: of costs": (of(LDP, LOSS), slots("costs", WALK), "gains"),
     "classes: an asymmetric direction": (
         of(LDP, GainObjective(Squares(UNITS, UNIFORM), ONE)),

@@ -105,7 +105,7 @@ def test_parts_for_bounds_move_with_those_for_checks() -> None:
 def test_a_part_for_bounds_is_not_above_that_for_checks(low: ListedRow) -> None:
     part = ListedRow(((0, ONE),), ONE / 2, ((1, ONE),))
     for below in ((low,), (part, part), ()):
-        with refused("for bounds is above"):
+        with refused("for bounds exceeds"):
             Gauge((part,), ONE, below=below).check(2)
     Gauge((part,), ONE, below=(part,)).check(2)
 

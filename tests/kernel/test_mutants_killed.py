@@ -33,7 +33,7 @@ def limited(parts: list[ListedRow], *entries: tuple[int, int, Fraction]) -> Frac
 def test_every_multiplier_is_of_a_part_that_exists() -> None:
     """The largest number of a part is compared, not the least."""
     parts = [ListedRow(((0, ONE),), ZERO, ())]
-    with refused("no part"):
+    with refused("names a part that does not exist"):
         limited(parts, (0, 0, ONE), (0, 1, ONE))
 
 

@@ -94,9 +94,9 @@ def test_a_gain_takes_prices_and_no_multipliers() -> None:
         safe_bound(FREE, program, (block("cone", 0, (0, 0, 1, ONE)),), None, Plain())
     with refused("a price for each input"):
         safe_bound(FREE, program, (), Numbers([ONE]), Plain())
-    with refused("without nodes"):
+    with refused("has no nodes"):
         safe_bound(FREE, Program(ONE), (), None, Plain())
-    with refused("without nodes"):
+    with refused("has no nodes"):
         safe_bound(FREE, Program(ONE, nodes((0, 0), (0, 0)), tails=2), (), None, Plain())
 
 
@@ -182,7 +182,7 @@ def test_hostile_multipliers_are_refused() -> None:
         "generator that does not exist": [block("cone", 1, row), block("word", 0, row)],
         "limit that does not exist": [block("limit", 2, row), block("limit", 1, row)],
         "takes the oracle 'entropy'": [block("limit", 1, (0, 0, 0, ONE)), block("limit", 0, row)],
-        "of no part": [block("limit", 0, (0, 1, 0, ONE))],
+        "names a part that does not exist": [block("limit", 0, (0, 1, 0, ONE))],
         "node that does not exist": [
             block("cone", 0, (3, 0, 1, ONE)),
             block("limit", 0, (1, 0, 0, ONE)),  # a tail
@@ -200,10 +200,10 @@ def test_an_oracle_refuses_what_it_is_not_for() -> None:
     class Nothing(Oracle):
         kind = "nothing"
 
-    with refused("'nothing' is not for linear"):
+    with refused("'nothing' does not support linear"):
         safe_bound(FREE, Program(ZERO, nodes((0, 0))), (), None, Nothing())
     gain = Hellinger((ONE, ZERO), (ZERO, ONE))
-    with refused("'nothing' is not for convex"):
+    with refused("'nothing' does not support convex"):
         safe_bound(FREE, Program(ZERO, gain=gain), (), None, Nothing())
     assert Plain().paid(FREE) == 0
 

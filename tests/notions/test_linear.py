@@ -412,12 +412,15 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a coefficient below 0": (
         lambda d: table_of(d)["rows"][0].update(left=[[0, "-1"]]),
-        "a coefficient is < 0",
+        "a coefficient is below 0",
     ),
-    "another input": (lambda d: table_of(d)["rows"][0].update(left=[[7, "1"]]), "no input"),
+    "another input": (
+        lambda d: table_of(d)["rows"][0].update(left=[[7, "1"]]),
+        "its input does not exist",
+    ),
     "an input twice": (
         lambda d: table_of(d)["rows"][0]["left"].append([0, "1"]),
-        "names an input twice",
+        "a duplicate input",
     ),
     "no rows": (lambda d: table_of(d).update(rows=[]), "leaks less|does not exist"),
     "a row left out": (lambda d: table_of(d)["rows"].pop(), "no such row|bound proved|leaks"),
@@ -427,7 +430,7 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a row twice": (
         lambda d: table_of(d)["rows"].append(table_of(d)["rows"][-1]),
-        "two rows of a notion have one name",
+        "two rows of a notion have the same name",
     ),
     "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "expected a list"),
     "another notion": (as_ldp, "not claimed"),

@@ -352,7 +352,7 @@ def test_the_largest_budget_may_be_set() -> None:
         (PROBLEMS["a survey"], {"precision": 41}, "precision: expected at most 40"),
         (PROBLEMS["a survey"], {"most": -1}, "most: expected a number > 0"),
         (PROBLEMS["a survey"], {"gap": 0}, "gap: expected a number > 0"),
-        (families.lip_and_ldp(3), {}, "privacy: expected one notion that has an epsilon"),
+        (families.lip_and_ldp(3), {}, "privacy: expected exactly one notion with an epsilon"),
     ],
 )
 def test_a_search_that_makes_no_sense_is_refused(

@@ -58,10 +58,10 @@ class Law(ABC):
 
     @abstractmethod
     def to_table(self) -> dict[str, Any]:
-        """Return the ``[prior]`` table; one of samples says only how many they were."""
+        """Return the ``[prior]`` table; for samples, only their number."""
 
     def stated(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Prior:
-        """Return the law as a file states it: by name, or its moments."""
+        """Return the law in a saved file: by name, or by its moments."""
         if self.known is not None:
             known: Prior = self.known
             return known
@@ -87,7 +87,7 @@ class NumberLaw(Law):
         return mixed_moments(mixed, axes, lambda law, n: law.along(axes[n], domain.sides[n]))
 
     def check(self, domain: Interval) -> None:
-        """Raise InputError unless the interval has a mass that can be divided by."""
+        """Raise InputError unless the interval has a positive mass."""
         mass = self.known.below(domain.high)[0] - self.known.below(domain.low)[0]
         if mass.low < Fraction(1, 10**12):
             expected = f"a law with a mass of 1e-12 or more on {domain!r}"

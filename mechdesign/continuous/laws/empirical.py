@@ -1,4 +1,4 @@
-"""Laws that are made from data: samples as they are, histograms, kernel estimates. All exact."""
+"""Laws from data: samples, histograms, kernel estimates. All are exact."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class SampleLaw(NumberLaw):
 
 
 class Samples(SampleLaw):
-    """The empirical law of some numbers: each has the same mass, where it is.
+    """The empirical law of some numbers, with equal masses.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class Samples(SampleLaw):
         return found
 
     def to_table(self) -> dict[str, Any]:
-        """Return how many values there are."""
+        """Return the number of values."""
         return {"samples": len(self.values)}
 
 
@@ -219,7 +219,7 @@ class KDE(SampleLaw):
             raise InputError("bandwidth", "a number > 0", shown(bandwidth))
 
     def check(self, interval: Interval) -> None:
-        """Raise InputError unless all that is spread lies in the interval."""
+        """Raise InputError unless all kernels lie in the interval."""
         values = self.samples.values
         for end in (values[0] - self.bandwidth, values[-1] + self.bandwidth):
             if end not in interval:

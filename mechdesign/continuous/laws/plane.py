@@ -183,7 +183,7 @@ class PlaneHistogram(PlaneMixture):
 
 
 class PlaneSamples(PointLaw):
-    """The empirical law of some points: each has the same mass, where it is.
+    """The empirical law of some points, with equal masses.
 
     Parameters
     ----------

@@ -103,13 +103,13 @@ def _first(statement: Statement) -> dict[int, int]:
 
 
 def _row(statement: Statement, first: dict[int, int], place: int, key: Key) -> str:
-    """Return how the checker names a row of the cone."""
+    """Return the checker's name of a row of the cone."""
     (side, x, other), part = key, statement.cone[place]
     n = first[place] + (other if isinstance(part, Lift) else 0)
     if isinstance(part, Latent):
         numbers = {name: number for number, name in enumerate(part.keys(statement.k))}
         if key not in numbers:
-            raise CertificateError("a multiplier is of a row that does not exist")
+            raise CertificateError("a multiplier names a row that does not exist")
         x, other = numbers[key], 0
     return f"{n} {'lower' if side == 'lower' else 'upper'} {x} {other}"
 
@@ -122,7 +122,7 @@ def _multipliers(statement: Statement, blocks: Sequence[Block], nodes: int) -> l
         if block.of != "cone":
             continue
         if block.place not in first:
-            raise CertificateError("a multiplier is of a generator that does not exist")
+            raise CertificateError("a multiplier names a generator that does not exist")
         for node, x, other, weight in block.entries(nodes):
             row = _row(statement, first, block.place, (block.side, x, other))
             terms[node].append(f"{row} {weight}")
@@ -140,7 +140,7 @@ def _of_limits(statement: Statement, certificate: Certificate, nodes: int) -> st
     for block in blocks:
         for node, part, after, weight in block.entries(nodes):
             if block.place + after >= len(terms):
-                raise CertificateError("a multiplier is of a limit that does not exist")
+                raise CertificateError("a multiplier names a limit that does not exist")
             terms[block.place + after][node].append(f"{part} {weight}")
     words = [f"limits {len(terms)}"]
     for mine in terms:
@@ -179,13 +179,13 @@ MOST_INPUTS = 10
 
 
 def _facets(statement: Statement, source: Sources) -> Iterator[str]:
-    """Return the rows whose rays the checker finds; q >= 0 goes without saying."""
+    """Return the rows whose rays the checker finds, without q >= 0."""
     first = _first(statement)
     if isinstance(source, Simplicial):
         for f in source.facets:
             if f.place is not None:
                 if f.place not in first:
-                    raise CertificateError("a facet is of a generator that does not exist")
+                    raise CertificateError("a facet names a generator that does not exist")
                 yield _row(statement, first, f.place, (f.side, f.x, f.other))
         return
     if isinstance(source, Classes | Subsets):

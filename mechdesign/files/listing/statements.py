@@ -156,7 +156,7 @@ def objective_words(aim: Objective) -> Iterator[str]:
 
 
 def answer_words(aim: Objective, used: Sequence[int]) -> str:
-    """Return which answer is read from each output, in words."""
+    """Return the answer of each output, in words."""
     if isinstance(aim, Loss) and not aim.free:
         return f"answers given {line(used)}"
     return "answers best"

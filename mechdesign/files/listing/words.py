@@ -1,4 +1,4 @@
-"""Words of a listing: numbers, exponents, rows; and the error for what has none."""
+"""Words of a listing: numbers, exponents, rows; and the error for unsupported parts."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def line(numbers: Iterable[Any]) -> str:
 
 
 def counted(numbers: Sequence[Any]) -> str:
-    """Return how many words follow, and the words."""
+    """Return the number of words, and the words."""
     return line([len(numbers), *numbers])
 
 
 def exponent(a: Fraction | None, square: Fraction = ONE) -> str:
-    """Return the number a sqrt square, or that there is none."""
+    """Return the number a sqrt square, or the word for none."""
     return "none" if a is None else f"{a} {square}"
 
 

@@ -78,5 +78,5 @@ class Latent(Generator):
     def check(self, k: int) -> None:
         """Raise unless B has k columns and entries >= 0, and fits the inner cone."""
         fits = self.matrix and all(len(row) == k and min(row) >= 0 for row in self.matrix)
-        need(fits, "expected a law of the inputs for each value of the attribute")
+        need(fits, "expected a distribution of the inputs for each value of the attribute")
         self.inner.check(len(self.matrix))

@@ -70,5 +70,8 @@ class Rows(Generator):
         for row in self.rows:
             for side in (row.left, row.right):
                 places = [x for x, _ in side]
-                need(len(set(places)) == len(places), "a row names an input twice")
-                need(all(x < k and v >= 0 for x, v in side), "a coefficient is < 0, or of no input")
+                need(len(set(places)) == len(places), "a row has a duplicate input")
+                need(
+                    all(x < k and v >= 0 for x, v in side),
+                    "a coefficient is below 0, or its input does not exist",
+                )

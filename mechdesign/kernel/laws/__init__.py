@@ -67,10 +67,10 @@ def verify_law(document: dict[str, Any]) -> Verified:
     file: LawFile | DesignedLawFile = read(DesignedLawFile if designed else LawFile, document)
     allowed = current().steps + STEPS_PER_ENTRY * entries_of(document)
     steps, law, table = Steps(allowed), file.law, file.problem
-    need(table.outputs is None and not table.constraints, "a law takes no outputs, no constraints")
+    need(table.outputs is None and not table.constraints, "a law has no outputs or constraints")
     need(designed or table.utility is None, "the file claims no value for its objective")
     single = len(table.privacy) == 1 and isinstance(table.privacy[0], Budgeted)
-    need(single, "a law is for one notion that bounds ratios or lifts by an epsilon")
+    need(single, "a law needs exactly one notion that bounds ratios or lifts by an epsilon")
     # such a notion is no more work than its table
     steps.take(5 * replace(table, privacy=()).steps(), "the statement")
     if designed:
@@ -90,8 +90,8 @@ def _verify_privacy(notion: Any, claims: tuple[Claim, ...], leak: Leak) -> str:
     """Check the notion as stated, and that the claimed leakage is the least possible."""
     name, shown = notion.name, claims[0].leakage if claims else 0.0
     wanted = Claim(name, shown, certified=True, epsilon=float(notion.epsilon))
-    need(claims == (wanted,), f"{name}: what is claimed is not the notion of the problem")
-    need(leak.stated == notion.epsilon, f"{name}: no law is known for it")
+    need(claims == (wanted,), f"{name}: the claimed notion is not that of the problem")
+    need(leak.stated == notion.epsilon, f"{name}: no structured mechanism is supported for it")
     leakage, more = number(shown), f"{name}: leaks more than {float(shown)!r}"
     need(leak.within(leak.stated), f"{name}: not private: a ratio is too large")
     need(leakage >= 0, f"{more}: it is at least 0")
@@ -106,10 +106,10 @@ def _verify_design(
     """Check the value and the bound; return them with all claims that hold."""
     statement, utility = problem.statement, problem.table.utility
     if not isinstance(leak, Torus):
-        raise CertificateError(f"no design is known of {file.law.kind}")
+        raise CertificateError(f"no design is supported for {file.law.kind}")
     named = utility is not None and file.objective == utility.name and file.sense == "minimize"
-    need(named, "the objective claimed is not that of the problem")
-    need(file.bound_proved, "the file claims no proof of its bound, and carries one")
+    need(named, "the claimed objective is not that of the problem")
+    need(file.bound_proved, "the file contains a proof but claims none")
     Steps(allowed).take(loss_steps(leak, statement), "the loss of noise")
     value = loss_of_noise(leak, statement)
     bound = file.certificate.bound(statement, Steps(allowed))

@@ -52,16 +52,16 @@ class ByComponent(Law):
     def leak(self, part: Cone, k: int) -> LargestRatio:
         """Return the largest ratio of a part, each on the inputs of its blocks."""
         asked, own = constant(part), self.part_of_block
-        need(asked.protected is None, f"{self.kind}: not for protected inputs")
+        need(asked.protected is None, f"{self.kind}: protected inputs are not supported")
         sizes = [size for _, size in sorted(Counter(asked.block or (0,) * k).items())]
         fits = len(own) == len(sizes) and set(own) == set(range(len(self.parts)))
-        need(fits, "the file has not one part for each block, and each part for some")
+        need(fits, "the parts do not match the blocks")
         used = sorted(set(zip(own, sizes, strict=True)))
         return LargestRatio(asked.exponent, max(self.parts[n].ratios(m).ratio for n, m in used))
 
     def steps(self, part: Cone, k: int) -> int:
         """Return the work on as many parts as there are blocks, and the inputs."""
-        most = max((each.law.steps(part, k) for each in self.parts), default=0)
+        most = max((piece.law.steps(part, k) for piece in self.parts), default=0)
         return 20 * k + len(self.part_of_block) * most
 
 
@@ -77,11 +77,11 @@ class HighLow(Law):
         """Return the larger of the ratio of the part, and most by u / W."""
         asked = constant(part)
         size = len(asked.guarded) if asked.protected and asked.block is None else 0
-        need(size, f"{self.kind}: for a notion of protected inputs")
-        need(size < k, "all inputs are sensitive, and some are treated otherwise")
+        need(size, f"{self.kind}: needs a notion with protected inputs")
+        need(size < k, "an input is treated as harmless, but all are sensitive")
         check_masses(self.uniform)
         inner = self.inner.ratios(size)
-        need(inner.most, "the inner part is not known to have two probabilities")
+        need(inner.most, "the inner part must have two probabilities")
         return LargestRatio(asked.exponent, max(inner.ratio, inner.most * WHOLE / self.uniform))
 
     def steps(self, part: Cone, k: int) -> int:

@@ -72,8 +72,8 @@ def loss_of_noise(noise: Torus, statement: Statement) -> Fraction:
     """
     aim = statement.objective
     if not isinstance(aim, Loss) or aim.weights is None or aim.free:
-        raise CertificateError("noise is designed for a mean loss")
-    need(aim.costs.grid() == noise.sides, "the loss is not by steps between points of the grid")
+        raise CertificateError("noise needs a mean loss")
+    need(aim.costs.grid() == noise.sides, "the loss does not depend on grid steps alone")
     m, (masses, whole) = noise.sides[1], over_one_denominator(aim.weights)
     prior = [masses[a : a + m] for a in range(0, len(masses), m)]
     moves = _Moves(noise, statement)
@@ -276,7 +276,7 @@ def _loss_by_runs(noise: Torus, loss: Table, masses: Table) -> int:
                 low, high = left or -other, right - 1 if right < m else m - 1 + other
                 starts = m + other - low, m - 1 + other - high, m - 1 - y % m
                 lists = zip((weights, weights, around[abs(a - y // m)]), starts, strict=True)
-                more, less, lost = (compress(each[i : i + m], row) for each, i in lists)
+                more, less, lost = (compress(table[i : i + m], row) for table, i in lists)
                 found = list(map(add, found, map(mul, map(sub, more, less), lost)))
             total += sum(map(mul, found, held))
     return total

@@ -68,7 +68,7 @@ def _two(inside: Fraction, outside: Fraction, size: int) -> Ratios:
 def constant(part: Cone) -> Constant:
     """Return the exponents of a generator that has one constant."""
     if not isinstance(part, Ratio) or part.prior or not isinstance(part.exponents, Constant):
-        raise CertificateError("the law is not for this notion: it has not one bound on ratios")
+        raise CertificateError("the law does not support this notion: it needs one bound on ratios")
     return part.exponents
 
 
@@ -82,7 +82,7 @@ class ConstantLaw(Law):
     def leak(self, part: Cone, k: int) -> LargestRatio:
         """Return the largest ratio of two rows."""
         found = constant(part)
-        need(found.block is found.protected is None, f"{self.kind}: not for some ratios only")
+        need(found.block is found.protected is None, f"{self.kind}: all ratios must be bounded")
         return LargestRatio(found.exponent, self.ratios(k).ratio)
 
 
@@ -122,7 +122,7 @@ class HadamardResponse(ConstantLaw):
         need(suits, "Hadamard response: the size or the mass of the sets is wrong")
         # of an odd number of half blocks: each number of one has a whole mass as those of S_x have
         other, left = divmod(WHOLE - self.held, others)
-        need(not left, "Hadamard response: the half blocks have no whole masses")
+        need(not left, "Hadamard response: the masses of the half blocks are not integers")
         return _two(Fraction(self.held), Fraction(other), 2 * self.copies)
 
 
@@ -142,7 +142,7 @@ class ProjectiveGeometryResponse(ConstantLaw):
         in_range = 2 <= q <= MOST_FIELD and 2 <= t <= MOST_COORDINATES
         need(in_range, "projective geometry: the field or the dimension is out of range")
         prime = all(q % n for n in range(2, isqrt(q) + 1))
-        need(prime, "projective geometry: the field is not of a prime")
+        need(prime, "projective geometry: the size of the field is not prime")
         inside, size = (sum(q**m for m in range(d)) for d in (t - 1, t))
         need(size >= k, "projective geometry: there are fewer points than inputs")
         return _two(Fraction(self.held, inside), Fraction(WHOLE - self.held, size - inside), size)
@@ -165,7 +165,7 @@ class OptimizedUnaryEncoding(ConstantLaw):
         """Check that p and q are probabilities of few digits."""
         check_masses(self.held)
         digits = self.digits if self.digits <= MOST_DIGITS else 0
-        need(0 < self.others < 1 << digits and k > 1, "unary encoding: q is no probability")
+        need(0 < self.others < 1 << digits and k > 1, "unary encoding: q is not a probability")
         p, q = Fraction(self.held, WHOLE), Fraction(self.others, 1 << digits)
         odds = p * (1 - q) / (q * (1 - p))
         return Ratios(max(odds, 1 / odds))
@@ -189,7 +189,9 @@ class SubsetSelection(ConstantLaw):
     def ratios(self, k: int) -> Ratios:
         """Check 0 < j < k; the masses of all sets with x and of all without sum to W."""
         check_masses(self.held)
-        need(0 < self.size < k, "subset selection: sets are not of some and not of all inputs")
+        need(
+            0 < self.size < k, "subset selection: the size of the sets must be between 1 and k - 1"
+        )
         return _two(Fraction(self.held, self.size), Fraction(WHOLE - self.held, k - self.size), k)
 
 
@@ -244,5 +246,5 @@ class LIPRandomizedResponse(Law):
         listed = part.priors if isinstance(part, Lift) else None
         upper = part.upper if isinstance(part, Lift) and part.upper == part.lower else None
         if upper is None or not isinstance(listed, Listed) or len(listed.priors) != 1:
-            raise CertificateError(f"{self.kind}: for one bound on the lift at one prior")
+            raise CertificateError(f"{self.kind}: needs one bound on the lift at one prior")
         return upper, listed.priors[0]

@@ -136,14 +136,17 @@ class TorusNoise(Law):
         """Return the noise, once its rows are known to sum to 1."""
         sides, step, a = self._grid(part)
         small = any(m and n < 3 for n, m in zip(sides, self.margins, strict=True))
-        need(not small, f"{self.kind}: a margin along a side of fewer than three points")
+        need(not small, f"{self.kind}: a side with a margin needs at least three points")
         counts, weights = self._counts(sides), self.weights
         listed = 2 <= len(weights) <= len(counts) and min(weights) > 0
-        need(listed, f"{self.kind}: not a weight above 0 for each length, or up to one")
+        need(listed, f"{self.kind}: the weights do not match the lengths")
         total = sum(map(mul, counts.values(), chain(weights, repeat(weights[-1]))))
         need(total == WHOLE, f"{self.kind}: the rows do not sum to 1")
         remap = range(k) if self.remap is None else self.remap
-        need(len(remap) == k > max(remap), f"{self.kind}: the remap has not one input for each")
+        need(
+            len(remap) == k > max(remap),
+            f"{self.kind}: the remap must have one input for each point",
+        )
         return Torus(a, self, sides, step, counts, remap)
 
     def steps(self, part: Cone, k: int) -> int:
@@ -158,10 +161,10 @@ class TorusNoise(Law):
         """Return the points along both sides (a line is a row), the step, and the exponent."""
         exponents = part.exponents if isinstance(part, Ratio) and not part.prior else None
         if not isinstance(exponents, Distance) or exponents.offset:
-            raise CertificateError(f"{self.kind}: not for the distance of this notion")
+            raise CertificateError(f"{self.kind}: unsupported distance of this notion")
         points, d = exponents.points, len(exponents.points[0])
         suits = d == 1 or exponents.is_rooted == (self.power == 2)
-        need(suits, f"{self.kind}: not for the distance {exponents.name!r}")
+        need(suits, f"{self.kind}: unsupported distance {exponents.name!r}")
         need(len(self.margins) == 2, f"{self.kind}: expected a margin for each side")
         m = len(points) if d == 1 else len([*takewhile(lambda p: p[0] == points[0][0], points)])
         axes = ([p[0] for p in points[::m]], [p[-1] for p in points[:m]])[-d:]

@@ -48,7 +48,7 @@ class Boxes(Linearization):
         aim, shrink = _gain(statement)
         worth = [_worth(aim.form.split(x)) for x in range(statement.k)]
         held = [box for box in self._leaves(shrink) if box is not None]
-        need(held, "no leaf holds a column")
+        need(held, "no leaf contains a column")
         nodes = [shrink.secants(worth, *box) for box in held]
         return Program(aim.constant, nodes, regions=list(map(_ends, held)))
 
@@ -68,7 +68,7 @@ class Boxes(Linearization):
             if item is None:
                 yield box
                 continue
-            need(item[0] < len(shrink.masses), "a cut is of no input")
+            need(item[0] < len(shrink.masses), "a cut names an input that does not exist")
             todo += _halves(box, item[0], scaled(item[1], bits=GRID))
         need(not todo, "the tree is not complete")
 
@@ -140,7 +140,7 @@ class _Shrink:
             shares = (w / known[x, z] for z, w in enumerate(p) if (x, z) in known)
             least = sum(shares, Fraction(0))
             tops = [end for end in (self._high, 1 / least if least else None) if end is not None]
-            need(tops, "an input that never occurs is not bounded")
+            need(tops, "an input of prior 0 is unbounded")
             low.append(scaled(max(floors), bits=GRID))
             high.append(scaled(min(tops), up=True, bits=GRID))
         return low, high

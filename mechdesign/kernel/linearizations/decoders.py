@@ -25,7 +25,7 @@ def costs_between(
     s: Sequence[Fraction], p: Sequence[Fraction], v: Sequence[Fraction]
 ) -> tuple[list[Cost], list[Cost]]:
     """Return s_i**2 p - s_i v rounded down, and (s_{i+1} - s_i)**2 p rounded up."""
-    need(len(s) > 1 and all(a < b for a, b in pairwise(s)), "nodes do not rise")
+    need(len(s) > 1 and all(a < b for a, b in pairwise(s)), "the nodes are not increasing")
     (mass, value), whole = lattice((p, v))
     costs, bent = [], []
     for a, b in (t.as_integer_ratio() for t in s):
@@ -52,14 +52,14 @@ class Decoders(Linearization):
         aim = expect(statement.objective, GainObjective, words)
         form, p = expect(aim.form, Squares, words), aim.form.p
         one = len(form.vectors) == 1 and form.weights is None
-        need(one, "decoders are for a gain of one square")
+        need(one, "decoders need a gain of one square")
         v = form.vectors[0]
         finite = all(b > 0 or (not a and not b) for a, b in zip(v, p, strict=True))
         need(finite and any(p), "the gain may be infinite")
         ends = [a / b for a, b in zip(v, p, strict=True) if b]
         costs, bent = costs_between(self.nodes, p, [2 * a for a in v])
         reach = self.nodes[0] <= min(ends) and max(ends) <= self.nodes[-1]
-        need(reach, "decoders do not reach all values")
+        need(reach, "the decoders do not cover all values")
         return Program(aim.constant, costs, join=lambda found: parabolas(found, bent))
 
     def steps(self, statement: Statement) -> int:

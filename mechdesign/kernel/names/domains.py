@@ -58,7 +58,7 @@ class Inputs:
 
     def at(self, label: Any) -> int:
         """Return the place of a label among the inputs."""
-        return known(self._numbers.get(label), f"{label!r:.60} is no input of the problem")
+        return known(self._numbers.get(label), f"{label!r:.60} is not an input of the problem")
 
     def all_at(self, labels: Iterable[Any]) -> tuple[int, ...]:
         """Return the places of different labels."""
@@ -69,11 +69,11 @@ class Inputs:
     def target(self, output: Any) -> Point:
         """Return the point that an output is: that of its coordinates, or of its number."""
         parts = output if isinstance(output, tuple) else (output,)
-        need(not any(isinstance(part, str) for part in parts), "an output is no number")
+        need(not any(isinstance(part, str) for part in parts), "an output is not a number")
         if self.spacing is not None:
             return tuple(self.spacing * exact(part) for part in parts)
         exists = len(parts) == 1 and type(output) is int and 0 <= output < len(self.places)
-        need(exists, "an output is the number of no point")
+        need(exists, "an output is not the number of a point")
         return self.places[output]
 
 
@@ -114,7 +114,7 @@ class Domain:
             If they are too many.
         """
         kinds = [kind for kind in (self.values, self.grid, self.points) if kind is not None]
-        need(len(kinds) == 1, "a domain is values, or a grid, or points")
+        need(len(kinds) == 1, "a domain must be values, a grid or points")
         listed = self.points.coordinates if self.points else self.values or ()
         size = self.grid.rows * self.grid.columns if self.grid else len(listed)
         need(size > 0, "a domain has no inputs")

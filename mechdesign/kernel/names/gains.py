@@ -68,7 +68,7 @@ class PosteriorError(NamedObjective):
         """Return the second moment of f(X), less a gain."""
         p, f = on.masses, self.values
         if self.histogram:
-            need(f is None, "the error is of values, or of the histogram")
+            need(f is None, "the error must be of values or of the histogram, not both")
             return GainObjective(Squares(units(p), p), ONE)
         words = "the objective in the file has not one value for each input"
         f = known(f, words)
@@ -89,7 +89,7 @@ class FisherInformation(NamedObjective):
         """Return a gain."""
         p, s = on.masses, self.scores
         fits = len(s) == on.size and len(set(map(len, s))) == 1 and len(s[0]) > 0
-        need(fits, "the objective in the file has not as many scores for each input")
+        need(fits, "the objective in the file must have as many scores for each input")
         vectors = (tuple(a * v for a, v in zip(c, p, strict=True)) for c in zip(*s, strict=True))
         return GainObjective(Squares(tuple(vectors), p))
 

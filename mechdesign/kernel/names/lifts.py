@@ -70,7 +70,7 @@ class PriorSet:
             return Listed(self.priors or ())
         if stated == {"lower", "upper"}:
             return Box(self.lower or (), self.upper or ())
-        need(stated == {"center", "radius"}, "priors are a list, a box, or a ball")
+        need(stated == {"center", "radius"}, "priors must be a list, a box, or a ball")
         return Ball(self.center or (), self.radius or Fraction(0))
 
 

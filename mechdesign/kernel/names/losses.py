@@ -127,7 +127,7 @@ class UnbiasedVariance(MeanOrWorst):
 
     def form(self, on: Inputs, outputs: Outputs) -> Objective:
         """Return a reading."""
-        need(len(self.values) == on.size, "the objective has not one value for each input")
+        need(len(self.values) == on.size, "the objective must have one value for each input")
         return Reading(self.values, self.weights(on))
 
 

@@ -64,7 +64,7 @@ class Block(Budgeted):
     def _blocks(self, on: Inputs) -> tuple[int, ...]:
         n, m = self.block_rows, self.block_columns
         if self.blocks is not None:
-            need(n is None and m is None, "blocks are listed, or rectangles of a grid")
+            need(n is None and m is None, "blocks must be listed, or be rectangles of a grid")
             listed = on.all_at(label for block in self.blocks for label in block)
             need(len(listed) == on.size, "the blocks in the file do not divide the inputs")
             marks = [b for b, block in enumerate(self.blocks) for _ in block]
@@ -138,7 +138,7 @@ class Linear(Conic):
     def generator(self, on: Inputs) -> Rows:
         """Return the rows."""
         budget, names = self.epsilon or Fraction(0), {row.name for row in self.rows}
-        need(len(names) == len(self.rows), "two rows of a notion have one name")
+        need(len(names) == len(self.rows), "two rows of a notion have the same name")
         listed = []
         for row in self.rows:
             has = self.epsilon is not None or not row.slope

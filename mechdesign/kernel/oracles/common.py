@@ -23,7 +23,7 @@ def natural(statement: Statement) -> Vector:
         found = aim.form.p
     elif aim is not None:
         found = aim.prior if isinstance(aim, Risk) else aim.weights
-    need(found is not None, "an objective without weights has no direction of its own")
+    need(found is not None, "an objective without weights needs a direction")
     return found or ()
 
 
@@ -40,7 +40,10 @@ def distinct(lists: Sequence[Sequence[int]], k: int) -> None:
     """Raise CertificateError unless the lists are of inputs, each of them once."""
     members = [x for part in lists for x in part]
     need(len(set(members)) == len(members), "blocks or groups overlap")
-    need(all(lists) and max(members, default=0) < k, "a block is empty, or names no input")
+    need(
+        all(lists) and max(members, default=0) < k,
+        "a block is empty, or names an input that does not exist",
+    )
 
 
 def parts_of(blocks: tuple[tuple[int, ...], ...] | None, k: int) -> tuple[tuple[int, ...], ...]:

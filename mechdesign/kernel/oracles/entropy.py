@@ -50,7 +50,7 @@ class Entropy(Oracle):
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
         """Return the potentials less v ln s: exponentials, s and ln s are rounded up."""
-        need(not isinstance(statement.objective, Reading), "a tail of readings takes no limit")
+        need(not isinstance(statement.objective, Reading), "a tail of readings allows no limit")
         limits = self._limits(statement)
         p, v = limits[0][0].prior, sum((m for _, m in limits), Fraction(0))
         levels = [Fraction(n) for n in self.levels]

@@ -52,14 +52,14 @@ class Knapsack(Oracle):
             return self.p
         sets = [part.priors for part in statement.cone if isinstance(part, Lift)]
         listed = {p for priors in sets if isinstance(priors, Listed) for p in priors.priors}
-        need(len(listed) < 2, "which prior is meant?")
+        need(len(listed) < 2, "the prior is ambiguous")
         return listed.pop() if listed else natural(statement)
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
         """Return the knapsack. K is rounded down, and ends outward: the cone grows."""
         p = self.prior(statement)
         low, high = lift_ends(statement, p)
-        need(low <= ONE and (high is None or high >= ONE), "the bounds contradict themselves")
+        need(low <= ONE and (high is None or high >= ONE), "the bounds contradict each other")
         n, whole = over_one_denominator(p)
         bits = whole.bit_length()
 
@@ -93,7 +93,7 @@ class Knapsack(Oracle):
         need(gain.p == p and low < high, words)
         n, whole = over_one_denominator(p)
         room, width = whole * (ONE - low), high - low
-        need(room >= 0, "the bounds contradict themselves")
+        need(room >= 0, "the bounds contradict each other")
         worth = [_worth(gain.split(x), u) for x, u in enumerate(prices)]
         at = [(h(low), h(high)) for h in worth]
         base = sum([a if m else max(a, b) for (a, b), m in zip(at, n, strict=True)])

@@ -57,7 +57,7 @@ class Products(Oracle):
 
     def gain(self, statement: Statement, gain: Gain, prices: Cost) -> Cost:
         """Return u - c p, rounded down; entries of T are rounded down too."""
-        gain = expect(gain, Squares, "products are for a gain of squares")
+        gain = expect(gain, Squares, "products need a gain of squares")
         k, c, p = statement.k, self.surplus, distribution(gain.p, statement.k)
         need(c >= 0, "expected a surplus >= 0")
         ratio = self._bounds(statement)
@@ -104,7 +104,7 @@ class Products(Oracle):
 
         if self.levels is None:
             return ratio
-        need(self.lift is None, "levels are for ratios alone")
+        need(self.lift is None, "levels need a cone of ratios only")
         all_bounds = [ratio(x, z) for x in range(k) for z in range(k)]
         most = max(known(bound, "levels need a bound on every ratio") for bound in all_bounds)
         return lambda x, z: ONE if x == z else most
@@ -118,13 +118,16 @@ class Products(Oracle):
         z: int,
     ) -> Form:
         """Return a linear form that is >= 0 on every private column, or ray of the larger cone."""
-        need(max(x, z) < k or x != z, "a form names no entry")
-        need(max(x, z) < k + (1 if self.levels is None else 2), "a form names no input")
+        need(max(x, z) < k or x != z, "a form names an entry that does not exist")
+        need(
+            max(x, z) < k + (1 if self.levels is None else 2),
+            "a form names an input that does not exist",
+        )
         if x == z:
             return {x: ONE}
         factor = None
         if k + 1 in (x, z):  # the least entry
-            need(k not in (x, z), "levels are for ratios alone")
+            need(k not in (x, z), "levels need a cone of ratios only")
             factor = ONE if x == k + 1 else ratio(0, 1)
         elif x == k:
             factor = Fraction(1 << GRID, ends[0]) if ends[0] else None
@@ -132,7 +135,7 @@ class Products(Oracle):
             factor = None if ends[1] is None else Fraction(ends[1], 1 << GRID)
         else:
             factor = ratio(x, z)
-        factor = known(factor, "a form is of a row that does not exist")
+        factor = known(factor, "a form names a row that does not exist")
         found = {y: factor * v for y, v in self._entry(k, z)}
         for y, v in self._entry(k, x):
             found[y] = found.get(y, Fraction(0)) - v

@@ -40,4 +40,4 @@ class Average(Relaxation):
             return replace(statement, objective=replace(aim, prior=w))
         if isinstance(aim, Loss | Reading) and aim.weights is None:
             return replace(statement, objective=replace(aim, weights=w))
-        raise CertificateError("an average is of a worst case")
+        raise CertificateError("an average needs a worst case")

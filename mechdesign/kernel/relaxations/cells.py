@@ -27,7 +27,7 @@ class Cells(Relaxation):
 
     def __call__(self, statement: Statement) -> Statement:
         """Return the statement with rectangles as outputs."""
-        aim = expect(statement.objective, Loss, "rectangles of outputs are for a loss")
+        aim = expect(statement.objective, Loss, "rectangles of outputs need a loss")
         sides = known(aim.costs.grid(), "the outputs are not the inputs of a regular grid")
         n, m = sides
         covered = [0] * n  # by row, a bit for each column
@@ -38,7 +38,7 @@ class Cells(Relaxation):
             for row in range(top, bottom + 1):
                 covered[row] |= bits
         whole = all(row == (1 << m) - 1 for row in covered)
-        need(whole, "the rectangles of outputs do not hold all of them")
+        need(whole, "the rectangles do not cover all outputs")
         costs = CellLosses(aim.costs.lower(0), aim.costs.denominator, sides, self.cells)
         return replace(statement, objective=replace(aim, costs=costs))
 

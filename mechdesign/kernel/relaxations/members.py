@@ -28,7 +28,7 @@ class Members(Relaxation):
         latent = part if isinstance(part, Latent) else None
         if latent is not None:
             part, k = latent.inner, len(latent.matrix)
-        lift = expect(part, Lift, "members are of a set of priors")
+        lift = expect(part, Lift, "members need a set of priors")
         listed = tuple(distribution(p, k) for p in self.priors)
         need(listed and all(map(lift.priors.has, listed)), "a prior is not in the set")
         found = replace(lift, priors=Listed(listed))

@@ -43,7 +43,7 @@ class Representatives(Relaxation):
         aim = expect(statement.objective, Loss, words)
         weights = known(aim.weights, words)
         each = len(r) == k and all(i < k and r[i] == i for i in set(r))
-        need(each, "expected for each input one that stands for it and for itself")
+        need(each, "expected a representative for each input, which represents itself")
         need(len(weights) == k and min(weights) >= 0, "expected weights >= 0")
         kept = sorted(set(r))
         moved = _Moved(statement, aim, r, kept)
@@ -81,7 +81,7 @@ class _Moved(Losses):
     def lower(self, y: int) -> list[int]:
         """Return the costs of output y, from the lower ends of its losses."""
         loss, bottom = self._losses.lower_at(y, self._order), self._losses.denominator
-        need(min(loss, default=0) >= 0, "representatives are for costs >= 0")
+        need(min(loss, default=0) >= 0, "representatives need costs >= 0")
         terms = list(map(mul, self._shrunk, loss))
         return [sum(terms[a:b]) // bottom for a, b in pairwise(self._ends)]
 

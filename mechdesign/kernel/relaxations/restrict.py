@@ -85,14 +85,14 @@ def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) 
     if isinstance(aim, GainObjective):
         return replace(aim, form=aim.form.on(kept))
     if isinstance(aim, Risk):
-        raise CertificateError("a risk does not forget inputs")
+        raise CertificateError("a risk needs all inputs")
     w, counted = aim.weights, gone if aim.weights is None else []
     if w is not None:
-        need(all(w[x] >= 0 for x in gone), "what is forgotten has a negative weight")
+        need(all(w[x] >= 0 for x in gone), "a removed input has a negative weight")
         counted, w = [x for x in gone if w[x]], _cut(w, kept)
     if isinstance(aim, Reading):
         return Reading(_cut(aim.values, kept), w)
     if aim.weights is not None and counted:
         costs = (min(aim.costs.lower_at(y, counted)) for y in range(aim.costs.n_outputs))
-        need(min(costs) >= 0, "what is forgotten has a negative cost")
+        need(min(costs) >= 0, "a removed input has a negative cost")
     return replace(aim, costs=_Kept(aim.costs, kept), weights=w)

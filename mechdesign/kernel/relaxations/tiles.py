@@ -46,10 +46,10 @@ class Tiles(Relaxation):
         weights, sides = known(aim.weights, words), aim.costs.grid()
         n, m = known(sides, "the outputs are not the inputs of a regular grid")
         need(not aim.free and min(weights) >= 0, words)
-        need(min(aim.costs.lower(0)) >= 0, "tiles are for losses >= 0")
+        need(min(aim.costs.lower(0)) >= 0, "tiles need losses >= 0")
         need(0 < a <= n and 0 < b <= m, "a tile is not within the grid")
         for part in statement.cone:
-            need(_is_even(part, m), "tiles are for bounds by the distance of points of a grid")
+            need(_is_even(part, m), "tiles need bounds by the distance of points of a grid")
         tile = [row * m + column for row in range(a) for column in range(b)]
         origins = (r * m + c for r in range(0, n - a + 1, a) for c in range(0, m - b + 1, b))
         total = sum((min(weights[o + x] for x in tile) for o in origins), Fraction(0))
@@ -70,4 +70,4 @@ def _is_even(part: Cone, m: int) -> bool:
     points: Sequence[tuple[Fraction, ...]] = part.exponents.points
     axes = ([p[0] for p in points[::m]], [p[-1] for p in points[:m]])[-len(points[0]) :]
     steps = ({b - a for a, b in pairwise(axis)} for axis in axes)
-    return list(points) == list(product(*axes)) and all(len(found) <= 1 for found in steps)
+    return list(points) == list(product(*axes)) and all(len(sizes) <= 1 for sizes in steps)

@@ -51,7 +51,7 @@ def box_program(rounded: Rounded) -> Program:
     """
     worst = rounded.worst_case
     known = not (worst and of_law(rounded))
-    need(known, "no bound is known for the worst case by the law of a point")
+    need(known, "no bound is known for the worst case of a point under a notion with a law")
     costs = _squares(rounded) if rounded.squared else _distances(rounded)
     exact = rounded.squared and not worst
     return program(rounded, rounded.variance if exact else Fraction(0), costs)

@@ -69,8 +69,8 @@ def verify_rounded(document: dict[str, Any]) -> Verified:
     utility = rounded.utility
     outputs = _points(rounded, file.channel.outputs)
     readings = _readings(file.channel, utility.reads)
-    need(file.bound_proved, "the file claims no proof of its bound, and carries one")
-    need(file.objective == utility.name, "the objective claimed is not that of the problem")
+    need(file.bound_proved, "the file contains a proof but claims none")
+    need(file.objective == utility.name, "the claimed objective is not that of the problem")
     claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
     claims += _verify_privacy(rounded, file.privacy, columns, bits, steps)
     found = kernel_value(rounded, columns, bits, outputs, readings)
@@ -83,10 +83,10 @@ def verify_rounded(document: dict[str, Any]) -> Verified:
     claimed = file.channel.decoder
     wanted = kernel_decoder(rounded, columns, bits, readings)
     if wanted is None:
-        need(claimed is None, "the objective has no decoder, and the channel claims one")
+        need(claimed is None, "the channel has a decoder, but the objective has none")
     else:
         same = claimed is not None and same_decoder(wanted, list(claimed), utility.reads != "mean")
-        need(same, "the decoder is not what is read from each output")
+        need(same, "the decoder differs from the readings of the objective")
         claims.append(READ[utility.reads])
     return Verified((*claims, *_origin(rounded, file.problem.prior)), found, bound)
 
@@ -104,16 +104,19 @@ def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fracti
         need(numbered, "the outputs that the optimizer chose are not numbered from 0")
         return []
     parts = [label if isinstance(label, tuple) else (label,) for label in labels]
-    need(all(len(part) == len(rounded.axes) for part in parts), "an output is no such point")
+    need(
+        all(len(part) == len(rounded.axes) for part in parts),
+        "an output is not a point of the domain",
+    )
     points = [tuple(map(exact, part)) for part in parts]
-    need(len(set(points)) == len(points), "the channel has an output twice")
+    need(len(set(points)) == len(points), "the channel has a duplicate output")
     return points
 
 
 def _readings(channel: NodeChannel, reads: str) -> list[Fraction] | None:
     given = channel.readings
     belong = (given is not None) == (reads == "readings")
-    need(belong, "exact readings belong to the objective unbiased-variance only")
+    need(belong, "only the objective unbiased-variance has exact readings")
     return None if given is None else given.numbers()
 
 
@@ -139,7 +142,7 @@ def _verify_privacy(
 def _by_distance(notion: Metric, claim: Claim, least: Fraction) -> str:
     name, leakage = notion.name, exact(claim.leakage)
     about = Claim(name, claim.leakage, certified=True, epsilon=float(notion.epsilon))
-    need(claim == about, f"{name}: the claim is not about the notion of the problem")
+    need(claim == about, f"{name}: the claimed notion is not that of the problem")
     leaks = f"{name}: not private: leaks {float(least):.10g} by distance"
     need(least <= notion.epsilon, leaks)
     near = least <= leakage <= least + LEAKAGE_TOLERANCE * (1 + least)

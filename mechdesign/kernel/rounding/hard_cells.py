@@ -69,13 +69,7 @@ def _log_ratio(epsilon: Fraction, centers: Line, widths: Line, between: Fraction
 
 
 def _budget(rounded: Rounded) -> Fraction:
-    """Return the budget for a unit of distance.
-
-    Raises
-    ------
-    CertificateError
-        If it is 0.
-    """
+    """Return the budget for a unit of distance."""
     if rounded.metric is None or rounded.metric.epsilon <= 0:
         raise CertificateError("expected a budget above 0 for a unit of distance")
     return rounded.metric.epsilon

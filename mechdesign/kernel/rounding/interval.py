@@ -122,7 +122,7 @@ def _readings(rounded: Rounded, averages: bool) -> Program:
     (nodes,), prior, shift = rounded.axes, rounded.prior, Fraction(0)
     values = nodes
     if averages or not rounded.worst_case:
-        need(all(prior), "a node without mass has no mean")
+        need(all(prior), "a node has no mass, so its mean is undefined")
         values = tuple(mean / mass for mean, mass in zip(rounded.means, prior, strict=True))
     if not rounded.worst_case:
         shift = rounded.square - sum(p * c * c for p, c in zip(prior, values, strict=True))

@@ -36,7 +36,7 @@ class Histogram(Law):
 
     def check(self) -> None:
         """Check edges and masses."""
-        need(all(a < b for a, b in pairwise(self.edges)), "the edges of bins do not rise")
+        need(all(a < b for a, b in pairwise(self.edges)), "the edges of bins are not increasing")
         distribution(self.masses, len(self.edges) - 1)
 
     def steps(self) -> int:

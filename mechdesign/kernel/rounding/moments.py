@@ -112,11 +112,11 @@ def mixed_moments(
     """Return the moments of a mixture of products, from those of its laws along each axis."""
     known, cells, d = cache(along), dict[tuple[int, ...], Row](), len(axes)
     for weight, laws in mixed:
-        need(len(laws) == d, "a law has not as many coordinates as the domain")
+        need(len(laws) == d, "a law must have as many coordinates as the domain")
         rows = [known(law, n) for n, law in enumerate(laws)]
-        for found in product(*(row.items() for row in rows)) if weight else ():
-            means = [_product(weight, factors) for factors in product(*(u for _, u in found))]
-            place = tuple(n for n, _ in found)
+        for cell in product(*(row.items() for row in rows)) if weight else ():
+            means = [_product(weight, factors) for factors in product(*(u for _, u in cell))]
+            place = tuple(n for n, _ in cell)
             total = cells.get(place, [NONE] * len(means))
             cells[place] = [a + b for a, b in zip(total, means, strict=True)]
     return moments_from(cells, axes)

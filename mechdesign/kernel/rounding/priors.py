@@ -54,7 +54,7 @@ class Rectangles:
         """Return a product of uniform laws for each rectangle."""
         sides = []
         for axis in self.edges:
-            need(all(a < b for a, b in pairwise(axis)), "the edges of bins do not rise")
+            need(all(a < b for a, b in pairwise(axis)), "the edges of bins are not increasing")
             sides.append([Uniform(low, high - low) for low, high in pairwise(axis)])
         pairs = list(product(*sides))
         need(all(len(row) == len(sides[-1]) for row in self.masses), "expected a mass for each bin")

@@ -150,11 +150,14 @@ def rounded_problem(
     ends, sides = tuple(side.ends for side in problem.domain), len(problem.domain)
     need(sides in (1, 2) and len(axes) == sides, "expected one or two intervals, and nodes on each")
     for axis, (low, high) in zip(axes, ends, strict=True):
-        need(len(axis) > 1 and all(a < b for a, b in pairwise(axis)), "the nodes do not rise")
+        need(
+            len(axis) > 1 and all(a < b for a, b in pairwise(axis)),
+            "the nodes are not increasing",
+        )
         fits = low in (-math.inf, axis[0]) and high in (math.inf, axis[-1])
         need(fits, f"the nodes do not go from end to end of the {_domain(sides)}")
     is_bounded = not {-math.inf, math.inf} & set(chain(*ends))
-    need(is_bounded or sides == 1, "a box without end")
+    need(is_bounded or sides == 1, "an unbounded box")
     check_size("inputs", math.prod(map(len, axes)), "rounding")
     if steps is not None:
         steps.take(moment_steps(problem.prior, axes), "the moments of the cells")
@@ -171,7 +174,10 @@ def rounded_problem(
     moments = moments_of(problem.prior, axes, ends)
     need(len(moments.cells) == math.prod(len(axis) - 1 for axis in axes), "expected all cells")
     beyond = zip(moments.tails, ((ends[0][0], axes[0][0]), (ends[0][1], axes[0][-1])), strict=True)
-    need(all(end != node or not any(tail) for tail, (end, node) in beyond), "mass beyond the ends")
+    need(
+        all(end != node or not any(tail) for tail, (end, node) in beyond),
+        "there is mass beyond the ends",
+    )
     moments.check(sides)
     return Rounded(axes, is_bounded, moments, notions, loss)
 

@@ -1,4 +1,4 @@
-"""The expected error of the best attack as a notion of privacy: it is bounded from below."""
+"""A lower bound on the expected error of the best attack as a notion of privacy."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
 
     @property
     def heading(self) -> str:
-        """The notion with the least error that it asks for."""
+        """The notion with its least error."""
         return f"{self.name} at least {in_words(self.least)}"
 
     def distances(self, domain: Domain) -> ExactTable:

@@ -34,7 +34,7 @@ class GuessNotion(WholeChannelNotion):
         return False
 
     def check(self, domain: Domain, prior: Prior | None) -> None:
-        """Refuse a limit that the best guess without any output is above."""
+        """Refuse a limit below the gain of the best guess without any output."""
         _, limits = self._parts(domain, prior)
         gauge = cast(Gauge, limits[0])
         blind = max(

@@ -54,8 +54,8 @@ def reduced(rows: Sequence[Sequence[Fraction]], size: int) -> dict[int, list[Fra
     [(0, '1'), (1, '0')]
     """
     pivots: dict[int, list[Fraction]] = {}
-    for given in rows:
-        row = list(given)
+    for equation in rows:
+        row = list(equation)
         for place, head in pivots.items():
             row = _less(row, row[place], head)
         pivot = max(range(size), key=lambda x: abs(row[x]))

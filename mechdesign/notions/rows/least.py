@@ -65,7 +65,7 @@ def decimal(value: float) -> Fraction:
 
 
 def reported(found: float, asked: Fraction) -> float:
-    """Return a leakage, or the budget that was asked for where it is next to that, and below."""
+    """Return a leakage, or the requested budget if that is the next float above."""
     wanted = float(asked)
     return wanted if found <= wanted <= found + CLOSE * (wanted or 1.0) else found
 

@@ -158,7 +158,7 @@ class LiftRows(Family):
         return self._moved(found)
 
     def restricted(self, inputs: IntArray) -> LiftRows:
-        """Return no rows, as there are none; rows on P . q would join all inputs."""
+        """Return no rows: rows on P . q would join all inputs."""
         if self.sides():
             raise ValueError("lift rows join all inputs: there is no part to restrict them to")
         part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])

@@ -74,8 +74,8 @@ def _placed(row: Row, place: Mapping[int, int]) -> Row:
     """Return a row with its coefficients at other places, added up; those without one go."""
     left: dict[int, Fraction] = {}
     right: dict[int, Fraction] = {}
-    for given, found in ((row.left, left), (row.right, right)):
-        for x, v in given.items():
+    for side, moved in ((row.left, left), (row.right, right)):
+        for x, v in side.items():
             if x in place:
-                found[place[x]] = found.get(place[x], Fraction(0)) + v
+                moved[place[x]] = moved.get(place[x], Fraction(0)) + v
     return row._replace(left=left, right=right)

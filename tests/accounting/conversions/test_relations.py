@@ -334,7 +334,7 @@ def test_mismatched_arguments_are_refused() -> None:
         implied(LDP(1), "ldp")
     with pytest.raises(InputError, match="did you mean 'lip'"):
         implied(LDP(1), "lipp", Prior.uniform(2))
-    with pytest.raises(InputError, match="prior: expected a prior, since lip"):
+    with pytest.raises(InputError, match="prior: lip is defined by a prior"):
         implied(LDP(1), "lip", domain=Domain.range(2))
     with pytest.raises(InfeasibleError):
         implied(DifferentialIdentifiability(1), "ldp", SKEWED)

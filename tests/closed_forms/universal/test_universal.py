@@ -644,7 +644,10 @@ WRONG: dict[str, tuple[Change, str]] = {
     "a pair of one": (lambda f: f[0].update(other=f[0]["x"]), "no ratio of the inputs"),
     "a notion beyond": (lambda f: f[0].update(place=1), "a generator that does not exist"),
     "a notion before": (lambda f: f[0].update(place=-1), "facets.place: expected"),
-    "positive beyond": (lambda f: f[0].update(place=None, x=3), "a facet names no input"),
+    "positive beyond": (
+        lambda f: f[0].update(place=None, x=3),
+        "a facet names an input that does not exist",
+    ),
     "text": (lambda f: f[0].update(x="0"), "facets.x: expected"),
 }
 

@@ -187,7 +187,7 @@ FORGED: list[tuple[str, Any, str]] = [
     ("ldp, squares", put("problem", "prior", "parts", 0, 0, "a", 3), "the value is"),
     ("ldp, squares", put("channel", "outputs", 0, 3), "no such point"),
     ("ldp, squares", put("channel", "outputs", lambda given: given[:1] * len(given)), "twice"),
-    ("ldp, squares", put("problem", "utility", "objective", "euclidean"), "objective claimed"),
+    ("ldp, squares", put("problem", "utility", "objective", "euclidean"), "claimed objective"),
     ("ldp, squares", put("problem", "utility", "worst_case", True), "the value is"),
     ("lip, squares", put("problem", "utility", "worst_case", True), "the value is|no bound"),
     ("ldp, squares", put("certificate", None), "expected a table"),
@@ -210,7 +210,7 @@ def test_a_forged_claim_is_refused(name: str, change: Any, said: str) -> None:
     [
         (SQUARE_BOX, md.MetricPrivacy(1, "euclidean"), SQUARE, None, "privacy: expected one"),
         (SQUARE_BOX, md.LDP(1), md.MeanAbsoluteError(), None, "utility: expected one"),
-        (SQUARE_BOX, md.LIP(1), SQUARE, None, "the law that lip is defined by"),
+        (SQUARE_BOX, md.LIP(1), SQUARE, None, "lip is defined by a law"),
         (SQUARE_BOX, md.LIP(1), WORST, TOWNS, "on average"),
         ([(0, 0), 3], md.LDP(1), SQUARE, None, "interval"),
         (SQUARE_BOX, md.LDP(1), SQUARE, N("uniform"), "ProductLaw"),

@@ -226,10 +226,10 @@ FORGED: dict[str, tuple[Change, str]] = {
     "a bound at the value": (lambda d: claims(bound=d["value"])(d), "the bound proved is"),
     "another gap": (lambda d: d.update(gap=d["gap"] / 2), "the gap is"),
     "a better status": (lambda d: d.update(status="optimal"), "the status is"),
-    "a gain": (lambda d: d.update(sense="maximize"), "objective claimed"),
-    "another objective": (lambda d: d.update(objective="hamming"), "objective claimed"),
+    "a gain": (lambda d: d.update(sense="maximize"), "claimed objective"),
+    "another objective": (lambda d: d.update(objective="hamming"), "claimed objective"),
     "no proof": (lambda d: d.update(certificate=None), "certificate: expected a table"),
-    "none claimed": (lambda d: d.update(bound_proved=False), "claims no proof"),
+    "none claimed": (lambda d: d.update(bound_proved=False), "contains a proof but claims none"),
     "a proof of nothing": (
         lambda d: d["certificate"].update(multipliers=[]),
         "the bound proved is",
@@ -238,8 +238,8 @@ FORGED: dict[str, tuple[Change, str]] = {
     "no distribution": (lambda d: d["problem"]["prior"].__setitem__(0, "1/2"), "a distribution"),
     "too short a prior": (lambda d: d["problem"]["prior"].pop(), "a distribution"),
     "no prior": (lambda d: d["problem"].pop("prior"), "states no prior"),
-    "no loss": (lambda d: d["problem"].pop("utility"), "objective claimed"),
-    "outputs": (lambda d: d["problem"].update(outputs=[[0, 0]]), "takes no outputs"),
+    "no loss": (lambda d: d["problem"].pop("utility"), "claimed objective"),
+    "outputs": (lambda d: d["problem"].update(outputs=[[0, 0]]), "has no outputs"),
     "another loss": (
         lambda d: (
             d["problem"]["utility"].update(objective="mean-squared-distance"),
@@ -252,7 +252,7 @@ FORGED: dict[str, tuple[Change, str]] = {
         "no distance",
     ),
     "a worst case": (lambda d: d["problem"]["utility"].update(worst_case=True), "a mean loss"),
-    "an output left out": (lambda d: cells(d).pop(), "do not hold all"),
+    "an output left out": (lambda d: cells(d).pop(), "do not cover all"),
     "a rectangle off the grid": (lambda d: cells(d).append([0, 6, 0, 0]), "not within the grid"),
     "a rectangle inside out": (lambda d: cells(d).append([3, 2, 0, 0]), "not within the grid"),
     "a rectangle without multipliers": (
@@ -261,11 +261,11 @@ FORGED: dict[str, tuple[Change, str]] = {
     ),
     "a representative that there is not": (
         lambda d: d["certificate"]["relaxations"][1].update(stands=[*range(35), 36]),
-        "one that stands for it",
+        "which represents itself",
     ),
     "a representative of others only": (
         lambda d: d["certificate"]["relaxations"][1].update(stands=[1, 0, *range(2, 36)]),
-        "one that stands for it",
+        "which represents itself",
     ),
     "a negative weight": (unpacked_weights(-1.0), "expected numbers >= 0"),
     "a side that no ratio has": (multipliers(side="upper"), "a ratio has rows of two inputs"),
@@ -314,7 +314,7 @@ def test_only_noise_has_a_design(document: Document) -> None:
     other: Document = mechanism_document(GeneralizedRandomizedResponse(36, 1))
     document["law"], document["privacy"] = other["law"], other["privacy"]
     document["problem"]["privacy"] = other["problem"]["privacy"]
-    refused(document, "no design is known of randomized-response")
+    refused(document, "no design is supported for randomized-response")
 
 
 def test_what_was_not_designed_has_no_objective() -> None:

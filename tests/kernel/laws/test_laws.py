@@ -142,11 +142,11 @@ LIES: list[tuple[str, Change, str]] = [
     ("Hadamard copies", law("copies", by="0"), "equal blocks"),
     ("Hadamard copies", law("copies", by="5"), "equal blocks"),
     ("Hadamard copies", law("copies", by="9"), "equal blocks"),
-    ("Hadamard copies", plus("held", by=2), "no whole masses"),
-    ("Hadamard copies", plus("held", by=7 << 40), "no whole masses|not private"),
+    ("Hadamard copies", plus("held", by=2), "are not integers"),
+    ("Hadamard copies", plus("held", by=7 << 40), "are not integers|not private"),
     ("Hadamard copies", law("copies", by=str(10**19)), "equal blocks"),
     ("projective", plus("held", by=WHOLE >> 8), "not private"),
-    ("projective", law("field", by="4"), "not of a prime"),
+    ("projective", law("field", by="4"), "not prime"),
     ("projective", law("field", by="1"), "out of range"),
     ("projective", law("field", by="2"), "fewer points"),
     ("projective", law("field", by=str((1 << 31) + 11)), "out of range"),
@@ -157,23 +157,23 @@ LIES: list[tuple[str, Change, str]] = [
     ("high-low projective", plus("uniform", by=-16), "not private"),
     ("optimized unary", plus("held", by=WHOLE >> 8), "not private"),
     ("optimized unary", plus("digits", by=1), "not private"),
-    ("optimized unary", law("others", by="0"), "q is no probability"),
-    ("symmetric unary", law("digits", by="63"), "q is no probability"),
-    ("Hadamard copies", law("held", by=str(WHOLE - 15 * 8)), "no whole masses"),
+    ("optimized unary", law("others", by="0"), "q is not a probability"),
+    ("symmetric unary", law("digits", by="63"), "q is not a probability"),
+    ("Hadamard copies", law("held", by=str(WHOLE - 15 * 8)), "are not integers"),
     ("subsets", plus("held", by=WHOLE >> 8), "not private"),
-    ("subsets", law("size", by="6"), "not of some"),
-    ("subsets", law("size", by="0"), "not of some"),
+    ("subsets", law("size", by="6"), "between 1 and k - 1"),
+    ("subsets", law("size", by="0"), "between 1 and k - 1"),
     ("blocks", law("part_of_block", by=["1", "0", "0"]), "released unmasked"),
-    ("blocks", law("part_of_block", by=["0", "0"]), "one part for each block"),
-    ("blocks", law("part_of_block", by=["0", "0", "9"]), "one part for each block"),
+    ("blocks", law("part_of_block", by=["0", "0"]), "parts do not match"),
+    ("blocks", law("part_of_block", by=["0", "0", "9"]), "parts do not match"),
     ("blocks", plus("parts", 0, "law", "held", by=WHOLE >> 4), "more than its epsilon"),
     ("blocks", privacy("blocks", [[0, 3], [1, 2]]), "do not divide"),
     ("blocks", privacy("blocks", [[0, 3], [1, 2], [3]]), "an input is listed twice"),
-    ("blocks", privacy("blocks", [[0, 3, 1, 2], [], [4]]), "one part for each block"),
+    ("blocks", privacy("blocks", [[0, 3, 1, 2], [], [4]]), "parts do not match"),
     ("blocks", privacy("blocks", ["03", [1, 2], [4]]), "expected a list"),
     ("blocks", privacy("blocks", {"0": 1}), "expected a list"),
     ("blocks", law("parts", 1, "law", "more", by="1"), "more: in-clear has no such key"),
-    ("blocks", law("part_of_block", by=["0", "0", "0"]), "each part for some"),
+    ("blocks", law("part_of_block", by=["0", "0", "0"]), "parts do not match"),
     ("grid", privacy("block_rows", 3), "do not divide its grid"),
     ("grid", privacy("block_rows", 0), "need a grid"),
     ("mixed", law("parts", 0, "law", "kind", by="high-low"), "found 'high-low'"),
@@ -183,11 +183,11 @@ LIES: list[tuple[str, Change, str]] = [
         law("inner", "law", "kind", by="optimized-unary-encoding"),
         "size: optimized-unary-encoding has no such key",
     ),
-    ("high-low", privacy("sensitive", ["a", "b", "x"]), "is no input"),
+    ("high-low", privacy("sensitive", ["a", "b", "x"]), "is not an input"),
     ("high-low", privacy("sensitive", "dab"), "expected a list"),
-    ("high-low", privacy("sensitive", []), "for a notion of protected inputs"),
+    ("high-low", privacy("sensitive", []), "needs a notion with protected inputs"),
     ("high-low", domain(values="abcd"), "expected a list"),
-    ("high-low", privacy("sensitive", ["a", "b", "c", "d"]), "all inputs are sensitive"),
+    ("high-low", privacy("sensitive", ["a", "b", "c", "d"]), "but all are sensitive"),
     ("Mangat", privacy("sensitive", [1, 2]), "released unmasked"),
     ("LIP", plus("truth", by=1), "do not sum to 1"),
     ("LIP", prior(["0.2", "0.4", "0.4"]), "not private|leaks"),
@@ -205,27 +205,27 @@ LIES: list[tuple[str, Change, str]] = [
     ("line", domain(values=[1, 3, 5, 7, 9]), "do not sum to 1"),
     ("line", law("margins", by=["0"]), "margin"),
     ("line", plus("margins", 1, by=1), "do not sum to 1"),
-    ("line", plus("margins", 0, by=1), "fewer than three points"),
-    ("line", law("weights", 3, by="0"), "a weight above 0"),
-    ("line", law("weights", by=[str(WHOLE)]), "a weight above 0 for each length"),
-    ("line", law("weights", by=["1"] * 50), "a weight above 0 for each length"),
-    ("line", privacy("distance", [["0", "1", "2", "3"]] * 4), "not for the distance"),
+    ("line", plus("margins", 0, by=1), "at least three points"),
+    ("line", law("weights", 3, by="0"), "weights do not match the lengths"),
+    ("line", law("weights", by=[str(WHOLE)]), "weights do not match the lengths"),
+    ("line", law("weights", by=["1"] * 50), "weights do not match the lengths"),
+    ("line", privacy("distance", [["0", "1", "2", "3"]] * 4), "unsupported distance"),
     ("line", privacy("notion", "ldp"), "ldp has no such key"),
-    ("walks", privacy("distance", "euclidean"), "not for the distance"),
-    ("walks", kind("planar-laplace"), "not for the distance"),
-    ("walks", plus("margins", 0, by=1), "fewer than three points"),
-    ("walks", domain(grid={"rows": 3, "columns": 2, "spacing": "0.5"}), "fewer than"),
+    ("walks", privacy("distance", "euclidean"), "unsupported distance"),
+    ("walks", kind("planar-laplace"), "unsupported distance"),
+    ("walks", plus("margins", 0, by=1), "at least three points"),
+    ("walks", domain(grid={"rows": 3, "columns": 2, "spacing": "0.5"}), "at least three"),
     (
         "walks",
         domain(grid={"rows": 2, "columns": 3, "spacing": "0.4"}),
         "not private",
     ),
-    ("plane", privacy("distance", "manhattan"), "not for the distance"),
+    ("plane", privacy("distance", "manhattan"), "unsupported distance"),
     ("plane", privacy("distance", "absolute"), "absolute distance of numbers"),
-    ("plane", kind("geometric-noise"), "not for the distance"),
+    ("plane", kind("geometric-noise"), "unsupported distance"),
     ("plane", moved(6, 5, by=1 << 40), "not private"),
-    ("plane", law("remap", by=["0"] * 11), "remap has not one input"),
-    ("plane", law("remap", by=["12"] * 12), "remap has not one input"),
+    ("plane", law("remap", by=["0"] * 11), "must have one input for each"),
+    ("plane", law("remap", by=["12"] * 12), "must have one input for each"),
 ]
 
 
@@ -300,7 +300,7 @@ def test_a_part_of_unary_encoding_cannot_be_joined() -> None:
         "epsilon": "1",
         "law": json.loads(json.dumps(mechanism_document(OptimizedUnaryEncoding(3, 1))))["law"],
     }
-    refused(document, "not known to have two probabilities")
+    refused(document, "must have two probabilities")
 
 
 def test_the_high_low_condition_is_sharp() -> None:
@@ -323,7 +323,7 @@ def test_laws_ask_for_the_one_bound_that_they_are_about() -> None:
     one, p = Fraction(1), (Fraction(1, 3),) * 3
     matrix = Matrix(((one,) * 3,) * 3)
     for part in (Ratio(matrix), Ratio(Constant(one), p), Lift(one, one, Listed((p,)))):
-        with pytest.raises(CertificateError, match="not one bound on ratios"):
+        with pytest.raises(CertificateError, match="needs one bound on ratios"):
             constant(part)
     asked = LIPRandomizedResponse(WHOLE - 3, (1, 1, 1))
     for priors in (Ball(p, one / 9), Listed((p, p))):

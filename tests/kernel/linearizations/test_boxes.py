@@ -196,7 +196,7 @@ def test_boxes_without_private_columns_have_no_node() -> None:
     ((low, high),) = Boxes((None,))(ldp(p, 0 * ONE)).regions or []
     assert low == high == [1, 1, 1]
     lift = Lift(priors=Listed((p,)), lower=-ONE, upper=None)
-    with refused("no leaf holds"):
+    with refused("no leaf contains"):
         Boxes((None,))(Statement(3, (lift,), (), GainObjective(histogram(p))))
 
 
@@ -249,10 +249,10 @@ def test_hostile_trees_are_refused() -> None:
     for broken in ((None, None), (None, cut), (cut, None, None, None)):
         with refused("too many leaves"):
             Boxes(broken)(asked)
-    with refused("of no input"):
+    with refused("an input that does not exist"):
         Boxes(((2, ONE), None, None))(asked)
     for form, why in (
-        (histogram((ONE, 0 * ONE)), "never occurs is not bounded"),
+        (histogram((ONE, 0 * ONE)), "an input of prior 0 is unbounded"),
         (histogram((ONE,)), "a weight for each input"),
     ):
         with refused(why):
@@ -261,7 +261,7 @@ def test_hostile_trees_are_refused() -> None:
         Boxes((None,))(Statement(1, (), (), GainObjective(Hellinger((ONE,), (ONE,)))))
     with refused("gain that splits"):
         Boxes((None,))(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))
-    with refused("does not split"):
+    with refused("not a sum over inputs"):
         Boxes((None,))(Statement(2, (), (), GainObjective(Squares(((ONE, ONE),), p))))
 
 

@@ -61,10 +61,10 @@ def test_decoders_must_reach_and_rise() -> None:
     asked = statement((ONE, -ONE / 2), (ONE / 2, ONE / 2))  # decoders from -1 to 2
     Decoders((-ONE, 2 * ONE))(asked)
     for nodes in ((-ONE + small, 2 * ONE), (-ONE, 2 * ONE - small)):
-        with refused("do not reach"):
+        with refused("do not cover"):
             Decoders(nodes)(asked)
     for nodes in ((), (ONE,), (2 * ONE, -ONE), (-ONE, ONE, ONE, 2 * ONE)):
-        with refused("do not rise"):
+        with refused("not increasing"):
             Decoders(nodes)(asked)
 
 

@@ -80,5 +80,5 @@ def test_it_is_for_a_mean_variance() -> None:
     with refused("a slope for each input"):
         Readings((-ONE, ONE), Numbers([ONE]))(statement((ONE, ONE), (ONE, ONE)))
     for probes in ((), (ONE,), (ONE, ONE), (ONE, -ONE)):
-        with refused("do not rise"):
+        with refused("not increasing"):
             Readings(probes, Numbers([ONE]))(statement((ONE,), (ONE,)))

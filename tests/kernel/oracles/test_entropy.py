@@ -101,5 +101,5 @@ def test_hostile_multipliers_are_refused() -> None:
     reading = Statement(2, (), statement.limits, Reading((ONE, ONE), p))
     with refused("tail of readings"):
         Entropy(((0, ONE),), levels).linear(reading)
-    with refused("not for convex gains"):
+    with refused("does not support convex gains"):
         Entropy(((0, ONE),), levels).gain(statement, gained(2).form, [0, 0])

@@ -166,14 +166,14 @@ def test_hostile_priors_regions_and_gains_are_refused() -> None:
     with refused("at another prior"):
         Knapsack().linear(statement)([0, 0], [0, 0], ([ONE, ONE], [ONE, ONE]))
     two = Statement(2, (Lift(ONE, ONE, Listed((p, other))),), (), gained(2))
-    with refused("which prior"):
+    with refused("the prior is ambiguous"):
         Knapsack().linear(two)
     with refused("contradict"):
         Knapsack(p).linear(Statement(2, (Lift(-ONE, None, Listed((p,))),), (), gained(2)))
     for gain in (Hellinger(p, p), Squares(units(other), other), Entropy.of_inputs(other)):
         with refused("splits at p"):
             Knapsack(p).gain(statement, gain, [0, 0])
-    with refused("does not split"):
+    with refused("not a sum over inputs"):
         Knapsack(p).gain(statement, Squares(((ONE, ONE),), p), [0, 0])
     for half in (Lift(None, ONE, Listed((p,))), Lift(ONE, None, Listed((p,)))):
         small = Statement(2, (half,), (), gained(2))

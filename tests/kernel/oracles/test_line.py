@@ -82,5 +82,5 @@ def test_they_are_for_linear_costs() -> None:
     aim = gained(2)
     statement = Statement(2, (), (), aim)
     for oracle in (Line(), Orthant()):
-        with refused("not for convex gains"):
+        with refused("does not support convex gains"):
             oracle.gain(statement, aim.form, cost(random.Random(0), 2))

@@ -119,7 +119,7 @@ def test_hostile_blocks_and_weights_are_refused() -> None:
             OneBudget(blocks).linear(statement)
     for blocks in ((()), ((0,), ()), ((0, 3),)):
         if blocks:
-            with refused("empty, or names no input"):
+            with refused("empty, or names an input"):
                 OneBudget(blocks).linear(statement)
     assert OneBudget(()).linear(statement)([UNIT] * 3, [2 * UNIT, 0, UNIT], None) == [UNIT, 0, UNIT]
     for n in ([1.0], [1.0] * 4, []):

@@ -152,9 +152,9 @@ def test_hostile_products_are_refused() -> None:
     refuses("surplus >= 0", products(-ONE, [], []))
     refuses("row that does not exist", products(large, [(0, 2)], []))
     for form in ((3, 3), (4, 4)):
-        refuses("names no entry", products(large, [form], []))
+        refuses("names an entry that does not exist", products(large, [form], []))
     for form in ((0, 4), (4, 0), (9, 1)):
-        refuses("names no input", products(large, [form], []))
+        refuses("names an input that does not exist", products(large, [form], []))
     for form in ((0, 3), (3, 0)):
         refuses("row that does not exist", products(large, [form], []))
         refuses("row that does not exist", products(large, [form], [], lift=p))
@@ -168,16 +168,16 @@ def test_hostile_products_are_refused() -> None:
     levels = Numbers([ONE] * k)
     refuses("bound on every ratio", products(large, [], [], levels=levels))
     full = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
-    refuses("for ratios alone", products(large, [], [], lift=p, levels=levels), full)
+    refuses("a cone of ratios only", products(large, [], [], lift=p, levels=levels), full)
     for form in ((3, 4), (4, 3)):
-        refuses("for ratios alone", products(large, [form], [], levels=levels), full)
+        refuses("a cone of ratios only", products(large, [form], [], levels=levels), full)
     refuses("level for each input", products(large, [], [], levels=Numbers([ONE])), full)
     refuses("do not prove", products(large, [], [], levels=Numbers([-ONE * 10**9] * k)), full)
     with refused("gain of squares"):
         products(large, [], []).gain(statement, Entropy.of_inputs(p), [0] * k)
     with refused("expected a distribution"):
         products(large, [], []).gain(statement, Squares((), (ONE,) * 3), [0] * k)
-    with refused("not for linear costs"):
+    with refused("does not support linear costs"):
         products(large, [], []).linear(statement)
 
 

@@ -46,7 +46,7 @@ def test_outputs_that_no_rectangle_holds_are_refused() -> None:
     asked = statement(grid("squared", (2, 3)), 6)
     Cells(((0, 1, 0, 2),))(asked)
     for cells in ((), ((0, 1, 0, 1),), ((0, 0, 0, 2), (1, 1, 1, 2)), ((1, 1, 0, 2),)):
-        with refused("do not hold all"):
+        with refused("do not cover all"):
             Cells(cells)(asked)
     for cell in ((0, 2, 0, 2), (0, 1, 0, 3), (1, 0, 0, 2), (0, 1, 2, 1)):
         with refused("within the grid"):
@@ -60,5 +60,5 @@ def test_only_a_regular_grid_has_rectangles() -> None:
     for losses in (irregular, others, TableLosses([[ONE]])):
         with refused("regular grid"):
             Cells(((0, 0, 0, 0),))(statement(losses, 1))
-    with refused("for a loss"):
+    with refused("need a loss"):
         Cells(((0, 0, 0, 0),))(Statement(1, (), (), Reading((ONE,), (ONE,))))

@@ -83,7 +83,7 @@ def test_hostile_maps_and_costs_are_refused() -> None:
     cone = (Ratio(Constant(ONE)),)
     asked = Statement(2, cone, (), Loss(losses, even))
     for stands in ((0,), (1, 0), (2, 2), (0, 2), (0, 0, 0), (1, 0, 0)):
-        with refused("stands for it and for itself"):
+        with refused("represents itself"):
             Representatives(stands)(asked)
     with refused("costs >= 0"):
         moved(Representatives((0, 0))(asked)).lower(0)

@@ -109,10 +109,10 @@ FORGED: list[tuple[str, Change, str]] = [
     ("lip", put("bound", more(1e-3)), "the bound proved is"),
     ("lip", put("gap", more(-0.5)), "the gap is"),
     ("lip", put("status", "optimal"), "the status is"),
-    ("lip", put("bound_proved", False), "claims no proof"),
+    ("lip", put("bound_proved", False), "contains a proof but claims none"),
     ("lip", put("certificate", None), "expected a table"),
-    ("lip", put("objective", MSE), "the objective claimed"),
-    ("lip", put("problem", "utility", "objective", MSE), "the objective claimed"),
+    ("lip", put("objective", MSE), "the claimed objective"),
+    ("lip", put("problem", "utility", "objective", MSE), "the claimed objective"),
     ("lip", put("problem", "utility", "worst_case", True), "the value is"),
     ("lip", put("problem", "utility", "objective", EUCLIDEAN), "of a number or a point"),
     ("lip", put("privacy", 0, "leakage", more(-0.01)), "leaks more"),
@@ -129,16 +129,16 @@ FORGED: list[tuple[str, Change, str]] = [
     ("lip", put("problem", "domain", 0, "interval", 1, "2"), "do not go from end to end"),
     ("lip", put("problem", "domain", 0, "interval", 1, "inf"), "not private|leaks|the value is"),
     ("lip", put("problem", "domain", []), "one or two intervals"),
-    ("lip", put("rounding", "axes", 0, 3, "0"), "do not rise"),
+    ("lip", put("rounding", "axes", 0, 3, "0"), "not increasing"),
     ("lip", put("rounding", "axes", 0, 3, "0.4"), "not private|leaks|the value is"),
     ("lip", put("rounding", "axes", 0, ["0", "0.25", "0.5", "1"]), "the inputs of the channel"),
     ("lip", put("rounding", "axes", 0, 8, "0.9"), "from end to end"),
     ("lip", put("rounding", "kind", "cells"), "rounding.kind: expected"),
     ("lip", put("rounding", "axes", []), "nodes on each"),
     ("lip", put("channel", "outputs", 0, 0.123), "the value is"),
-    ("lip", put("channel", "outputs", 0, [0.1, 0.2]), "no such point"),
+    ("lip", put("channel", "outputs", 0, [0.1, 0.2]), "not a point of the domain"),
     ("lip", put("channel", "outputs", 0, "a"), "channel.outputs: expected"),
-    ("lip", put("channel", "decoder", [0.5]), "no decoder"),
+    ("lip", put("channel", "decoder", [0.5]), "the objective has none"),
     ("lip", put("channel", "readings", {"numerators": [], "denominator": "1"}), "unbiased"),
     ("lip", leaky, "not private"),
     ("ldp", leaky, "not private"),
@@ -148,15 +148,15 @@ FORGED: list[tuple[str, Change, str]] = [
     ("worst", put("value", more(-1e-4)), "the value is"),
     ("worst", put("problem", "utility", "worst_case", False), "the value is"),
     ("metric", put("privacy", 0, "leakage", 2.5), "the leakage is"),
-    ("metric", put("problem", "privacy", 0, "epsilon", "2.9"), "not about the notion|not private"),
+    ("metric", put("problem", "privacy", 0, "epsilon", "2.9"), "claimed notion is not|not private"),
     ("metric", put("problem", "privacy", 0, "distance", "euclidean"), "that of numbers"),
     ("metric", put("problem", "domain", 0, "interval", 0, "-inf"), "without end|the value is"),
-    ("estimate", put("channel", "decoder", 0, more(0.01)), "the decoder is not"),
+    ("estimate", put("channel", "decoder", 0, more(0.01)), "the decoder differs"),
     ("estimate", put("channel", "outputs", 0, 7), "not numbered from 0"),
     ("read", put("channel", "readings", "denominator", "3"), "the mean of the readings"),
     ("leakage", put("privacy", 0, "leakage", more(-0.1)), "leaks more"),
     ("box", put("problem", "prior", "weights", ["0.9"]), "a distribution"),
-    ("box", put("problem", "domain", 0, "interval", ["-inf", "1"]), "without end"),
+    ("box", put("problem", "domain", 0, "interval", ["-inf", "1"]), "an unbounded box"),
     ("box", put("problem", "utility", "objective", MAE), "of a number or a point"),
     ("box", put("problem", "privacy", 0, METRIC), "by that of numbers"),
 ]
@@ -215,7 +215,7 @@ def test_mass_beyond_an_end_is_refused() -> None:
     found = copy.deepcopy(made("lip"))
     tails = [["1/4", "0", "0"], ["0", "0", "0"]]
     found["problem"]["prior"] = stated([["1/32", "1/64", "1/32"]] * 8, tails=tails)
-    with pytest.raises(MechdesignError, match="mass beyond the ends"):
+    with pytest.raises(MechdesignError, match="there is mass beyond the ends"):
         verify(sealed(found))
 
 

@@ -711,13 +711,13 @@ def test_false_evidence_is_refused(kind: str, documents: dict[str, dict[str, Any
     refused(lie, "the bound proved is")
     lie = copy.deepcopy(good)
     block(lie)["x"][0] = 4
-    refused(lie, "a multiplier is of no part of the limit")
+    refused(lie, "a multiplier names a part that does not exist")
     lie = copy.deepcopy(good)
     block(lie)["place"] = 99
-    refused(lie, "a multiplier is of a limit that does not exist")
+    refused(lie, "a multiplier names a limit that does not exist")
     lie = copy.deepcopy(good)
     block(lie)["of"] = "cone"
-    refused(lie, "a multiplier is of a generator that does not exist")
+    refused(lie, "a multiplier names a generator that does not exist")
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,9 @@ def test_any_weights_give_a_bound(weights: list[float], epsilon: float) -> None:
 def test_decoders_must_rise_around_all_values(decoders: list[str]) -> None:
     problem = Problem([0, 1], LDP(1), PosteriorMeanSquaredError(), prior=[0.3, 0.7])
     line = Decoders(tuple(map(Fraction, decoders)))
-    with pytest.raises(CertificateError, match=r"decoders do not reach|nodes do not rise"):
+    with pytest.raises(
+        CertificateError, match=r"decoders do not cover|the nodes are not increasing"
+    ):
         Certificate(line, Orthant()).bound(problem.compiled.statement)
 
 

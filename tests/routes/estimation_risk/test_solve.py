@@ -745,11 +745,11 @@ def test_data_of_the_wrong_form_is_refused() -> None:
         (lambda c, _: c["prices"].pop(), "a price for each input"),
         (lambda _, line: line["vectors"].pop(), "expected k vectors"),
         (lambda _, line: line["vectors"][0].pop(), "expected k vectors"),
-        (lambda _, line: line["vectors"][0].__setitem__(0, 2.0), "tell a group apart"),
+        (lambda _, line: line["vectors"][0].__setitem__(0, 2.0), "distinguish inputs of a group"),
         (lambda _, line: line["tangents"].pop(), "a tangent > 0 for each input"),
         (lambda _, line: line["tangents"].__setitem__(0, -1.0), "a tangent > 0 for each input"),
-        (lambda c, _: c["prices"].__setitem__(1, 0.0), "tell a group apart"),
-        (lambda _, line: line["vectors"][1].__setitem__(0, 0.5), "tell a group apart"),
+        (lambda c, _: c["prices"].__setitem__(1, 0.0), "distinguish inputs of a group"),
+        (lambda _, line: line["vectors"][1].__setitem__(0, 0.5), "distinguish inputs of a group"),
     ]
     for change, message in changes:
         found = copy.deepcopy(good)

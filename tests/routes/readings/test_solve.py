@@ -193,9 +193,9 @@ def test_input_is_checked() -> None:
     for keys, message in cases:
         with pytest.raises(md.InputError, match=message):
             md.Problem(range(3), md.LDP(1), UnbiasedVariance(**keys))
-    with pytest.raises(md.InputError, match="which are labels"):
+    with pytest.raises(md.InputError, match="the inputs are labels"):
         md.Problem(["a", "b"], md.LDP(1), UnbiasedVariance())
-    with pytest.raises(md.InputError, match="probabilities above 0"):
+    with pytest.raises(md.InputError, match="an input has probability 0"):
         md.Problem(range(2), md.LDP(1), UnbiasedVariance(), prior=[0, 1])
     with pytest.raises(md.UnsupportedError, match="at most 129 inputs"):
         md.Problem(range(130), md.LDP(1), UnbiasedVariance())

@@ -49,7 +49,10 @@ class Classes(Source):
         k, ask = statement.k, known(ask, GAINS)
         distinct(self.groups, k)
         for x, z in chain.from_iterable(map(pairwise, self.groups)):
-            need(alike(ask, x, z), "the gain, the prices or the direction tell a group apart")
+            need(
+                alike(ask, x, z),
+                "the gain, the prices or the direction distinguish inputs of a group",
+            )
         if self.lifts:
             one = len(self.groups) == 1 and len(self.groups[0]) == k
             need(one, "expected one group of all inputs")
@@ -99,7 +102,7 @@ def _vertex(statement: Statement) -> Ray:
     k = statement.k
     low, high = lift_ends(statement, (Fraction(1, k),) * k)
     high = k * ONE if high is None else min(high, k * ONE)
-    need(low <= ONE <= high, "the bounds on the lift contradict themselves")
+    need(low <= ONE <= high, "the bounds on the lift contradict each other")
     full = min(k - 1, k * (ONE - low) // (high - low)) if high > low else 0
     between = k * ONE - full * high - (k - 1 - full) * low
     return [high] * full + [between] + [low] * (k - 1 - full)

@@ -103,10 +103,10 @@ class Simplicial(Source):
 def _row(statement: Statement, facet: Facet, unknowns: dict[tuple[Fraction, ...], int]) -> Sparse:
     """Return f with f . q >= 0: e**-a is rounded down, in front of what is subtracted."""
     k = statement.k
-    need(facet.x < k or facet.place is not None, "a facet names no input")
+    need(facet.x < k or facet.place is not None, "a facet names an input that does not exist")
     if facet.place is None:
         return {facet.x: ONE}
-    need(facet.place < len(statement.cone), "a facet is of a generator that does not exist")
+    need(facet.place < len(statement.cone), "a facet names a generator that does not exist")
     part, key = statement.cone[facet.place], (facet.side, facet.x, facet.other)
     row = part.row(key, k, up=True)
     if isinstance(part, Lift):

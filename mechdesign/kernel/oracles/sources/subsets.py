@@ -37,11 +37,11 @@ class Subsets(Source):
         """Return the rays."""
         k, blocks = statement.k, parts_of(self.blocks, statement.k)
         alone, bounds = units(statement, blocks)
-        limited(sum(2 ** sum(m is not None for m in found) for found in bounds))
+        limited(sum(2 ** sum(m is not None for m in limits) for limits in bounds))
         corners = (
             spread(k, block, corner)
-            for block, found in zip(blocks, bounds, strict=True)
-            for corner in product(*[(ONE,) if m is None else (ONE, m) for m in found])
+            for block, limits in zip(blocks, bounds, strict=True)
+            for corner in product(*[(ONE,) if m is None else (ONE, m) for m in limits])
         )
         return Found([*alone, *corners])
 

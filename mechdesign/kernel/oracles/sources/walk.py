@@ -84,7 +84,7 @@ class Walk(Source):
     ) -> Iterator[Ray]:
         gain, prices = ask.gain, ask.prices
         if not isinstance(gain, Squares | Entropy):
-            raise CertificateError("a walk is for gains that split")
+            raise CertificateError("a walk needs a gain that is a sum over inputs")
         tops = {m for m in limits if m is not None}
         need(len(tops) == 1 and min(tops) > ONE, "expected one budget in a block")
         low, inputs = Fraction(ONE, min(tops)), [x for x, m in zip(block, limits, strict=True) if m]
@@ -92,7 +92,7 @@ class Walk(Source):
         mass = [(1 - low) * gain.p[x] for x in inputs]
         ends = [least, *inner, least + sum(mass)]
         rising = least > 0 and all(a <= b for a, b in pairwise(ends))
-        need(rising and len(slopes) == len(ends), "the ends do not rise, or lack a slope")
+        need(rising and len(slopes) == len(ends), "the ends are not increasing, or lack a slope")
         sides: list[Side] = []
         for t, m in zip(ends, map(Fraction, slopes), strict=True):
             down = {x: _worth(gain, prices, x, low, t) for x in block}

@@ -161,7 +161,7 @@ def test_hostile_facets_are_refused() -> None:
     refuses("facet for each input", a, b, a, b)
     refuses("independent", a, b, a)
     refuses("independent", a, Facet(0, 0, 1), b)
-    refuses("names no input", a, b, Facet(None, 3))
+    refuses("names an input that does not exist", a, b, Facet(None, 3))
     refuses("generator that does not exist", a, b, Facet(2, 0, 1))
     refuses("is bounded", a, b, Facet(0, 1, 0))
     refuses("is bounded", a, b, Facet(0, 2, 2))

@@ -154,7 +154,7 @@ def test_gains_that_distinguish_a_group_are_refused() -> None:
         with refused(words):
             Rays(source, n).gain(statement, form, u)  # type: ignore[arg-type]
 
-    apart = "tell a group apart"
+    apart = "distinguish inputs of a group"
     refuses(apart, Classes(all_inputs), [0, 0, 1])
     refuses(apart, Classes(((0, 2),)), [0, 0, 1])
     refuses(apart, Classes(all_inputs), [0, 0, 0], Numbers([1.0, 1.0, 2.0]))
@@ -165,8 +165,8 @@ def test_gains_that_distinguish_a_group_are_refused() -> None:
     weights = Squares(units(p), p, (ONE, ONE, 2 * ONE))
     refuses(apart, Classes(all_inputs), [0, 0, 0], None, weights)
     refuses("overlap", Classes(((0, 1), (1, 2))), [0, 0, 0])
-    refuses("names no input", Classes(((0, 3),)), [0, 0, 0])
-    refuses("names no input", Classes(((),)), [0, 0, 0])
+    refuses("names an input that does not exist", Classes(((0, 3),)), [0, 0, 0])
+    refuses("names an input that does not exist", Classes(((),)), [0, 0, 0])
     refuses("overlap", Classes((), ((0, 1), (1,))), [0, 0, 0])
     refuses("one group of all", Classes(((0, 1), (2,)), lifts=True), [0, 0, 0])
     refuses("one group of all", Classes(((0, 1),), lifts=True), [0, 0, 0])
@@ -274,12 +274,12 @@ def test_hostile_walks_are_refused() -> None:
     refuses("overlap", Walk(ONE, ((), ()), (two, two), ((0, 1), (1, 2))))
     for ends in ((ONE / 2, ONE / 3 + ONE / 9), (ONE / 4,), (2 * ONE,), (-ONE,)):
         slopes = Numbers([0.0] * (len(ends) + 2))
-        refuses("do not rise", Walk(ONE, (ends,), (slopes,)))
+        refuses("not increasing", Walk(ONE, (ends,), (slopes,)))
     for size in (1, 3):
         refuses("lack a slope", Walk(ONE, ((),), (Numbers([0.0] * size),)))
     refuses("one budget", Walk(ONE, ((), ()), (two, two), ((0,), (1, 2))))
-    refuses("gains that split", fits, Numbers([1.0] * 3), Hellinger(p, p))
-    refuses("does not split", fits, None, Squares((p,), p))
+    refuses("a gain that is a sum over inputs", fits, Numbers([1.0] * 3), Hellinger(p, p))
+    refuses("not a sum over inputs", fits, None, Squares((p,), p))
     zero = (ZERO, ZERO, ONE)
     with pytest.raises(CertificateError):
         Rays(Walk(ONE, ((), ()), (two, two), ((0, 1), (2,)))).gain(
