@@ -31,6 +31,7 @@ from .continuous import (
     ProductLaw as ProductLaw,
     Samples as Samples,
 )
+from .designs.certify import certify as certify
 from .designs.facade import (
     design as design,
 )

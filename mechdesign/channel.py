@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain, Label, clean_label, whole_number
-from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
-from mechdesign.labels import aligned, clean_labels, places, split_matrix
+from mechdesign.errors import InputError, shown, shown_kind
+from mechdesign.labels import aligned, clean_labels, data_frame, places, split_matrix
 from mechdesign.matrices.stochastic import BITS, rounded_rows, whole_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.refinement.result import Refinement, refinement
@@ -402,16 +402,7 @@ class Channel:
         UnsupportedError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            hint = "pip install pandas"
-            fault = "pandas is not installed"
-            raise UnsupportedError("to_frame", "pandas", "none", hint, fault) from None
-        index, columns = (
-            pd.Index(labels, tupleize_cols=False) for labels in (self.inputs.labels, self.outputs)
-        )
-        return pd.DataFrame(self.matrix, index=index, columns=columns)
+        return data_frame(self.matrix, self.inputs.labels, self.outputs)
 
     def to_csv(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> None:
         """Write the probabilities as floats to a CSV file, with a row and a column of labels.

@@ -293,7 +293,8 @@ class Domain:
         ----------
         values
             Labels: a list, a NumPy array, or what NumPy makes one of, as a column of a table. An
-            array of whole numbers is read at once where the labels are 0, 1, ..., k - 1.
+            array of whole numbers is read at once where the labels are 0, 1, ..., k - 1. The cells
+            of a grid may be numbered, row by row, in place of their pairs.
 
         Raises
         ------
@@ -313,6 +314,8 @@ class Domain:
                 return self._own_codes(values, key)
             values = values.tolist()
         given = listed(values, key, "a list of labels of the domain")
+        if self.grid_shape is not None and given and all(map(is_whole, given)):
+            return self._own_codes(np.array(given), key)
         try:
             found = [self._index.get(value) for value in given]
         except TypeError:  # something that is no label, as a list
@@ -323,6 +326,8 @@ class Domain:
         return np.array(found, dtype=np.int64)
 
     def _is_range(self) -> bool:
+        if self.grid_shape is not None:
+            return True
         return self.positions is not None or self.labels == tuple(range(len(self)))
 
     def _own_codes(self, values: AnyArray, key: str) -> Int64Array:

@@ -9,10 +9,13 @@ outputs reads them here, and pandas is not imported: what has an ``index`` is a 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from mechdesign.errors import InputError, listed, shown
+from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import as_fraction, is_whole
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Label",
@@ -23,6 +26,7 @@ __all__ = [
     "check_index",
     "clean_label",
     "clean_labels",
+    "data_frame",
     "first_twice",
     "labels_of",
     "places",
@@ -255,6 +259,23 @@ def by_label(values: Sequence[T], labels: Labels | None) -> list[T] | dict[Label
         return list(values)
     pairs = zip(labels, values, strict=True)
     return dict(sorted(pairs, key=lambda pair: repr(pair[0])))
+
+
+def data_frame(data: Any, index: Sequence[Label], columns: Sequence[Label]) -> pd.DataFrame:
+    """Return a pandas DataFrame whose labels may be pairs.
+
+    Raises
+    ------
+    UnsupportedError
+        If pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        hint = "pip install pandas"
+        raise UnsupportedError("to_frame", "pandas to be installed", "none", hint) from None
+    rows, names = (pd.Index(labels, tupleize_cols=False) for labels in (index, columns))
+    return pd.DataFrame(data, index=rows, columns=names)
 
 
 def _is_frame(given: Any) -> bool:

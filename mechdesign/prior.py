@@ -141,6 +141,8 @@ class Prior:
 
     __slots__ = ("_array", "labels", "probabilities")
 
+    as_domain = "the domain comes first, then prior=..."
+
     probabilities: tuple[Fraction, ...]
     labels: Labels | None
 

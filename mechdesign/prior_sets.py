@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from numbers import Number
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -237,7 +238,7 @@ class PriorList(PriorSet):
 
 
 class PriorBox(PriorSet):
-    """All priors with ``lower <= P <= upper``, entry by entry.
+    """All priors with ``lower <= P <= upper``, entry by entry; one number is for all entries.
 
     Raises
     ------
@@ -248,12 +249,20 @@ class PriorBox(PriorSet):
     --------
     >>> PriorBox([0.1, 0.2], [0.5, 0.9]).vertices()
     ((Fraction(1, 10), Fraction(9, 10)), (Fraction(1, 2), Fraction(1, 2)))
+    >>> PriorBox(0.1, [0.5, 0.9]) == PriorBox([0.1, 0.1], [0.5, 0.9])
+    True
     """
 
     lower: Weights
     upper: Weights
 
-    def __init__(self, lower: Iterable[Exact], upper: Iterable[Exact]) -> None:
+    def __init__(self, lower: Iterable[Exact] | Exact, upper: Iterable[Exact] | Exact) -> None:
+        if isinstance(lower, Number) and isinstance(upper, Iterable):
+            numbers, labels = labeled_numbers(upper, "upper")
+            lower = by_label([lower] * len(numbers), labels)  # type: ignore[assignment]
+        if isinstance(upper, Number) and isinstance(lower, Iterable):
+            numbers, labels = labeled_numbers(lower, "lower")
+            upper = by_label([upper] * len(numbers), labels)  # type: ignore[assignment]
         self.lower, self.labels = labeled_numbers(lower, "lower")
         self.size = len(self.lower)
         self.upper = _ordered_as(self.labels, *labeled_numbers(upper, "upper"), "upper")

@@ -126,3 +126,12 @@ def test_repr_names_a_few() -> None:
     assert repr(Domain(["a"])) == "Domain(1 input: 'a')"
     assert repr(Domain.range(8)) == "Domain(8 inputs: 0, 1, 2, ..., 7)"
     assert repr(Domain.grid(2, 3, "0.5")) == "Domain(grid 2 x 3, spacing 0.5)"
+
+
+def test_cells_of_a_grid_are_named_by_pairs_or_numbers() -> None:
+    grid = Domain.grid(3, 4)
+    pairs = [(2, 1), (0, 3)]
+    for numbers in ([9, 3], np.array([9, 3])):
+        assert grid.codes(numbers).tolist() == grid.codes(pairs).tolist() == [9, 3]
+    with pytest.raises(InputError, match=r"records\[1\]"):
+        grid.codes([0, 12])

@@ -56,6 +56,8 @@ class Candidate:
         The answer of a route, and the reason for the route.
     limits
         What ends the proof, and measures it and the repair.
+    as_given
+        Whether every column keeps its label, so that none is remapped or left out as rare.
 
     Raises
     ------
@@ -69,6 +71,8 @@ class Candidate:
         raw: RawSolution,
         why: str,
         limits: Limits,
+        *,
+        as_given: bool = False,
     ) -> None:
         self.raw, self.why, self.maximized = raw, why, problem.utility.is_maximized
         self.problem, self.compiled, self.limits = problem, problem.compiled, limits
@@ -76,15 +80,19 @@ class Candidate:
         self.certificate: Certificate | None = None
         self._steps = 0
         with limits.stopwatch.phase("repair"):
-            matrix, outputs = remapped(problem, raw.matrix, raw.outputs)
-            share = RARE * min(limits.gap, OPTIMAL)
-            matrix, outputs = without_rare(problem, matrix, outputs, share)
-            rows, kept = repair(problem.cone, matrix)
+            matrix, outputs = raw.matrix, list(raw.outputs)
+            if not as_given:
+                matrix, outputs = remapped(problem, matrix, outputs)
+                share = RARE * min(limits.gap, OPTIMAL)
+                matrix, outputs = without_rare(problem, matrix, outputs, share)
+            rows, self.kept = repair(problem.cone, matrix)
             if not problem.is_conic:
                 rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
-            rows, labels = remapped(problem, rows, [outputs[y] for y in kept])
+            labels = [outputs[y] for y in self.kept]
+            if not as_given:
+                rows, labels = remapped(problem, rows, labels)
         if problem.outputs is None:
-            labels = list(range(len(kept)))
+            labels = list(range(len(self.kept)))
         self.channel = Channel(rows, inputs=problem.domain, outputs=labels)
         self._sign = -1 if self.maximized else 1
         if raw.numeric_bound is not None:

@@ -66,7 +66,11 @@ class PrivacyClaim:
         if "delta" in table:
             budget += f" with delta = {short_text(Fraction(table['delta']))}"
         share = self.leakage / float(epsilon) if epsilon else 1.0
-        part = "the whole budget" if share > 1 - WHOLE else f"{share:.2%} of the budget"
+        part = (
+            "the whole budget"
+            if share > 1 - WHOLE
+            else f"{math.floor(1e4 * share) / 100:.2f}% of the budget"
+        )
         return f"{head}: leaks {self.leakage:.9g} of epsilon = {budget}, {part}; proved"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,6 +92,8 @@ def estimate(
 ) -> Estimate:
     """Estimate the distribution of the inputs from reports.
 
+    A note warns where most values are below their standard error.
+
     Parameters
     ----------
     mechanism
@@ -150,6 +152,10 @@ def estimate(
         reports = model.read_counts(counts)
     task = SourceTask(model.inputs, prior, target, tolerance, progress, model, reports)
     found = estimator(task)
+    below = int((abs(found.values) < found.standard_errors).sum())
+    if 2 * below > len(found.values):
+        told = f"{below} of {len(found.values)} values are below their standard error"
+        found = replace(found, notes=(*found.notes, f"{told}: collect more, or merge inputs"))
     if isinstance(mechanism, ContinuousChannel) and len(mechanism.sides) == 1:
         return ContinuousEstimate.of(found, mechanism)
     return found

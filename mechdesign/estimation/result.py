@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,12 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain, plain_label
 from mechdesign.estimation import simplex
 from mechdesign.estimation.quantiles import Quantile, normal_quantile, quantile_of
+from mechdesign.labels import data_frame
 from mechdesign.sampling import SIMULATION
 from mechdesign.text import Table, html_lines, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Deviation", "Estimate", "ScalarEstimate"]
 
@@ -218,6 +222,16 @@ class Estimate:
         if self.gap is not None:
             found |= {"gap": self.gap, "iterations": self.iterations}
         return found
+
+    def to_frame(self, confidence: float = 0.95) -> pd.DataFrame:
+        """Return the estimate as a pandas DataFrame, a row for each input.
+
+        Its columns are ``value``, ``standard_error``, and the ends ``low`` and ``high`` of
+        :meth:`interval`.
+        """
+        columns = ("value", "standard_error", "low", "high")
+        data = np.column_stack([self.values, self.standard_errors, self.interval(confidence)])
+        return data_frame(data, self.inputs.labels, columns)
 
     def __repr__(self) -> str:
         return "\n".join([*self._lines(), self._table().text(least=10)])

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.errors import CertificateError, InputError
+from mechdesign.errors import CertificateError, InputError, UnsupportedError
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.kernel.generators import Cone as KernelCone
 from mechdesign.kernel.limits import Gauge, Information, Limit
@@ -23,6 +23,10 @@ from mechdesign.prior import Prior, prior_on
 
 if TYPE_CHECKING:
     import cvxpy as cp
+    import scipy.sparse as sp
+
+LINEAR = 1e-12
+"""How far from linear in e**-epsilon entries of rows may be by rounding."""
 
 __all__ = ["BudgetNotion", "Notion", "budget", "cone_of", "is_infinite", "prior_for"]
 
@@ -192,21 +196,87 @@ class Notion:
         return Cone([self.family(domain, prior)])
 
     def constraints(
-        self, Q: cp.Variable | cp.Expression, domain: Domain, prior: Prior | None = None
+        self,
+        Q: cp.Variable | cp.Expression,
+        domain: Domain | Iterable[Any] | int,
+        prior: Any = None,
+        *,
+        epsilon: cp.Parameter | None = None,
     ) -> list[cp.Constraint]:
         """State the notion in cvxpy: G @ Q <= 0, or a constraint on the whole channel.
+
+        That Q is a channel, with entries >= 0 and rows that sum to 1, is not stated. A solver is
+        off by its tolerance: :func:`~mechdesign.certify` repairs and proves what it returns.
 
         Parameters
         ----------
         Q
-            A variable of shape ``(n_inputs, n_outputs)``; that it is a channel is not stated here.
+            A variable or an expression of shape ``(n_inputs, n_outputs)``.
         domain, prior
-            What it refers to.
+            What it refers to, as for :class:`~mechdesign.Problem`: a Series or a dict as prior
+            counts by label.
+        epsilon
+            A parameter for ``e**-epsilon``, not for epsilon: the budget of the notion itself does
+            not matter then. Rows are linear in it, so that a sweep is compiled once (DPP).
+
+        Returns
+        -------
+        list
+            For rows on columns one constraint. Its ``dual_value``, ``(n_rows, n_outputs)``, is in
+            the order of ``notion.cone(domain, prior).rows()``, which names each row: multipliers of
+            ``e**-a (left . q) <= right . q``, as in ``Solution.binding``.
+
+        Raises
+        ------
+        InputError
+            If the shapes do not fit, or the domain is a prior.
+        UnsupportedError
+            If rows are not linear in e**-epsilon, as those of metric privacy, whose exponents are
+            epsilon times a distance.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> from mechdesign import LDP
+        >>> Q, shrink = cp.Variable((2, 2), nonneg=True), cp.Parameter(nonneg=True)
+        >>> rows = LDP(1).constraints(Q, ["yes", "no"], epsilon=shrink)
+        >>> sweep = cp.Problem(cp.Maximize(cp.trace(Q) / 2), [*rows, cp.sum(Q, axis=1) == 1])
+        >>> sweep.is_dcp(dpp=True)
+        True
+        >>> shrink.value = 1 / 3  # epsilon is ln 3
+        >>> round(float(sweep.solve(solver="CLARABEL")), 6)
+        0.75
         """
-        rule = self.channel_constraint(domain, prior)
+        domain = Domain.of(domain)
+        prior = None if prior is None else prior_on(prior, domain)
+        if Q.ndim != 2 or Q.shape[0] != len(domain):
+            raise InputError("Q", f"a row for each of {len(domain)} inputs", f"shape {Q.shape}")
+        notion = self.aligned(domain)
+        if epsilon is not None:
+            fixed, moving = notion._linear_rows(domain, prior)
+            return [fixed @ Q + epsilon * (moving @ Q) <= 0]
+        rule = notion.channel_constraint(domain, prior)
         if rule is not None:
             return list(rule.state(Q).constraints)
-        return [self.cone(domain, prior).matrix() @ Q <= 0]
+        return [notion.cone(domain, prior).matrix() @ Q <= 0]
+
+    def _linear_rows(
+        self, domain: Domain, prior: Prior | None
+    ) -> tuple[sp.csr_array, sp.csr_array]:
+        """Return A and B with G = A + B e**-epsilon, from two budgets; a third one is the test."""
+        expected = "a notion whose rows are linear in e**-epsilon, as LDP"
+        if not (self.has_epsilon and self.is_conic):
+            raise UnsupportedError("epsilon", expected, repr(self))
+        budgets = ("3", "4", "5")
+        near, middle, far = (self.at(e).cone(domain, prior).matrix() for e in budgets)
+        shrink = [math.exp(-float(Fraction(e))) for e in budgets]
+        if not near.shape == middle.shape == far.shape:
+            raise UnsupportedError("epsilon", expected, repr(self))
+        moving = (near - far) / (shrink[0] - shrink[2])
+        fixed = far - shrink[2] * moving
+        if abs(fixed + shrink[1] * moving - middle).max() > LINEAR:
+            raise UnsupportedError("epsilon", expected, repr(self))
+        return fixed, moving
 
     def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
         """Return whether the exact channel satisfies the notion, exactly."""

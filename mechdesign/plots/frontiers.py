@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ VISIBLE = 1e-3
 
 
 def plot_frontier(
-    frontiers: Frontier | Iterable[Frontier],
+    frontiers: Frontier | Iterable[Frontier] | Mapping[str, Frontier],
     ax: Axes | None = None,
     title: str = "",
     *,
@@ -44,13 +44,14 @@ def plot_frontier(
     Parameters
     ----------
     frontiers
-        One, or several with the same objective.
+        One, or several with the same objective; a dict has the name of each as its key.
     ax
         Where; default new axes.
     title
         What to write above.
     labels
-        A name for each frontier; default its notions.
+        A name for each frontier; default the key, or the notions, with the prior or the title where
+        that is what differs.
     reached
         Answers of :func:`~mechdesign.min_epsilon`, to be marked.
     logarithmic
@@ -82,7 +83,9 @@ def plot_frontier(
     if len(objectives) != 1:
         given = ", ".join(objectives) or "none"
         raise InputError("frontiers", "at least one, all with one objective", given)
-    names = [curve.label for curve in curves] if labels is None else list(labels)
+    if labels is None:
+        labels = list(frontiers) if isinstance(frontiers, Mapping) else _names(curves)
+    names = list(labels)
     if len(names) != len(curves):
         raise InputError("labels", f"{len(curves)} names, one for each frontier", len(names))
     ax = axes_or_new(ax, SIZE)
@@ -110,7 +113,7 @@ def plot_frontier(
 
 
 def save_frontier_plot(
-    frontiers: Frontier | Iterable[Frontier],
+    frontiers: Frontier | Iterable[Frontier] | Mapping[str, Frontier],
     path: str | os.PathLike[str],
     title: str = "",
     *,
@@ -136,10 +139,26 @@ def save_frontier_plot(
     save(path, lambda ax: drawn(ax=ax), SIZE)
 
 
-def _listed(frontiers: Frontier | Iterable[Frontier]) -> list[Frontier]:
+def _listed(
+    frontiers: Frontier | Iterable[Frontier] | Mapping[str, Frontier],
+) -> list[Frontier]:
     from mechdesign.sweeps.frontier import Frontier
 
+    if isinstance(frontiers, Mapping):
+        return list(frontiers.values())
     return [frontiers] if isinstance(frontiers, Frontier) else list(frontiers)
+
+
+def _names(curves: Sequence[Frontier]) -> list[str]:
+    """Return the notions of each frontier, and what tells those with the same notions apart."""
+    problems = [curve.problem for curve in curves]
+    names = [[curve.label] for curve in curves]
+    for parts in ([repr(p.prior) for p in problems], [p.title for p in problems]):
+        if len(set(map(tuple, names))) == len(names):
+            break
+        if len(set(parts)) > 1:
+            names = [[*name, part] for name, part in zip(names, parts, strict=True)]
+    return [", ".join(filter(None, name)) for name in names]
 
 
 def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:

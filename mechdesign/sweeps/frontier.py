@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mechdesign.designs.facade import check_limits, check_problem
 from mechdesign.designs.progress import tqdm_bar
@@ -16,10 +16,14 @@ from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, InputError, shown
 from mechdesign.exact import as_fraction
+from mechdesign.labels import data_frame
 from mechdesign.problem import Problem
 from mechdesign.routes import AUTO
 from mechdesign.sweeps.finished import Cache, Finished
 from mechdesign.sweeps.many import are_several, design_each
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Frontier", "FrontierPoint", "design_frontier", "trace_frontier"]
 
@@ -99,6 +103,17 @@ class Frontier:
             "points": [point.to_json() for point in self.points],
             **ended,
         }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the points as a pandas DataFrame, a row for each budget.
+
+        Its columns are ``epsilon``, ``status``, ``value``, ``bound``, ``gap`` and ``route``; they
+        are empty where no channel is private.
+        """
+        columns = ("epsilon", "status", "value", "bound", "gap", "route")
+        points = [point.to_json() for point in self.points]
+        data = {name: [point[name] for point in points] for name in columns}
+        return data_frame(data, range(len(points)), columns)
 
     def __repr__(self) -> str:
         what = "gain" if self.problem.utility.is_maximized else "loss"

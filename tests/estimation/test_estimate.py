@@ -430,3 +430,20 @@ def test_intervals_of_distributions_stay_in_range() -> None:
     assert raw.projected().interval().min() == 0
     with pytest.raises(InputError, match="confidence"):
         raw.interval(1.0)
+
+
+def test_a_frame_has_values_errors_and_intervals_by_label() -> None:
+    warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+    found = estimate(warner, counts=[60, 40])
+    frame = found.to_frame(confidence=0.9)
+    assert list(frame.index) == ["yes", "no"]
+    assert frame[["low", "high"]].to_numpy().tolist() == found.interval(0.9).tolist()
+    assert frame["value"].tolist() == found.values.tolist()
+
+
+def test_an_estimate_warns_where_most_values_are_below_their_error() -> None:
+    """With uniform counts of 8 inputs at a budget near 0 all values are 1/8, below their errors."""
+    small, large = GeneralizedRandomizedResponse(8, "0.1"), GeneralizedRandomizedResponse(8, 5)
+    counts = Tally.of([10] * 8)
+    assert "8 of 8 values are below their standard error" in repr(estimate(small, counts))
+    assert not any("below their" in note for note in estimate(large, counts).notes)

@@ -397,7 +397,8 @@ class PlanarLaplace(LatticeNoise):
     Examples
     --------
     >>> city = PlanarLaplace(Domain.grid(16, 16, spacing=0.5), 2)
-    >>> reports = city.privatize([(3, 4), (12, 0)])
+    >>> reports = city.privatize([(3, 4), (12, 0)])  # pairs, or numbers of cells, row by row
+    >>> reports = city.privatize([3 * 16 + 4, 12 * 16])
     >>> city.leakage
     2.0
     >>> remapped = city.remapped(Prior.uniform(256))

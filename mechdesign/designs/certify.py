@@ -1,0 +1,131 @@
+"""A matrix of one's own, repaired to be exactly private, with a proof of how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.facade import check_limits, check_problem, design
+from mechdesign.designs.solution import Solution
+from mechdesign.domain import Label
+from mechdesign.errors import InputError, shown
+from mechdesign.labels import aligned, split_matrix
+from mechdesign.problem import Problem
+from mechdesign.routes import RawSolution
+from mechdesign.routes.limits import Limits
+
+__all__ = ["certify"]
+
+TOLERANCE = 1e-4
+"""How far entries may be below 0, and rows from a sum of 1: more than solvers are off."""
+
+
+def certify(
+    problem: Problem,
+    matrix: Any,
+    *,
+    reference: Solution | None = None,
+    gap: float | None = None,
+    time_limit: float | None = None,
+) -> Solution:
+    """Repair a matrix of your own to be exactly private, and prove what it is worth.
+
+    The columns keep their meaning: no output is sent under another label, even where that would be
+    better. The bound is the best that :func:`~mechdesign.design` proves within the limits; it holds
+    for every private channel, whatever the matrix is, and the gap says what a better one may save.
+
+    Parameters
+    ----------
+    problem
+        The notions, the utility and the prior.
+    matrix
+        ``(n_inputs, n_outputs)`` probabilities, up to what a solver is off, as ``problem.Q.value``.
+        A DataFrame or a dict of dicts counts by label: its rows are the inputs, its columns the
+        outputs, some of those allowed. Without labels the order counts.
+    reference
+        A solution of the same problem, whose certificate proves the bound, so that nothing is
+        searched. Default: the problem is designed.
+    gap, time_limit
+        As for :func:`~mechdesign.design`, for the bound.
+
+    Returns
+    -------
+    Solution
+        With the repaired matrix as its channel; a note says how far the repair moved it.
+
+    Raises
+    ------
+    InputError
+        If the matrix is no channel on these inputs and outputs, up to 1e-4, or the reference is a
+        solution of another problem.
+    SolverError
+        If no bound is found.
+
+    Examples
+    --------
+    Rounded probabilities are not private at ln 3; what is certified is.
+
+    >>> from mechdesign import LDP, HammingLoss
+    >>> survey = Problem(["yes", "no"], LDP("1.0986"), HammingLoss())
+    >>> found = certify(survey, {"yes": {"yes": 0.7501, "no": 0.2499},
+    ...                          "no": {"yes": 0.25, "no": 0.75}})
+    >>> found.status, round(float(found.value), 4), found.privacy[0].leakage <= 1.0986
+    ('bounded', 0.25, True)
+    """
+    check_problem(problem)
+    check_limits(gap, time_limit)
+    Q, outputs = _aligned(problem, matrix)
+    if reference is None:
+        reference = design(problem, gap=gap, time_limit=time_limit)
+    check_problem(getattr(reference, "problem", None))
+    if reference.problem.to_table() != problem.to_table():
+        raise InputError("reference", "a solution of the same problem", "that of another")
+    certificate = reference.certificate
+    raw = RawSolution(
+        matrix=Q,
+        outputs=outputs,
+        proofs=() if certificate is None else (lambda _: certificate,),
+        route="a matrix of your own",
+        numeric_bound=None if reference.bound_proved else reference.bound,
+    )
+    why = f"it was given; the bound is by {reference.route}"
+    found = Candidate(problem, raw, why, Limits(), as_given=True)
+    moved = abs(found.channel.matrix - Q[:, found.kept]).max()
+    note = f"the repair moved no probability by more than {moved:.1e}"
+    return found.solution(notes=[note, *(n for n in reference.notes if "ended early" in n)])
+
+
+def _aligned(problem: Problem, given: Any) -> tuple[FloatArray, tuple[Label, ...]]:
+    """Return the matrix in the order of the inputs, and the labels of its columns."""
+    rows, inputs, outputs = split_matrix(
+        given, "matrix", "a matrix: a list of rows", "a list of probabilities"
+    )
+    if inputs is not None:
+        rows = aligned(rows, inputs, problem.domain.labels, "matrix, rows")
+    try:
+        Q = np.array(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("matrix", "numbers in rows of one length", shown(rows)) from None
+    allowed: Sequence[Label] | None = problem.outputs
+    width = Q.shape[1] if Q.ndim == 2 else 0
+    named: tuple[Sequence[Label] | None, ...] = (outputs, allowed)
+    labels = next((known for known in named if known is not None), range(width))
+    shape = (len(problem.domain), len(labels))
+    if Q.shape != shape:
+        raise InputError("matrix", f"a matrix of shape {shape}", f"one of shape {Q.shape}")
+    off = max(-Q.min(), abs(Q.sum(axis=1) - 1).max())
+    if not off <= TOLERANCE:  # NaN is not
+        expected = f"entries >= 0 in rows that sum to 1, up to {TOLERANCE}"
+        raise InputError("matrix", expected, f"one that is off by {off:.2g}")
+    if allowed is None:
+        return Q, tuple(labels)
+    strange = [label for label in labels if label not in allowed]
+    if strange:
+        expected = f"outputs among {shown(list(allowed))}"
+        raise InputError("matrix, columns", expected, shown(strange[0]))
+    order = sorted(range(width), key=lambda y: allowed.index(labels[y]))
+    return Q[:, order], tuple(labels[y] for y in order)
