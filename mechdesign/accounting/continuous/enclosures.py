@@ -234,7 +234,7 @@ def normal_density(z: Enclosure) -> Enclosure:
     Examples
     --------
     >>> normal_density(between(-1.0, 2.0)).ends
-    (0.0539909665..., 0.3989422804...)
+    Bounds(low=0.0539909665..., high=0.3989422804...)
     """
     power = -(z.square() * Enclosure.of(0.5))
     return exponential(power) * between(ROOT_LOW, ROOT_HIGH)
@@ -249,7 +249,7 @@ def normal_mass(start: Enclosure, end: Enclosure) -> Enclosure:
     Examples
     --------
     >>> normal_mass(Enclosure.of(-1.0), Enclosure.of(1.0)).ends
-    (0.68268949213..., 0.68268949213...)
+    Bounds(low=0.68268949213..., high=0.68268949213...)
     """
     inner, outer = _mass(start.high, end.low), _mass(start.low, end.high)
     return Enclosure(np.where(start.high < end.low, inner.low, 0.0), outer.high).positive()
