@@ -6,7 +6,6 @@ from mechdesign.accounting.aggregation.after_aggregation import (
     Aggregated,
     after_aggregation,
 )
-from mechdesign.accounting.aggregation.designs import AggregatedDesign, design_for_aggregation
 from mechdesign.accounting.composition.composition import Composition, compose
 from mechdesign.accounting.composition.deltas import approximate_delta
 from mechdesign.accounting.composition.formulas import lip_composition_bound, lip_to_ldp
@@ -34,6 +33,8 @@ from mechdesign.accounting.continuous.laplace import (
 from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.conversions.relations import implied, relations
+from mechdesign.accounting.designs.aggregated import AggregatedDesign, design_for_aggregation
+from mechdesign.accounting.designs.shuffled import ShuffledDesign, design_for_shuffle
 from mechdesign.accounting.inverses import (
     LeastReports,
     LocalBudget,
@@ -76,7 +77,6 @@ from mechdesign.accounting.shuffling.after_shuffling import (
     after_shuffling,
     delta_after_shuffling,
 )
-from mechdesign.accounting.shuffling.designs import ShuffledDesign, design_for_shuffle
 
 __all__ = [
     "Aggregated",

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Unpack
 
-from mechdesign.designs.facade import check_limits, check_problem
-from mechdesign.designs.progress import tqdm_bar
+from mechdesign.designs.facade import check_problem
 from mechdesign.designs.solution import Solution
-from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.labels import data_frame
 from mechdesign.problem import Problem
-from mechdesign.routes import AUTO
-from mechdesign.sweeps.finished import Cache, Finished
-from mechdesign.sweeps.many import are_several, design_each
+from mechdesign.sweeps.finished import Cache
+from mechdesign.sweeps.many import FrontierOptions, answers_to
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,27 +178,46 @@ def trace_frontier(
     >>> [round(float(point.solution.value), 4) for point in curve.points]
     [0.3775, 0.2689, 0.1192]
     """
-    options = FrontierOptions(gap, time_limit, progress, n_jobs, backend, cache)
-    return _trace(problem, epsilons, options, strict=False)
+    check_problem(problem)
+    try:
+        budgets = [as_fraction(e, f"epsilons[{n}]") for n, e in enumerate(epsilons)]
+    except TypeError:
+        raise InputError("epsilons", "a list of budgets", shown(epsilons)) from None
+    points, asked = dict[int, FrontierPoint](), dict[int, Problem]()
+    for n in sorted(range(len(budgets)), key=budgets.__getitem__):
+        try:
+            asked[n] = problem.at(budgets[n])
+        except InfeasibleError as error:
+            points[n] = FrontierPoint(budgets[n], None, str(error))
+    limits: FrontierOptions = {"gap": gap, "time_limit": time_limit, "progress": progress}
+    limits |= {"n_jobs": n_jobs, "backend": backend, "cache": cache}
+    ended, answers = "", answers_to(list(asked.values()), errors="return", rising=True, **limits)
+    try:
+        for n, answer in zip(asked, answers, strict=True):
+            if isinstance(answer, Solution):
+                points[n] = FrontierPoint(budgets[n], answer)
+            elif isinstance(answer, InfeasibleError):
+                points[n] = FrontierPoint(budgets[n], None, PLACE.sub("", str(answer)))
+            else:
+                raise answer
+    except KeyboardInterrupt:
+        if not points:
+            raise
+        ended = f"interrupted: {len(points)} of {len(budgets)} budgets are designed"
+    finally:
+        answers.close()
+    return Frontier(problem, tuple(points[n] for n in sorted(points)), ended)
 
 
 def design_frontier(
-    problem: Problem,
-    epsilons: Iterable[Any],
-    *,
-    gap: float | None = None,
-    time_limit: float | None = None,
-    progress: bool | None = None,
-    n_jobs: int | None = None,
-    backend: str | None = None,
-    cache: Cache | None = None,
+    problem: Problem, epsilons: Iterable[Any], **options: Unpack[FrontierOptions]
 ) -> list[Solution]:
     """Design a problem at each of some budgets; :func:`trace_frontier` as a plain list.
 
     Parameters
     ----------
-    problem, epsilons, gap, time_limit, progress, n_jobs, backend, cache
-        As for :func:`trace_frontier`.
+    problem, epsilons, options
+        As for :func:`trace_frontier`: gap, time_limit, progress, n_jobs, backend, cache.
 
     Returns
     -------
@@ -228,99 +243,10 @@ def design_frontier(
     >>> [round(float(s.value), 4) for s in design_frontier(survey, [0.5, 1, 2])]
     [0.6453, 0.5246, 0.2888]
     """
-    options = FrontierOptions(gap, time_limit, progress, n_jobs, backend, cache)
-    curve = _trace(problem, epsilons, options, strict=True)
+    curve = trace_frontier(problem, epsilons, **options)
+    for point in curve.points:
+        if point.solution is None:
+            raise InfeasibleError(point.reason)
     if curve.ended:
         warnings.warn(curve.ended, stacklevel=2)
     return list(curve.solutions)
-
-
-@dataclass(frozen=True)
-class FrontierOptions:
-    """How to design at every budget: the parameters of :func:`trace_frontier`."""
-
-    gap: float | None
-    time_limit: float | None
-    progress: bool | None
-    n_jobs: int | None
-    backend: str | None
-    cache: Cache | None
-
-
-def _trace(
-    problem: Problem, epsilons: Iterable[Any], options: FrontierOptions, *, strict: bool
-) -> Frontier:
-    """Design at every budget, the smallest first; strictly, none may be infeasible."""
-    check_problem(problem)
-    check_limits(options.gap, options.time_limit)
-    try:
-        budgets = [as_fraction(e, f"epsilons[{n}]") for n, e in enumerate(epsilons)]
-    except TypeError:
-        raise InputError("epsilons", "a list of budgets", shown(epsilons)) from None
-    order = sorted(range(len(budgets)), key=budgets.__getitem__)
-    rising = [budgets[n] for n in order]
-    several = are_several(options.n_jobs, options.backend)
-    answers = (_at_once if several else _in_turn)(problem, rising, options)
-    found, ended = dict[int, FrontierPoint](), ""
-    try:
-        for n, answer in zip(order, answers, strict=False):
-            if isinstance(answer, InfeasibleError) and not strict:
-                found[n] = FrontierPoint(budgets[n], None, PLACE.sub("", str(answer)))
-            elif isinstance(answer, Exception):
-                raise answer
-            else:
-                found[n] = FrontierPoint(budgets[n], answer)
-    except KeyboardInterrupt:
-        if not found:
-            raise
-        ended = f"interrupted: {len(found)} of {len(budgets)} budgets are designed"
-    finally:
-        answers.close()
-    return Frontier(problem, tuple(found[n] for n in sorted(found)), ended)
-
-
-Found: TypeAlias = Generator[Solution | InfeasibleError, None, None]
-
-
-def _in_turn(problem: Problem, rising: Sequence[Fraction], options: FrontierOptions) -> Found:
-    """Design at one budget after the other, each from where the last one was."""
-    steps = Steps(options.gap, options.time_limit)
-    finished = options.cache and Finished(options.cache, AUTO, options.gap)
-    for n, budget in enumerate(tqdm_bar(options.progress, rising, desc="frontier", unit="budget")):
-        try:
-            asked = problem.at(budget)
-            solution = finished.find(asked) if finished else None
-            if solution is None:
-                solution = steps.design(asked, 1 / (len(rising) - n))
-                if finished:
-                    finished.keep(solution)
-        except InfeasibleError as error:
-            yield error
-        else:
-            yield solution
-
-
-def _at_once(problem: Problem, rising: Sequence[Fraction], options: FrontierOptions) -> Found:
-    """Design at all budgets, in processes or on machines."""
-    refused, asked = dict[int, InfeasibleError](), list[Problem]()
-    for n, budget in enumerate(rising):
-        try:
-            asked.append(problem.at(budget))
-        except InfeasibleError as error:
-            refused[n] = error
-    answers = design_each(
-        asked,
-        gap=options.gap,
-        time_limit=options.time_limit,
-        progress=options.progress,
-        n_jobs=options.n_jobs,
-        backend=options.backend,
-        cache=options.cache,
-        errors="return",
-    )
-    with closing(answers):
-        for n in range(len(rising)):
-            answer = refused[n] if n in refused else next(answers)
-            if isinstance(answer, Exception) and not isinstance(answer, InfeasibleError):
-                raise answer
-            yield answer

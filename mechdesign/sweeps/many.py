@@ -23,11 +23,12 @@ from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, shown, shown_kind
 from mechdesign.problem import Problem
+from mechdesign.routes import AUTO
 from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.many_tasks import Options, Task, divided, run, run_each
 from mechdesign.sweeps.workers import Processes
 
-__all__ = ["are_several", "design_each", "design_many"]
+__all__ = ["FrontierOptions", "ManyOptions", "answers_to", "design_each", "design_many"]
 
 WINDOW = 4096
 """How many problems are read ahead to find those of the same shape."""
@@ -38,16 +39,21 @@ DELAY = 1.0
 Answer: TypeAlias = Solution | MechdesignError
 
 
-class ManyOptions(TypedDict, total=False):
+class FrontierOptions(TypedDict, total=False):
+    """How to work on problems of one route."""
+
+    gap: float | None
+    time_limit: float | None
+    progress: bool | None
+    n_jobs: int | None
+    backend: str | None
+    cache: Cache | None
+
+
+class ManyOptions(FrontierOptions, total=False):
     """The options of :func:`design_many` but the one that says what it returns."""
 
     route: str
-    gap: float | None
-    n_jobs: int | None
-    backend: str | None
-    time_limit: float | None
-    progress: bool | None
-    cache: Cache | None
 
 
 @overload
@@ -68,14 +74,8 @@ def design_many(
 def design_many(
     problems: Iterable[Problem],
     *,
-    route: str = "auto",
-    gap: float | None = None,
-    n_jobs: int | None = None,
-    backend: str | None = None,
     errors: Literal["raise", "return"] = "raise",
-    time_limit: float | None = None,
-    progress: bool | None = None,
-    cache: Cache | None = None,
+    **options: Unpack[ManyOptions],
 ) -> list[Any]:
     """Design the best private channel for each of many problems, and prove them all.
 
@@ -138,9 +138,8 @@ def design_many(
     [0.360458, 0.276518]
     """
     early: dict[int, Answer] = {}
-    options = _options(problems, route, gap, n_jobs, errors, time_limit, cache)
     found, raises = list[Answer](), errors == "raise"
-    answers = _each(problems, options, (n_jobs, backend), progress, early)
+    answers = answers_to(problems, errors=errors, early=early, **options)
     try:
         for answer in answers:
             found.append(answer)
@@ -161,14 +160,8 @@ def design_many(
 def design_each(
     problems: Iterable[Problem],
     *,
-    route: str = "auto",
-    gap: float | None = None,
-    n_jobs: int | None = None,
-    backend: str | None = None,
     errors: Literal["raise", "return"] = "raise",
-    time_limit: float | None = None,
-    progress: bool | None = None,
-    cache: Cache | None = None,
+    **options: Unpack[ManyOptions],
 ) -> Generator[Answer, None, None]:
     """Yield the solutions in the order of the problems, each as soon as it and all before are done.
 
@@ -183,36 +176,47 @@ def design_each(
     >>> [round(float(solution.value), 6) for solution in design_each(budgets)]
     [0.423883, 0.213014]
     """
-    options = _options(problems, route, gap, n_jobs, errors, time_limit, cache)
-    return _each(problems, options, (n_jobs, backend), progress, {})
+    return answers_to(problems, errors=errors, **options)
 
 
-def _options(
+def answers_to(
     problems: Any,
-    route: str,
-    gap: float | None,
-    n_jobs: int | None,
+    *,
     errors: str,
-    time_limit: float | None,
-    cache: Cache | None,
-) -> Options:
-    """Check what the user asks for; the time runs from now on."""
+    route: str = AUTO,
+    gap: float | None = None,
+    n_jobs: int | None = None,
+    backend: str | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+    cache: Cache | None = None,
+    rising: bool = False,
+    early: dict[int, Answer] | None = None,
+) -> Generator[Answer, None, None]:
+    """Check what the user asks for, and yield the answers in order; the time runs from now on.
+
+    Parameters
+    ----------
+    problems, errors, route, gap, n_jobs, backend, time_limit, progress, cache
+        As for :func:`design_many`.
+    rising
+        Whether each problem is the one before it with a larger budget: then one process
+        begins each where the last one was, in an equal share of the time that is left.
+    early
+        Holds the answers that come before those of earlier problems, by place.
+    """
     if errors not in ("raise", "return"):
         raise InputError("errors", "'raise' or 'return'", shown(errors))
-    _check_jobs(n_jobs)
+    if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
+        raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
     check_limits(gap, time_limit)
     no_list = isinstance(problems, str | Mapping) or getattr(problems, "ndim", 1) == 0
     if no_list or not isinstance(problems, Iterable):
         raise InputError("problems", "a list of problems", shown_kind(problems))
     deadline = math.inf if time_limit is None else time.time() + time_limit
-    options = Options(route, gap, deadline, errors == "return", cache)
+    options = Options(route, gap, deadline, errors == "return", cache, rising)
     options.finished()  # the folder is looked at before the work
-    return options
-
-
-def _check_jobs(n_jobs: Any) -> None:
-    if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
-        raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
+    return _each(problems, options, (n_jobs, backend), progress, {} if early is None else early)
 
 
 def _each(
@@ -222,14 +226,12 @@ def _each(
     progress: bool | None,
     early: dict[int, Answer],
 ) -> Generator[Answer, None, None]:
-    """Solve window after window; the order is that of the problems.
-
-    Answers that come before those of earlier problems are kept in ``early``, by place.
-    """
+    """Solve window after window; the order is that of the problems."""
     total = len(problems) if isinstance(problems, Sized) else None
     rest, first, place = iter(problems), 0, 0
     bar = tqdm_bar(progress, total=total, desc="design", unit="problem", delay=DELAY, leave=True)
     with _workers(*workers) as (n_processes, work), bar:
+        options = replace(options, rising=options.rising and work is _here)
         while window := list(islice(rest, WINDOW)):
             places = divided(window, options, n_processes)
             tasks: list[Task] = [
@@ -254,16 +256,6 @@ def _each(
 
 Placed: TypeAlias = Generator[tuple[int, Answer], None, None]
 """Answers with the places of their problems."""
-
-
-def are_several(n_jobs: int | None, backend: str | None) -> bool:
-    """Return whether more than one process is to work, or what the user has chosen instead."""
-    from joblib import effective_n_jobs
-    from joblib.parallel import LokyBackend, get_active_backend
-
-    _check_jobs(n_jobs)
-    chosen = backend is not None or not isinstance(get_active_backend()[0], LokyBackend)
-    return chosen or effective_n_jobs(n_jobs) > 1
 
 
 @contextmanager

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from mechdesign.designs.answers import Answers
 from mechdesign.designs.facade import design
 from mechdesign.designs.solution import Solution
-from mechdesign.designs.warm_starts import INTERRUPTED
+from mechdesign.designs.warm_starts import INTERRUPTED, Steps
 from mechdesign.errors import CertificateError, InputError, MechdesignError, SolverError
 from mechdesign.kernel.documents import OPTIMAL_GAP
 from mechdesign.problem import Problem
-from mechdesign.routes import ROUTES, Considered
+from mechdesign.routes import AUTO, ROUTES, Considered
 from mechdesign.routes.closed_form import ClosedForms
 from mechdesign.routes.interior.conversion import solve_interior_batch
 from mechdesign.routes.limits import Limits
@@ -49,6 +49,8 @@ class Options:
         Whether what goes wrong with one problem is to stand in its place.
     cache
         A folder of finished certificates, which all processes can reach; None for none.
+    rising
+        Whether every problem begins where the last one was, at a smaller budget.
     """
 
     route: str
@@ -56,6 +58,7 @@ class Options:
     deadline: float = math.inf
     returns_errors: bool = False
     cache: Cache | None = None
+    rising: bool = False
 
     def finished(self) -> Finished | None:
         """Return the certificates that are finished, if there is a folder of them."""
@@ -72,8 +75,8 @@ class Options:
 
     def key(self, problem: Any) -> Hashable | None:
         """Return the shape that problems solved together share; None for one solved alone."""
-        is_small = isinstance(problem, Problem) and problem.is_written_out
-        return shape(problem) if is_small and self.route == "auto" else None
+        is_small = isinstance(problem, Problem) and problem.is_written_out and not self.rising
+        return shape(problem) if is_small and self.route == AUTO else None
 
 
 Task: TypeAlias = tuple[Sequence[tuple[int, Problem]], Options]
@@ -82,6 +85,8 @@ Task: TypeAlias = tuple[Sequence[tuple[int, Problem]], Options]
 
 def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[int]]:
     """Divide the places of a window: batches of one shape, and small lots of all others."""
+    if options.rising:
+        return [list(range(len(window)))]
     groups: dict[Hashable, list[int]] = {}
     for n, problem in enumerate(window):
         key = options.key(problem)
@@ -138,10 +143,15 @@ def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
     missing, kept = [each for each in asked if each[0] not in found], set(found)
     if len(missing) > 1 and options.left and options.key(missing[0][1]) is not None:
         found |= _solve_batch(missing, options)
-    for place, problem in asked:
+    limit = None if math.isinf(options.left) else max(options.left, 1e-3)
+    steps = Steps(options.gap, limit) if options.rising else None
+    for n, (place, problem) in enumerate(asked):
         name = f"problems[{place}]"
         try:
-            solution = found.get(place) or _solve(problem, options)
+            solution = found.get(place)
+            if solution is None and steps is not None:
+                solution = steps.design(problem, 1 / (len(asked) - n))
+            solution = solution or _solve(problem, options)
         except MechdesignError as error:
             yield _placed(error, name)
             continue

@@ -55,7 +55,7 @@ def analytic_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float
     half, shift = D / (s * Enclosure.of(2.0)), Enclosure.rational(given) * s / D
     least = Enclosure.of(-math.inf)
     own, other = normal_mass(least, half - shift), normal_mass(least, -half - shift)
-    return Bounds(*(own - exp_of(given) * other).positive().ends)
+    return (own - exp_of(given) * other).positive().ends
 
 
 def analytic_gaussian_deviation(
@@ -112,7 +112,7 @@ def vanilla_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float)
     """
     s, D = positive(deviation, "deviation"), positive(sensitivity, "sensitivity")
     ratio = limited(epsilon) * Fraction(s) / Fraction(D)
-    return Enclosure.rational(Fraction(5, 4) * exp_upper(-ratio * ratio / 2)).ends[1]
+    return Enclosure.rational(Fraction(5, 4) * exp_upper(-ratio * ratio / 2)).ends.high
 
 
 def vanilla_gaussian_deviation(epsilon: Exact, delta: float, sensitivity: float) -> float:
@@ -133,6 +133,5 @@ def vanilla_gaussian_deviation(epsilon: Exact, delta: float, sensitivity: float)
     budget, failure = limited(epsilon), below_one(delta, "delta")
     positive(budget, "epsilon")
     root = sqrt_upper(2 * log_upper(Fraction(5, 4) / Fraction(failure)))
-    return Enclosure.rational(Fraction(positive(sensitivity, "sensitivity")) * root / budget).ends[
-        1
-    ]
+    length = Fraction(positive(sensitivity, "sensitivity"))
+    return Enclosure.rational(length * root / budget).ends.high

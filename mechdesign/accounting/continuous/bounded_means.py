@@ -84,12 +84,11 @@ class BoundedMechanism(ABC):
         given, (low, high) = finite(x, "x"), self.interval
         if not low <= given <= high:
             raise InputError("x", f"a number from {low:g} to {high:g}", shown(x))
-        return Bounds(*self.loss_enclosure(Enclosure.of(given)).ends)
+        return self.loss_enclosure(Enclosure.of(given)).ends
 
     def worst_loss(self) -> Bounds:
         """Return bounds on the largest expected loss over all inputs."""
-        found = [self.loss(x) for x in self.worst_inputs]
-        return Bounds(max(b.low for b in found), max(b.high for b in found))
+        return Bounds.largest(self.loss(x) for x in self.worst_inputs)
 
     def mean_loss(self, points: Iterable[Any], weights: Iterable[Any]) -> Bounds:
         """Return bounds on the loss averaged over a law of finitely many inputs.
@@ -109,7 +108,7 @@ class BoundedMechanism(ABC):
         if len(at) != len(shares):
             raise InputError("weights", f"{len(at)} numbers, one for each point", len(shares))
         losses = between([b.low for b in at], [b.high for b in at])
-        return Bounds(*(losses * Enclosure.of(shares)).sum().ends)
+        return (losses * Enclosure.of(shares)).sum().ends
 
     @property
     def _grown(self) -> Enclosure:
@@ -260,8 +259,7 @@ class HybridMechanism(BoundedMechanism):
         parts: list[BoundedMechanism] = [DuchiMechanism(self.epsilon)]
         if self.share.low > 0:
             parts.append(PiecewiseMechanism(self.epsilon))
-        found = [part.leakage() for part in parts]
-        return Bounds(max(b.low for b in found), max(b.high for b in found))
+        return Bounds.largest(part.leakage() for part in parts)
 
 
 class OptimalPiecewiseMechanism(BoundedMechanism):

@@ -24,6 +24,7 @@ With u = 2**-53, the rounding unit:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -66,6 +67,11 @@ class Bounds(NamedTuple):
     low: float
     high: float
 
+    @classmethod
+    def largest(cls, numbers: Iterable[Bounds]) -> Bounds:
+        """Return bounds on the largest of some numbers."""
+        return cls(*map(max, zip(*numbers, strict=True)))
+
 
 @dataclass(frozen=True, eq=False)
 class Enclosure:
@@ -93,17 +99,18 @@ class Enclosure:
         return cls(array, array)
 
     @classmethod
-    def rational(cls, value: Fraction) -> Enclosure:
-        """Return the floats on either side of a fraction.
+    def rational(cls, value: Fraction, most: Fraction | None = None) -> Enclosure:
+        """Return the floats on either side of a fraction, or of two with a number between them.
 
         Examples
         --------
         >>> bool(Enclosure.rational(Fraction(1, 4)).width == 0)
         True
         """
-        near = float(value)
-        low = near if Fraction(near) <= value else np.nextafter(near, -np.inf)
-        high = near if Fraction(near) >= value else np.nextafter(near, np.inf)
+        most = value if most is None else most
+        low, high = float(value), float(most)
+        low = low if Fraction(low) <= value else np.nextafter(low, -np.inf)
+        high = high if Fraction(high) >= most else np.nextafter(high, np.inf)
         return cls(np.asarray(low), np.asarray(high))
 
     @property
@@ -113,9 +120,9 @@ class Enclosure:
         return gap
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def ends(self) -> Bounds:
         """Both bounds of a single number, as Python floats."""
-        return float(self.low), float(self.high)
+        return Bounds(float(self.low), float(self.high))
 
     def __getitem__(self, where: Any) -> Enclosure:
         return Enclosure(self.low[where], self.high[where])
@@ -192,8 +199,7 @@ def exp_of(exponent: Fraction) -> Enclosure:
     >>> exp_of(Fraction(1)).ends == (2.718281828459045, 2.7182818284590455)
     True
     """
-    low = Enclosure.rational(exp_lower(exponent)).low
-    return Enclosure(low, Enclosure.rational(exp_upper(exponent)).high)
+    return Enclosure.rational(exp_lower(exponent), exp_upper(exponent))
 
 
 def exponential(exponent: Enclosure) -> Enclosure:
@@ -218,9 +224,8 @@ def log_of(value: Enclosure) -> Bounds:
     >>> log_of(Enclosure.of(2.0))
     Bounds(low=0.693147180559945..., high=0.693147180559945...)
     """
-    low, high = (Fraction(end) for end in value.ends)
-    least, most = Enclosure.rational(log_lower(low)), Enclosure.rational(log_upper(high))
-    return Bounds(float(least.low), float(most.high))
+    low, high = map(Fraction, value.ends)
+    return Enclosure.rational(log_lower(low), log_upper(high)).ends
 
 
 def normal_density(z: Enclosure) -> Enclosure:
@@ -229,7 +234,7 @@ def normal_density(z: Enclosure) -> Enclosure:
     Examples
     --------
     >>> normal_density(between(-1.0, 2.0)).ends
-    (0.0539909665..., 0.3989422804...)
+    Bounds(low=0.0539909665..., high=0.3989422804...)
     """
     power = -(z.square() * Enclosure.of(0.5))
     return exponential(power) * between(ROOT_LOW, ROOT_HIGH)
@@ -244,7 +249,7 @@ def normal_mass(start: Enclosure, end: Enclosure) -> Enclosure:
     Examples
     --------
     >>> normal_mass(Enclosure.of(-1.0), Enclosure.of(1.0)).ends
-    (0.68268949213..., 0.68268949213...)
+    Bounds(low=0.68268949213..., high=0.68268949213...)
     """
     inner, outer = _mass(start.high, end.low), _mass(start.low, end.high)
     return Enclosure(np.where(start.high < end.low, inner.low, 0.0), outer.high).positive()
@@ -278,11 +283,11 @@ def _mass(a: FloatArray, b: FloatArray) -> Enclosure:
 
 def _tail(z: FloatArray) -> Enclosure:
     """Return Q(z) for z >= 0, which may be infinite."""
-    low, high = np.empty_like(z), np.empty_like(z)
+    found = Enclosure(np.empty_like(z), np.empty_like(z))
     for where, tail in ((z < 2, _near_tail), (z >= 2, _far_tail)):
-        found = tail(z[where])
-        low[where], high[where] = found.low, found.high
-    return Enclosure(low, high)
+        part = tail(z[where])
+        found.low[where], found.high[where] = part.low, part.high
+    return found
 
 
 def _near_tail(z: FloatArray) -> Enclosure:

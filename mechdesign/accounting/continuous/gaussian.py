@@ -177,8 +177,8 @@ class GaussianMechanism:
         """
         noise = self.deviation_at(finite(x, "x"))
         own = Normals.single(Enclosure.of(x), noise)
-        found = [side.at(own, positive(width, "width") / 2) for side in self._sides(epsilon)]
-        return Bounds(max(float(d.low) for d in found), max(float(d.high) for d in found))
+        aim = positive(width, "width") / 2
+        return Bounds.largest(side.at(own, aim).ends for side in self._sides(epsilon))
 
     def delta(self, epsilon: Exact, width: float = 1e-6) -> Bounds:
         """Return bounds on the least delta over all inputs of the interval.
@@ -217,7 +217,7 @@ class GaussianMechanism:
             for start, end, noise in bins:
                 mean = mean + mass_between(self.law, start, end) * Enclosure.of(noise)
             mean = mean / mass_between(self.law, self.edges[0], self.edges[-1])
-        return Bounds(*(mean * between(np.nextafter(ROOT, 0), np.nextafter(ROOT, 1))).ends)
+        return (mean * between(np.nextafter(ROOT, 0), np.nextafter(ROOT, 1))).ends
 
     def _sides(self, epsilon: Exact) -> tuple[_Side, _Side]:
         given = limited(epsilon)

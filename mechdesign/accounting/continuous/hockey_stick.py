@@ -108,7 +108,7 @@ def hockey_stick(f: Law, g: Law, gamma: Enclosure, width: float) -> Enclosure:
     >>> from mechdesign.accounting.continuous.normal_laws import Normals
     >>> f, g = (Normals.single(Enclosure.of(mean), 1.0) for mean in (0.0, 1.0))
     >>> hockey_stick(f, g, Enclosure.of(1.0), 1e-9).ends  # their distance in total variation
-    (0.38292492..., 0.38292492...)
+    Bounds(low=0.38292492..., high=0.38292492...)
     """
     found = excess(f, g, gamma, width)
     runs = (f.mass(found.starts, found.ends) - gamma * g.mass(found.starts, found.ends)).sum()

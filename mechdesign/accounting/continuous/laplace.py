@@ -216,10 +216,10 @@ def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
     positive(given, "epsilon")
     reach = Fraction(max(points)) - Fraction(min(points))
     if given >= log_upper(1 / least):
-        return Enclosure.rational(reach / given).ends[1]
+        return Enclosure.rational(reach / given).ends.high
     rise = max(exp_lower(given) - 1, given) / (1 - least)
     # ln(1 + v) >= v / (1 + v) > 0, where v is too small for the logarithm's digits
-    return Enclosure.rational(reach / max(log_lower(1 + rise), rise / (1 + rise))).ends[1]
+    return Enclosure.rational(reach / max(log_lower(1 + rise), rise / (1 + rise))).ends.high
 
 
 def least_laplace_scale(

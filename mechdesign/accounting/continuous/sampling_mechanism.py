@@ -113,7 +113,7 @@ class SamplingMechanism:
                 (exp_upper(-given), exp_lower(given)),
             )
         )
-        return Bounds(float(Enclosure.rational(low).low), float(Enclosure.rational(high).high))
+        return Enclosure.rational(low, high).ends
 
     def channel(self, prior: Prior) -> Channel:
         """Return the mechanism on finitely many inputs: keep I + (1 - keep) 1 P.

@@ -218,8 +218,8 @@ def by_definition(case: Implication) -> Bound:
 
 def best_bound(notion: Notion, target: Notion, prior: Prior | None) -> tuple[float, str] | None:
     """Return the least bound of all theorems that apply, and its source; None if none applies."""
-    applied = (theorem for theorem in BOUNDS if theorem.applies(notion, target))
     case = Implication(notion, target, prior)
+    applied = [each for each in BOUNDS if each.applies(notion, target)]
     found = [(theorem.value(case), theorem.source) for theorem in applied]
     least, source = min(found, default=(math.inf, ""))
     if least == math.inf:
@@ -245,14 +245,8 @@ def _largest_minimum(priors: PriorSet) -> float:
     """
     vertices = np.array([[float(p) for p in vertex] for vertex in priors.vertices()])
     n, k = vertices.shape
-    found: Any = called(
-        "HiGHS",
-        scipy.optimize.linprog,
-        np.append(np.zeros(n), -1.0),
-        np.hstack([-vertices.T, np.ones((k, 1))]),
-        np.zeros(k),
-        np.append(np.ones(n), 0.0)[None, :],
-        [1.0],
-    )
+    goal, sums = np.append(np.zeros(n), -1.0), np.append(np.ones(n), 0.0)[None, :]
+    rows = np.hstack([-vertices.T, np.ones((k, 1))])
+    found: Any = called("HiGHS", scipy.optimize.linprog, goal, rows, np.zeros(k), sums, [1.0])
     mixture = np.maximum(checked("HiGHS", found.x, (n + 1,))[:n], 0)
     return float((mixture / mixture.sum() @ vertices).min()) * (1 - ROUNDING)

@@ -16,7 +16,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.optimize
+from scipy.optimize import linprog
+from scipy.sparse.csgraph import shortest_path
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.channel import Channel
@@ -29,7 +30,7 @@ from mechdesign.repair import repair
 __all__ = ["ExtremalColumns"]
 
 
-TOLERANCE = 1e-10
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 SOME = 1e-9
 """A form that reaches this, on a ray of sum 1, is not zero."""
@@ -60,11 +61,8 @@ class ExtremalColumns:
         """Return the rays of a cone."""
         G, k = cone.matrix().toarray(), cone.size
         classes = cone.equal_classes()
-        first = {int(c): x for x, c in reversed(list(enumerate(classes)))}
-        same = [(x, first[int(c)]) for x, c in enumerate(classes) if first[int(c)] != x]
-        H = np.zeros((len(same), k))
-        for row, (x, other) in enumerate(same):
-            H[row, [x, other]] = 1, -1
+        first = np.unique(classes, return_index=True)[1][classes]
+        H = (np.eye(k) - np.eye(k)[first])[first != np.arange(k)]
         return cls(cone, G, H)
 
     def worst(self, left: FloatArray, right: FloatArray) -> tuple[float, FloatArray]:
@@ -75,7 +73,7 @@ class ExtremalColumns:
         SolverError
             If the ratio is finite and too large for floats, about e**18.
         """
-        found = self._solve(left, right)
+        found = _program(left, self.matrix, self.equal, right)
         if found.status == 0:
             column = checked("HiGHS", found.x, left.shape)
             return float(left @ column), np.maximum(column, 0)
@@ -94,14 +92,10 @@ class ExtremalColumns:
         A row of G with one negative coefficient asks for that entry where any other counts.
         """
         one = (self.matrix < 0).sum(axis=1) == 1
-        needed: BoolArray = np.eye(self.cone.size, dtype=bool)
+        needed = np.eye(self.cone.size, dtype=bool)
         for row in self.matrix[one]:
             needed[row > 0, row.argmin()] = True
-        while True:
-            wider = needed | ((needed.astype(int) @ needed.astype(int)) > 0)
-            if (wider == needed).all():
-                return needed
-            needed = wider
+        return np.isfinite(shortest_path(needed, unweighted=True))
 
     def _without(self, left: FloatArray, barred: BoolArray) -> FloatArray | None:
         """Return a ray that is 0 on some inputs and has left . r > 0; None if there is none.
@@ -115,39 +109,13 @@ class ExtremalColumns:
         G = self.matrix[:, free]
         size = np.abs(G).max(axis=1, initial=0.0)
         rows = G[size > 0] / size[size > 0, None]
-        found: Any = called(
-            "HiGHS",
-            scipy.optimize.linprog,
-            -left[free],
-            rows,
-            np.zeros(len(rows)),
-            np.vstack([self.equal[:, free], np.ones(int(free.sum()))]),
-            np.append(np.zeros(len(self.equal)), 1.0),
-        )
+        found = _program(left[free], rows, self.equal[:, free], np.ones(int(free.sum())))
         if found.status != 0 or -found.fun < SOME:
             return None
         ray = np.zeros(len(left))
         kept = checked("HiGHS", found.x, (int(free.sum()),))
         ray[free] = np.where(kept > DUST, kept, 0.0)
         return ray
-
-    def _solve(self, left: FloatArray, right: FloatArray) -> Any:
-        sums = np.vstack([self.equal, right])
-        wanted = np.append(np.zeros(len(self.equal)), 1.0)
-        solver: Any = scipy.optimize.linprog
-        return called(
-            "HiGHS",
-            solver,
-            -left,
-            self.matrix,
-            np.zeros(self.matrix.shape[0]),
-            sums,
-            wanted,
-            options={
-                "primal_feasibility_tolerance": TOLERANCE,
-                "dual_feasibility_tolerance": TOLERANCE,
-            },
-        )
 
     def channel(self, ray: FloatArray, domain: Domain) -> Channel:
         """Return a private channel with a column in proportion to a ray: (t r, 1 - t r), exact."""
@@ -159,3 +127,18 @@ class ExtremalColumns:
         t = most / 2
         numerators, kept = repair(self.cone, np.column_stack([t * r, 1 - t * r]))
         return Channel(numerators, inputs=domain, outputs=kept)
+
+
+def _program(goal: FloatArray, rows: FloatArray, equal: FloatArray, unit: FloatArray) -> Any:
+    """Maximize goal . r where rows r <= 0, equal r = 0 and unit . r = 1, r >= 0."""
+    solver: Any = linprog
+    return called(
+        "HiGHS",
+        solver,
+        -goal,
+        rows,
+        np.zeros(len(rows)),
+        np.vstack([equal, unit]),
+        np.append(np.zeros(len(equal)), 1.0),
+        options=TOLERANCES,
+    )

@@ -92,7 +92,7 @@ def capacity(channel: Channel) -> Capacity:
     lower, upper = _divergences(channel, law)
     low = max(ZERO, sum((w * d for w, d in zip(law, lower, strict=True)), ZERO))
     prior = Prior(dict(zip(channel.inputs.labels, law, strict=True)))
-    return Capacity(Enclosure.rational(low).ends[0], float_above(max(ZERO, *upper)), prior)
+    return Capacity(Enclosure.rational(low).ends.low, float_above(max(ZERO, *upper)), prior)
 
 
 def _best_law(Q: FloatArray) -> FloatArray:
@@ -224,7 +224,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     low = max(ZERO, *(low for low, _ in gains))
     if k == 2:
         most = min(most, gains[0][1])
-    return Bounds(Enclosure.rational(low).ends[0], float_above(max(ZERO, most)))
+    return Bounds(Enclosure.rational(low).ends.low, float_above(max(ZERO, most)))
 
 
 def _best_share(e: float) -> float:

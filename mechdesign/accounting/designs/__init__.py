@@ -1,0 +1,1 @@
+"""Designs whose reports keep a central budget, shuffled or added up."""
