@@ -18,11 +18,12 @@ import numpy.typing as npt
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain, Label, clean_label, whole_number
 from mechdesign.errors import InputError, shown, shown_kind
-from mechdesign.labels import aligned, clean_labels, data_frame, places, split_matrix
+from mechdesign.kernel.documents import FORMAT, VERSION, digest
+from mechdesign.labels import aligned, clean_labels, data_frame, places, plain_label, split_matrix
 from mechdesign.matrices.stochastic import BITS, rounded_rows, whole_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.refinement.result import Refinement, refinement
-from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn
+from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn, tallied
 from mechdesign.sampling import AliasTable, Randomness, Source, source_of
 from mechdesign.text import Table, format_table, html_lines, html_matrix
 from mechdesign.writing.atomic import write_atomically
@@ -69,7 +70,16 @@ class Channel:
     no   0.2500  0.7500
     """
 
-    __slots__ = ("_alphabet", "_bits", "_hash", "_inputs", "_numerators", "_outputs", "_table")
+    __slots__ = (
+        "_alphabet",
+        "_bits",
+        "_digest",
+        "_hash",
+        "_inputs",
+        "_numerators",
+        "_outputs",
+        "_table",
+    )
 
     def __init__(
         self,
@@ -87,6 +97,7 @@ class Channel:
         self._outputs = _outputs(outputs, table.shape[1])
         # made when they are first used
         self._hash: int | None = None
+        self._digest: str | None = None
         self._alphabet: Labels | None = None
         self._table: AliasTable | None = None
 
@@ -229,7 +240,31 @@ class Channel:
     def tally(self, reports: Reports) -> Tally:
         """Count how often each output was reported."""
         counts = self.alphabet.count(reports.data)
-        return Tally(check_counts(counts, len(self.outputs)), len(reports), reports.simulated)
+        return tallied(self, reports, check_counts(counts, len(self.outputs)))
+
+    def document(self) -> dict[str, Any]:
+        """Return what a file of the channel holds that claims nothing."""
+        document: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+        document["problem"] = {"domain": self.inputs.to_table()}
+        document["channel"] = {
+            "inputs": [plain_label(x) for x in self.inputs],
+            "outputs": [plain_label(y) for y in self.outputs],
+            "matrix": self.matrix.tolist(),
+            "bits": self.bits,
+            "numerators": [list(map(str, row)) for row in self.numerators.tolist()],
+        }
+        document["digest"] = digest(document)
+        return document
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the integers and the labels, in hexadecimal: the same whoever designed it.
+
+        Reports and tallies carry it, so that they are not read by another channel.
+        """
+        if self._digest is None:
+            self._digest = self.document()["digest"].removeprefix("sha256:")
+        return self._digest
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
         """Return the exact law of the output, one probability for each output.

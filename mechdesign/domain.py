@@ -41,6 +41,9 @@ CELL = re.compile("[0-9]{1,9}")
 MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.0{1,9})?")
 """A date and time without a zone, to the second."""
 
+WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.0)?")
+"""A whole number as text, also as a column of floats is written."""
+
 MIDNIGHT = "00:00:00"
 
 
@@ -367,7 +370,8 @@ class Domain:
     def find_texts(self, texts: Sequence[str]) -> Int64Array:
         """Return the positions of labels given as text; -1 for a text that is no label.
 
-        A point of a grid may be given by its number, row by row. Where the domain is points, a pair
+        A whole number may be given with ``.0`` or without, also where labels are text. A point of a
+        grid may be given by its number, row by row. Where the domain is points, a pair
         of coordinates stands for the point that is nearest. A date and time without a zone, whose
         fraction of a second is zero, may be given with it or without; at midnight it may stand for
         the date, as which libraries hold a date that has no type of its own.
@@ -409,6 +413,9 @@ class Domain:
                 place = self._by_number.get(as_fraction(text))
         if place is None and self.grid_shape is not None and CELL.fullmatch(text):
             place = int(text) if int(text) < len(self) else None
+        whole = WHOLE.fullmatch(text) if place is None else None
+        if whole is not None:
+            place = self._text_index().get(whole[1] if whole[2] else f"{text}.0")
         moment = MOMENT.fullmatch(text) if place is None else None
         if moment is not None:
             date, time = moment.groups()

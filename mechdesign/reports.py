@@ -5,7 +5,7 @@ from __future__ import annotations
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, overload, runtime_checkable
 
@@ -210,6 +210,8 @@ class Reports(Sequence[Any]):
         How to read it.
     simulated
         Whether they were drawn from a seed: not for release.
+    digest
+        The SHA-256 of the channel or mechanism that drew them; None where that is not known.
 
     Examples
     --------
@@ -221,6 +223,7 @@ class Reports(Sequence[Any]):
     data: AnyArray
     alphabet: Alphabet
     simulated: bool
+    digest: str | None = None
 
     def __len__(self) -> int:
         return len(self.data)
@@ -236,7 +239,7 @@ class Reports(Sequence[Any]):
         if is_whole(place):
             n = range(len(self))[place]  # an IndexError beyond the end
             return self.alphabet.labels(self.data[n : n + 1])[0]
-        return Reports(self.data[place], self.alphabet, self.simulated)
+        return replace(self, data=self.data[place])
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.labels())
@@ -276,6 +279,9 @@ class Tally:
         How many reports were counted.
     simulated
         Whether any of them was drawn from a seed.
+    digest
+        The SHA-256 of the channel or mechanism whose reports they are; None where that is not
+        known. Tallies of different channels do not add up.
 
     Examples
     --------
@@ -286,6 +292,7 @@ class Tally:
     counts: Int64Array
     total: int
     simulated: bool = False
+    digest: str | None = None
 
     @classmethod
     def of(cls, counts: Any) -> Tally:
@@ -308,10 +315,13 @@ class Tally:
         if self.counts.shape != other.counts.shape:
             given = f"{other.counts.shape} beside {self.counts.shape}"
             raise InputError("tally", "counts of the same mechanism", given)
+        if self.digest is not None:
+            check_digest(other.digest, self.digest, "tally", "estimate_groups joins two channels")
         return Tally(
             self.counts + other.counts,
             self.total + other.total,
             self.simulated or other.simulated,
+            self.digest or other.digest,
         )
 
     __radd__ = __add__
@@ -328,6 +338,10 @@ class Sampler(Protocol):
     def alphabet(self) -> Alphabet:
         """The reports that it may send."""
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of its exact law and its labels, in hexadecimal."""
+
     def draw(self, inputs: Any, source: Source, /) -> AnyArray:
         """Return one report for each input, with exactly the stated probabilities."""
 
@@ -338,7 +352,19 @@ def drawn(sampler: Sampler, inputs: AnyArray, source: Source) -> Reports:
     data = np.empty((len(inputs), *none.shape[1:]), dtype=none.dtype)
     for piece in pieces(len(inputs)):
         data[piece] = sampler.draw(inputs[piece], source.of(piece))
-    return Reports(data, sampler.alphabet, source.simulated)
+    return Reports(data, sampler.alphabet, source.simulated, sampler.digest)
+
+
+def tallied(sampler: Sampler, reports: Reports, counts: Int64Array) -> Tally:
+    """Return the tally of reports of a sampler, from their counts.
+
+    Raises
+    ------
+    InputError
+        If the reports are of another channel.
+    """
+    check_digest(reports.digest, sampler.digest)
+    return Tally(counts, len(reports), reports.simulated, sampler.digest)
 
 
 @runtime_checkable
@@ -354,6 +380,10 @@ class ReportSource(Protocol):
         """The reports that it may send."""
 
     @property
+    def digest(self) -> str:
+        """The SHA-256 of its exact law and its labels, in hexadecimal."""
+
+    @property
     def bits_per_report(self) -> float:
         """The base-2 logarithm of the number of reports."""
 
@@ -362,6 +392,42 @@ class ReportSource(Protocol):
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports."""
+
+
+STAMP = 16
+"""Digits of a digest by which a report in a row, or an error, names its channel."""
+
+UNCHECKED = "check=False, or --unchecked, reads them all the same"
+
+
+def check_digest(
+    stated: str | None, digest: str, key: str = "reports", hint: str = UNCHECKED
+) -> None:
+    """Raise InputError if reports state another channel than the one of a digest.
+
+    Parameters
+    ----------
+    stated
+        The digest of the channel that drew the reports, or its first 16 digits or more; None where
+        it is not known.
+    digest
+        That of the channel by which they are read.
+    key, hint
+        For the error.
+
+    Examples
+    --------
+    >>> check_digest(None, "0f" * 32)
+    >>> check_digest("0f" * 8, "0f" * 32)
+    >>> check_digest("1e" * 32, "0f" * 32, hint="")
+    Traceback (most recent call last):
+    mechdesign.errors.InputError: reports: expected reports of the channel 0f0f0f0f0f0f0f0f, given
+    those of the channel 1e1e1e1e1e1e1e1e
+    """
+    if stated is not None and (len(stated) < STAMP or not digest.startswith(stated)):
+        whole = len(stated) >= STAMP and set(stated) <= set("0123456789abcdef")
+        given = f"those of the channel {stated[:STAMP]}" if whole else "reports of no known channel"
+        raise InputError(key, f"reports of the channel {digest[:STAMP]}", given, hint)
 
 
 def value_array(labels: Sequence[Any]) -> AnyArray:

@@ -46,8 +46,16 @@ def printable(value: object) -> str:
 
 
 def shortened(value: object, most: int) -> str:
-    """Return printable text of at most so many characters."""
+    """Return printable text of at most so many characters, quoted if it begins or ends in spaces.
+
+    Examples
+    --------
+    >>> shortened("red", 24), shortened("red ", 24)
+    ('red', "'red '")
+    """
     text = printable(value)
+    if text != text.strip():
+        text = repr(text)
     return text if len(text) <= most else text[: most - 1] + "…"
 
 

@@ -120,6 +120,11 @@ def add_commands(commands: Commands) -> None:
     privatize.add_argument(
         "--force", action="store_true", help="replace the target, if there is one"
     )
+    privatize.add_argument(
+        "--stamp",
+        action="store_true",
+        help="beside each column of reports, a column NAME_channel_sha256 that states its channel",
+    )
     privatize.set_defaults(run=_privatize)
 
     estimate = commands.add_parser("estimate", help="estimate frequencies from a file of reports")
@@ -149,6 +154,11 @@ def add_commands(commands: Commands) -> None:
     )
     estimate.add_argument("--plot", metavar="PICTURE", help="draw it (PNG, PDF or SVG)")
     estimate.add_argument("--csv", metavar="OUT.csv", help="write it as a table")
+    estimate.add_argument(
+        "--unchecked",
+        action="store_true",
+        help="also read reports that state another channel, or that no records explain",
+    )
     estimate.set_defaults(run=_estimate)
 
     for command in (privatize, estimate):
@@ -273,6 +283,7 @@ def _privatize(options: argparse.Namespace) -> int:
             one_each=options.one_each,
             form=options.format,
             force=options.force,
+            stamp=options.stamp,
             unknown=options.unknown,
             missing=options.missing,
             keep=options.keep,
@@ -375,6 +386,7 @@ def _estimate(options: argparse.Namespace) -> int:
             options.source,
             form=options.format,
             one_each=options.one_each,
+            check=not options.unchecked,
             separator=options.separator,
             spreadsheet_safe=options.spreadsheet_safe,
             progress=bar,
@@ -383,7 +395,13 @@ def _estimate(options: argparse.Namespace) -> int:
     for name, tally in tallies.items():
         average = _mean_read(saved, tally, options.target)
         try:
-            made = estimate(mechanism, tally, method=options.method, target=options.target)
+            made = estimate(
+                mechanism,
+                tally,
+                method=options.method,
+                target=options.target,
+                check=not options.unchecked,
+            )
             quantiles = [made.quantile(q, options.confidence) for q in options.quantiles]
         except InputError as error:
             about_reports = error.key.partition("[")[0] in ("reports", "tally")

@@ -16,7 +16,6 @@ from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
 from mechdesign.files import SavedMechanism
-from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.mechanisms import LIPRandomizedResponse, Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
@@ -96,7 +95,7 @@ def client_table(saved: SavedMechanism) -> dict[str, Any]:
         raise UnsupportedError("client", expected, name, hint)
     table: dict[str, Any] = {
         **FORMAT,
-        "digest": mechanism_digest(mechanism),
+        "digest": mechanism.digest,
         "privacy": saved.document.get("privacy", []),
         "inputs": _texts(mechanism.inputs),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -20,11 +21,12 @@ from mechdesign.continuous.rounding import Cells, Rounding, rounding_of
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
+from mechdesign.kernel.documents import digest
 from mechdesign.kernel.names.losses import MeanSquaredDistance
 from mechdesign.kernel.rounding.moments import mass
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Reports, Tally, drawn
+from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn, tallied
 from mechdesign.sampling import Randomness, Source, source_of
 from mechdesign.text import format_table, html_lines, html_matrix
 
@@ -277,7 +279,8 @@ class ContinuousChannel:
 
     def tally(self, reports: Reports) -> Tally:
         """Count how often each output was reported."""
-        return self._nodes.tally(reports)
+        counts = check_counts(self.alphabet.count(reports.data), len(self.outputs))
+        return tallied(self, reports, counts)
 
     def node_prior(self, law: Law) -> Prior:
         """Return the law of the node of an input with a given law: P_i = E w_i(X).
@@ -400,6 +403,12 @@ class ContinuousChannel:
         axes = [[end_text(point) for point in axis] for axis in self.axes]
         points = axes[0] if len(axes) == 1 else axes
         return {**self._domain.to_table(), "kind": self.kind, "points": points}
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the rounding and the nodes; see :attr:`mechdesign.Channel.digest`."""
+        document = {**self.to_table(), "nodes": self._nodes.document()}
+        return digest(document).removeprefix("sha256:")
 
     @property
     def _rounded(self) -> str:

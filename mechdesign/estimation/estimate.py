@@ -16,7 +16,13 @@ from mechdesign.errors import InputError, choose
 from mechdesign.estimation.continuous.histogram import ContinuousEstimate
 from mechdesign.estimation.estimands import Moments, check_target
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
-from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, model_of
+from mechdesign.estimation.report_models import (
+    DistinctReports,
+    ReportData,
+    ReportModel,
+    model_of,
+    undigested,
+)
 from mechdesign.estimation.result import Deviation, Estimate
 from mechdesign.estimation.scores import Scores
 from mechdesign.prior import Prior, prior_on
@@ -89,6 +95,7 @@ def estimate(
     target: str = "population",
     tolerance: float | None = None,
     progress: Progress | None = None,
+    check: bool = True,
 ) -> Estimate:
     """Estimate the distribution of the inputs from reports.
 
@@ -123,11 +130,22 @@ def estimate(
         min(1e-9, 1e-3 / n), and 1e-2 for noise on more inputs than a matrix is written out for.
     progress
         For maximum likelihood, called at every step with the number of steps and the gap.
+    check
+        Whether reports are refused that state another channel, by its digest, or that no
+        distribution of the inputs explains under this one: of reports that the channel drew at most
+        one collection in a million, whatever the records are. Structured mechanisms with more than
+        2**18 expected counts are not tested so.
 
     Raises
     ------
     InputError
         If the reports do not fit the mechanism, or do not determine the distribution.
+
+    Notes
+    -----
+    Without a digest only what no records explain can be refused. The reports of a channel whose
+    categories are permuted, and those of one that is this one with noise added, are explained by
+    other records.
     UnsupportedError
         If a mechanism is too large for maximum likelihood.
 
@@ -150,6 +168,7 @@ def estimate(
         raise InputError("reports", "reports, or counts in place of them", given)
     if counts is not None:
         reports = model.read_counts(counts)
+    reports = model.checked(reports) if check else undigested(reports)
     task = SourceTask(model.inputs, prior, target, tolerance, progress, model, reports)
     found = estimator(task)
     below = int((abs(found.values) < found.standard_errors).sum())

@@ -18,7 +18,13 @@ from mechdesign.estimation.pooling import (
     JointLeastSquares,
     PooledEstimate,
 )
-from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, model_of
+from mechdesign.estimation.report_models import (
+    DistinctReports,
+    ReportData,
+    ReportModel,
+    model_of,
+    undigested,
+)
 from mechdesign.estimation.result import Estimate
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource, Tally
@@ -90,6 +96,7 @@ def estimate_groups(
     target: str = "population",
     tolerance: float | None = None,
     progress: Progress | None = None,
+    check: bool = True,
 ) -> Estimate:
     """Estimate one distribution from groups whose reports come from different mechanisms.
 
@@ -117,7 +124,7 @@ def estimate_groups(
         The reference distribution; default uniform.
     target
         ``"population"`` or ``"respondents"``; maximum likelihood estimates the population only.
-    tolerance, progress
+    tolerance, progress, check
         As for :func:`estimate`.
 
     Raises
@@ -138,14 +145,19 @@ def estimate_groups(
     """
     check_target(target)
     estimator = choose(METHODS, method, "method")
-    models, reports = _checked(groups)
+    models, reports = _models(groups)
+    for g, model in enumerate(models):
+        try:
+            reports[g] = model.checked(reports[g]) if check else undigested(reports[g])
+        except InputError as error:
+            raise error.inside_file(f"groups[{g}]") from None
     prior = None if prior is None else prior_on(prior, models[0].inputs)
     return estimator(
         GroupTask(models[0].inputs, prior, target, tolerance, progress, models, reports)
     )
 
 
-def _checked(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
+def _models(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
     """Return the models and the reports of the groups, all on one domain."""
     if not isinstance(groups, Sequence) or len(groups) == 0:
         raise InputError("groups", "a list of pairs (mechanism, reports)", shown(groups))

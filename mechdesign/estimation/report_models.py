@@ -6,8 +6,9 @@ scores of an unbiased estimate; it need not know which kind of source the report
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,24 @@ from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.estimation.fit import LEVEL, fit_p_value
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
 from mechdesign.estimation.scores import MechanismScores, Scores
 from mechdesign.labels import aligned, labels_of, split
 from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Reports, ReportSource, Tally, check_counts, reports_of
+from mechdesign.reports import (
+    UNCHECKED,
+    Labels,
+    Reports,
+    ReportSource,
+    Tally,
+    check_counts,
+    check_digest,
+    reports_of,
+)
 
-__all__ = ["DistinctReports", "ReportData", "ReportModel", "model_of"]
+__all__ = ["DistinctReports", "ReportData", "ReportModel", "model_of", "undigested"]
 
 
 ReportData = Any
@@ -35,6 +46,12 @@ COUNTS = "plain counts go in as counts=..., or as Tally.of(...)"
 MOST_ENTRIES, MOST_INPUTS = 1 << 21, 1 << 12
 """Probabilities of a structured mechanism that are written out at most, and its inputs, for which
 the standard errors take a square matrix."""
+
+
+MOST_TESTED = 1 << 18
+"""Expected counts of a structured mechanism up to which it is tested whether reports fit."""
+
+LEAST_P = 1e-300
 
 
 @dataclass(frozen=True)
@@ -83,8 +100,9 @@ class DistinctReports:
 class ReportModel(ABC):
     """The source of some reports, with what estimation needs to know of it."""
 
-    def __init__(self, source: ReportSource) -> None:
+    def __init__(self, source: ReportSource, digest: str | None = None) -> None:
         self.source, self.inputs = source, source.inputs
+        self.digest = source.digest if digest is None else digest
 
     def as_reports(self, reports: ReportData) -> Reports | Tally:
         """Return a tally as it is, and everything else as reports of this mechanism.
@@ -111,10 +129,35 @@ class ReportModel(ABC):
             If there are none, they are of another mechanism, or one can never be sent.
         """
         given = self.as_reports(reports)
-        tally = given if isinstance(given, Tally) else self.source.tally(given)
+        check_digest(given.digest, self.digest)
+        tally = given if isinstance(given, Tally) else self.source.tally(undigested(given))
         if tally.total < 1:
             raise InputError("reports", "at least one report", "none")
         return tally
+
+    def checked(self, reports: ReportData) -> Reports | Tally:
+        """Return the reports, which some distribution of the inputs explains.
+
+        Raises
+        ------
+        InputError
+            If none does, in a test of level 1e-6.
+        """
+        found, expected = self.as_reports(reports), self.expected_counts()
+        tally, alphabet = self.tally(found), self.source.alphabet
+        if expected is None:
+            return found
+        diameter = math.sqrt(2 if isinstance(alphabet, Labels) else alphabet.n_counts)
+        p = fit_p_value(expected, tally.counts, tally.total, diameter)
+        if p < LEVEL:
+            wanted = "reports that some distribution of the inputs explains"
+            given = f"others (p < {max(p, LEAST_P):.1e}): of another channel, or no reports"
+            raise InputError("reports", wanted, given, UNCHECKED)
+        return found
+
+    def expected_counts(self) -> FloatArray | None:
+        """Return ``(n_inputs, n_counts)`` expected counts of a report; None for too many."""
+        return self.matrix
 
     @property
     def matrix(self) -> FloatArray | None:
@@ -156,8 +199,8 @@ class ReportModel(ABC):
 class ChannelModel(ReportModel):
     """A channel: its counts are those of its outputs, its scores are by least squares."""
 
-    def __init__(self, channel: Channel) -> None:
-        super().__init__(channel)
+    def __init__(self, channel: Channel, digest: str | None = None) -> None:
+        super().__init__(channel, digest)
         self.channel = channel
 
     @property
@@ -205,6 +248,12 @@ class MechanismModel(ReportModel):
         super().__init__(mechanism)
         self.mechanism = mechanism
 
+    def tally(self, reports: ReportData) -> Tally:
+        """Return the counts, which must be as many as the mechanism has."""
+        tally = super().tally(reports)
+        self.mechanism.counted(tally)
+        return tally
+
     def read_counts(self, counts: Any) -> Tally:
         """Refuse plain counts, whose meaning is up to the mechanism."""
         raise InputError("counts", "none for a Mechanism, but a Tally", shown(counts))
@@ -241,6 +290,13 @@ class MechanismModel(ReportModel):
 
         columns = LinearOperator((k, len(sent)), means, outputs, dtype=np.float64)
         return DistinctReports(columns, counts.astype(np.float64), tally.simulated)
+
+    def expected_counts(self) -> FloatArray | None:
+        """Return the expected counts, one input after the other."""
+        k = len(self.inputs)
+        if k * self.mechanism.alphabet.n_counts > MOST_TESTED:
+            return None
+        return np.array([self.mechanism.expected_counts(weights) for weights in np.eye(k)])
 
     def _sent(self, reports: ReportData) -> tuple[Tally, AnyArray, AnyArray]:
         """Return the tally, the distinct reports, and how often each was sent."""
@@ -283,6 +339,11 @@ class MechanismModel(ReportModel):
         )
 
 
+def undigested(reports: ReportData) -> ReportData:
+    """Return reports that state no channel."""
+    return replace(reports, digest=None) if isinstance(reports, Reports | Tally) else reports
+
+
 def model_of(source: Any) -> ReportModel:
     """Return the model of a Channel or a Mechanism; of a continuous channel, that of its nodes.
 
@@ -300,7 +361,7 @@ def model_of(source: Any) -> ReportModel:
     (0.7, 1.45)
     """
     if isinstance(source, ContinuousChannel):
-        return ChannelModel(source.nodes)
+        return ChannelModel(source.nodes, source.digest)
     if isinstance(source, Channel):
         return ChannelModel(source)
     if isinstance(source, Mechanism):

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
-from mechdesign.domain import plain_label
 from mechdesign.errors import CertificateError, InputError, LimitError
 from mechdesign.files.problems import read_domain
 from mechdesign.files.reading import read_json_text
-from mechdesign.kernel import Verified, digest, parse, verify
-from mechdesign.kernel.documents import FORMAT, VERSION
+from mechdesign.kernel import Verified, parse, verify
+from mechdesign.kernel.documents import FORMAT
 from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SavedChannel",
     "SavedMechanism",
-    "bare_document",
     "checked_channel",
     "load_channel",
     "read_document",
@@ -98,24 +96,9 @@ def save_bare_channel(channel: Channel, path: str | os.PathLike[str]) -> dict[st
     InputError
         If the file cannot be written.
     """
-    document = bare_document(channel)
+    document = channel.document()
     verify(document)
     write_atomically(Path(path), _text(document))
-    return document
-
-
-def bare_document(channel: Channel) -> dict[str, Any]:
-    """Return what a file of a channel holds that claims nothing."""
-    document: dict[str, Any] = {"format": FORMAT, "version": VERSION}
-    document["problem"] = {"domain": channel.inputs.to_table()}
-    document["channel"] = {
-        "inputs": [plain_label(x) for x in channel.inputs],
-        "outputs": [plain_label(y) for y in channel.outputs],
-        "matrix": channel.matrix.tolist(),
-        "bits": channel.bits,
-        "numerators": [list(map(str, row)) for row in channel.numerators.tolist()],
-    }
-    document["digest"] = digest(document)
     return document
 
 

@@ -15,15 +15,13 @@ from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
 from mechdesign.files.channels import (
     SavedMechanism,
-    bare_document,
     checked_channel,
     save_bare_channel,
     save_solution,
     verified_file,
 )
 from mechdesign.files.problems import read_domain
-from mechdesign.kernel import digest, verify
-from mechdesign.kernel.documents import FORMAT, VERSION
+from mechdesign.kernel import verify
 from mechdesign.notions import NOTIONS
 from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
@@ -34,8 +32,6 @@ if TYPE_CHECKING:
 __all__ = [
     "SavedMechanism",
     "load_mechanism",
-    "mechanism_digest",
-    "mechanism_document",
     "save",
     "save_mechanism",
 ]
@@ -83,29 +79,10 @@ def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> dict[s
     CertificateError
         If it is not a mechanism that the checker accepts.
     """
-    document = mechanism_document(mechanism)
+    document = mechanism.document()
     verify(document)
     write_atomically(Path(path), json.dumps(document, indent=1) + "\n")
     return document
-
-
-def mechanism_document(mechanism: Mechanism) -> dict[str, Any]:
-    """Return the content of a mechanism file: the notion, the integer parameters, the inputs."""
-    document = {"format": FORMAT, "version": VERSION, **mechanism.to_table()}
-    document["digest"] = digest(document)
-    return document
-
-
-def mechanism_digest(mechanism: Channel | Mechanism | ContinuousChannel) -> str:
-    """Return the SHA-256 of the drawing parameters, in hexadecimal; it ignores the design."""
-    if isinstance(mechanism, ContinuousChannel):
-        nodes = bare_document(mechanism.nodes)
-        document = {"digest": digest({**mechanism.to_table(), "nodes": nodes})}
-    elif isinstance(mechanism, Channel):
-        document = bare_document(mechanism)
-    else:
-        document = mechanism_document(mechanism)
-    return str(document["digest"]).removeprefix("sha256:")
 
 
 def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:

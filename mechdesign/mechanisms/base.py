@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -17,12 +18,12 @@ from mechdesign.channel import BITS, Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
-from mechdesign.kernel.documents import Claim
+from mechdesign.kernel.documents import FORMAT, VERSION, Claim, digest
 from mechdesign.kernel.schema import write
 from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior, prior_on
-from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts, drawn
+from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts, drawn, tallied
 from mechdesign.sampling import Randomness, Source, source_of
 
 __all__ = [
@@ -112,6 +113,17 @@ class Mechanism(ABC):
             "law": {"kind": self.name, **_as_text(self.parameters())},
             "problem": problem,
         }
+
+    def document(self) -> dict[str, Any]:
+        """Return what a mechanism file holds: the notion, the integer parameters, the inputs."""
+        document = {"format": FORMAT, "version": VERSION, **self.to_table()}
+        document["digest"] = digest(document)
+        return document
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the law and the inputs, in hexadecimal; see :attr:`Channel.digest`."""
+        return str(self.document()["digest"]).removeprefix("sha256:")
 
     @abstractmethod
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
@@ -253,7 +265,7 @@ class Mechanism(ABC):
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports."""
-        return Tally(self.count(reports.data), len(reports), reports.simulated)
+        return tallied(self, reports, self.count(reports.data))
 
     def probability(self, x: Any, y: Any) -> Fraction:
         """Return the exact probability of the report y at the input label x."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.exact import fraction_text
+from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.kernel.names.ratios import ContextAware as Words
 from mechdesign.labels import aligned, by_label, split_matrix
-from mechdesign.notions.base import Notion, budget, is_infinite
+from mechdesign.notions.base import Notion, is_infinite
 from mechdesign.prior import Prior
 
 __all__ = ["ContextAwareLDP"]
@@ -104,6 +104,8 @@ matrix = [
 
 def _row(x: int, row: Iterable[Any]) -> tuple[Fraction | None, ...]:
     return tuple(
-        None if is_infinite(entry) else budget(entry, f"matrix[{x}][{other}]")
+        None
+        if is_infinite(entry)
+        else as_fraction(entry, f"matrix[{x}][{other}]", expected="a number in [0, inf]", least=0)
         for other, entry in enumerate(row)
     )

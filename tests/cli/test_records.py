@@ -143,6 +143,7 @@ def test_policies_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         "source": "survey.csv",
         "target": "reports.csv",
         "column": "answer",
+        "channels": {"answer": load_mechanism("channel.json").mechanism.digest},
         "rows": 602,
         "reports": 601,
         "unknown": {"cells": 1, "policy": "taken as 'some, times'"},

@@ -52,7 +52,7 @@ def test_it_is_the_optimum_of_a_conic_solver(seed: int) -> None:
     sharp = rng.dirichlet(np.full(m, rng.choice([0.2, 1, 20])), size=k)
     channel = Channel.from_matrix(sharp / sharp.sum(axis=1, keepdims=True))
     counts = rng.multinomial(int(rng.choice([5, 100, 10**6])), rng.dirichlet(np.full(m, 0.5)))
-    found = estimate(channel, counts=counts, method="maximum-likelihood")
+    found = estimate(channel, counts=counts, method="maximum-likelihood", check=False)
     assert found.values.min() >= 0
     assert found.values.sum() == pytest.approx(1)
     assert log_likelihood(channel, counts, found.values) >= largest(channel, counts) - 1e-7

@@ -490,19 +490,19 @@ CASES: dict[str, Case] = {
     "context-aware, nan": Case(
         given_notion("context-aware", "matrix = [[0, 1, nan], [1, 0, 1], [1, 1, 0]]"),
         "privacy.matrix[0][2]",
-        "a finite number >= 0",
+        "a number in [0, inf]",
         "NaN",
     ),
     "context-aware, negative": Case(
         given_notion("context-aware", "matrix = [[0, 1, 1], [-1, 0, 1], [1, 1, 0]]"),
         "privacy.matrix[1][0]",
-        "a finite number >= 0",
+        "a number in [0, inf]",
         "-1",
     ),
     "context-aware, -inf": Case(
         given_notion("context-aware", "matrix = [[0, 1, -inf], [1, 0, 1], [1, 1, 0]]"),
         "privacy.matrix[0][2]",
-        "a finite number >= 0",
+        "a number in [0, inf]",
         "-Infinity",
     ),
     "context-aware, matrix is text": Case(

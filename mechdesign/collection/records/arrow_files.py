@@ -13,10 +13,9 @@ from mechdesign.collection.records.record_files import (
     Chunk,
     Reader,
     Writer,
-    marked,
     numbered,
-    says_simulation,
 )
+from mechdesign.collection.tables.provenance import Metadata
 from mechdesign.errors import InputError, shown
 from mechdesign.resources import check_size
 
@@ -46,7 +45,7 @@ class ArrowReader(Reader):
             self.close()
             raise
         self.names = tuple(self._reader.schema.names)
-        self.says_simulation = says_simulation(self._reader.schema)
+        self.metadata = self._reader.schema.metadata
 
     def _opened(self, path: Path) -> Any:
         source = pa.PythonFile(self._bytes.raw, "r")
@@ -91,14 +90,14 @@ class ArrowWriter(Writer):
     """Rows of an Arrow file, as a stream of batches or with a footer."""
 
     def __init__(
-        self, stream: BinaryIO, separator: str | None, simulated: bool, *, footed: bool
+        self, stream: BinaryIO, separator: str | None, metadata: Metadata, *, footed: bool
     ) -> None:
-        self._stream, self._simulated, self._footed = stream, simulated, footed
+        self._stream, self._metadata, self._footed = stream, metadata, footed
         self._writer: Any = None
 
     def _write(self, table: pa.Table) -> None:
         """Write rows."""
-        table = marked(table, self._simulated)
+        table = table.replace_schema_metadata(self._metadata)
         if self._writer is None:
             make = pa.ipc.new_file if self._footed else pa.ipc.new_stream
             self._writer = make(self._stream, table.schema)

@@ -20,6 +20,7 @@ import pyarrow.csv
 from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
 from mechdesign.collection.records.record_files import Chunk, Reader, Writer
 from mechdesign.collection.tables.cells import texts_of
+from mechdesign.collection.tables.provenance import Metadata
 from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.resources import check_size, current
 
@@ -250,7 +251,7 @@ class CSVWriter(Writer):
         self,
         stream: BinaryIO,
         separator: str | None,
-        simulated: bool,
+        metadata: Metadata = None,
         *,
         packed: str | None = None,
         usual: str = ",",

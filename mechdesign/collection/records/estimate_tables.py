@@ -76,7 +76,7 @@ def save_estimate(
     if estimate.simulated:
         columns[NOTE] = pa.repeat(SIMULATION, len(estimate.inputs))
     table = pa.table(columns)
-    with atomic_file(file) as stream, closing(CSVWriter(stream, None, False)) as writer:
+    with atomic_file(file) as stream, closing(CSVWriter(stream, None)) as writer:
         writer.write(safe_table(table) if spreadsheet_safe else table)
 
 

@@ -121,7 +121,7 @@ class PartsReader(Reader):
             with self._open(part) as reader:
                 self._reader = reader
                 check_columns(reader, names, part)
-                self.says_simulation = reader.says_simulation
+                self.metadata = reader.metadata
                 for chunk in reader.chunks(names, size):
                     types = types or chunk.types
                     if chunk.types != types:

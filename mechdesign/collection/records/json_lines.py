@@ -14,6 +14,7 @@ import pyarrow as pa
 from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
 from mechdesign.collection.records.record_files import Chunk, Reader, Writer, numbered
 from mechdesign.collection.tables.cells import text_array
+from mechdesign.collection.tables.provenance import Metadata
 from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.resources import check_size, current
 
@@ -22,7 +23,7 @@ __all__ = ["NDJSONReader", "NDJSONWriter"]
 BLOCK = 1 << 18
 """Bytes that are read at once."""
 
-EXPECTED = "a JSON object of text, numbers and nulls in each line"
+EXPECTED = "a JSON object of text, numbers and nulls in each line, no key twice"
 
 
 class NDJSONReader(Reader):
@@ -81,11 +82,25 @@ class NDJSONReader(Reader):
     def _row(self, line: bytes, number: int) -> dict[str, str | None]:
         """Return the cells of a line, numbers as they are written."""
         try:
-            row = json.loads(line.decode(), parse_int=str, parse_float=str, parse_constant=str)
+            row = json.loads(
+                line.decode(),
+                parse_int=str,
+                parse_float=str,
+                parse_constant=str,
+                object_pairs_hook=_without_twice,
+            )
             return {name: _text(cell) for name, cell in row.items()}
         except (ValueError, RecursionError, AttributeError, TypeError):
             place = f"{self._file}: line {number}"
             raise InputError(place, EXPECTED, "something else") from None
+
+
+def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object, or raise ValueError if a key is in it twice."""
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise ValueError
+    return row
 
 
 def _text(cell: Any) -> str | None:
@@ -104,7 +119,7 @@ class NDJSONWriter(Writer):
         self,
         stream: BinaryIO,
         separator: str | None,
-        simulated: bool,
+        metadata: Metadata = None,
         *,
         packed: str | None = None,
     ) -> None:

@@ -24,7 +24,6 @@ from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.collection.spending import SHORT, adding_leakages
 from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
-from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.kernel import canonical, parse
 from mechdesign.kernel.schema import read
 from mechdesign.resources import check_size
@@ -103,7 +102,7 @@ class Draw:
         """Return the draw of some reports, now."""
         found = {notion: repr(nats) for notion, nats in adding_leakages(mechanism).items()}
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls(now, records, mechanism_digest(mechanism), reports, found)
+        return cls(now, records, mechanism.digest, reports, found)
 
     def row(self) -> tuple[Any, ...]:
         """Return the row of the draw."""

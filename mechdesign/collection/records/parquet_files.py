@@ -20,10 +20,9 @@ from mechdesign.collection.records.record_files import (
     Chunk,
     Reader,
     Writer,
-    marked,
     numbered,
-    says_simulation,
 )
+from mechdesign.collection.tables.provenance import Metadata
 from mechdesign.errors import InputError, shown
 from mechdesign.resources import check_size
 
@@ -84,7 +83,7 @@ class ParquetReader(Reader):
             self.close()
             raise
         self.names = tuple(self._schema.names)
-        self.says_simulation = says_simulation(self._schema)
+        self.metadata = self._metadata.metadata
         self._rows, self._read = self._metadata.num_rows, 0
 
     def _check_footer(self) -> None:
@@ -240,8 +239,8 @@ class ParquetWriter(Writer):
     only done where Parquet has all types itself.
     """
 
-    def __init__(self, stream: BinaryIO, separator: str | None, simulated: bool) -> None:
-        self._stream, self._simulated = stream, simulated
+    def __init__(self, stream: BinaryIO, separator: str | None, metadata: Metadata) -> None:
+        self._stream, self._metadata = stream, metadata
         self._writer: pa.parquet.ParquetWriter | None = None
         self._held: list[pa.Table] = []
         self._bytes, self._bare = 0, False
@@ -249,12 +248,12 @@ class ParquetWriter(Writer):
     def write(self, table: pa.Table, schema: pa.Schema | None = None) -> None:
         """Write rows."""
         if schema is not None:
-            self._bare = not self._simulated and PLAIN.issuperset(schema.types)
+            self._bare = PLAIN.issuperset(schema.types)
             table = table if self._bare else table.cast(schema)
         self._write(table)
 
     def _write(self, table: pa.Table) -> None:
-        self._held.append(marked(table, self._simulated))
+        self._held.append(table.replace_schema_metadata(None))
         self._bytes += table.nbytes
         if self._bytes >= PIECE:
             self._write_group()
@@ -265,6 +264,7 @@ class ParquetWriter(Writer):
             self._writer = pa.parquet.ParquetWriter(
                 self._stream, table.schema, store_schema=not self._bare
             )
+            self._writer.add_key_value_metadata(dict(self._metadata or {}))
         self._writer.write_table(table)
         self._held, self._bytes = [], 0
 

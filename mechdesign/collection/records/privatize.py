@@ -53,6 +53,8 @@ class PrivatizedFile:
         The file that was read and the file that was written.
     columns
         The columns that were made private.
+    channels
+        The digest of what each of them was drawn by.
     rows, reports
         How many rows were read, and how many reports were written.
     unknown, missing
@@ -69,6 +71,7 @@ class PrivatizedFile:
     source: str
     target: str
     columns: tuple[str, ...]
+    channels: Mapping[ColumnName, str]
     rows: int
     reports: int
     unknown: Mapping[ColumnName, tuple[int, str]]
@@ -83,6 +86,7 @@ class PrivatizedFile:
             "source": self.source,
             "target": self.target,
             "column": self.columns[0] if len(self.columns) == 1 else list(self.columns),
+            "channels": {_joined(name): digest for name, digest in self.channels.items()},
             "rows": self.rows,
             "reports": self.reports,
             "unknown": _as_json(self.unknown),
@@ -145,6 +149,7 @@ def privatize_file(
     spreadsheet_safe: bool = False,
     form: str = "csv",
     force: bool = False,
+    stamp: bool = False,
     chunk: int | None = None,
     progress: Progress | None = None,
 ) -> PrivatizedFile:
@@ -204,6 +209,10 @@ def privatize_file(
     force
         Whether a target that exists is replaced. Otherwise it is refused, and an empty file claims
         the name of the target when the run begins, so that of several runs at once only one draws.
+    stamp
+        Whether a column ``NAME_channel_sha256`` stands beside each column of reports, with the
+        first 16 digits of the digest of its channel: for CSV and NDJSON, and for files of which
+        rows are put together. Parquet and Arrow state the digests in their metadata always.
     chunk
         Rows that are held at once; default 32,768, fewer where a report is long.
     progress
@@ -246,17 +255,20 @@ def privatize_file(
     private = [part for name in mechanisms for part in names_of(name)]
     coins = collection_coins(key, ids, simulated, mechanisms)
     read = list(dict.fromkeys([*private, *keep, *([ids] if ids else [])]))
-    check_names_differ(private, listed(keep, "keep", "a list of columns"), simulated)
+    draws = RowDraws(mechanisms, unknown, missing, one_each, simulated, stamp)
+    kept = listed(keep, "keep", "a list of columns")
+    check_names_differ(private, kept, simulated, draws.stamps(in_file=True))
     if simulated and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
         check_has_text_cells(target, form)
-    draws, rows, reported = RowDraws(mechanisms, unknown, missing, one_each, simulated), 0, 0
+    rows = reported = 0
     with open_records(source, separator, form) as reader:
         check_columns(reader, read, source)
+        said = draws.metadata(in_file=True)
         with (
             whole_output(target, force) as stream,
-            closing(written.writer(stream, separator, simulated)) as writer,
+            closing(written.writer(stream, separator, said)) as writer,
             closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
         ):
             for part in reader.chunks(read, size):
@@ -288,6 +300,7 @@ def privatize_file(
         source=str(source),
         target=str(target),
         columns=tuple(private),
+        channels={name: each.digest for name, each in mechanisms.items()},
         rows=rows,
         reports=reported,
         unknown={each.name: each.reader.unknown.used for each in draws.columns},

@@ -14,11 +14,11 @@ import pyarrow as pa
 from mechdesign.collection.records.byte_streams import ByteReader
 from mechdesign.collection.tables.cells import Cells, pairs_of, text_array
 from mechdesign.collection.tables.draws import Drawer, as_mechanism
+from mechdesign.collection.tables.provenance import Metadata
 from mechdesign.domain import whole_number
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.files.reading import place_of_column
-from mechdesign.sampling import SIMULATION
 from mechdesign.writing.spreadsheets import spreadsheet_safe
 
 __all__ = [
@@ -32,16 +32,11 @@ __all__ = [
     "check_columns",
     "checked",
     "chunk_size",
-    "marked",
     "named_columns",
     "names_of",
     "numbered",
     "safe_table",
-    "says_simulation",
 ]
-
-MARK = b"mechdesign"
-"""The key of the metadata under which a simulation says that it is one."""
 
 CHUNK = 1 << 15
 """Rows that are held at once, unless a caller wants it otherwise."""
@@ -101,16 +96,6 @@ class Chunk:
         return f"{file}: {key}", lambda row: f"{file}: {self.place(row)}, {key}"
 
 
-def says_simulation(schema: pa.Schema) -> bool:
-    """Return whether the metadata of a file say that it holds a simulation."""
-    return (schema.metadata or {}).get(MARK) == SIMULATION.encode()
-
-
-def marked(table: pa.Table, simulated: bool) -> pa.Table:
-    """Return a table whose metadata say only whether it is a simulation."""
-    return table.replace_schema_metadata({MARK: SIMULATION.encode()} if simulated else None)
-
-
 def numbered(noun: str, before: int) -> Callable[[int], str]:
     """Return what a row is called: its number in the file, counted from 1."""
     return lambda row: f"{noun} {before + row + 1}"
@@ -135,8 +120,8 @@ class Reader(ABC):
     names: tuple[str, ...]
     """The columns of the file, in order."""
 
-    says_simulation: bool = False
-    """Whether the file as a whole says that it holds a simulation."""
+    metadata: Metadata = None
+    """What the file says of itself."""
 
     @abstractmethod
     def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
@@ -196,14 +181,14 @@ class FileKind:
     reader
         Opens a file to read; the second argument is what separates cells, None for the usual.
     writer
-        Writes to a stream; the arguments are the stream, the separator, and whether the file is
-        to say that it holds a simulation.
+        Writes to a stream; the arguments are the stream, the separator, and what the file is to
+        say of itself, where it can.
     has_text_cells
         Whether a spreadsheet opens it, and may run its cells.
     """
 
     reader: Callable[[Path, str | None], Reader]
-    writer: Callable[[BinaryIO, str | None, bool], Writer]
+    writer: Callable[[BinaryIO, str | None, Metadata], Writer]
     has_text_cells: bool = False
 
 

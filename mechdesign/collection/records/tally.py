@@ -19,6 +19,12 @@ from mechdesign.collection.records.record_files import (
 )
 from mechdesign.collection.tables.draws import NOTE, Drawer
 from mechdesign.collection.tables.jobs import tally_of
+from mechdesign.collection.tables.provenance import (
+    check_stamps,
+    check_stated,
+    says_simulation,
+    stamp_of,
+)
 from mechdesign.errors import InputError
 from mechdesign.reports import Tally
 from mechdesign.sampling import SIMULATION
@@ -38,6 +44,7 @@ def tally_file(
     separator: str | None = ...,
     spreadsheet_safe: bool = ...,
     one_each: bool = ...,
+    check: bool = ...,
     form: str = ...,
     chunk: int | None = ...,
     progress: Progress | None = ...,
@@ -53,6 +60,7 @@ def tally_file(
     separator: str | None = ...,
     spreadsheet_safe: bool = ...,
     one_each: bool = ...,
+    check: bool = ...,
     form: str = ...,
     chunk: int | None = ...,
     progress: Progress | None = ...,
@@ -67,6 +75,7 @@ def tally_file(
     separator: str | None = None,
     spreadsheet_safe: bool = False,
     one_each: bool = False,
+    check: bool = True,
     form: str = "csv",
     chunk: int | None = None,
     progress: Progress | None = None,
@@ -92,6 +101,10 @@ def tally_file(
         Whether the file was written with this option of :func:`privatize_file`.
     one_each
         Whether each person was asked for one column only, so that cells may hold nothing.
+    check
+        Whether reports are refused that state another channel: in the metadata of a Parquet or an
+        Arrow file, or in a column of :func:`privatize_file` with ``stamp=True``. A tally states the
+        channel that it was counted by.
     form
         What ``-`` holds, as for :func:`privatize_file`.
     chunk
@@ -125,18 +138,26 @@ def tally_file(
     size = chunk_size(mechanisms.values(), chunk)
     source, rows, totals = Path(source), 0, dict[ColumnName, Tally]()
     in_file = {name: name for name in mechanisms}  # what each column is called there
+    stamps = {name: stamp_of(names_of(name)) for name in mechanisms} if check else {}
     if spreadsheet_safe:
         check_has_text_cells(source, form)
         in_file = {name: _safe(name) for name in mechanisms}
+        stamps = {name: safe_text(stamp) for name, stamp in stamps.items()}
     read = [part for name in in_file.values() for part in names_of(name)]
     with open_records(source, separator, form) as reader:
         check_columns(reader, read, source)
-        noted = NOTE not in read and reader.names.count(NOTE) == 1
-        for part in reader.chunks([*read, NOTE] if noted else read, size):
-            simulated = reader.says_simulation or (
-                noted and SIMULATION in part.cells(source, NOTE).texts
+        beside = [NOTE, *stamps.values()]
+        beside = [name for name in beside if name not in read and reader.names.count(name) == 1]
+        for part in reader.chunks([*read, *beside], size):
+            simulated = says_simulation(reader.metadata) or (
+                NOTE in beside and SIMULATION in part.cells(source, NOTE).texts
             )
             for name, each in mechanisms.items():
+                if check:
+                    key, _ = part.names(source, in_file[name])
+                    check_stated(reader.metadata, names_of(name), each.digest, key)
+                    if stamps[name] in beside:
+                        check_stamps(part.cells(source, stamps[name]), each.digest)
                 cells = part.cells(source, in_file[name])
                 if spreadsheet_safe:
                     cells.restore(spreadsheet_restored)

@@ -34,6 +34,7 @@ def privatize(
     key: bytes | None = None,
     ids: Any = None,
     one_each: bool = False,
+    stamp: bool = False,
 ) -> Any:
     """Draw a report for each record of a column, or for each record and column of a table.
 
@@ -70,6 +71,11 @@ def privatize(
     one_each
         Whether each person is asked for one column only, chosen at random, whatever the record is;
         the other cells hold nothing. What one person spends is the largest budget, not the sum.
+    stamp
+        Whether a table gets, beside each column of reports, a column ``NAME_channel_sha256`` with
+        the first 16 digits of the digest of its channel. :func:`tally` reads it, whatever was
+        done to the rows since. Tables and batches of Arrow state the digests in their metadata,
+        too, which is lost or kept for all rows where tables are joined.
 
     Raises
     ------
@@ -103,12 +109,21 @@ def privatize(
     if coins is not None and kind.is_column:
         ids = _ids(ids)
     job = PrivatizeJob(
-        named, unknown, missing, kept, stream, coins, ids, bool(one_each), kind.draws_again
+        named,
+        unknown,
+        missing,
+        kept,
+        stream,
+        coins,
+        ids,
+        bool(one_each),
+        kind.draws_again,
+        bool(stamp),
     )
     return kind.privatize(data, job)
 
 
-def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False) -> Any:
+def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False, check: bool = True) -> Any:
     """Count the reports in a column, or in the columns of a table.
 
     Parameters
@@ -119,6 +134,9 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False) -> Any:
         What the reports were drawn by: one for a column, or a dict by column for a table.
     one_each
         Whether each person was asked for one column only, so that cells may hold nothing.
+    check
+        Whether reports are refused that state another channel, in the metadata of an Arrow table or
+        in a column of :func:`privatize` with ``stamp=True``.
 
     Returns
     -------
@@ -131,7 +149,7 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False) -> Any:
         If a cell is no report of its mechanism: leaving it out would bias estimates.
     """
     found: dict[Any, Tally] = _kind_of(data, mechanisms).tally(
-        data, TallyJob(by_column(mechanisms), bool(one_each))
+        data, TallyJob(by_column(mechanisms), bool(one_each), bool(check))
     )
     return found if isinstance(mechanisms, Mapping) else found[ALONE]
 

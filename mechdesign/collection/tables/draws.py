@@ -16,6 +16,7 @@ from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.number_cells import NumberReader
 from mechdesign.collection.tables.policies import LabelReader, Reader
+from mechdesign.collection.tables.provenance import metadata_of, stamp_of, stamps
 from mechdesign.collection.tables.report_columns import ReportColumns
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown, shown_kind
@@ -77,10 +78,13 @@ class Found:
         The reports, by the names of their columns.
     rows
         Positions of the rows that stay; None if all do.
+    metadata
+        What the reports say of themselves.
     """
 
     columns: dict[Any, pa.Array]
     rows: IntArray | None
+    metadata: dict[bytes, bytes]
 
     def kept(self, cells: Any) -> Any:
         """Return the cells of a column that is copied, of the rows that stay."""
@@ -100,6 +104,8 @@ class RowDraws:
         Whether each person is asked for one column only, each as likely.
     noted
         Whether a column says that the reports are a simulation.
+    stamped
+        Whether a column beside each column of reports states its channel.
 
     Raises
     ------
@@ -114,8 +120,9 @@ class RowDraws:
         missing: Policies,
         one_each: bool = False,
         noted: bool = False,
+        stamped: bool = False,
     ) -> None:
-        self._one_each, self._noted = one_each, noted
+        self._one_each, self._noted, self._stamped = one_each, noted, stamped
         for key, policies in (("unknown", unknown), ("missing", missing)):
             for name in policies if isinstance(policies, Mapping) else ():
                 if name not in mechanisms:
@@ -169,9 +176,25 @@ class RowDraws:
             if counts:
                 column.reader.count(values[n] if own is None else values[n][own])
             sent |= columns
+            if self._stamped:
+                sent[stamp_of(written.names)] = stamps(column.mechanism.digest, len(values[0]))
         if self._noted:
             sent[NOTE] = pa.repeat(SIMULATION, len(values[0]))
-        return Found(sent, rows)
+        return Found(sent, rows, self.metadata(in_file=in_file))
+
+    def stamps(self, *, in_file: bool) -> list[str]:
+        """Return the names of the columns that state channels."""
+        written = [column.in_file if in_file else column.in_table for column in self.columns]
+        return [stamp_of(each.names) for each in written] if self._stamped else []
+
+    def metadata(self, *, in_file: bool) -> dict[bytes, bytes]:
+        """Return what the reports say of themselves, in the metadata of a table."""
+        digests = {
+            name: column.mechanism.digest
+            for column in self.columns
+            for name in (column.in_file if in_file else column.in_table).names
+        }
+        return metadata_of(digests, self._noted)
 
 
 def _policy(given: Policies, name: Any) -> str:

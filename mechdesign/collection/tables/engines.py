@@ -150,7 +150,9 @@ class SparkKind(Kind):
         found = dict(empty)
         for row in data.mapInArrow(count, schema).collect():
             counts = np.array(row.counts, dtype=np.int64)
-            found[names[row.name]] += Tally(counts, row.total, row.simulated)
+            found[names[row.name]] += Tally(
+                counts, row.total, row.simulated, found[names[row.name]].digest
+            )
         return found
 
 

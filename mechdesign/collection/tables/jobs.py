@@ -22,6 +22,13 @@ from mechdesign.collection.tables.draws import (
 )
 from mechdesign.collection.tables.keyed_coins import CollectionCoins, sources_of
 from mechdesign.collection.tables.policies import read_strictly
+from mechdesign.collection.tables.provenance import (
+    Metadata,
+    check_stamps,
+    check_stated,
+    says_simulation,
+    stamp_of,
+)
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION
@@ -51,8 +58,10 @@ def by_column(mechanisms: Any) -> dict[Any, Drawer]:
     return {name: as_mechanism(mechanism) for name, mechanism in mechanisms.items()}
 
 
-def check_names_differ(private: Sequence[Any], keep: Sequence[Any], noted: bool) -> None:
-    """Raise InputError unless the columns of what is written differ, of which one may be a note."""
+def check_names_differ(
+    private: Sequence[Any], keep: Sequence[Any], noted: bool, stamps: Sequence[str] = ()
+) -> None:
+    """Raise InputError unless the columns of what is written differ, with a note and stamps."""
     twice = [name for name in keep if name in private]
     if twice:
         expected = "columns beside those that are to be private"
@@ -62,6 +71,10 @@ def check_names_differ(private: Sequence[Any], keep: Sequence[Any], noted: bool)
     if noted and NOTE in (*private, *keep):
         expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
         raise InputError("column", expected, shown(NOTE), "rename it")
+    taken = [name for name in stamps if name in (*private, *keep)]
+    if taken:
+        expected = f"another name than {taken[0]!r}, in which reports state their channel"
+        raise InputError("column", expected, shown(taken[0]), "rename it")
 
 
 @dataclass(frozen=True)
@@ -86,6 +99,8 @@ class PrivatizeJob:
         Whether each person is asked for one column only.
     in_parts
         Whether an engine draws for parts of the table, in which rows are counted anew.
+    stamp
+        Whether a column beside each column of reports states its channel.
     """
 
     mechanisms: dict[Any, Drawer]
@@ -97,19 +112,23 @@ class PrivatizeJob:
     ids: Any = None
     one_each: bool = False
     in_parts: bool = False
+    stamp: bool = False
     one_column: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "one_column", ALONE in self.mechanisms)
-        self._draws()  # checks mechanisms and policies before any work
-        check_names_differ(list(self.mechanisms), self.keep, self._noted)
+        stamps = self._draws().stamps(in_file=False)  # checks mechanisms and policies
+        check_names_differ(list(self.mechanisms), self.keep, self._noted, stamps)
+        if self.stamp and self.one_column:
+            raise InputError("stamp", "False for a column alone", "True")
 
     @property
     def _noted(self) -> bool:
         return self.rng is not None and not self.one_column
 
     def _draws(self) -> RowDraws:
-        return RowDraws(self.mechanisms, self.unknown, self.missing, self.one_each, self._noted)
+        policies = self.unknown, self.missing
+        return RowDraws(self.mechanisms, *policies, self.one_each, self._noted, self.stamp)
 
     def wanted(self) -> list[Any]:
         """Return the names of the columns that are read."""
@@ -151,12 +170,20 @@ class TallyJob:
         What they were drawn by, by the name of the column.
     one_each
         Whether each person was asked for one column only; other cells hold nothing.
+    check
+        Whether reports that state another channel are refused.
     """
 
     mechanisms: dict[Any, Drawer]
     one_each: bool = False
+    check: bool = True
 
-    def run(self, column: Callable[[Any], Column], names: Iterable[Hashable]) -> dict[Any, Tally]:
+    def run(
+        self,
+        column: Callable[[Any], Column],
+        names: Iterable[Hashable],
+        metadata: Metadata = None,
+    ) -> dict[Any, Tally]:
         """Return the tally of each column.
 
         Parameters
@@ -165,16 +192,25 @@ class TallyJob:
             Returns the cells of a column, by its name.
         names
             All columns of the table.
+        metadata
+            What the table says of itself.
 
         Raises
         ------
         InputError
             For the first cell that is no report; the key names its row, counted from 0.
         """
-        noted = NOTE in list(names) and NOTE not in self.mechanisms
+        names = list(names)
+        noted = NOTE in names and NOTE not in self.mechanisms
         simulated = noted and pc.any(pc.equal(column(NOTE).cast(pa.string()), SIMULATION)).as_py()
+        simulated = simulated or says_simulation(metadata)
         found = {}
         for name, mechanism in self.mechanisms.items():
+            if self.check:
+                check_stated(metadata, [name], mechanism.digest, _named(name))
+                stamp = stamp_of([name])
+                if names.count(stamp) == 1 and stamp not in self.mechanisms:
+                    check_stamps(_cells(column(stamp), stamp, _row), mechanism.digest)
             cells = _cells(column(name), name, _row)
             found[name] = tally_of(mechanism, cells, self.one_each, bool(simulated))
         return found

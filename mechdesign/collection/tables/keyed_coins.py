@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 from mechdesign._typing import IntArray
 from mechdesign.collection.tables.draws import Drawer
 from mechdesign.errors import InputError
-from mechdesign.files.mechanisms import mechanism_digest
 from mechdesign.kernel import canonical
 from mechdesign.sampling import (
     KeyedSource,
@@ -82,7 +81,7 @@ class CollectionCoins:
         self._ids = subkey(secret, b"record ids")
         self._choice = subkey(secret, canonical(["choice", *map(str, mechanisms)]))
         self._keys = {
-            name: subkey(secret, canonical([str(name), mechanism_digest(mechanism)]))
+            name: subkey(secret, canonical([str(name), mechanism.digest]))
             for name, mechanism in mechanisms.items()
         }
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from mechdesign.collection.tables.draws import Found
 from mechdesign.collection.tables.jobs import ALONE, Column, PrivatizeJob, TallyJob
+from mechdesign.collection.tables.provenance import Metadata
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Tally
 
@@ -60,6 +61,10 @@ class EagerKind(Kind):
         """Return the names of the columns."""
         return [ALONE]
 
+    def metadata(self, data: Any) -> Metadata:
+        """Return what a table says of itself."""
+        return None
+
     @abstractmethod
     def column(self, data: Any, name: Any) -> Column:
         """Return the cells of a column."""
@@ -78,7 +83,7 @@ class EagerKind(Kind):
         """Return the tally of each column."""
         names = self.names(data)
         check_names(job.mechanisms, names)
-        return job.run(lambda name: self.column(data, name), names)
+        return job.run(lambda name: self.column(data, name), names, self.metadata(data))
 
 
 def check_names(wanted: Iterable[Any], names: list[Any]) -> None:
@@ -169,13 +174,18 @@ class ArrowTableKind(EagerKind):
         """Return the names of the columns."""
         return list(data.schema.names)
 
+    def metadata(self, data: Any) -> Metadata:
+        """Return the metadata of the table."""
+        return data.schema.metadata  # type: ignore[no-any-return]
+
     def column(self, data: Any, name: Any) -> Column:
         """Return a column."""
         return data.column(name)
 
     def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
         """Return a table."""
-        return pa.table({**found.columns, **kept(data, found, keep)})
+        table = pa.table({**found.columns, **kept(data, found, keep)})
+        return table.replace_schema_metadata(found.metadata)
 
 
 def kept(data: Any, found: Found, keep: tuple[Any, ...]) -> dict[Any, Column]:
@@ -191,7 +201,8 @@ class ArrowBatchKind(ArrowTableKind):
     def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
         """Return a batch."""
         columns = {**found.columns, **kept(data, found, keep)}
-        return pa.record_batch(list(columns.values()), names=list(columns))
+        batch = pa.record_batch(list(columns.values()), names=list(columns))
+        return batch.replace_schema_metadata(found.metadata)
 
 
 def same_kind(kinds: Sequence[Kind], data: Any) -> Kind | None:

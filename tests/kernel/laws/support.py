@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from mechdesign import BlockLDP, CertificateError, Domain, HighLowLDP, Prior
-from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.kernel.documents import digest
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import (
@@ -64,7 +63,7 @@ MADE: dict[str, Mechanism] = {
 
 
 def document_of(name: str) -> Document:
-    found: Document = json.loads(json.dumps(mechanism_document(MADE[name])))
+    found: Document = json.loads(json.dumps(MADE[name].document()))
     return found
 
 

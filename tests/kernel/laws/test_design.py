@@ -30,7 +30,6 @@ from mechdesign import (
 )
 from mechdesign.designs.noise.solution import problem_table
 from mechdesign.errors import LimitError
-from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
@@ -288,7 +287,7 @@ def test_another_law_has_another_loss_than_claimed(document: Document) -> None:
     weights[0], weights[1] = str(int(weights[0]) + 4 * by), str(int(weights[1]) - by)
     refused(document, "not private")
     weights[:] = kept
-    other = mechanism_document(PlanarLaplace(CITY.domain, "0.75"))
+    other = PlanarLaplace(CITY.domain, "0.75").document()
     document["law"] |= {key: other["law"][key] for key in ("weights", "margins")}
     refused(document, "leaks less")
     document["privacy"][0]["leakage"] = other["privacy"][0]["leakage"]
@@ -311,14 +310,14 @@ def test_another_budget_has_another_bound_than_claimed(document: Document) -> No
 
 
 def test_only_noise_has_a_design(document: Document) -> None:
-    other: Document = mechanism_document(GeneralizedRandomizedResponse(36, 1))
+    other: Document = GeneralizedRandomizedResponse(36, 1).document()
     document["law"], document["privacy"] = other["law"], other["privacy"]
     document["problem"]["privacy"] = other["problem"]["privacy"]
     refused(document, "no design is supported for randomized-response")
 
 
 def test_what_was_not_designed_has_no_objective() -> None:
-    document: Document = mechanism_document(GeneralizedRandomizedResponse(3, 1))
+    document: Document = GeneralizedRandomizedResponse(3, 1).document()
     document["problem"] |= {"utility": {"objective": "l2-risk"}, "prior": ["1/3"] * 3}
     refused(document, "no value for its objective")
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import CertificateError, HighLowLDP
-from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.kernel.generators import Ball, Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.laws import WHOLE, LawFile
 from mechdesign.kernel.laws.blocks import ByComponent as ByComponentLaw, Part
@@ -249,7 +248,7 @@ def test_other_units_that_are_private_still_pass() -> None:
 def test_reports_that_reveal_nothing_have_the_leakage_0(epsilon: str) -> None:
     """Both bounds are kept with equality: the ratio is 1, which is e**0 exactly."""
     document = json.loads(
-        json.dumps(mechanism_document(GeneralizedRandomizedResponse(["a", "b", "c", "d"], 1)))
+        json.dumps(GeneralizedRandomizedResponse(["a", "b", "c", "d"], 1).document())
     )
     for change in (
         law("own", by=str(WHOLE // 4)),
@@ -298,7 +297,7 @@ def test_a_part_of_unary_encoding_cannot_be_joined() -> None:
     document = document_of("high-low")
     document["law"]["inner"] = {
         "epsilon": "1",
-        "law": json.loads(json.dumps(mechanism_document(OptimizedUnaryEncoding(3, 1))))["law"],
+        "law": json.loads(json.dumps(OptimizedUnaryEncoding(3, 1).document()))["law"],
     }
     refused(document, "must have two probabilities")
 
@@ -306,7 +305,7 @@ def test_a_part_of_unary_encoding_cannot_be_joined() -> None:
 def test_the_high_low_condition_is_sharp() -> None:
     """One step of w less, and most > e**eps w / N."""
     mechanism = HighLow(5, HighLowLDP(1, [0, 1, 2]), SubsetSelection(3, 1, 1))
-    document = json.loads(json.dumps(mechanism_document(mechanism)))
+    document = json.loads(json.dumps(mechanism.document()))
     verify(document)
     document["law"]["uniform"] = str(int(document["law"]["uniform"]) - 3)
     refused(document, "not private")

@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 
 from mechdesign import CertificateError, Domain, LimitError, MetricPrivacy, Prior
 from mechdesign.exact import exp_lower_scaled
-from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.kernel.arithmetic import BITS
 from mechdesign.kernel.generators import Distance, Ratio
 from mechdesign.kernel.laws import WHOLE, torus
@@ -30,7 +29,7 @@ MADE = {
 
 
 def changed(name: str, weights: list[int]) -> Document:
-    document: Document = copy.deepcopy(json.loads(json.dumps(mechanism_document(MADE[name]))))
+    document: Document = copy.deepcopy(json.loads(json.dumps(MADE[name].document())))
     document["law"]["weights"] = [str(w) for w in weights]
     return sealed(document)
 
@@ -75,7 +74,7 @@ def _channel(rows: list[np.ndarray], inputs: Domain):
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_budget_a_millionth_less_is_refused(name: str) -> None:
-    document = json.loads(json.dumps(mechanism_document(MADE[name])))
+    document = json.loads(json.dumps(MADE[name].document()))
     notion = document["problem"]["privacy"][0]
     epsilon = Fraction(notion["epsilon"]) * Fraction(999_998, 1_000_000)
     notion["epsilon"] = str(float(epsilon))
@@ -88,7 +87,7 @@ def test_a_budget_a_millionth_less_is_refused(name: str) -> None:
 def test_any_remap_is_private(name: str) -> None:
     made = MADE[name]
     rng, k = np.random.default_rng(3), len(made.inputs)
-    document = json.loads(json.dumps(mechanism_document(made)))
+    document = json.loads(json.dumps(made.document()))
     document["law"]["remap"] = [str(y) for y in rng.integers(0, k, k)]
     verify(sealed(document))
     remapped = made.remapped(Prior.uniform(k))
@@ -97,7 +96,7 @@ def test_any_remap_is_private(name: str) -> None:
 
 def test_the_work_is_counted() -> None:
     """A few bytes that ask for a torus of 10**14 points are refused before any is looked at."""
-    document = json.loads(json.dumps(mechanism_document(MADE["plane"])))
+    document = json.loads(json.dumps(MADE["plane"].document()))
     document["law"]["margins"] = ["10000000", "10000000"]
     with pytest.raises(LimitError, match="the law 'planar-laplace'"):
         verify(sealed(document))
@@ -114,7 +113,7 @@ def test_a_huge_budget_takes_no_exponentials_that_no_weights_need(
         return bounds[-1]
 
     monkeypatch.setattr(torus, "exp_lower_scaled", computed)
-    document = json.loads(json.dumps(mechanism_document(MADE["line"])))
+    document = json.loads(json.dumps(MADE["line"].document()))
     document["law"] |= {"margins": ["0", "510"], "weights": [str(1 << 52)] * 513}
     document["problem"]["domain"] = {"values": [0, 1, 2, 3]}
     document["problem"]["privacy"][0]["epsilon"] = "4096"

@@ -27,7 +27,6 @@ from mechdesign import (
 )
 from mechdesign.accounting import leakages
 from mechdesign.exact import exp_lower, sqrt_lower
-from mechdesign.files.mechanisms import mechanism_document
 from mechdesign.kernel import verify
 from mechdesign.mechanisms import ByComponent, GeometricNoise, PlanarLaplace, mechanism_for
 from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
@@ -182,7 +181,7 @@ def test_geometric_noise_is_the_published_one() -> None:
 def test_files_hold_it(made: LatticeNoise, remap: bool) -> None:
     if remap:
         made = made.remapped(Prior.uniform(len(made.inputs)), "absolute")
-    assert len(verify(mechanism_document(made)).claims) == 2
+    assert len(verify(made.document()).claims) == 2
 
 
 def test_a_file_brings_it_back(tmp_path: Path) -> None:
@@ -206,7 +205,7 @@ def test_a_file_brings_it_back(tmp_path: Path) -> None:
 def test_large_domains(made: LatticeNoise) -> None:
     """No matrix: the proof from the file, rows that sum to 1, and draws."""
     k = len(made.inputs)
-    document = mechanism_document(made)
+    document = made.document()
     verify(document)
     assert len(document["law"]["weights"]) < 3000
     for x in (0, k // 3, k - 1):

@@ -1,0 +1,67 @@
+"""What a table of reports says of itself: the channel of each column, and whether it simulates.
+
+Arrow and Parquet keep it as metadata of the table; any table may have it in columns: ``note``, and
+beside each column of reports one with the first digits of the digest of its channel.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from mechdesign.collection.tables.cells import Cells
+from mechdesign.errors import InputError
+from mechdesign.reports import STAMP, check_digest
+from mechdesign.sampling import SIMULATION
+
+__all__ = ["Metadata", "check_stamps", "check_stated", "metadata_of", "says_simulation", "stamp_of"]
+
+Metadata = Mapping[bytes, bytes] | None
+"""The metadata of a table, as Arrow has them."""
+
+SIMULATED, CHANNELS = b"mechdesign", b"mechdesign.channels"
+"""The keys of the metadata: of the words of a simulation, and of digests by column, as JSON."""
+
+
+def stamp_of(names: Iterable[Any]) -> str:
+    """Return the name of the column that states the channel of a column, or of a pair of them."""
+    return "_".join((*map(str, names), "channel_sha256"))
+
+
+def metadata_of(digests: Mapping[Any, str], simulated: bool) -> dict[bytes, bytes]:
+    """Return what reports say of themselves: the digest of the channel of each column."""
+    named = json.dumps({str(name): digest for name, digest in digests.items()}, sort_keys=True)
+    return {CHANNELS: named.encode()} | ({SIMULATED: SIMULATION.encode()} if simulated else {})
+
+
+def says_simulation(metadata: Metadata) -> bool:
+    """Return whether the metadata of a table say that it holds a simulation."""
+    return (metadata or {}).get(SIMULATED) == SIMULATION.encode()
+
+
+def check_stated(metadata: Metadata, names: Iterable[Any], digest: str, key: str) -> None:
+    """Raise InputError if the metadata of a table state another channel for some columns."""
+    try:
+        stated = json.loads((metadata or {}).get(CHANNELS, b"{}"))
+        digests = [stated.get(str(name)) for name in names]
+    except (ValueError, RecursionError, AttributeError):
+        digests = [""]
+    for found in digests:
+        check_digest(found if found is None else str(found), digest, key)
+
+
+def check_stamps(cells: Cells, digest: str) -> None:
+    """Raise InputError for the first row of a column of digests that states another channel."""
+    for n in cells.as_they_occur():
+        try:
+            check_digest(cells.texts[n] or "", digest)
+        except InputError as error:
+            raise InputError(cells.place(n), error.expected, error.given, error.hint) from None
+
+
+def stamps(digest: str, rows: int) -> pa.Array:
+    """Return the cells of a column that states a channel."""
+    return pa.repeat(digest[:STAMP], rows)
