@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.exact import PI, sqrt_upper
 from mechdesign.utilities.estimation import Deviations, EstimationRisk
 
 __all__ = ["TVRisk"]
@@ -62,15 +61,3 @@ class TVRisk(EstimationRisk):
             -1 / w - prior**2 / w**3,
             prior / (2 * w**3),
         )
-
-    def total(self, squares: list[Fraction]) -> Fraction:
-        """Return the sum of the roots, scaled."""
-        return self.from_roots(sum((sqrt_upper(square) for square in squares), Fraction(0)))
-
-    def tangents(self, squares: list[Fraction]) -> list[Fraction] | None:
-        """Return the roots."""
-        return [max(LEAST, sqrt_upper(max(Fraction(0), square))) for square in squares]
-
-    def from_roots(self, total: Fraction) -> Fraction:
-        """Return the sum times sqrt(1 / (2 pi)), rounded up."""
-        return sqrt_upper(1 / (2 * PI[0])) * total

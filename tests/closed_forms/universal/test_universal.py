@@ -49,7 +49,7 @@ from mechdesign import (
     universal_channel,
 )
 from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, UniformLift, Universal
-from mechdesign.closed_forms.uniform_lift import best_lift
+from mechdesign.closed_forms.size_classes import best_lift
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.closed_forms.universal.facets import UndecidedError
 from mechdesign.closed_forms.universal.pairs import compare
