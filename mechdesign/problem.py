@@ -26,7 +26,13 @@ from mechdesign.notions import Cone, MetricPrivacy, Notion
 from mechdesign.outside import called
 from mechdesign.prior import Prior, prior_on
 from mechdesign.text import html_lines, shortened
-from mechdesign.utilities import LinearUtility, Utility
+from mechdesign.utilities import (
+    Divergence,
+    EstimationRisk,
+    LinearUtility,
+    UnbiasedVariance,
+    Utility,
+)
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -240,8 +246,12 @@ class Problem:
         return not self.non_conic
 
     def _check_classes(self) -> None:
-        utility, marks = self.utility, self.utility.marks(self.domain)
-        if marks is None:
+        utility = self.utility
+        if isinstance(utility, EstimationRisk):
+            marks, aim = self.domain.labels, "the distribution be estimated"
+        elif isinstance(utility, UnbiasedVariance):
+            marks, aim = utility.values(self.domain), "f(X) be read without bias"
+        else:
             return
         classes = self.cone.equal_classes().tolist()
         for x, c in enumerate(classes):
@@ -250,12 +260,12 @@ class Problem:
                 one, other = (shown(self.domain.labels[i]) for i in (first, x))
                 raise InfeasibleError(
                     f"{utility.name}: the notions make the rows of {one} and {other} equal, "
-                    f"so that no private channel lets {utility.impossible}"
+                    f"so that no private channel lets {aim}"
                 )
-        if utility.tells_inputs_apart and self.cone.flat_basis() is not None:
+        if isinstance(utility, EstimationRisk) and self.cone.flat_basis() is not None:
             raise InfeasibleError(
                 f"{utility.name}: a budget of 0 makes the rows of every private channel "
-                f"dependent, so that none lets {utility.impossible}"
+                f"dependent, so that none lets {aim}"
             )
 
     def _check_finite(self) -> None:
@@ -264,13 +274,16 @@ class Problem:
         The columns that are 0 on one set of inputs form a cone; a linear program finds the one with
         the largest entries on the other set, none above 1.
         """
-        sets = self.utility.infinite_without(self.domain)
-        if sets is None:
+        utility = self.utility
+        if not (isinstance(utility, Divergence) and utility.may_be_infinite):
+            return
+        first, needed = (np.array(side, dtype=bool) for side in utility.weights(self.domain))
+        freed = first & ~needed
+        if not freed.any():
             return
         from scipy import optimize
 
         solve: Any = optimize.linprog
-        needed, freed = sets
         rows = self.cone.matrix().tocsc()[:, np.flatnonzero(~needed)].tocsr()
         size = abs(rows).max(axis=1).toarray().ravel()  # a tolerance is relative to the largest
         rows = rows[size > 0].multiply(1 / size[size > 0][:, None]).tocsr()

@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.domain import Label
 from mechdesign.errors import InputError
-from mechdesign.exact import PRECISION, as_fraction, fraction_text, sqrt_lower, sqrt_upper
+from mechdesign.exact import as_fraction, fraction_text, sqrt_lower, sqrt_upper
 from mechdesign.labels import Labels, aligned, by_label, split_matrix
 
 __all__ = ["ExactTable", "Points"]
@@ -207,14 +207,6 @@ class ExactTable:
             return Fraction(numerator, self.denominator)
         return (sqrt_upper if up else sqrt_lower)(Fraction(numerator, self.denominator**2))
 
-    def upper_integers(self) -> tuple[list[list[int]], int]:
-        """Return integers and what they are over: entries, rounded up where they are irrational."""
-        rows = self.numerators.tolist()
-        if not self.root:
-            return rows, self.denominator
-        rounded = {n: _root_above(n) for n in {entry for row in rows for entry in row}}
-        return [[rounded[n] for n in row] for row in rows], self.denominator << PRECISION
-
     @property
     def is_metric(self) -> bool:
         """Whether rows and columns are the same points and the triangle inequality holds."""
@@ -227,13 +219,6 @@ class ExactTable:
         if self.root or n.shape[0] != n.shape[1] or (n != n.T).any() or n.diagonal().any():
             return False
         return all(bool((n <= n[:, [z]] + n[[z], :]).all()) for z in range(len(n)))
-
-
-def _root_above(number: int) -> int:
-    """Return the root of ``number << 2 * PRECISION``, rounded up."""
-    scaled = number << 2 * PRECISION
-    root = math.isqrt(scaled)
-    return root + (root * root != scaled)
 
 
 def _integers(table: list[list[Fraction]], denominator: int) -> AnyArray:

@@ -1,29 +1,34 @@
 """Closed forms: formulas for the optimal channel, each with the condition that makes it so.
 
-To add one, write its class in a file of its own and name it in :data:`CLOSED_FORMS`. Its
-``certificate`` says why it is optimal, most often by a universal channel
-(:mod:`mechdesign.evidence.facets`).
+To add one, write its class and name it in :data:`CLOSED_FORMS`. Its one method, ``decide``, returns
+the optimum with its certificate, or why the condition does not hold. Most are cases of two pages:
+simplicial cones (:mod:`~mechdesign.closed_forms.simplicial`), and rays that are alike but for a
+permutation (:mod:`~mechdesign.closed_forms.size_classes`).
 """
 
 from __future__ import annotations
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict
-from mechdesign.closed_forms.binary_universal import BinaryUniversal
+from mechdesign.closed_forms.base import ClosedForm, Formula, Optimum, Verdict
 from mechdesign.closed_forms.bins.response import ResponseOnBins
 from mechdesign.closed_forms.high_low.two_sizes import HighLowSubsetSelection
 from mechdesign.closed_forms.hypotheses.binary_mechanism import BinaryMechanism
-from mechdesign.closed_forms.independent_release import IndependentRelease
-from mechdesign.closed_forms.kary_mangat import KaryMangat
 from mechdesign.closed_forms.leakage.likeliest import LikeliestInputs
-from mechdesign.closed_forms.lift_subset_selection import LiftSubsetSelection
-from mechdesign.closed_forms.lip_randomized_response import LIPRandomizedResponse
-from mechdesign.closed_forms.randomized_response import RandomizedResponse
-from mechdesign.closed_forms.subset_selection import BlockSubsetSelection, SubsetSelection
-from mechdesign.closed_forms.unconstrained import Unconstrained
-from mechdesign.closed_forms.uniform_lift import UniformLift
-from mechdesign.closed_forms.uniform_subsets import UniformSubsets
-from mechdesign.closed_forms.universal import Universality, universal_channel
-from mechdesign.closed_forms.universal_optimum import Universal
+from mechdesign.closed_forms.simplicial import (
+    BinaryUniversal,
+    IndependentRelease,
+    KaryMangat,
+    LIPRandomizedResponse,
+    Unconstrained,
+    Universal,
+)
+from mechdesign.closed_forms.size_classes import (
+    BlockSubsetSelection,
+    LiftSubsetSelection,
+    RandomizedResponse,
+    SubsetSelection,
+    UniformLift,
+    UniformSubsets,
+)
 
 __all__ = [
     "CLOSED_FORMS",
@@ -38,6 +43,7 @@ __all__ = [
     "LIPRandomizedResponse",
     "LiftSubsetSelection",
     "LikeliestInputs",
+    "Optimum",
     "RandomizedResponse",
     "ResponseOnBins",
     "SubsetSelection",
@@ -45,9 +51,7 @@ __all__ = [
     "UniformLift",
     "UniformSubsets",
     "Universal",
-    "Universality",
     "Verdict",
-    "universal_channel",
 ]
 
 CLOSED_FORMS: tuple[ClosedForm, ...] = (

@@ -1,10 +1,11 @@
-"""The contract of a closed form: a formula, its condition, and its certificate."""
+"""The contract of a closed form: one method that decides, and returns the optimum and its proof."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.errors import UnsupportedError
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.notions import Notion
 from mechdesign.notions.rows.cone import Family
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
@@ -20,18 +20,16 @@ from mechdesign.utilities import ColumnUtility, EstimationRisk
 
 __all__ = [
     "ClosedForm",
+    "Decided",
     "Formula",
+    "Optimum",
     "Verdict",
     "best_outputs",
     "best_when_informed",
     "decide",
     "lift_rows_at",
     "name_outputs",
-    "the_notion",
 ]
-
-
-N = TypeVar("N", bound=Notion)
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,37 @@ class Formula:
     outputs: tuple[Label, ...]
 
 
+@dataclass(frozen=True)
+class Optimum:
+    """What a closed form has where its condition holds.
+
+    Attributes
+    ----------
+    reason
+        Why it is optimal.
+    formula
+        Makes the channel.
+    certificate
+        Makes what proves it optimal; None where the prices do, or nothing can.
+    prices
+        Makes ``(n_inputs,)`` prices of an expected loss that prove it optimal.
+    """
+
+    reason: str
+    formula: Callable[[], Formula]
+    certificate: Callable[[], Certificate | None] = lambda: None
+    prices: Callable[[], FloatArray] | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """That it holds."""
+        return Verdict(True, self.reason)
+
+
+Decided: TypeAlias = Optimum | Verdict
+"""The optimum; or that the condition does not hold, and why."""
+
+
 class ClosedForm(ABC):
     """A formula for the optimal channel under a condition that is checked."""
 
@@ -81,20 +110,35 @@ class ClosedForm(ABC):
     """Whether its certificate bounds the variance of unbiased readings too."""
 
     @abstractmethod
-    def check(self, problem: Problem) -> Verdict:
-        """Decide whether the formula is optimal for the problem."""
+    def decide(self, problem: Problem) -> Decided:
+        """Decide whether the formula is optimal for the problem, and return the optimum if so."""
 
-    @abstractmethod
+    def check(self, problem: Problem) -> Verdict:
+        """Return whether the formula is optimal for the problem."""
+        found = self.decide(problem)
+        return found if isinstance(found, Verdict) else found.verdict
+
+    def optimum(self, problem: Problem) -> Optimum:
+        """Return the optimum.
+
+        Raises
+        ------
+        UnsupportedError
+            If the condition does not hold.
+        """
+        found = self.decide(problem)
+        if isinstance(found, Verdict):
+            expected = f"a problem for which {self.name} is optimal"
+            raise UnsupportedError("route", expected, found.reason)
+        return found
+
     def formula(self, problem: Problem) -> Formula:
-        """Return the channel, where :meth:`check` holds."""
+        """Return the channel, where the condition holds."""
+        return self.optimum(problem).formula()
 
     def certificate(self, problem: Problem) -> Certificate | None:
         """Return what proves the formula optimal; None where its prices do, or nothing can."""
-        return None
-
-    def prices(self, problem: Problem) -> FloatArray | None:
-        """Return ``(n_inputs,)`` potentials that prove it optimal, where those of a loss do."""
-        return None
+        return self.optimum(problem).certificate()
 
 
 def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
@@ -135,20 +179,6 @@ def lift_rows_at(problem: Problem, family: Family) -> LiftRows | None:
     return rows if rows is not None and rows.is_for(problem.prior.probabilities) else None
 
 
-def the_notion(problem: Problem, kind: type[N]) -> N:
-    """Return the only notion of a problem, which a formula has asked to be of a kind.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is of another, or there are more.
-    """
-    notion = problem.sole_notion(kind)
-    if notion is None:
-        raise UnsupportedError("privacy", f"{kind.name} alone", problem.privacy)
-    return notion
-
-
 def decide(problem: Problem, universal: FloatArray) -> Formula:
     """Release the best output for each report of a universal channel.
 
@@ -159,12 +189,12 @@ def decide(problem: Problem, universal: FloatArray) -> Formula:
     universal
         ``(n_inputs, n_reports)``: a channel of which every private one is a post-processing.
     """
+    kept = universal[:, universal.max(axis=0) > 0]
     utility = problem.expected_loss
     if utility is None:
-        kept = universal[:, universal.max(axis=0) > 0]
         return Formula(kept, name_outputs(problem, kept.shape[1]))
     cost = utility.cost(problem.domain, problem.prior, problem.outputs or ())
-    return best_outputs(problem, universal, universal.T @ cost)
+    return best_outputs(problem, kept, kept.T @ cost)
 
 
 def best_outputs(problem: Problem, channel: FloatArray, cost: FloatArray) -> Formula:

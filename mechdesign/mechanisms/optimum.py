@@ -18,14 +18,14 @@ __all__ = [
 ]
 
 
-def _risks(k: int, epsilon: Fraction) -> FloatArray:
+def _risks(k: int, epsilon: Fraction | float) -> FloatArray:
     """Return the risk of subset selection, for each size from 1 to k - 1."""
-    j, rise = np.arange(1.0, k), math.expm1(epsilon)
-    risks: FloatArray = (k - 1) ** 2 / k * (k + j * rise) ** 2 / (j * (k - j) * rise**2)
+    j, per_rise = np.arange(1.0, max(2, k)), math.exp(-epsilon) / -math.expm1(-epsilon)
+    risks: FloatArray = (k - 1) ** 2 / k * (k * per_rise + j) ** 2 / (j * np.maximum(k - j, 1))
     return risks
 
 
-def best_size(k: int, epsilon: Fraction) -> int:
+def best_size(k: int, epsilon: Fraction | float) -> int:
     """Return the size of the sets with the least variance for k inputs, at the uniform prior.
 
     Examples

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from mechdesign import outside
-from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm
+from mechdesign.closed_forms import CLOSED_FORMS, ClosedForm, Optimum
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.rows import Proof
 from mechdesign.problem import Problem
@@ -22,6 +22,7 @@ class _Choice(NamedTuple):
     """The first closed form that holds, with the reason, and those that do not."""
 
     form: ClosedForm | None
+    optimum: Optimum | None
     reason: str
     considered: tuple[Considered, ...]
 
@@ -35,25 +36,25 @@ class ClosedForms(Route):
 
     def check(self, problem: Problem) -> Verdict:
         """Ask every closed form."""
-        form, reason, considered = _choose(problem)
-        return Verdict(form is not None, reason, considered=considered)
+        chosen = _choose(problem)
+        return Verdict(chosen.form is not None, chosen.reason, considered=chosen.considered)
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Evaluate the formula."""
-        form, reason, _ = _choose(problem)
-        if form is None:
+        form, optimum, reason, _ = _choose(problem)
+        if form is None or optimum is None:
             raise UnsupportedError("route", "a problem with a closed form", reason)
-        found, utility = form.formula(problem), problem.utility
+        found, utility = optimum.formula(), problem.utility
         route = f"closed-form: {form.name}"
         if isinstance(utility, ColumnUtility) and not utility.exact:
             gain = utility.on(problem.domain).gain(found.matrix, problem.prior.array)
             best = utility.objective_at(float(gain.sum()), problem.domain, problem.prior)
             return RawSolution(found.matrix, found.outputs, (), route, numeric_bound=best)
-        proofs: list[Proof] = [form.certificate]
-        prices = form.prices(problem)
-        if prices is not None:
+        proofs: list[Proof] = [lambda _: optimum.certificate()]
+        if optimum.prices is not None:
             from mechdesign.routes.cones.proofs import linear_proof  # scipy
 
+            prices = optimum.prices()
             proofs = [linear_proof((), found.matrix, limits.gap, potentials=prices)]
         elif isinstance(utility, EstimationRisk):
             from mechdesign.routes.estimation_risk.proofs import channel_proof  # scipy
@@ -66,21 +67,22 @@ class ClosedForms(Route):
 def _choose(problem: Problem) -> _Choice:
     """Ask every closed form; cached, since a route is checked before it solves."""
     considered: list[Considered] = []
-    chosen, why = None, "no closed form applies"
+    chosen, optimum, why = None, None, "no closed form applies"
     if isinstance(problem.utility, ConvexUtility):
-        return _Choice(None, why, ())
+        return _Choice(None, None, why, ())
     for form in CLOSED_FORMS:
         if not (problem.is_conic or form.allows_non_conic):
             continue
         if problem.utility.states_decoder and not form.allows_readings:
             continue
         try:
-            verdict = form.check(problem)
+            found = form.decide(problem)
         except (SolverError, *outside.NUMERICAL) as error:
             considered.append(Considered(form.name, f"not decided: {outside.failure(error)}"))
             continue
-        if verdict.holds and chosen is None:
-            chosen, why = form, verdict.reason
-        if not verdict.holds and verdict.relevant:
-            considered.append(Considered(form.name, verdict.reason))
-    return _Choice(chosen, why, tuple(considered))
+        if isinstance(found, Optimum):
+            if chosen is None:
+                chosen, optimum, why = form, found, found.reason
+        elif found.relevant:
+            considered.append(Considered(form.name, found.reason))
+    return _Choice(chosen, optimum, why, tuple(considered))

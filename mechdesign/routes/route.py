@@ -160,7 +160,8 @@ class LinearRoute(Route):
         guesses = Problem(problem.domain, problem.privacy, loss, prior=problem.prior)
         within = limits.part(unit=1.0)
         utility = problem.utility
-        within.gap = limits.gap * float(utility.blind_gain(problem.prior) / utility.ceiling)
+        costs = loss.cost(problem.domain, problem.prior, guesses.outputs or ())
+        within.gap = limits.gap * (1 - float(costs.sum(axis=0).min()) / float(utility.ceiling))
         raw = self.solve_linear(guesses, within)
         matrix = raw.matrix[:, raw.matrix.max(axis=0) > USED]
         return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))

@@ -5,14 +5,19 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mechdesign._typing import BoolArray, FloatArray
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown
+from mechdesign.kernel.names import Domain as KernelDomain, Objectives
+from mechdesign.kernel.schema import read
+from mechdesign.kernel.statement import Statement
+from mechdesign.kernel.value import decoder, value
 from mechdesign.prior import Prior, prior_on
 from mechdesign.tables import ExactTable
 
@@ -25,7 +30,7 @@ CUSTOM = "custom"
 """The name of a utility of the user's own that has none."""
 
 
-class Utility(ABC):
+class Utility(ABC):  # noqa: B024
     """A loss of a channel at a prior, to be minimized, or a gain, to be maximized.
 
     A subclass takes the keys of its ``[utility]`` table as constructor arguments.
@@ -57,17 +62,17 @@ class Utility(ABC):
     definition: ClassVar[str] = ""
     """The method that says what it is worth."""
 
-    tells_inputs_apart: ClassVar[bool] = False
-    """Whether it is infinite unless all rows of the channel differ."""
-
-    impossible: ClassVar[str] = ""
-    """Ends the error message when merged inputs make the objective infinite."""
+    finite_on: ClassVar[str] = "a channel on which the objective is finite"
+    """What a channel has to be for its value to be finite."""
 
     states_decoder: ClassVar[bool] = False
     """Whether a saved file states its decoder exactly, as the loss is that of this decoder."""
 
     worst_case: bool = False
     """Whether it is the largest over :attr:`worst_over` in place of a mean."""
+
+    is_of_outputs: ClassVar[bool] = False
+    """Whether it is a loss between the input and the label of the output."""
 
     worst_over: ClassVar[str] = "inputs"
     """The set that a worst case is over."""
@@ -97,40 +102,12 @@ class Utility(ABC):
         """The largest gain: with a :attr:`linear_form`, gain = ceiling - loss."""
         return Fraction(1)
 
-    def blind_gain(self, prior: Prior) -> Fraction:
-        """Return what a gain with another :attr:`linear_form` is at least: that of no report."""
-        return max(prior)
-
-    def infinite_without(self, domain: Domain) -> tuple[BoolArray, BoolArray] | None:
-        """Return two sets of inputs, or None where it is finite on every channel.
-
-        It is infinite on a column that is 0 on all of the first set and not on all of the second.
-        """
-        return None
-
-    def marks(self, domain: Domain) -> Sequence[Any] | None:
-        """Return a mark for each input: the loss is infinite unless other marks have other rows.
-
-        None where it is finite on every channel.
-        """
-        return domain.labels if self.tells_inputs_apart else None
-
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
         """Return whether no permutation of the inputs, all equally likely, changes the optimum."""
         return False
 
     def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
         """Return f(x) where this is the squared error of the best estimate of f(X); else None."""
-        return None
-
-    def hypotheses(
-        self, domain: Domain
-    ) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]] | None:
-        """Return two laws of the input where this is the total variation they have as reports."""
-        return None
-
-    def unbiased_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
-        """Return f(x) where this is the variance of an unbiased reading of f(X); else None."""
         return None
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:  # noqa: B027
@@ -157,11 +134,38 @@ class Utility(ABC):
         """Return the outputs allowed where the user names none; None: the optimizer's choice."""
         return None
 
-    @abstractmethod
+    def words(self, domain: Domain, outputs: Sequence[Label] | None = None) -> Objectives:
+        """Return the objective as the kernel knows it by its name."""
+        found: Objectives = read(Objectives, self.aligned(domain, outputs).to_table(domain))
+        return found
+
+    def statement(
+        self, domain: Domain, prior: Prior, outputs: Sequence[Label] | None = None
+    ) -> Statement:
+        """Return the objective as the kernel states it, without notions.
+
+        Raises
+        ------
+        UnsupportedError
+            If the kernel does not know it.
+        """
+        self.check_prior(prior)
+        words, points = self.words(domain, outputs), read(KernelDomain, domain.to_table())
+        aim = words.form(points.inputs(prior.probabilities), outputs)
+        if aim is None:
+            raise UnsupportedError("objective", "an objective that the kernel knows", self.name)
+        return Statement(len(domain), (), (), aim, words.sign)
+
+    def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
+        """Return the outputs that a loss speaks of when only a channel is given: its own."""
+        return channel.outputs
+
     def value(
         self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Fraction:
-        """Return the loss of an exact channel, rounded up where it is irrational.
+        """Return the objective at an exact channel, rounded to the worse side where irrational.
+
+        That of a worst-case risk is the largest at any distribution of the estimator for ``prior``.
 
         Parameters
         ----------
@@ -169,11 +173,47 @@ class Utility(ABC):
             What to judge.
         outputs
             The outputs that the loss speaks of, if the channel uses only some of them.
+
+        Raises
+        ------
+        InputError
+            If it is infinite.
         """
+        prior = self._reference(prior_on(prior, as_channel(channel).inputs))
+        allowed = self.allowed_for(channel) if outputs is None else tuple(outputs)
+        statement = self.statement(channel.inputs, prior, allowed)
+        readings = self.decoder(channel, prior) if self.states_decoder else None
+        used = [allowed.index(label) for label in channel.outputs] if self.is_of_outputs else ()
+        with self._finite():
+            whole, reference = 1 << channel.bits, prior.probabilities
+            found = value(statement, channel.columns(), whole, used, readings, reference)
+        return statement.sign * found
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...] | None:
         """Return what is estimated from each output; None where there is no such thing."""
-        return None
+        inputs = as_channel(channel).inputs
+        reads = self.words(inputs).reads if self.exact and not self.is_of_outputs else ""
+        if not reads:
+            return None
+        prior = self._reference(prior_on(prior, inputs))
+        statement, columns, whole = self.statement(inputs, prior), channel.columns(), channel.bits
+        with self._finite():
+            reference = prior.probabilities
+            found = decoder(statement, reads, inputs.labels, columns, 1 << whole, None, reference)
+        return tuple(tuple(v) if isinstance(v, list) else v for v in found or ()) or None
+
+    @contextmanager
+    def _finite(self) -> Iterator[None]:
+        """Refuse a channel on which the objective is infinite, or not defined."""
+        try:
+            yield
+        except CertificateError:
+            given = f"one that makes {self.name} infinite"
+            raise InputError("channel", self.finite_on, given) from None
+
+    def _reference(self, prior: Prior) -> Prior:
+        """Return the prior; the uniform one in place of one with zeros, for a worst case."""
+        return Prior.uniform(len(prior)) if self.worst_case and prior.minimum <= 0 else prior
 
     def objective(
         self, Q: cp.Expression, domain: Domain, prior: Prior, outputs: Sequence[Label]
@@ -248,6 +288,7 @@ class LinearUtility(MeanOrWorstCase):
     """
 
     definition = "loss"
+    is_of_outputs = True
 
     distance: ClassVar[str] = ""
     """The distance that the loss is: on a lattice a function of the steps between two points."""
@@ -281,25 +322,6 @@ class LinearUtility(MeanOrWorstCase):
         """Return P_x D(x, y), shape ``(n_inputs, n_outputs)``; D(x, y) for the worst case."""
         loss = self.loss(domain, outputs).array
         return loss if self.worst_case else prior.array[:, None] * loss
-
-    def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
-        """Return the outputs that the loss speaks of when only a channel is given: its own."""
-        return channel.outputs
-
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the exact loss of a channel, rounded up where distances are irrational."""
-        prior = prior_on(prior, as_channel(channel).inputs)
-        allowed = self.allowed_for(channel) if outputs is None else tuple(outputs)
-        table, unit = self.loss(channel.inputs, allowed).upper_integers()
-        place = [allowed.index(label) for label in channel.outputs]
-        per_input = [
-            Fraction(sum(losses[y] * q for y, q in zip(place, row, strict=True)), unit)
-            / channel.denominator
-            for losses, row in zip(table, channel.numerators.tolist(), strict=True)
-        ]
-        return max(per_input) if self.worst_case else prior.mean(per_input)
 
     def objective(
         self, Q: cp.Expression, domain: Domain, prior: Prior, outputs: Sequence[Label]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel
 from mechdesign.domain import Domain, Label
-from mechdesign.prior import Prior, prior_on
-from mechdesign.utilities.column import ColumnUtility, joint_columns
+from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.hamming import HammingLoss
 
 __all__ = ["BayesAccuracy"]
@@ -50,13 +47,3 @@ class BayesAccuracy(ColumnUtility):
         """Return max_x P_x q_x."""
         best: FloatArray = (prior[:, None] * columns).max(axis=0)
         return best
-
-    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
-        """Return max_x P_x q_x."""
-        return max(joint)
-
-    def decoder(self, channel: Channel, prior: Prior) -> tuple[Label, ...]:
-        """Return the likeliest input given each output, the first where several are."""
-        never = list(prior_on(prior, channel.inputs))
-        seen = (joint if any(joint) else never for joint in joint_columns(channel, prior))
-        return tuple(channel.inputs.labels[joint.index(max(joint))] for joint in seen)

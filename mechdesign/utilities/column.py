@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import Utility
 
-__all__ = ["ColumnUtility", "joint_columns"]
+__all__ = ["ColumnUtility"]
 
 ROUNDING = 1e-9
 """The relative error allowed in a gain."""
@@ -83,24 +82,6 @@ class ColumnUtility(Utility):
         ndarray
             ``(n_columns,)``.
         """
-
-    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
-        """Return g of one output as a rational, rounded down where it is irrational.
-
-        A utility whose :attr:`exact` is true states it, for numbers in the order of the domain.
-
-        Parameters
-        ----------
-        joint, column
-            Pr(X = x, Y = y) and Q[x, y] of the output, times the denominator of the channel.
-
-        Raises
-        ------
-        UnsupportedError
-            If it is not known.
-        """
-        fault = f"the gain of {self.name} has no exact value"
-        raise UnsupportedError("gain", "a rational gain", self.name, fault=fault)
 
     def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
         """Return h_x(r) where g(q) = Sum_x h_x(q_x) whenever P . q = 1; None if it does not split.
@@ -170,22 +151,13 @@ class ColumnUtility(Utility):
     ) -> Fraction:
         """Return the objective at an exact channel: in floating point unless :attr:`exact`."""
         inputs = as_channel(channel).inputs
+        if self.exact:
+            return super().value(channel, prior, outputs)
         prior = prior_on(prior, inputs)
-        if not self.exact:
-            total = float(self.gain(channel.matrix, prior.array).sum())
-            return self.objective_at(total, inputs, prior)
-        self.check(inputs, None)
-        pairs = zip(joint_columns(channel, prior), channel.columns(), strict=True)
-        gains = sum(starmap(self.on(inputs).exact_gain, pairs), Fraction(0))
-        return self.objective_at(gains / channel.denominator, inputs, prior)
+        total = float(self.gain(channel.matrix, prior.array).sum())
+        return self.objective_at(total, inputs, prior)
 
     def objective_at(self, total: Fraction | float, domain: Domain, prior: Prior) -> Fraction:
         """Return the objective where the gains of the outputs sum to ``total``."""
         gains = Fraction(total)
         return gains if self.is_maximized else self.offset(domain, prior) - gains
-
-
-def joint_columns(channel: Channel, prior: Prior) -> list[list[Fraction]]:
-    """Return Pr(X = x, Y = y) times the channel's denominator: a list for each output y."""
-    prior = prior_on(prior, as_channel(channel).inputs)
-    return [[p * q for p, q in zip(prior, column, strict=True)] for column in channel.columns()]

@@ -9,12 +9,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from mechdesign._typing import FloatArray
-from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import CertificateError, InputError, UnsupportedError
-from mechdesign.kernel.objectives import Risk
-from mechdesign.kernel.risk import estimator, risk
-from mechdesign.prior import Prior, prior_on
+from mechdesign.errors import UnsupportedError
+from mechdesign.prior import Prior
 from mechdesign.utilities.base import MeanOrWorstCase
 
 __all__ = ["Deviations", "EstimationRisk"]
@@ -62,8 +59,7 @@ class EstimationRisk(MeanOrWorstCase):
 
     definition = "deviations"
     needs_positive_prior = True
-    tells_inputs_apart = True
-    impossible = "the distribution be estimated"
+    finite_on = "rows that are linearly independent, so that reports determine the distribution"
     worst_over = "distributions"
     roots = False
     """Whether it is a sum of deviations, times the square root of 1 / (2 pi), not of variances."""
@@ -91,48 +87,3 @@ class EstimationRisk(MeanOrWorstCase):
     def reference(self, prior: Prior) -> Prior:
         """Return the prior of the problem; for a worst case the uniform one."""
         return Prior.uniform(len(prior)) if self.worst_case else prior
-
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the risk of a channel, rounded up.
-
-        For the worst case: the largest risk at any distribution of the estimator for ``prior``.
-
-        Raises
-        ------
-        InputError
-            If the risk is infinite: the rows of the channel are linearly dependent.
-        """
-        channel = as_channel(channel)
-        p = self._positive(prior_on(prior, channel.inputs)).probabilities
-        aim = Risk(self.roots, None if self.worst_case else p)
-        with _dependent_rows():
-            return risk(aim, channel.columns(), channel.denominator, p)
-
-    def decoder(self, channel: Channel, prior: Prior) -> tuple[tuple[Fraction, ...], ...]:
-        """Return W_y for each output, whose mean over the reports estimates the distribution."""
-        channel = as_channel(channel)
-        p = self._positive(prior_on(prior, channel.inputs)).probabilities
-        with _dependent_rows():
-            return tuple(map(tuple, estimator(channel.columns(), channel.denominator, p)))
-
-    def _positive(self, prior: Prior) -> Prior:
-        """Return the prior; the uniform one in place of one with zeros, for a worst case."""
-        if prior.minimum <= 0 and self.worst_case:
-            return Prior.uniform(len(prior))
-        self.check_prior(prior)
-        return prior
-
-
-@contextmanager
-def _dependent_rows() -> Iterator[None]:
-    """Say what is wrong with the channel where the risk is infinite."""
-    try:
-        yield
-    except CertificateError:
-        raise InputError(
-            "channel",
-            "rows that are linearly independent, so that the reports determine the distribution",
-            "rows that are not, or hardly",
-        ) from None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Domain, Label
-from mechdesign.exact import log_lower
 from mechdesign.utilities.column import ColumnUtility
 
 __all__ = ["MutualInformation"]
@@ -50,9 +48,3 @@ class MutualInformation(ColumnUtility):
     def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
         """Return P_x r ln r."""
         return prior[x] * r * np.log(np.where(r > 0, r, 1.0))
-
-    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
-        """Return Sum_x P_x q_x ln(q_x / P . q), rounded down in its 150th bit."""
-        output = sum(joint, Fraction(0))
-        terms = (j * log_lower(q / output) for j, q in zip(joint, column, strict=True) if j)
-        return sum(terms, Fraction(0))

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import fraction_text
-from mechdesign.prior import Prior, prior_on
-from mechdesign.utilities.column import ColumnUtility, joint_columns
+from mechdesign.prior import Prior
+from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.input_values import InputValues
 
 __all__ = ["PosteriorMeanSquaredError"]
@@ -130,30 +129,6 @@ class PosteriorMeanSquaredError(ColumnUtility):
         if self.histogram:
             return Fraction(1)
         return prior.mean([v * v for v in self.values(domain)])
-
-    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
-        """Return |Sum_x P_x f_x q_x|**2 / (P . q)."""
-        output = sum(joint, Fraction(0))
-        if not output:
-            return output
-        if self.histogram:
-            return sum((j * j for j in joint), Fraction(0)) / output
-        terms = (j * f for j, f in zip(joint, self.given or (), strict=True))
-        return sum(terms, Fraction(0)) ** 2 / output
-
-    def _sum(self, domain: Domain, weights: Sequence[Fraction]) -> Fraction:
-        """Return Sum_x f_x w_x."""
-        pairs = zip(weights, self.values(domain), strict=True)
-        return sum((w * v for w, v in pairs), Fraction(0))
-
-    def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...]:
-        """Return E[f(X) | Y = y] for each output; that of the prior where y never occurs."""
-        prior, found = prior_on(prior, as_channel(channel).inputs), list[Any]()
-        for joint in joint_columns(channel, prior):
-            output = sum(joint, Fraction(0))
-            posterior = tuple(j / output for j in joint) if output else prior.probabilities
-            found.append(posterior if self.histogram else self._sum(channel.inputs, posterior))
-        return tuple(found)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, values included."""

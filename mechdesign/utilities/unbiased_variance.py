@@ -71,7 +71,6 @@ class UnbiasedVariance(MeanOrWorstCase):
     definition = "value"
     needs_positive_prior = True
     states_decoder = True
-    impossible = "f(X) be read without bias"
     most_inputs = 129
 
     def __init__(
@@ -88,14 +87,6 @@ class UnbiasedVariance(MeanOrWorstCase):
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
         """Return f(x) for each input, exact."""
         return self._values.on(domain)
-
-    def unbiased_values(self, domain: Domain) -> tuple[Fraction, ...]:
-        """Return f(x) for each input."""
-        return self.values(domain)
-
-    def marks(self, domain: Domain) -> Sequence[Any]:
-        """Return f(x): inputs with equal rows need equal values."""
-        return self.values(domain)
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Look the values up.
@@ -142,26 +133,6 @@ class UnbiasedVariance(MeanOrWorstCase):
             guess = _least_largest(scaled, root, f, guess)
         found = exact_readings(channel, [(v - middle) / half for v in values], guess / root)
         return tuple(middle + half * v for v in found)
-
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the exact variance of the readings of :meth:`decoder`."""
-        return self.variance(channel, prior, self.decoder(channel, prior))
-
-    def variance(self, channel: Channel, prior: Prior, readings: Sequence[Fraction]) -> Fraction:
-        """Return the exact variance of unbiased readings, on average or in the worst case."""
-        channel = as_channel(channel)
-        whole = lcm(*(v.denominator for v in readings))
-        squares = [int(v * whole) ** 2 for v in readings]
-        second = [
-            Fraction(sum(s * q for s, q in zip(squares, row, strict=True)), whole * whole)
-            / channel.denominator
-            for row in channel.numerators.tolist()
-        ]
-        values = self.values(channel.inputs)
-        each = [s - v * v for s, v in zip(second, values, strict=True)]
-        return max(each) if self.worst_case else prior_on(prior, channel.inputs).mean(each)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, values included."""

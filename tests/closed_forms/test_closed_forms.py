@@ -41,9 +41,9 @@ from mechdesign.closed_forms import (
     RandomizedResponse,
     Unconstrained,
 )
-from mechdesign.closed_forms.binary_universal import binary_limits, universal_channel
-from mechdesign.closed_forms.lip_randomized_response import leakage_of_formula
+from mechdesign.closed_forms.simplicial import binary_limits, universal_channel
 from mechdesign.exact import exp_lower
+from mechdesign.mechanisms.lip_randomized_response import leakage_of_formula
 from mechdesign.notions import Notion
 from mechdesign.utilities import Utility
 from tests.strategies import (
@@ -271,13 +271,18 @@ def test_what_lip_randomized_response_is_not_for() -> None:
     assert holds(LIP(2), HammingLoss())
     assert not holds(LDP(2), HammingLoss())
     assert not holds([LIP(2), LDP(2)], HammingLoss())
-    assert not holds(LIP(2), MeanSquaredDistance())
     assert not holds(LIP(2), HammingLoss(worst_case=True))
-    assert not holds(LIP(2), HammingLoss(), outputs=[0, 1])
-    assert not holds(LIP(2), HammingLoss(), outputs=[2, 1, 0])
-    assert not holds(LIP(2), Distortion([[0, 1, 3], [1, 0, 1], [3, 1, 0]]))
-    assert holds(LIP(2), Distortion([[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
     assert not holds(LIP("0.1"), HammingLoss())
+
+
+@pytest.mark.parametrize("outputs", [None, [0, 1], [2, 1, 0]])
+@pytest.mark.parametrize(
+    "utility", [MeanSquaredDistance(), HammingLoss(), Distortion(lambda x, y: abs(x - y) ** 3)]
+)
+def test_its_reports_serve_every_loss(utility: Utility, outputs: Any) -> None:
+    """Where the loss is no metric, the best output for a report may be another label."""
+    problem = Problem(range(3), LIP(2), utility, prior=[0.3, 0.3, 0.4], outputs=outputs)
+    assert_optimal(LIPRandomizedResponse(), problem)
 
 
 def test_published_claims_that_do_not_hold() -> None:

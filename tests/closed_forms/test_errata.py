@@ -16,8 +16,8 @@ from scipy.optimize import linprog
 
 from mechdesign.channel import Channel
 from mechdesign.closed_forms import LIPRandomizedResponse
-from mechdesign.closed_forms.lip_randomized_response import in_region, leakage_of_formula
 from mechdesign.designs.facade import design
+from mechdesign.mechanisms.lip_randomized_response import in_region, leakage_of_formula
 from mechdesign.notions import LDP, LIP, AsymmetricLift, BoundedPriorLIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.atlas.base import Formula, Point, Region, as_channel
 from benchmarks.atlas.formulas.randomized_response import INPUTS
 from mechdesign.channel import Channel
-from mechdesign.closed_forms.uniform_lift import best_lift
+from mechdesign.closed_forms.size_classes import best_lift
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem

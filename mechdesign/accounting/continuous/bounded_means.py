@@ -142,13 +142,15 @@ class DuchiMechanism(BoundedMechanism):
         return HALF + x / (TWO * self.size)
 
     def loss_enclosure(self, x: Enclosure) -> Enclosure:
-        """Return the variance."""
-        return self.size.square() - x.square()
+        """Return the variance c**2 - x**2, as c**2 - 1 = 4 e**epsilon / (e**epsilon - 1)**2."""
+        shrink = ONE / self._grown
+        rest = Enclosure.of(4.0) * shrink / (ONE - shrink).square()
+        return rest + (ONE - x) * (ONE + x)
 
     def leakage(self) -> Bounds:
         """Return bounds on the log-ratio of the report c at 1 and at -1."""
-        high, low = (self.probability(Enclosure.of(x)) for x in (1.0, -1.0))
-        return log_of(high / low)
+        whole = self._grown + ONE  # over which both probabilities are e**epsilon and 1
+        return log_of((self._grown / whole) / (ONE / whole))
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,8 @@ class PiecewiseMechanism(BoundedMechanism):
 
     With E = e**(epsilon/2) and C = (E + 1)/(E - 1), the density is (e**epsilon - E)/(2 E + 2) on
     [l, l + C - 1], l = (C + 1) x/2 - (C - 1)/2, and e**-epsilon times that on the rest of [-C, C].
-    The loss is the variance. It is a parabola in x that opens upward, largest at both ends.
+    The loss is the variance, x**2 / (E - 1) + (E + 3) / (3 (E - 1)**2) (Wang et al. 2019, Lemma 1):
+    a parabola in x that opens upward, largest at both ends.
 
     Examples
     --------
@@ -216,7 +219,9 @@ class PiecewiseMechanism(BoundedMechanism):
 
     def loss_enclosure(self, x: Enclosure) -> Enclosure:
         """Return the variance."""
-        return self.window(x).square() - x.square()
+        E = self._half_grown
+        rest = (E + Enclosure.of(3.0)) / (Enclosure.of(3.0) * (E - ONE).square())
+        return x.square() / (E - ONE) + rest
 
     def leakage(self) -> Bounds:
         """Return bounds on the log-ratio of the two levels."""
@@ -244,15 +249,17 @@ class HybridMechanism(BoundedMechanism):
     @property
     def share(self) -> Enclosure:
         """The probability of the piecewise mechanism."""
-        if self.epsilon <= self.THRESHOLD:
-            return Enclosure.of(0.0)
-        return ONE - exp_of(-self.epsilon / 2)
+        return ONE - self._duchi if self.epsilon > self.THRESHOLD else Enclosure.of(0.0)
+
+    @property
+    def _duchi(self) -> Enclosure:
+        """The probability of Duchi's mechanism, with all its digits where it is small."""
+        return exp_of(-self.epsilon / 2) if self.epsilon > self.THRESHOLD else ONE
 
     def loss_enclosure(self, x: Enclosure) -> Enclosure:
         """Return the variance."""
-        share = self.share
         near, two = PiecewiseMechanism(self.epsilon), DuchiMechanism(self.epsilon)
-        return share * near.loss_enclosure(x) + (ONE - share) * two.loss_enclosure(x)
+        return self.share * near.loss_enclosure(x) + self._duchi * two.loss_enclosure(x)
 
     def leakage(self) -> Bounds:
         """Return bounds on the larger log-ratio: atoms and densities do not meet."""

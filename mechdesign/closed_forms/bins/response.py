@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    Decided,
+    Formula,
+    Optimum,
+    Verdict,
+    name_outputs,
+)
 from mechdesign.closed_forms.bins.facilities import Sites, are_in_line
 from mechdesign.domain import Label
-from mechdesign.errors import UnsupportedError
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 
@@ -60,45 +67,44 @@ class ResponseOnBins(ClosedForm):
     name = "randomized response on bins"
     source = "Ghazi et al. 2023; for the Hamming loss Ghazi et al. 2021"
 
-    def check(self, problem: Problem) -> Verdict:
+    def decide(self, problem: Problem) -> Decided:
         """Ask for LDP alone, and for an expected loss of which the outputs are in line."""
-        notion = problem.sole_notion(LDP)
-        utility = problem.utility.linear_form
+        notion, utility = problem.sole_notion(LDP), problem.utility.linear_form
         if notion is None or utility is None or utility.worst_case:
             return Verdict(False, "it is for LDP alone and an expected loss", relevant=False)
-        if not 0 < math.exp(-notion.epsilon) < 1:
+        shrink = math.exp(-notion.epsilon)
+        if not 0 < shrink < 1:
             return Verdict(
                 False, "stated only for budgets above 0 whose odds are floats", relevant=False
             )
-        if len(_outputs(problem)) > MOST_OUTPUTS:
+        outputs = problem.guesses
+        if len(outputs) > MOST_OUTPUTS:
             return Verdict(False, f"stated only for up to {MOST_OUTPUTS} outputs")
-        loss, order = _loss(problem), _order(problem)
-        if not are_in_line(loss[:, order]):
+        order = _order(outputs)
+        loss = utility.loss(problem.domain, outputs).array[:, order]
+        if not are_in_line(loss):
             return Verdict(
                 False,
                 "optimal only where the loss of every input falls, then rises along the outputs",
             )
-        return Verdict(
-            True, "LDP, and along the outputs the loss of every input first falls and then rises"
+
+        def formula() -> Formula:
+            found = _response(problem, loss, order, notion.epsilon)
+            m = len(found.outputs)
+            own = found.bin_of[:, None] == np.arange(m)
+            matrix = np.where(own, 1.0, shrink) / (1 + (m - 1) * shrink)
+            if problem.expected_loss is None:
+                return Formula(matrix, name_outputs(problem, m))
+            return Formula(matrix, tuple(outputs[y] for y in found.outputs))
+
+        return Optimum(
+            "LDP, and along the outputs the loss of every input first falls and then rises",
+            formula,
+            prices=lambda: _response(problem, loss, order, notion.epsilon).prices,
         )
 
-    def formula(self, problem: Problem) -> Formula:
-        """Return the channel."""
-        found, outputs = _optimum(problem), _outputs(problem)
-        shrink = math.exp(-the_notion(problem, LDP).epsilon)
-        m = len(found.outputs)
-        own = found.bin_of[:, None] == np.arange(m)
-        matrix = np.where(own, 1.0, shrink) / (1 + (m - 1) * shrink)
-        if problem.expected_loss is None:
-            return Formula(matrix, name_outputs(problem, m))
-        return Formula(matrix, tuple(outputs[y] for y in found.outputs))
 
-    def prices(self, problem: Problem) -> FloatArray | None:
-        """Return the prices of the proof."""
-        return _optimum(problem).prices
-
-
-class _Optimum(NamedTuple):
+class _Response(NamedTuple):
     """The best response on bins: its outputs, the bin of each input, and prices of the inputs."""
 
     outputs: tuple[int, ...]
@@ -106,44 +112,27 @@ class _Optimum(NamedTuple):
     prices: FloatArray
 
 
-def _outputs(problem: Problem) -> tuple[Label, ...]:
-    """Return the outputs that are allowed, or what may be guessed."""
-    return problem.guesses
-
-
-def _order(problem: Problem) -> IntArray:
+def _order(outputs: Sequence[Label]) -> IntArray:
     """Return the outputs in the order of their numbers, or as they are listed."""
-    outputs = _outputs(problem)
     numbers = [label for label in outputs if isinstance(label, int | float)]
     if len(numbers) < len(outputs):
         return np.arange(len(outputs))
     return np.array(sorted(range(len(numbers)), key=numbers.__getitem__), dtype=np.intp)
 
 
-def _loss(problem: Problem) -> FloatArray:
-    """Return D, ``(n_inputs, n_outputs)``."""
-    utility = problem.utility.linear_form
-    if utility is None:
-        raise UnsupportedError("objective", "an expected loss", problem.utility.name)
-    return utility.loss(problem.domain, _outputs(problem)).array
-
-
-@lru_cache(maxsize=4)
-def _optimum(problem: Problem) -> _Optimum:
-    """Find the least loss by Newton's method; cached, for the channel and for its proof."""
-    order = _order(problem)
-    sites = Sites(_loss(problem)[:, order], problem.prior.array)
-    epsilon = the_notion(problem, LDP).epsilon
+def _response(problem: Problem, loss: FloatArray, order: IntArray, epsilon: Fraction) -> _Response:
+    """Find the least loss by Newton's method, for losses with the outputs in order."""
+    sites = Sites(loss, problem.prior.array)
     shrink, rest = math.exp(-epsilon), -math.expm1(-epsilon)
     alone = sites.mass @ sites.loss
     chosen, least = np.array([int(np.argmin(alone))]), float(alone.min())
     for _ in range(MOST_ROUNDS):
         trial = sites.best((alone - least) * (shrink / rest))
         near = float(sites.mass @ sites.loss[:, trial].min(axis=1))
-        loss = (shrink * float(alone[trial].sum()) + rest * near) / (1 + (len(trial) - 1) * shrink)
-        if loss >= least:
+        mean = (shrink * float(alone[trial].sum()) + rest * near) / (1 + (len(trial) - 1) * shrink)
+        if mean >= least:
             break
-        chosen, least = trial, loss
+        chosen, least = trial, mean
     prices = sites.payments(np.maximum((alone - least) * (shrink / rest), 0.0))
     bin_of = sites.loss[:, chosen].argmin(axis=1)
-    return _Optimum(tuple(order[chosen].tolist()), bin_of, prices)
+    return _Response(tuple(order[chosen].tolist()), bin_of, prices)

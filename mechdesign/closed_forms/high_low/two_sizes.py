@@ -9,8 +9,8 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, the_notion
-from mechdesign.closed_forms.subset_selection import (
+from mechdesign.closed_forms.base import ClosedForm, Decided, Formula, Optimum, Verdict
+from mechdesign.closed_forms.size_classes import (
     LARGEST_LOW,
     LEAST_LOW,
     MOST_INPUTS,
@@ -19,7 +19,6 @@ from mechdesign.closed_forms.subset_selection import (
     TOO_SMALL,
     write_out,
 )
-from mechdesign.errors import UnsupportedError
 from mechdesign.notions import HighLowLDP
 from mechdesign.outside import called
 from mechdesign.problem import Problem
@@ -77,7 +76,7 @@ class HighLowSubsetSelection(ClosedForm):
     name = "high-low subset selection"
     source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 5"
 
-    def check(self, problem: Problem) -> Verdict:
+    def decide(self, problem: Problem) -> Decided:
         """Ask for high-low LDP, and a prior that only tells sensitive inputs from the others."""
         utility, notion = problem.utility, problem.sole_notion(HighLowLDP)
         if notion is None or not isinstance(utility, EstimationRisk):
@@ -94,24 +93,20 @@ class HighLowSubsetSelection(ClosedForm):
         if len(found.sensitive) > MOST_INPUTS:
             return TOO_LARGE
         sizes, s = found.best(), len(found.sensitive)
-        text = " and ".join(map(str, sizes))
-        return Verdict(True, f"sets of {text} of the {s} sensitive inputs are optimal")
 
-    def formula(self, problem: Problem) -> Formula:
-        """Return the channel."""
-        utility = problem.utility
-        if not isinstance(utility, EstimationRisk):
-            raise UnsupportedError("objective", "a risk of estimation", utility.name)
-        found = _HighLow(problem, the_notion(problem, HighLowLDP), utility)
-        parts, k, alone = [], len(problem.domain), 1.0
-        for j, share in found.best().items():
-            members, weights = balanced_subsets(len(found.sensitive), j)
-            hide = share * found.hide(j)
-            part = np.tile(hide * weights, (k, 1))
-            part[found.sensitive] = np.where(members > 0, hide / found.low, hide) * weights
-            parts.append(part)
-            alone -= hide
-        return write_out(problem, np.hstack([*parts, np.eye(k)[:, found.others] * alone]))
+        def formula() -> Formula:
+            parts, k, alone = [], len(problem.domain), 1.0
+            for j, share in sizes.items():
+                members, weights = balanced_subsets(s, j)
+                hide = share * found.hide(j)
+                part = np.tile(hide * weights, (k, 1))
+                part[found.sensitive] = np.where(members > 0, hide / found.low, hide) * weights
+                parts.append(part)
+                alone -= hide
+            return write_out(problem, np.hstack([*parts, np.eye(k)[:, found.others] * alone]))
+
+        text = " and ".join(map(str, sizes))
+        return Optimum(f"sets of {text} of the {s} sensitive inputs are optimal", formula)
 
 
 class _HighLow:

@@ -7,16 +7,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs
-from mechdesign.errors import UnsupportedError
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    Decided,
+    Formula,
+    Optimum,
+    Verdict,
+    name_outputs,
+)
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Constant, Ratio
 from mechdesign.kernel.linearizations import Costs
-from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.oracles import OneBudget
 from mechdesign.kernel.packed import Numbers
 from mechdesign.notions import LDP, BlockLDP
 from mechdesign.problem import Problem
+from mechdesign.utilities import TotalVariation
 
 __all__ = ["BinaryMechanism"]
 
@@ -40,35 +46,33 @@ class BinaryMechanism(ClosedForm):
     name = "binary mechanism"
     source = "Kairouz, Oh and Viswanath 2014"
 
-    def check(self, problem: Problem) -> Verdict:
+    def decide(self, problem: Problem) -> Decided:
         """Ask for one budget in blocks, the total variation, and as much of both laws in each."""
-        laws = problem.utility.hypotheses(problem.domain)
-        budget = _budget(problem) if laws else None
-        if budget is None or laws is None:
+        utility, budget = problem.utility, _budget(problem)
+        if budget is None or not isinstance(utility, TotalVariation):
             return Verdict(False, "it is for total variation under LDP alone", relevant=False)
-        more: dict[int, Fraction] = {}
-        for block, a, b in zip(budget.block or [0] * len(laws[0]), *laws, strict=True):
-            more[block] = more.get(block, Fraction(0)) + a - b
-        if any(more.values()):
+        first, second = utility.weights(problem.domain)
+        surplus, blocks = dict[int, Fraction](), dict[int, list[int]]()
+        for x, block in enumerate(budget.block or [0] * len(first)):
+            surplus[block] = surplus.get(block, Fraction(0)) + first[x] - second[x]
+            blocks.setdefault(block, []).append(x)
+        if any(surplus.values()):
             return Verdict(
                 False, "optimal only where the two laws have the same probability in every block"
             )
-        return Verdict(True, "under LDP one bit tells two laws apart as well as any report")
-
-    def certificate(self, problem: Problem) -> Certificate | None:
-        """Return what proves it optimal."""
-        return _certificate(problem)
-
-    def formula(self, problem: Problem) -> Formula:
-        """Return the two columns."""
-        laws, budget = problem.utility.hypotheses(problem.domain), _budget(problem)
-        if laws is None or budget is None:
-            raise UnsupportedError("objective", "a total variation", problem.utility.name)
-        first, second = laws
-        more = np.array([a > b for a, b in zip(first, second, strict=True)])
         truth = 1 / (1 + math.exp(-budget.exponent))
+        more = np.array([a > b for a, b in zip(first, second, strict=True)])
         yes = np.where(more, truth, 1 - truth)
-        return Formula(np.column_stack([yes, 1 - yes]), name_outputs(problem, 2))
+        # -tanh(epsilon / 2) |a - b| / 2 at each input
+        share = math.tanh(float(budget.exponent) / 2) / 2
+        pairs = zip(first, second, strict=True)
+        prices = Numbers([-share * abs(float(a - b)) for a, b in pairs])
+        oracle = OneBudget(tuple(map(tuple, blocks.values())) if len(blocks) > 1 else None)
+        return Optimum(
+            "under LDP one bit tells two laws apart as well as any report",
+            lambda: Formula(np.column_stack([yes, 1 - yes]), name_outputs(problem, 2)),
+            lambda: Certificate(Costs(), oracle, (), (), prices),
+        )
 
 
 def _budget(problem: Problem) -> Constant | None:
@@ -79,21 +83,3 @@ def _budget(problem: Problem) -> Constant | None:
     (part,) = problem.compiled.statement.cone
     exponents = part.exponents if isinstance(part, Ratio) else None
     return exponents if isinstance(exponents, Constant) else None
-
-
-def _certificate(problem: Problem) -> Certificate | None:
-    """Return the prices of two outputs under one budget: -tanh(epsilon / 2) |a - b| / 2."""
-    aim, budget = problem.compiled.statement.objective, _budget(problem)
-    if not isinstance(aim, Loss) or budget is None:
-        return None
-    share = math.tanh(float(budget.exponent) / 2) / aim.costs.denominator
-    prices = Numbers([-share * abs(cost) for cost in aim.costs.lower(0)])
-    return Certificate(Costs(), OneBudget(_blocks(budget)), (), (), prices)
-
-
-def _blocks(budget: Constant) -> tuple[tuple[int, ...], ...] | None:
-    """Return the blocks that a budget holds in; None for one of all inputs."""
-    found: dict[int, list[int]] = {}
-    for x, mark in enumerate(budget.block or ()):
-        found.setdefault(mark, []).append(x)
-    return tuple(map(tuple, found.values())) if len(found) > 1 else None

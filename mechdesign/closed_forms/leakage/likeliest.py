@@ -7,9 +7,15 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Verdict, name_outputs, the_notion
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    Decided,
+    Formula,
+    Optimum,
+    Verdict,
+    name_outputs,
+)
 from mechdesign.domain import Label
-from mechdesign.errors import UnsupportedError
 from mechdesign.evidence.multipliers import block_of
 from mechdesign.evidence.unconstrained import at_one, evenly
 from mechdesign.kernel.certificate import Certificate
@@ -55,26 +61,16 @@ class LikeliestInputs(ClosedForm):
     source = "Saeidian, Cervia, Oechtering and Skoglund 2021 (arXiv 2105.01033)"
     allows_non_conic = True
 
-    def check(self, problem: Problem) -> Verdict:
+    def decide(self, problem: Problem) -> Decided:
         """Ask for maximal leakage alone, and for right guesses with all inputs as outputs."""
-        if problem.sole_notion(MaximalLeakage) is None:
+        notion, k = problem.sole_notion(MaximalLeakage), len(problem.domain)
+        if notion is None:
             return Verdict(False, "it is for maximal leakage alone", relevant=False)
-        if _right_outputs(problem) is None:
+        right = _right_outputs(problem)
+        if right is None:
             return Verdict(
                 False, "optimal only for losses of 0 at one input of each output, 1 elsewhere"
             )
-        return Verdict(True, "a bound on maximal leakage pays for the likeliest inputs first")
-
-    def certificate(self, problem: Problem) -> Certificate | None:
-        """Return what proves it optimal."""
-        return _certificate(problem.compiled)
-
-    def formula(self, problem: Problem) -> Formula:
-        """Return the channel."""
-        notion, k = the_notion(problem, MaximalLeakage), len(problem.domain)
-        right = _right_outputs(problem)
-        if right is None:
-            raise UnsupportedError("objective", "the Hamming loss", problem.utility.name)
         budget = math.exp(min(float(notion.epsilon), math.log(k)))
         shares = np.full(k, budget / k)
         matrix = np.diag(shares)
@@ -86,9 +82,17 @@ class LikeliestInputs(ClosedForm):
             matrix = np.diag(shares)
             matrix[:, order[0]] += 1 - shares
         used = np.flatnonzero(shares)
-        outputs = [right[x] for x in used.tolist()]
-        named = name_outputs(problem, len(used)) if problem.expected_loss is None else outputs
-        return Formula(matrix[:, used], tuple(named))
+
+        def formula() -> Formula:
+            outputs = tuple(right[x] for x in used.tolist())
+            named = name_outputs(problem, len(used)) if problem.expected_loss is None else outputs
+            return Formula(matrix[:, used], named)
+
+        return Optimum(
+            "a bound on maximal leakage pays for the likeliest inputs first",
+            formula,
+            lambda: _certificate(problem.compiled),
+        )
 
 
 def _right_outputs(problem: Problem) -> list[Label] | None:

@@ -49,7 +49,7 @@ def decide_cone(cone: Cone) -> Decision:
         if isinstance(family, PairRows):
             pairs.append((n, family))
         elif isinstance(family, LiftRows):
-            lifts += [(n, family)] if family.sides() else []
+            lifts += [(n, family)] if family.binds() else []
         else:
             return Decision(None, "not decided for rows of this kind")
     classes, ties = _ties(cone, pairs, lifts)
@@ -89,6 +89,7 @@ def _decide(
         if isinstance(edges, str):
             return Decision(False, edges)
         reason = "each entry of a column is bounded from below by at most one other"
+        reason = reason if any(edges) else "no bound is ever met"
         return _forest(edges, first, reason)
     lift = one_lift(free)
     if lift is not None and not any(

@@ -4,9 +4,8 @@ Scaled so that its value on the constant column is 1, each row is a point of a p
 facets of the cone are the vertices of that polytope: the cone is simplicial exactly if it is a
 simplex. A vertex is the point that is furthest in some direction. So vertices are gathered: first
 in random directions, then away from the plane of those that are known; more than n, or n with some
-row outside their simplex, and the cone is not simplicial. This is done in floating point, and n
-vertices whose simplex seems to hold all rows are checked in rationals, e**-a being replaced by one
-that is right to 150 bits.
+row outside their simplex, and the cone is not simplicial. They are gathered in floating point; that
+n vertices imply all rows is decided in rationals, e**-a being replaced by one right to 150 bits.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ MOST_EXACT = 16
 """Up to so many classes of inputs, n vertices are checked in rationals."""
 
 FEW, MORE_DIRECTIONS = 4, 12
-SAME, OUTSIDE, NUDGE = 1e-9, 1e-7, 1e-6
+SAME, NUDGE = 1e-9, 1e-6
 PLAIN, STEEP = 1e-13, 1e4
 """Vertices of entries below the one are dependent if a singular value is below the other."""
 
@@ -158,14 +157,11 @@ def decide_mixed(lengths: Lengths, lifts: Sequence[tuple[int, LiftRows]]) -> Dec
     found = _vertices(rows)
     if len(found) > n:
         return too_many
-    vectors = np.array([vertex.vector for vertex in found])
-    rays = checked("LAPACK", called("LAPACK", np.linalg.inv, vectors), vectors.shape)
-    for ray in rays.T:
-        vector = rows.furthest(ray / np.abs(ray).max()).vector
-        if vector @ ray < -OUTSIDE * (np.abs(vector) @ np.abs(ray)):
-            return too_many
+    matrix = _exact_channel(rows, found)
+    if matrix is None:
+        return too_many
     facets = tuple(vertex.facet for vertex in found)
-    return Decision(True, f"{n} rows imply all others", facets, _exact_channel(rows, found))
+    return Decision(True, f"{n} rows imply all others", facets, matrix)
 
 
 class _Vertices:
@@ -218,8 +214,8 @@ def _vertices(rows: _Rows) -> list[_Vertex]:
     return met.found
 
 
-def _exact_channel(rows: _Rows, vertices: Sequence[_Vertex]) -> FloatArray:
-    """Check that the rows of n facets imply all others, and return the channel that they make.
+def _exact_channel(rows: _Rows, vertices: Sequence[_Vertex]) -> FloatArray | None:
+    """Return the channel that the rows of n facets make; None if they do not imply all others.
 
     A row that is implied has values >= 0 on the rays of theirs. Where one is nearly 0, it may be a
     sum of others; `_implied` decides that by comparing lengths.
@@ -232,7 +228,9 @@ def _exact_channel(rows: _Rows, vertices: Sequence[_Vertex]) -> FloatArray:
         for value, size, facet in rows.values(ray):
             if facet is not None and facet.name in settled:
                 continue
-            if value < -NEAR * size or 0 < abs(value) <= NEAR * size:
+            if value < -NEAR * size:
+                return None
+            if 0 < abs(value) <= NEAR * size:
                 raise UndecidedError("a row is too near to those that imply it")
         columns.append([float(slack[i] * entry) for entry in ray])
     return np.asarray(np.maximum(np.array(columns).T, 0.0))

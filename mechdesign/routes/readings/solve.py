@@ -23,6 +23,7 @@ from mechdesign.routes.readings.probes import budget_probes, row_probes
 from mechdesign.routes.readings.proof import ReadingsProof
 from mechdesign.routes.readings.search import ReadingsSearch
 from mechdesign.routes.starts.private_columns import reach
+from mechdesign.utilities import UnbiasedVariance
 
 __all__ = ["solve_readings"]
 
@@ -62,10 +63,10 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
         If HiGHS fails, or the budgets are too small.
     """
     limits, utility = limits or Limits(), problem.utility
-    values, k = utility.unbiased_values(problem.domain), len(problem.domain)
-    if values is None:
+    if not isinstance(utility, UnbiasedVariance):
         expected = "the variance of an unbiased reading"
         raise UnsupportedError("objective", expected, utility.name)
+    values, k = utility.values(problem.domain), len(problem.domain)
     middle, half = (max(values) + min(values)) / 2, (max(values) - min(values)) / 2
     if not half:
         return RawSolution(np.ones((k, 1)), name_outputs(problem, 1), (), "readings: one value")

@@ -29,7 +29,13 @@ from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.lp.program_size import program_size
 from mechdesign.routes.route import Route, Verdict
-from mechdesign.utilities import ColumnUtility, ConvexUtility, EstimationRisk, LinearUtility
+from mechdesign.utilities import (
+    ColumnUtility,
+    ConvexUtility,
+    EstimationRisk,
+    LinearUtility,
+    UnbiasedVariance,
+)
 
 __all__ = ["Start"]
 
@@ -135,7 +141,7 @@ class Start(Route):
                 most = Fraction(float(utility.gain(np.eye(k), problem.prior.array).sum()))
                 whole = utility.offset(problem.domain, problem.prior)
                 bound = most if utility.is_maximized else whole - most
-        elif utility.marks(problem.domain) is not None:
+        elif isinstance(utility, EstimationRisk | UnbiasedVariance):
             matrix = _randomized_response(problem.cone)
             if isinstance(utility, EstimationRisk):
                 matrix, value = _estimating(problem, utility, matrix)
@@ -315,7 +321,8 @@ def _subset_selections(cone: Cone) -> Iterator[FloatArray]:
     from scipy.sparse.csgraph import connected_components
 
     from mechdesign.closed_forms.balanced_subsets import balanced_subsets
-    from mechdesign.closed_forms.subset_selection import MOST_INPUTS, best_size
+    from mechdesign.closed_forms.size_classes import MOST_INPUTS
+    from mechdesign.mechanisms.optimum import best_size
     from mechdesign.routes.starts import private_columns as private
 
     d, k = private.lengths(cone), cone.size
@@ -329,7 +336,7 @@ def _subset_selections(cone: Cone) -> Iterator[FloatArray]:
             least = inside[~np.eye(size, dtype=bool)].min(initial=np.log(LARGEST_ODDS))
             t, chosen = ROOM * float(np.expm1(least)), 1
             if t > 0 and is_best and size <= MOST_INPUTS:
-                chosen = best_size(size, 1 / (1 + t))
+                chosen = best_size(size, math.log1p(t))
             members, weights = np.eye(size), np.full(size, 1 / size)
             if chosen > 1 and math.comb(size, chosen) <= MOST_SETS:
                 sets = list(itertools.combinations(range(size), chosen))

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import BoolArray, FloatArray
-from mechdesign.channel import Channel, as_channel
+from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.exact import fraction_text, log_lower, sqrt_upper
+from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior
 from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.gains.mixtures import Mixture
@@ -41,6 +40,7 @@ class Divergence(ColumnUtility):
     """
 
     sense = "maximize"
+    finite_on = "reports of the first mixture that the second sends too"
     may_be_infinite = False
     """Whether it is infinite where only the first hypothesis sends a report."""
 
@@ -72,20 +72,9 @@ class Divergence(ColumnUtility):
                 fault = f"an input of {key} has probability 0"
                 raise InputError("prior", "probabilities > 0", "0", fault=fault)
 
-    def infinite_without(self, domain: Domain) -> tuple[BoolArray, BoolArray] | None:
-        """Return the inputs one of which must stay possible, and those that need it."""
-        if not self.may_be_infinite:
-            return None
-        first, second = (np.array([bool(w) for w in side]) for side in self.weights(domain))
-        return (second, first & ~second) if (first & ~second).any() else None
-
     @abstractmethod
     def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Return f(a, b) for each report, in floats."""
-
-    @abstractmethod
-    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
-        """Return f(a, b), rounded down where it is irrational; b is above 0 where it has to be."""
 
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
         """Return f(first . q, second . q).
@@ -100,29 +89,6 @@ class Divergence(ColumnUtility):
         a, b = (np.array(list(map(float, m.given))) @ columns for m in (self.first, self.second))
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.term(a, b)
-
-    def value(
-        self, channel: Channel, prior: Prior, outputs: Sequence[Label] | None = None
-    ) -> Fraction:
-        """Return the divergence at an exact channel, rounded down where it is irrational.
-
-        Raises
-        ------
-        InputError
-            If it is infinite.
-        """
-        first, second = self.weights(as_channel(channel).inputs)
-        total, whole = Fraction(0), channel.denominator
-        for q in channel.columns():
-            a, b = (
-                sum((w * v for w, v in zip(side, q, strict=True)), Fraction(0)) / whole
-                for side in (first, second)
-            )
-            if a and not b and self.may_be_infinite:
-                fault = f"a report of the first mixture only makes {self.name} infinite"
-                raise InputError("channel", "a finite divergence", "infinity", fault=fault)
-            total += self.exact_term(a, b)
-        return total
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, weights for all inputs."""
@@ -154,17 +120,9 @@ class TotalVariation(Divergence):
     title = "total variation between the reports of two mixtures of inputs"
     exact = True
 
-    def hypotheses(self, domain: Domain) -> tuple[tuple[Fraction, ...], tuple[Fraction, ...]]:
-        """Return both mixtures."""
-        return self.weights(domain)
-
     def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Return |a - b| / 2."""
         return np.asarray(np.abs(a - b) / 2)
-
-    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
-        """Return |a - b| / 2."""
-        return abs(a - b) / 2
 
 
 class KullbackLeibler(Divergence):
@@ -190,10 +148,6 @@ class KullbackLeibler(Divergence):
         """Return a ln(a / b)."""
         return np.asarray(np.where(a > 0, a * np.log(a / b), 0.0))
 
-    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
-        """Return a ln(a / b), rounded down."""
-        return a * log_lower(a / b) if a else Fraction(0)
-
 
 class ChiSquared(Divergence):
     """Sum_y (a_y - b_y)**2 / b_y.
@@ -218,10 +172,6 @@ class ChiSquared(Divergence):
         """Return (a - b)**2 / b."""
         return np.asarray(np.where((a > 0) | (b > 0), (a - b) ** 2 / b, 0.0))
 
-    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
-        """Return (a - b)**2 / b."""
-        return (a - b) ** 2 / b if b else Fraction(0)
-
 
 class SquaredHellinger(Divergence):
     """Sum_y (sqrt(a_y) - sqrt(b_y))**2 / 2, from 0 to 1: 1 - Sum_y sqrt(a_y b_y).
@@ -244,7 +194,3 @@ class SquaredHellinger(Divergence):
     def term(self, a: FloatArray, b: FloatArray) -> FloatArray:
         """Return (sqrt(a) - sqrt(b))**2 / 2."""
         return np.asarray((np.sqrt(a) - np.sqrt(b)) ** 2 / 2)
-
-    def exact_term(self, a: Fraction, b: Fraction) -> Fraction:
-        """Return (a + b) / 2 - sqrt(a b), rounded down."""
-        return (a + b) / 2 - sqrt_upper(a * b)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from math import sqrt
 from typing import Any
@@ -108,17 +107,6 @@ class FisherInformation(ColumnUtility):
         law = prior @ columns
         square = (((prior[:, None] * scores).T @ columns) ** 2).sum(axis=0)
         return np.asarray(np.divide(square, law, out=np.zeros_like(law), where=law > 0))
-
-    def exact_gain(self, joint: Sequence[Fraction], column: Sequence[int]) -> Fraction:
-        """Return |Sum_x P_x s(x) q_x|**2 / (P . q)."""
-        output = sum(joint, Fraction(0))
-        if not output:
-            return output
-        parts = (
-            sum((j * s for j, s in zip(joint, score, strict=True)), Fraction(0))
-            for score in zip(*self._rows, strict=True)
-        )
-        return sum((part * part for part in parts), Fraction(0)) / output
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table: a list of scores for each input."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,12 +30,29 @@ def test_the_leakage_is_the_budget(kind: type, epsilon: float) -> None:
     assert high - low < 1e-11
 
 
+@pytest.mark.parametrize("epsilon", ["0.001", 1, 60, 100])
+@pytest.mark.parametrize("kind", ALL)
+def test_every_budget_that_is_accepted_has_a_leakage_and_losses(kind: type, epsilon: Any) -> None:
+    """Differences of nearly equal numbers, as 1 - 1/c at large budgets, would be noise or none."""
+    mechanism = kind(epsilon)
+    low, high = mechanism.leakage()
+    assert low <= float(epsilon) <= high
+    assert high - low < 1e-9
+    for x in (*mechanism.interval, *mechanism.worst_inputs):
+        loss = mechanism.loss(x)
+        assert 0 <= loss.low <= loss.high
+        assert loss.high - loss.low <= 1e-8 * max(1.0, loss.high)
+
+
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("x", [-1.0, -0.3, 0.0, 0.7, 1.0])
 def test_the_piecewise_mechanism_is_a_law_without_bias(epsilon: float, x: float) -> None:
     law = PiecewiseMechanism(epsilon).window(Enclosure.of(x))
     assert law.mass().low <= 1 <= law.mass().high
     assert law.mean().low <= x <= law.mean().high
+    spread, found = law.square() - Enclosure.of(x).square(), PiecewiseMechanism(epsilon).loss(x)
+    assert spread.low <= found.high
+    assert found.low <= spread.high
     assert law.mass().width < 1e-9
     assert law.start.low >= law.low.low - 1e-9
     assert law.end.high <= law.high.high + 1e-9

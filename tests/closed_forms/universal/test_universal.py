@@ -49,7 +49,7 @@ from mechdesign import (
     universal_channel,
 )
 from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, UniformLift, Universal
-from mechdesign.closed_forms.uniform_lift import best_lift
+from mechdesign.closed_forms.size_classes import best_lift
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.closed_forms.universal.facets import UndecidedError
 from mechdesign.closed_forms.universal.pairs import compare
@@ -370,7 +370,7 @@ SIMPLICIAL: dict[str, Notion | list[Notion]] = {
 def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
     """Without dual variables, from the file alone."""
     problem = Problem(range(3), SIMPLICIAL[name], utility, prior=PRIOR)
-    (form,) = [form for form in CLOSED_FORMS if isinstance(form, Universal)]
+    form = Universal()
     assert form.check(problem).holds
     found = form.formula(problem)
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
@@ -972,6 +972,18 @@ def test_one_input_and_no_constraint() -> None:
     assert free.facets == ("positive x=0", "positive x=1", "positive x=2")
     loose = universal_channel(range(3), PML(5), prior=PRIOR)
     assert loose.channel == free.channel
+
+
+@pytest.mark.parametrize("epsilon", ["0.01", "0.26", "1", "20"])
+@pytest.mark.parametrize("prior", [["6/19", "9/19", "4/19"], ["1/3", "1/3", "1/3"]])
+def test_a_second_notion_that_asks_nothing_changes_nothing(epsilon: str, prior: list[str]) -> None:
+    """PML at 50 nats is kept by every channel, as no lift is above 1 / P_min."""
+    notion = HighLowLDP(epsilon, [0])
+    alone = universal_channel(range(3), notion, prior=prior)
+    both = universal_channel(range(3), [notion, PML(50)], prior=prior)
+    assert both.simplicial is alone.simplicial is True
+    assert both.facets == alone.facets
+    assert both.channel == alone.channel
 
 
 @pytest.mark.parametrize("notion", [LIP(1), PML(1), AsymmetricLift(1, "inf"), AsymmetricLift(1, 2)])

@@ -1,0 +1,269 @@
+"""Simplicial cones: one channel of which every private one is a post-processing."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache, partial
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    Decided,
+    Optimum,
+    Verdict,
+    best_outputs,
+    best_when_informed,
+    decide,
+)
+from mechdesign.closed_forms.universal import decide_cone
+from mechdesign.evidence.facets import binary, equal_rows, erasure, simplicial
+from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.mechanisms.lip_randomized_response import in_region, least_mass, outside_region
+from mechdesign.notions import LIP, HighLowLDP
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.utilities import EstimationRisk, LinearUtility
+
+__all__ = [
+    "BinaryUniversal",
+    "IndependentRelease",
+    "KaryMangat",
+    "LIPRandomizedResponse",
+    "Unconstrained",
+    "Universal",
+    "binary_limits",
+    "universal_channel",
+]
+
+MOST_INPUTS = 300
+
+NOT_INFORMATIVE = Verdict(False, "it is best for information and expected losses", relevant=False)
+WORST_CASE = Verdict(False, "a worst case over x is not a mean", relevant=False)
+
+_decided = lru_cache(maxsize=4)(decide_cone)
+"""One problem asks three times."""
+
+
+class Universal(ClosedForm):
+    """The universal channel of a cone that has as many facets as inputs.
+
+    With f_i the k rows that imply all others, F their matrix and theta = F 1 their slacks on the
+    constant column, S = F Q >= 0 for a private channel Q, and its rows add up to theta. So
+
+        Q = U W,     U = F**-1 diag(theta),     W = diag(theta)**-1 S,
+
+    and W is a channel: every private channel is U followed by post-processing. (The columns of U
+    are the extreme rays of the cone, in the only proportion in which they add up to the constant.)
+    So U is best for every utility that no post-processing raises, and, with the best decision on
+    each of its reports, for every expected loss. Two inputs, randomized response for LIP, and one
+    sensitive input in high-low LDP are cases of it; others are pointwise maximal leakage with
+    epsilon <= -ln(1 - P_min), only bounds from below on the lift, and budgets of pairs that bound
+    each entry from below by one other.
+
+    Source: ours for more than two inputs; Acharya et al. 2020, Theorem 2, for two.
+    """
+
+    name = "universal channel"
+    source = "ours; Acharya et al. 2020, Theorem 2, for two inputs"
+    most_inputs: float = MOST_INPUTS
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for a cone of as many facets as inputs, and a utility that needs information only."""
+        if not best_when_informed(problem):
+            return NOT_INFORMATIVE
+        if len(problem.domain) > self.most_inputs:
+            most = f"it is looked for on at most {self.most_inputs} inputs"
+            return Verdict(False, most, relevant=False)
+        found = _decided(problem.cone)
+        if found.matrix is None:
+            return Verdict(False, found.reason, relevant=False)
+        return Optimum(
+            "every private channel is the universal one followed by post-processing, so that it is "
+            f"optimal for every data-processing utility: {found.reason}",
+            partial(decide, problem, found.matrix),
+            lambda: simplicial(problem.compiled, [facet.row for facet in found.facets]),
+        )
+
+
+class KaryMangat(Universal):
+    """High-low LDP with one sensitive input: it always gives the answer that others give sometimes.
+
+        Q[s, 0] = 1,        Q[x, 0] = e**-eps,        Q[x, x] = 1 - e**-eps    for x other than s
+
+    The rows are q_s <= e**eps q_x for the k - 1 other inputs, and with q_s >= 0 they imply q >= 0.
+    A column is q = q_s (1, e**-eps, ...) + Sum_x (q_x - e**-eps q_s) e_x, a mixture of k rays.
+
+    Source: ours; Mangat 1994 for two inputs.
+    """
+
+    name = "k-ary Mangat"
+    source = "ours; Mangat 1994 for two inputs"
+    most_inputs = math.inf
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for high-low LDP alone, one sensitive input, and a utility that needs information."""
+        notion = problem.sole_notion(HighLowLDP)
+        if notion is None or len(problem.domain) < 2 or len(notion.sensitive) > 1:
+            expected = "it is for high-low LDP alone, with one sensitive input"
+            return Verdict(False, expected, relevant=False)
+        return super().decide(problem)
+
+
+class LIPRandomizedResponse(ClosedForm):
+    """Report the truth with probability 1 - e**-eps, else a fresh draw from the prior.
+
+    See :class:`~mechdesign.mechanisms.LIPRandomizedResponse` for the law and its region, P_min >=
+    1/(e**eps + 1). The papers state it for every prior; off this region it is not private.
+
+    Every channel with lifts >= e**-eps is this one followed by post-processing: with lambda its
+    output distribution, (Q - e**-eps 1 lambda') / (1 - e**-eps) is a channel R with the same output
+    distribution, and Q = U R. So on the region it is optimal for every loss in which only
+    information counts.
+
+    Source: Jiang et al. 2018 (CNS), Theorem 2; the region is ours.
+    """
+
+    name = "LIP randomized response"
+    source = "Jiang et al. 2018 (CNS), Theorem 2"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for LIP, the region, and a utility that it is optimal for."""
+        notion, prior = problem.sole_notion(LIP), problem.prior
+        if notion is None:
+            return Verdict(False, "it is for LIP alone", relevant=False)
+        if not best_when_informed(problem) and not isinstance(problem.utility, EstimationRisk):
+            return NOT_INFORMATIVE
+        values, e = problem.utility.scalar_values(problem.domain), float(notion.epsilon)
+        if not in_region(prior, notion.epsilon):
+            claim = "" if values is None else f", and the {_claimed(prior, values, e):.6g} that it "
+            claim += "claims is out of reach" if claim else ""
+            return Verdict(False, outside_region(prior, notion.epsilon) + claim)
+        matrix = -math.expm1(-e) * np.eye(len(prior)) + math.exp(-e) * prior.array
+        return Optimum(
+            f"P_min = {float(prior.minimum):.6g} is at least 1/(e^epsilon + 1) = "
+            f"{least_mass(notion.epsilon):.6g}, so it is private, and every private channel is "
+            "it followed by post-processing",
+            partial(decide, problem, matrix),
+            lambda: erasure(problem.compiled),
+        )
+
+
+def _claimed(prior: Prior, values: tuple[Fraction, ...], e: float) -> float:
+    """Return the error of the posterior mean that the papers state for every prior."""
+    variance = prior.mean([v * v for v in values]) - prior.mean(values) ** 2
+    return float(variance) * (1 - math.expm1(-e) ** 2)
+
+
+class BinaryUniversal(ClosedForm):
+    """The universal channel for two inputs; Warner's and Mangat's designs are cases of it.
+
+    Every notion asks of a column (q_0, q_1) that q_0 <= A q_1 and q_1 <= B q_0, so that the cone
+    has two extreme rays, (A, 1) and (1, B). Scaled by t_0 = (B-1)/(AB-1) and t_1 = (A-1)/(AB-1)
+    they sum to (1, 1): one channel, of whose columns every private column is a mixture. So every
+    private channel is this one followed by post-processing. A = B = e**epsilon is Warner's
+    randomized response; A infinite is Mangat's, which never hides the second input.
+
+    Source: Acharya et al. 2020, Theorem 2, for E matrices; for LIP the limits are, with P the
+    prior of the second input, A = min{(e**eps - P)/(1-P), e**eps P / (1 - e**eps (1-P))}.
+    """
+
+    name = "binary universal"
+    source = "Acharya et al. 2020, Theorem 2; Warner 1965; Mangat 1994"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for two inputs, and for a utility that only needs information or an expectation."""
+        if len(problem.domain) != 2:
+            return Verdict(False, "it needs two inputs", relevant=False)
+        if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
+            return WORST_CASE
+        a, b = binary_limits(problem)
+        kind = ""
+        if math.isclose(a, b, rel_tol=1e-12) and math.isfinite(a):
+            kind = "; here it is Warner's randomized response"
+        elif math.isinf(a) != math.isinf(b):
+            kind = "; here it is Mangat's design"
+        return Optimum(
+            "with two inputs every private channel is the universal one followed by "
+            f"post-processing (odds may change by {a:.6g} and {b:.6g}){kind}",
+            partial(decide, problem, universal_channel(a, b)),
+            lambda: binary(problem.compiled),
+        )
+
+
+def binary_limits(problem: Problem) -> tuple[float, float]:
+    """Return the least A and B with q_0 <= A q_1 and q_1 <= B q_0 in the cone; may be inf."""
+    limits = [math.inf, math.inf]
+    for own, other in problem.cone.matrix().toarray():
+        for x, (g, h) in enumerate(((own, other), (other, own))):
+            if g > 0:
+                limits[x] = min(limits[x], max(1.0, -h / g))
+    return limits[0], limits[1]
+
+
+def universal_channel(a: float, b: float) -> FloatArray:
+    """Return [[t_0 A, t_1], [t_0, t_1 B]] for limits in [1, inf], shape (2, 2) or (2, 1)."""
+    if a == 1 or b == 1:
+        return np.ones((2, 1))
+    u, v = 1 / a, 1 / b  # in [0, 1), so that infinite limits need no case of their own
+    # t_0 A = (1 - v)/(1 - uv) and t_0 = u (1 - v)/(1 - uv)
+    mix = -math.expm1(math.log(u) + math.log(v)) if u * v > 0.5 else 1 - u * v
+    return np.array([[(1 - v) / mix, v * (1 - u) / mix], [u * (1 - v) / mix, (1 - u) / mix]])
+
+
+class IndependentRelease(ClosedForm):
+    """One output, whatever the input.
+
+    Where a bound e**0 ties all inputs, every private channel has equal rows: q_x <= q_x' in every
+    column, with both rows summing to 1, makes them equal, and so does q_x <= P . q for every x.
+    An expected loss is then a mean over outputs of Sum_x P_x D(x, y), least at one of them.
+    """
+
+    name = "independent release"
+    source = "perfect privacy"
+    allows_non_conic = True
+
+    def decide(self, problem: Problem) -> Decided:
+        """Join the inputs that bounds of exactly 1 tie."""
+        if len(set(problem.cone.equal_classes(exact=True).tolist())) > 1:
+            return Verdict(False, "not all inputs are tied by a budget of 0", relevant=False)
+        if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
+            return WORST_CASE
+        return Optimum(
+            "a budget of 0 makes all rows of every private channel equal",
+            lambda: decide(problem, np.ones((len(problem.domain), 1))),
+            lambda: equal_rows(problem.compiled),
+        )
+
+
+class Unconstrained(ClosedForm):
+    """The identity, followed by the best output for each input.
+
+    Optimal for every utility when no row of the notions can be broken by any column, and the
+    identity keeps the rules on the whole channel, as then every channel, a post-processing of it,
+    does.
+    """
+
+    name = "identity"
+    source = "no row binds"
+    allows_non_conic = True
+    allows_readings = True
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask every family whether some column breaks a row of it."""
+        if any(family.binds() for family in problem.cone.families):
+            return Verdict(False, "a row of the privacy notion binds", relevant=False)
+        if not problem.is_conic:
+            return Verdict(False, "the identity breaks the privacy notion", relevant=False)
+        identity, utility = np.eye(len(problem.domain)), problem.utility
+        formula = partial(decide, problem, identity)
+        if isinstance(utility, LinearUtility):
+            loss = utility.loss(problem.domain, problem.outputs or ())
+            formula = partial(best_outputs, problem, identity, loss.array)
+        return Optimum(
+            "no row of the privacy notion can be broken by any channel",
+            formula,
+            lambda: nothing_constrained(problem.compiled),
+        )

@@ -1,0 +1,337 @@
+"""Symmetric problems: the extreme rays are all arrangements of a few vectors, one for each size.
+
+Where every permutation of the inputs leaves cone, prior and utility as they are, all arrangements
+of a ray are worth the same. So no private channel is better than the best of these vectors, and any
+family of its arrangements that adds up to the constant column attains that.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+from scipy.linalg import block_diag, circulant
+
+from mechdesign._typing import FloatArray
+from mechdesign.closed_forms.balanced_subsets import balanced_arrangements, balanced_subsets
+from mechdesign.closed_forms.base import (
+    ClosedForm,
+    Decided,
+    Formula,
+    Optimum,
+    Verdict,
+    lift_rows_at,
+    name_outputs,
+)
+from mechdesign.evidence.symmetric import subset_selection, symmetric
+from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.mechanisms.optimum import best_size
+from mechdesign.notions import LDP, BlockLDP
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.problem import Problem
+from mechdesign.utilities import ColumnUtility, EstimationRisk
+
+__all__ = [
+    "LARGEST_LOW",
+    "LEAST_LOW",
+    "MOST_INPUTS",
+    "NOT_A_RISK",
+    "TOO_LARGE",
+    "TOO_SMALL",
+    "BlockSubsetSelection",
+    "LiftSubsetSelection",
+    "RandomizedResponse",
+    "SubsetSelection",
+    "UniformLift",
+    "UniformSubsets",
+    "best_lift",
+    "write_out",
+]
+
+MOST_INPUTS = 96
+"""Beyond it the subsets, about half the square of the inputs, are too many to write out."""
+
+LEAST_LOW = 2.0**-62
+"""The least entry of a channel: larger odds than 2**62 make no difference."""
+
+NOT_A_RISK = Verdict(False, "it is for the risk of estimating a distribution", relevant=False)
+NOT_LDP = Verdict(False, "it is for LDP alone", relevant=False)
+NOT_SYMMETRIC = Verdict(False, "it is for utilities symmetric in the inputs", relevant=False)
+NOT_UNIFORM = Verdict(False, "optimal only at the uniform prior")
+LARGEST_LOW = 1 - 1e-14
+TOO_SMALL = Verdict(False, "the budget is too small: its entries would be equal in floating point")
+TOO_LARGE = Verdict(False, f"its subsets are listed only for up to {MOST_INPUTS} inputs")
+
+
+def write_out(problem: Problem, matrix: FloatArray) -> Formula:
+    """Return a channel with its outputs named."""
+    return Formula(matrix, name_outputs(problem, matrix.shape[1]))
+
+
+def _shifts(problem: Problem, ray: FloatArray) -> Formula:
+    """Return the cyclic shifts of a ray: each input is in each place equally often."""
+    matrix = circulant(ray) / ray.sum()
+    if problem.expected_loss is not None:
+        return Formula(matrix, problem.domain.labels)
+    return write_out(problem, matrix)
+
+
+def _is_symmetric(problem: Problem) -> bool:
+    return problem.utility.treats_inputs_alike(problem.domain, problem.outputs)
+
+
+class RandomizedResponse(ClosedForm):
+    """Report the truth with odds e**eps against any other one answer (GRR).
+
+        Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
+
+    Optimal for Hamming loss under LDP at the uniform prior: in the column of output y,
+    q_y <= e**eps q_x for all x, so Sum_x q_x >= q_y (1 + (k-1) e**-eps), and adding up over y,
+    Sum_x Q[x, x] <= k / (1 + (k-1) e**-eps), which it attains.
+
+    Source: Kairouz, Bonawitz and Ramage 2016 (the mechanism, k-RR).
+    """
+
+    name = "k-ary randomized response"
+    source = "Kairouz, Bonawitz and Ramage 2016"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
+        notion = problem.sole_notion(LDP)
+        if notion is None:
+            return NOT_LDP
+        own = problem.outputs == problem.domain.labels and _is_symmetric(problem)
+        if problem.expected_loss is None or not own:
+            return Verdict(False, "optimal only for the Hamming loss on the domain")
+        if not problem.prior.is_uniform:
+            return NOT_UNIFORM
+        ray = np.full(len(problem.domain), math.exp(-notion.epsilon))
+        ray[0] = 1.0
+        return Optimum(
+            "LDP, Hamming loss and a uniform prior",
+            partial(_shifts, problem, ray),
+            lambda: symmetric(problem.compiled),
+        )
+
+
+class UniformSubsets(ClosedForm):
+    """Report one of k sets of j inputs, one that holds the own input more often by e**eps.
+
+    The extreme rays of LDP have entries e**eps on some j inputs and 1 on the others. At a uniform
+    prior a gain g that is the same for all permutations depends on j alone: with P . r = 1 it is
+    g_j. As the gain of a channel is a mean of gains of rays, none has more than max_j g_j. The k
+    cyclic shifts of j inputs in a row cover every input equally often, so that their columns are
+    the same for all inputs in sum: a channel, and it attains that.
+
+    So it is for information, the accuracy of the best guess (where j = 1, randomized response) and
+    the error of the histogram. Subset selection of all sets of j gains as much, with more outputs.
+
+    Source: Wang et al. 2016, for information; that k sets do is ours.
+    """
+
+    name = "subset selection by shifts"
+    source = "Wang et al. 2016, for information"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for LDP alone, the uniform prior, and a symmetric utility."""
+        notion, utility, k = problem.sole_notion(LDP), problem.utility, len(problem.domain)
+        if notion is None:
+            return NOT_LDP
+        if not (_is_symmetric(problem) and isinstance(utility, ColumnUtility)):
+            return NOT_SYMMETRIC
+        if not problem.prior.is_uniform:
+            return NOT_UNIFORM
+        raised = np.arange(k)[:, None] <= np.arange(max(1, k - 1))
+        rays, prior = np.where(raised, 1.0, math.exp(-notion.epsilon)), problem.prior.array
+        ray = rays[:, np.argmax(utility.gain(rays, prior) / (prior @ rays))]
+        return Optimum(
+            f"at a uniform prior sets of {(ray == 1).sum()} of {k} inputs are worth the most among "
+            "the extreme rays of LDP, for every utility that is symmetric in the inputs",
+            partial(_shifts, problem, ray),
+            lambda: symmetric(problem.compiled),
+        )
+
+
+class UniformLift(ClosedForm):
+    """Each report raises the odds of some inputs as far as allowed, and lowers those of the rest.
+
+    At a uniform prior, lifts r = q / (P . q) with l <= r_x <= u are a polytope with Sum_x r_x = k.
+    At a vertex of it all entries but one are at an end, so that its vertices are all permutations
+    of one vector: as many entries u as fit, one in between, the rest l. A gain g that is convex and
+    the same for all permutations, with g(q_y) = lambda_y g(r_y), is at most g of that vector on
+    every lift, hence Sum_y g(q_y) <= g of it, in all. The k cyclic shifts of the vector, each with
+    probability 1/k, add up to the constant column, as its entries add up to k, and attain that.
+
+    So it is for information, the accuracy of the best guess and the error of the histogram, with
+    LIP, with any bounds on the lift (l = 0, or u beyond reach, where there is none) and with
+    pointwise maximal leakage. The Hamming loss is 1 less the accuracy of a guess.
+
+    Source: ours. Where e**eps >= k - 1 it is Jiang et al.'s randomized response for LIP.
+    """
+
+    name = "uniform lifts"
+    source = "ours"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for a bound on the lift alone, uniform priors, and a symmetric utility."""
+        binding = [family for family in problem.cone.families if family.binds()]
+        family = lift_rows_at(problem, binding[0]) if len(binding) == 1 else None
+        if family is None or not problem.prior.is_uniform:
+            return Verdict(False, "it is for bounds on the lift at a uniform prior", relevant=False)
+        if not _is_symmetric(problem):
+            return NOT_SYMMETRIC
+        return Optimum(
+            "at a uniform prior the extreme lifts are permutations of one, and its cyclic shifts "
+            "are optimal for every utility that is symmetric in the inputs",
+            lambda: _shifts(problem, best_lift(family)),
+            lambda: symmetric(problem.compiled),
+        )
+
+
+class LiftSubsetSelection(ClosedForm):
+    """All arrangements of one vector of lifts: some as high as allowed, one between, the rest low.
+
+    At the uniform prior a report's lifts r lie between two bounds and have mean 1. All vertices of
+    that polytope are arrangements of one vector, and so have one |r|**2; mixed evenly they make all
+    eigenvalues of M but one equal, which is best (see `subset_selection` in the checker). This is
+    where the published formula for LIP fails, too: k > e**eps + 1.
+
+    Source: ours.
+    """
+
+    name = "subset selection by lifts"
+    source = "ours; the vertices are of Jiang et al. 2021 (TIFS)"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for bounds on the lift at the uniform prior, and a risk of estimation."""
+        (only, *more) = problem.cone.families
+        family = None if more else lift_rows_at(problem, only)
+        if family is None or not isinstance(problem.utility, EstimationRisk):
+            return NOT_A_RISK
+        if not problem.prior.is_uniform:
+            return NOT_UNIFORM
+        if len(problem.domain) > MOST_INPUTS:
+            return TOO_LARGE
+        low, high = family.ends()
+        if low > LARGEST_LOW or high < 1 / LARGEST_LOW:
+            return TOO_SMALL
+        lift = best_lift(family)
+
+        def formula() -> Formula:
+            columns, weights = balanced_arrangements(tuple(lift.tolist()))
+            return write_out(problem, columns * weights)
+
+        raised = int((lift == lift[0]).sum())
+        return Optimum(
+            f"at the uniform prior all vectors of lifts have the same entries, {raised} at the top",
+            formula,
+            lambda: subset_selection(problem.compiled),
+        )
+
+
+def best_lift(family: LiftRows) -> FloatArray:
+    """Return the vector whose permutations are the extreme lifts at a uniform prior, falling.
+
+    Its length is the number of inputs.
+
+    Examples
+    --------
+    >>> from mechdesign import LIP, Domain, Prior
+    >>> best_lift(LIP(0.5).family(Domain.range(5), Prior.uniform(5))).round(5)
+    array([1.64872, 1.53169, 0.60653, 0.60653, 0.60653])
+    """
+    k, bounds = family.size, dict(family.sides())
+    low, high = Fraction(0), Fraction(k)
+    if "lower" in bounds:
+        low = exp_lower(-bounds["lower"].exponent(family.epsilon))
+    if "upper" in bounds and (upper := bounds["upper"].exponent(family.epsilon)) <= math.log(k):
+        high = exp_upper(upper)
+    full = min(k - 1, int(k * (1 - low) / (high - low))) if high > low else 0
+    between = k - full * high - (k - 1 - full) * low
+    lift = np.full(k, float(low))
+    lift[:full], lift[full] = float(high), float(between)
+    return lift
+
+
+class SubsetSelection(ClosedForm):
+    """Report a random set of j inputs, one that holds the own input more often by e**eps.
+
+    Every set of j inputs is reported in proportion to e**eps if it holds x, else to 1. With r the
+    posterior-to-prior ratios of a report, |r|**2 = k**2 (j e**(2 eps) + k - j) / (j e**eps + k -
+    j)**2, and at the uniform distribution
+
+        tr M**-1 - 1/k = (k - 1)**2 / (|r|**2 - k),
+
+    so that the j with the largest |r|**2 is best. No channel is better: see `subset_selection` in
+    the checker. In place of all sets a family of few is taken that covers all pairs equally often,
+    which tells as much (:func:`~mechdesign.closed_forms.balanced_subsets.balanced_subsets`).
+
+    Source: Ye and Barg 2018; Wang et al. 2016. That fewer sets do is known from block designs.
+    """
+
+    name = "subset selection"
+    source = "Ye and Barg 2018; Wang et al. 2016"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for LDP, a risk of estimation, and a uniform prior, which is also the worst."""
+        utility, notion = problem.utility, problem.sole_notion(LDP)
+        if notion is None or not isinstance(utility, EstimationRisk):
+            return NOT_A_RISK
+        if not utility.worst_case and not problem.prior.is_uniform:
+            return Verdict(False, "optimal only at the uniform prior, and in the worst case")
+        k = len(problem.domain)
+        if k > MOST_INPUTS:
+            return TOO_LARGE
+        return Optimum(
+            f"under LDP the best subset selection, of {best_size(k, notion.epsilon)} of {k}, is "
+            "optimal",
+            lambda: write_out(problem, _subsets(k, notion.epsilon)),
+            lambda: subset_selection(problem.compiled),
+        )
+
+
+class BlockSubsetSelection(ClosedForm):
+    """Subset selection inside each block, of the best size for the block; the block is public.
+
+    Columns live on one block, so M is block diagonal, and each block is LDP on its own inputs.
+
+    Source: ours; Acharya et al. 2020 use Hadamard response inside the blocks.
+    """
+
+    name = "block subset selection"
+    source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 4"
+
+    def decide(self, problem: Problem) -> Decided:
+        """Ask for block-structured LDP, and a prior that is the same inside each block."""
+        utility, notion = problem.utility, problem.sole_notion(BlockLDP)
+        if notion is None or not isinstance(utility, EstimationRisk):
+            return NOT_A_RISK
+        if utility.worst_case:
+            return Verdict(False, "optimal only at one prior, not in the worst case")
+        member = notion.membership(problem.domain)
+        pairs = set(zip(member.tolist(), problem.prior.probabilities, strict=True))
+        if len(pairs) > member.max() + 1:
+            return Verdict(False, "optimal only where the prior is uniform inside each block")
+        sizes = np.bincount(member).tolist()
+        if max(sizes) > MOST_INPUTS:
+            return TOO_LARGE
+
+        def formula() -> Formula:
+            parts = [_subsets(size, notion.epsilon) for size in sizes]
+            matrix = np.zeros((len(member), sum(part.shape[1] for part in parts)))
+            matrix[np.argsort(member, kind="stable")] = block_diag(*parts)
+            return write_out(problem, matrix)
+
+        return Optimum("inside each block the best subset selection is optimal", formula)
+
+
+def _subsets(k: int, epsilon: Fraction) -> FloatArray:
+    """Return the best subset selection on k inputs, ``(k, n_subsets)``."""
+    if k == 1:
+        return np.ones((1, 1))
+    low, j = math.exp(-epsilon), best_size(k, epsilon)
+    members, weights = balanced_subsets(k, j)
+    share = j / k
+    return np.where(members > 0, 1.0, low) * weights / (share + (1 - share) * low)
