@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from mechdesign._typing import FloatArray
