@@ -38,7 +38,7 @@ RARE = 0.3
 ROUNDING = 1e-8
 """A share of a value that rounding and the repair may change."""
 
-STEPS_A_SECOND = 4_000_000
+STEPS_A_SECOND = 8_000_000
 """Steps of a proof that are taken in a second, at least."""
 
 WIDE = 0.5
@@ -128,8 +128,8 @@ class Candidate:
         evident, blind = True, (grouped, _erasure, _unconstrained)
         for make in (*self.raw.proofs, *blind):
             is_evidence = make not in blind
-            if best is not None and self.is_within(0.0 if is_evidence else WIDE):
-                break
+            if best is not None and self.is_within(WIDE if make in blind[:-1] else 0.0):
+                continue
             try:
                 certificate = make(self.problem)
                 if certificate is None:
@@ -221,9 +221,7 @@ class Candidate:
         unused = _unused(self.problem, self.channel)
         with self.limits.stopwatch.phase("certify"):
             privacy = _claims(self.problem, self.channel)
-        decoder = self.problem.utility.decoder(self.channel, self.reference)
-        if isinstance(self.statement.objective, Reading) and self.certificate is not None:
-            decoder = self._readings
+        read = isinstance(self.statement.objective, Reading) and self.certificate is not None
         return Solution(
             problem=self.problem,
             channel=self.channel,
@@ -235,7 +233,7 @@ class Candidate:
             considered=tuple(considered),
             notes=(*self.raw.notes, *unused, *self.notes, *self._asked_of_readers(), *notes),
             certificate=self.certificate,
-            decoder=decoder,
+            readings=self._readings if read else None,
             seconds=self.limits.stopwatch.seconds,
             timings=dict(self.limits.stopwatch.timings),
         )

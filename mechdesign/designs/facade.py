@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["check_limits", "design"]
 
-ENTRY_SECONDS, LATEST = 4e-6, 1.2
-"""Seconds that each entry of a matrix takes at least, to be repaired and proved private; and of a
-time limit what a design may take, but for one second."""
+ENTRY_SECONDS = 4e-6
+"""Seconds that each entry of a matrix takes at least, to be repaired and proved private."""
 
 
 @overload
@@ -151,7 +150,6 @@ def design(
         with _limits(gap, time_limit, memory_limit, progress) as limits:
             return _continuous(problem, route, gap, limits, others)
     check_problem(problem)
-    _check_time(problem, route, time_limit)
     own = _own_terms(problem, constraints, objective)
     if own is None and symmetries is None and _asks_for_noise(problem, route):
         from mechdesign.designs.noise.design import design_noise  # scipy on demand
@@ -164,6 +162,7 @@ def design(
                 raise  # else its budget is none for noise
     problem, noise = problem if own is None else own.problem, None
     with _limits(gap, time_limit, memory_limit, progress) as limits:
+        _check_time(problem, route, limits)
         if own is None and symmetries is None:
             noise = _noise_first(problem, route, limits)
         answers, considered = _answers(problem, route, limits, own, symmetries)
@@ -173,18 +172,17 @@ def design(
     return noise.bounded_by(found) if noise and noise.value < found.value else found
 
 
-def _check_time(problem: Problem, route: Any, time_limit: Any) -> None:
+def _check_time(problem: Problem, route: Any, limits: Limits) -> None:
     """Refuse at once what is so large that even the simplest channel takes far too long."""
-    check_limits(None, time_limit)
-    if time_limit is None or problem.utility.linear_form is None:
+    if problem.utility.linear_form is None or math.isinf(limits.seconds):
         return
     k, n = len(problem.domain), len(problem.guesses)
-    most = int((LATEST * time_limit + 1) / ENTRY_SECONDS)
+    most = int(limits.longest / ENTRY_SECONDS)
     if k * n > most and not _asks_for_noise(problem, route):
         size, least = f"{k:,} inputs and {n:,} outputs", k * n * ENTRY_SECONDS
         raise SolverError(
             f"a matrix of {size} takes about {least:.0f} s: "
-            f"for a time limit of {time_limit:g} s it may have {most:,} entries"
+            f"for a time limit of {limits.seconds:g} s it may have {most:,} entries"
         )
 
 

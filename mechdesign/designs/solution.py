@@ -17,6 +17,7 @@ from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import FORMAT, VERSION, digest
 from mechdesign.kernel.schema import write
+from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 from mechdesign.text import Report
@@ -60,8 +61,8 @@ class Solution(Answer):
         Anything else that a reader should know.
     certificate
         What the kernel needs to prove the bound again; None for a bound that is not proved.
-    decoder
-        What the aggregator reads from each output, where the objective comes with it.
+    readings
+        What the aggregator reads from each output, where the objective is the variance of that.
     seconds
         Wall-clock time.
     timings
@@ -79,7 +80,7 @@ class Solution(Answer):
     considered: tuple[Considered, ...]
     notes: tuple[str, ...]
     certificate: Certificate | None = field(repr=False)
-    decoder: tuple[Any, ...] | None
+    readings: tuple[Fraction, ...] | None
     seconds: float
     timings: dict[str, float] = field(default_factory=dict)
 
@@ -96,6 +97,16 @@ class Solution(Answer):
         if self.certificate is None:
             return ()
         return binding_of(self.problem, self.certificate, self.channel, self.decoder)
+
+    @cached_property
+    def decoder(self) -> tuple[Any, ...] | None:
+        """What the aggregator reads from each output, where the objective comes with it."""
+        if self.readings is not None:
+            return self.readings
+        named = self.certificate.reference if self.certificate else None
+        utility = self.problem.utility
+        prior = utility.reference(self.problem.prior) if named is None else Prior(named)
+        return utility.decoder(self.channel, prior)
 
     @property
     def bound_proved(self) -> bool:

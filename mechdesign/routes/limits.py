@@ -31,6 +31,9 @@ OPTIMAL = 1e-8
 LATE = 1.05
 """Of the time limit, when the proof ends at the latest, but for one second."""
 
+LATEST = 1.2
+"""Of the time limit, what a design may take, but for one second."""
+
 LEAST_SECONDS = 0.1
 """Seconds that a proof has where time is over."""
 
@@ -170,6 +173,11 @@ class Limits:
         elif self._closed or self.elapsed >= self.seconds - self.reserve:
             self.ended = f"the time limit of {self.seconds:g} s was reached"
         return bool(self.ended)
+
+    @property
+    def longest(self) -> float:
+        """Seconds that a design may take in all: what is known to take longer is not begun."""
+        return LATEST * self.seconds + 1
 
     @property
     def grace(self) -> float:

@@ -7,7 +7,6 @@ import json
 import os
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, InputError, shown
@@ -15,7 +14,6 @@ from mechdesign.files import SavedChannel, load_channel, write_atomically
 from mechdesign.kernel import canonical
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.schema import read
-from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.routes import Considered
 
@@ -99,7 +97,7 @@ class Finished:
             considered=tuple(Considered(**each) for each in document["considered"]),
             notes=tuple(document["notes"]),
             certificate=certificate,
-            decoder=_decoder(problem, saved, certificate),
+            readings=_readings(saved),
             seconds=document["seconds"],
             timings=document["timings"],
         )
@@ -127,14 +125,10 @@ class Finished:
         write_atomically(path, json.dumps(solution.document()), durable=False)
 
 
-def _decoder(
-    problem: Problem, saved: SavedChannel, certificate: Certificate
-) -> tuple[Any, ...] | None:
-    """Return what the aggregator reads from each output: what the file states, or what is best."""
+def _readings(saved: SavedChannel) -> tuple[Fraction, ...] | None:
+    """Return the readings of the outputs that the file states, if it does."""
     readings = saved.document["channel"].get("readings")
-    if readings is not None:
-        whole = int(readings["denominator"])
-        return tuple(Fraction(int(top), whole) for top in readings["numerators"])
-    named = certificate.reference
-    prior = problem.utility.reference(problem.prior) if named is None else Prior(named)
-    return problem.utility.decoder(saved.channel, prior)
+    if readings is None:
+        return None
+    whole = int(readings["denominator"])
+    return tuple(Fraction(int(top), whole) for top in readings["numerators"])

@@ -126,7 +126,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         considered=(),
         notes=tuple(notes),
         certificate=certificate,
-        decoder=None,
+        readings=None,
         seconds=seconds.seconds,
         timings=dict(seconds.timings),
     )
@@ -219,11 +219,11 @@ class _Proofs:
             If there is no time for that.
         """
         self.take(noise)
-        needed = loss_steps(self._noise, self._statement)
-        if needed > self._limits.proof_steps(needed, STEPS_A_SECOND):
-            given = f"in the time that is left of {self._limits.seconds:g} s"
-            points = f"noise on {self._statement.k:,} points"
-            raise SolverError(f"the loss of {points} takes {needed:.1e} steps, too many {given}")
+        seconds = loss_steps(self._noise, self._statement) / STEPS_A_SECOND
+        if seconds > self._limits.longest:
+            what = f"the loss of noise on {self._statement.k:,} points"
+            given = f"a time limit of {self._limits.seconds:g} s"
+            raise SolverError(f"{what} takes about {seconds:.0f} s, too long for {given}")
         return loss_of_noise(self._noise, self._statement)
 
     def take(self, noise: LatticeNoise) -> None:

@@ -52,6 +52,10 @@ LONG, FEW = 1_000_000, 3
 MOST_ROWS = 300
 """Inputs up to which a linear program mixes the columns."""
 
+MIXING_SECONDS, WORST = 2e-7, 1.7
+"""Seconds that it takes, times the cube of the inputs; and how many times more count in a worst
+case, which has twice as many rows."""
+
 MOST_COLUMNS = 1_000
 """About how many columns it mixes."""
 
@@ -187,11 +191,11 @@ def _linear(
     try:
         rays = _mixable(problem, cost)
         if utility.worst_case:
-            channel = worst_case_mixture(rays, cost, limits.step())
+            channel = worst_case_mixture(rays, cost, _mixing(limits, WORST * len(cost)))
             found.append((channel, float((channel * cost).sum(axis=1).max())))
         else:
             price = (rays.T @ (cost / scale)).min(axis=1)
-            found.append(sent(mixture(rays, price, limits.step())))
+            found.append(sent(mixture(rays, price, _mixing(limits, len(cost)))))
         found += map(sent, _classical(problem))
     except SolverError:
         found += map(sent, _channels(problem, cost))
@@ -207,7 +211,9 @@ def _gaining(problem: Problem, utility: ColumnUtility, limits: Limits) -> tuple[
     channels = [np.ones((len(cost), 1))]
     try:
         rays = np.hstack([_mixable(problem, cost), *_windows(problem)])
-        channels.append(mixture(rays, -np.asarray(utility.gain(rays, p)), limits.step()))
+        channels.append(
+            mixture(rays, -np.asarray(utility.gain(rays, p)), _mixing(limits, len(cost)))
+        )
         channels += _classical(problem)
     except SolverError:
         channels += _channels(problem, cost)
@@ -223,6 +229,12 @@ def _guide(problem: Problem, utility: ColumnUtility) -> FloatArray:
         return np.asarray(p[:, None] * (1 - np.eye(len(p))))
     f = np.array([float(v) for v in values])
     return np.asarray(p[:, None] * (f[:, None] - f) ** 2)
+
+
+def _mixing(limits: Limits, n_rows: float) -> Limits:
+    """Return when a mixture ends: where it is sure to be short, that does not depend on a clock."""
+    is_short = MIXING_SECONDS * n_rows**3 <= limits.seconds / 2
+    return Limits() if is_short and math.isfinite(limits.seconds) else limits.step()
 
 
 def _mixable(problem: Problem, cost: FloatArray) -> FloatArray:

@@ -1,0 +1,152 @@
+"""Every design ends: with a private channel and a bound that says something, or at once."""
+
+import re
+
+import numpy as np
+import pytest
+
+from mechdesign import Domain, Prior, Problem, design
+from mechdesign.errors import SolverError
+from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.kernel.verify import verify
+from mechdesign.notions import LDP, LIP, AsymmetricLift, ContextAwareLDP, MetricPrivacy
+from mechdesign.routes.coarse.groups import grouped
+from mechdesign.routes.highs import limit_time
+from mechdesign.routes.limits import Limits, running
+from mechdesign.utilities import (
+    BayesAccuracy,
+    Distortion,
+    EuclideanDistance,
+    HammingLoss,
+    L2Risk,
+    MeanAbsoluteError,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+)
+
+RNG = np.random.default_rng(0)
+LOSSES = np.where(np.eye(20, dtype=bool), 0, RNG.integers(1, 50, (20, 20)))
+BUDGETS = np.where(np.eye(9, dtype=bool), 0, RNG.integers(1, 20, (9, 9)) / 10)
+UNEVEN = Prior.from_counts(range(1, 21))
+TEN = Prior.from_counts(range(3, 13))
+
+FAMILIES = {
+    "posterior mean, metric": Problem(
+        range(20), MetricPrivacy("0.1", "absolute"), PosteriorMeanSquaredError(), prior=UNEVEN
+    ),
+    "a table, LDP": Problem(range(20), LDP(1), Distortion(LOSSES.tolist()), prior=UNEVEN),
+    "a table, worst case": Problem(range(20), LDP(1), Distortion(LOSSES.tolist(), True)),
+    "a grid": Problem(Domain.grid(5, 5), MetricPrivacy(1, "euclidean"), EuclideanDistance()),
+    "a matrix of budgets": Problem(range(9), ContextAwareLDP(BUDGETS.tolist()), BayesAccuracy()),
+    "information": Problem(range(9), ContextAwareLDP(BUDGETS.tolist()), MutualInformation()),
+    "a risk": Problem(range(20), LDP(1), L2Risk(), prior=UNEVEN),
+    "lifts": Problem(range(10), LIP("0.5"), HammingLoss(), prior=TEN),
+    "two lifts": Problem(range(10), AsymmetricLift("0.3", 1), MeanAbsoluteError(), prior=TEN),
+}
+
+
+def trivial(problem: Problem) -> float:
+    statement = problem.compiled.statement
+    return float(statement.sign * nothing_constrained(problem.compiled).bound(statement))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_search_without_time_has_a_channel_and_a_bound(name: str) -> None:
+    """The bound is proved, and better than that which ignores privacy."""
+    problem = FAMILIES[name]
+    found = design(problem, time_limit=1e-6)
+    sign = problem.compiled.statement.sign
+    assert sign * trivial(problem) < sign * float(found.bound) <= sign * float(found.value) + 1e-9
+    assert verify(found.document()).bound == found.bound
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if "lifts" not in name])
+def test_groups_bound_what_the_search_finds(name: str) -> None:
+    problem = FAMILIES[name]
+    certificate, statement = grouped(problem), problem.compiled.statement
+    assert certificate is not None
+    best = statement.sign * float(design(problem, time_limit=5).value)
+    assert float(certificate.bound(statement)) <= best + 1e-9
+
+
+def test_there_are_no_groups_without_ratios() -> None:
+    assert grouped(FAMILIES["lifts"]) is None
+    assert grouped(Problem([0], LDP(1), HammingLoss())) is None
+    free = ContextAwareLDP([[0, "inf"], ["inf", 0]])
+    assert grouped(Problem(range(2), free, HammingLoss())) is None
+
+
+def test_what_is_too_large_for_its_time_limit_is_refused_with_a_size() -> None:
+    problem = Problem(range(1000), LDP(1), HammingLoss())
+    with pytest.raises(SolverError) as told:
+        design(problem, time_limit=0.01)
+    size = re.search(r"it may have ([\d,]+) entries", str(told.value))
+    assert size is not None
+    assert int(size[1].replace(",", "")) < 1000 * 1000
+
+
+def test_noise_whose_loss_takes_too_long_is_refused() -> None:
+    problem = Problem(Domain.grid(70, 70), MetricPrivacy("0.01", "euclidean"), EuclideanDistance())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mechdesign.designs.noise.design.STEPS_A_SECOND", 10)
+        with pytest.raises(SolverError, match="too long for"):
+            design(problem, time_limit=1)
+
+
+def test_limits_hold_for_all_that_runs_inside() -> None:
+    limits = Limits(seconds=7)
+    assert running() is not limits
+    with limits.hold():
+        assert running() is limits
+    assert running() is not limits
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_solver_without_limits_of_its_own_ends_with_the_design() -> None:
+    clock, until = Clock(), []
+
+    class Solver:
+        def getRunTime(self) -> float:  # noqa: N802
+            return 2.0
+
+        def setOptionValue(self, option: str, value: float) -> None:  # noqa: N802
+            until.append((option, value))
+
+    limit_time(Solver(), None)  # type: ignore[arg-type]
+    limits = Limits(seconds=1, clock=clock)
+    with limits.hold():
+        clock.now = 1.5
+        limit_time(Solver(), None)  # type: ignore[arg-type]
+        clock.now = 0.25
+        limit_time(Solver(), limits)  # type: ignore[arg-type]
+    assert until == [("time_limit", pytest.approx(2.56)), ("time_limit", pytest.approx(2.76))]
+
+
+def test_a_step_has_half_of_the_time_left_and_some_when_time_is_over() -> None:
+    clock = Clock()
+    limits = Limits(seconds=10, clock=clock)
+    clock.now = 4.0
+    assert limits.step().left == pytest.approx(3)
+    clock.now = 10.5
+    assert limits.over()
+    assert limits.step().left == pytest.approx(0.5)
+
+
+def test_an_interrupt_leaves_a_few_seconds_counted_once() -> None:
+    clock = Clock()
+    limits = Limits(clock=clock)
+    assert limits.grace == np.inf
+    limits.interrupted = True
+    assert limits.grace == 5
+    clock.now = 4.0
+    assert limits.grace == 1
+    clock.now = 9.0
+    assert limits.grace == pytest.approx(0.1)
