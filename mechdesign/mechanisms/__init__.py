@@ -6,15 +6,15 @@ from mechdesign.mechanisms.advice.block_sizes import BlockAdvice, BlockOption, a
 from mechdesign.mechanisms.advice.ranking import Advice, Option, advise
 from mechdesign.mechanisms.base import Frequencies, Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.block_schemes import (
+from mechdesign.mechanisms.composite.by_component import ByComponent
+from mechdesign.mechanisms.composite.high_low import HighLow
+from mechdesign.mechanisms.composite.schemes import (
+    around_sensitive,
     block_hadamard,
     block_projective_geometry,
     block_randomized_response,
     block_subset_selection,
-)
-from mechdesign.mechanisms.composite.by_component import ByComponent
-from mechdesign.mechanisms.composite.high_low import HighLow
-from mechdesign.mechanisms.composite.high_low_schemes import (
+    by_block,
     high_low_hadamard,
     high_low_projective_geometry,
     high_low_randomized_response,
@@ -52,10 +52,12 @@ __all__ = [
     "SymmetricUnaryEncoding",
     "advise",
     "advise_blocks",
+    "around_sensitive",
     "block_hadamard",
     "block_projective_geometry",
     "block_randomized_response",
     "block_subset_selection",
+    "by_block",
     "high_low_hadamard",
     "high_low_projective_geometry",
     "high_low_randomized_response",

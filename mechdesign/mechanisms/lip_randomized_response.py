@@ -95,8 +95,10 @@ class LIPRandomizedResponse(TwoScoreMechanism):
         if not in_region(prior, epsilon):
             least = least_mass(epsilon)
             expected = f"probabilities of at least 1/(e^epsilon + 1) = {least:.6g}"
-            hint = "an optimal channel for this prior comes from `design`"
-            raise UnsupportedError("prior", expected, outside_region(prior, epsilon), hint)
+            hint = f"there {_would_leak(prior, epsilon)}; "
+            hint += "an optimal channel for this prior comes from `design`"
+            given = f"P_min = {short_text(prior.minimum)}"
+            raise UnsupportedError("prior", expected, given, hint)
         fresh, self._truth = _masses(prior, exp_lower(epsilon))
         self._fresh = np.array(fresh, dtype=np.int64)
         self._table = AliasTable(np.array([[*fresh, self._truth]]), BITS)
@@ -191,10 +193,14 @@ def leakage_of_formula(prior: Prior, epsilon: Fraction) -> float:
 
 
 def outside_region(prior: Prior, epsilon: Fraction) -> str:
-    """Return what the published formula would leak off its region, in words."""
-    e, leak = float(epsilon), leakage_of_formula(prior, epsilon)
-    ratio = f" = {leak / e:.3g} epsilon" if e > 0 else ""
+    """Return that the prior is outside of the region, and what the formula would leak there."""
     return (
         f"outside its region: P_min = {short_text(prior.minimum)} is below 1/(e^epsilon + 1) = "
-        f"{least_mass(epsilon):.6g}; the published formula would leak {leak:.6g}{ratio}"
+        f"{least_mass(epsilon):.6g}; {_would_leak(prior, epsilon)}"
     )
+
+
+def _would_leak(prior: Prior, epsilon: Fraction) -> str:
+    leak = leakage_of_formula(prior, epsilon)
+    ratio = f" = {leak / float(epsilon):.3g} epsilon" if epsilon > 0 else ""
+    return f"the published formula would leak {leak:.6g}{ratio}"

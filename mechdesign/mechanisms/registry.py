@@ -1,27 +1,25 @@
 """Registry of structured mechanisms: the kinds by notion, and their restoration from a file.
 
-To add a kind, name its class in :data:`LDP_MECHANISMS` and its forms by notion in :data:`FORMS`.
+To add a kind under LDP, name its class in :data:`LDP_MECHANISMS`, from where combinators take it to
+blocks; :data:`FORMS` has the kinds by notion.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias, cast
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, known_word, shown
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.block_schemes import same_in_every_block
 from mechdesign.mechanisms.composite.by_component import ByComponent
 from mechdesign.mechanisms.composite.high_low import HighLow, split_by_sensitivity
-from mechdesign.mechanisms.composite.high_low_schemes import high_low_with
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
+from mechdesign.mechanisms.composite.schemes import around_sensitive, by_block
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
-from mechdesign.mechanisms.optimum import best_high_low_size
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.mechanisms.subsets.unary_encoding import (
@@ -61,70 +59,14 @@ HIGH_LOW_KINDS = (
 )
 """Those that the sensitive inputs of a high-low mechanism can use."""
 
-BEST_SIZES = {SubsetSelection.name: best_high_low_size}
-"""Kinds whose best size for the sensitive inputs depends on the number of all inputs."""
-
-
-@dataclass(frozen=True)
-class MechanismRequest:
-    """The arguments of :func:`mechanism_for`."""
-
-    kind: str
-    domain: Domain
-    notion: Any
-    prior: Prior | None
-    options: Mapping[str, int]
-    remap: str | None = None
-
-    def under_ldp(self, inputs: Domain | int) -> Mechanism:
-        """Make the mechanism on some inputs under LDP."""
-        make: Callable[..., Mechanism] = LDP_MECHANISMS[self.kind]
-        return make(inputs, self.notion.epsilon, **self.options)
-
-
-def _under_ldp(wanted: MechanismRequest) -> Mechanism:
-    return wanted.under_ldp(wanted.domain)
-
-
-def _by_block(wanted: MechanismRequest) -> Mechanism:
-    return same_in_every_block(wanted.domain, wanted.notion, wanted.under_ldp)
-
-
-def _high_low(wanted: MechanismRequest) -> Mechanism:
-    def make(size: int) -> Mechanism:
-        if wanted.kind not in BEST_SIZES or wanted.options:
-            return wanted.under_ldp(size)
-        best = BEST_SIZES[wanted.kind](len(wanted.domain), size, wanted.notion.epsilon)
-        return replace(wanted, options={"size": best}).under_ldp(size)
-
-    return high_low_with(wanted.domain, wanted.notion, make)
-
-
-def _lip(wanted: MechanismRequest) -> Mechanism:
-    if wanted.prior is None:
-        raise InputError("prior", f"a prior, since {wanted.kind} needs one", "none")
-    return LIPRandomizedResponse(wanted.domain, wanted.notion.epsilon, wanted.prior)
-
-
-def _noise(wanted: MechanismRequest) -> Mechanism:
-    made = NOISE[wanted.kind].for_notion(wanted.domain, wanted.notion)
-    if wanted.remap is None:
-        return made
-    if wanted.prior is None:
-        raise InputError("remap", "a prior, at which reports are replaced", "none")
-    return made.remapped(wanted.prior, wanted.remap)
-
-
-Form: TypeAlias = Callable[[MechanismRequest], Mechanism]
-
-FORMS: dict[type[Notion], dict[str, Form]] = {
-    LDP: dict.fromkeys(LDP_MECHANISMS, _under_ldp),
-    BlockLDP: dict.fromkeys(LDP_MECHANISMS, _by_block),
-    HighLowLDP: dict.fromkeys(HIGH_LOW_KINDS, _high_low),
-    LIP: {LIPRandomizedResponse.name: _lip},
-    MetricPrivacy: dict.fromkeys(NOISE, _noise),
+FORMS: dict[type[Notion], Collection[str]] = {
+    LDP: LDP_MECHANISMS,
+    BlockLDP: LDP_MECHANISMS,
+    HighLowLDP: HIGH_LOW_KINDS,
+    LIP: (LIPRandomizedResponse.name,),
+    MetricPrivacy: NOISE,
 }
-"""How a mechanism is made, by notion and by the name of its kind."""
+"""The kinds that there are under each notion."""
 
 MECHANISMS: dict[str, str] = {
     name: f"{made.__doc__}".strip().split("\n")[0]
@@ -199,7 +141,23 @@ def mechanism_for(
             raise InputError(key, f"none, as {kind} has no {what}", shown(value))
     if remap is not None and kind not in NOISE:
         raise InputError("remap", f"none, as {kind} is no noise", shown(remap))
-    return forms[kind](MechanismRequest(kind, domain, notion, prior, options, remap))
+    if isinstance(notion, BlockLDP):
+        return by_block(LDP_MECHANISMS[kind], domain, notion, **options)
+    if isinstance(notion, HighLowLDP):
+        return around_sensitive(LDP_MECHANISMS[kind], domain, notion, **options)
+    if isinstance(notion, LDP):
+        make: Callable[..., Mechanism] = LDP_MECHANISMS[kind]
+        return make(domain, notion.epsilon, **options)
+    if isinstance(notion, LIP):
+        if prior is None:
+            raise InputError("prior", f"a prior, since {kind} needs one", "none")
+        return LIPRandomizedResponse(domain, notion.epsilon, prior)
+    made = NOISE[kind].for_notion(domain, cast(MetricPrivacy, notion))
+    if remap is None:
+        return made
+    if prior is None:
+        raise InputError("remap", "a prior, at which reports are replaced", "none")
+    return made.remapped(prior, remap)
 
 
 def restored(

@@ -20,6 +20,7 @@ from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family
 from mechdesign.notions.rows.of_generators import family_of
 from mechdesign.prior import Prior, prior_on
+from mechdesign.tables import ExactTable
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -389,7 +390,7 @@ def _plain(value: Any) -> Any:
         return fraction_text(value)
     if isinstance(value, list | tuple):
         return [_plain(part) for part in value]
-    return value
+    return value.to_table() if isinstance(value, ExactTable) else value
 
 
 def _shown(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import IntArray
-from mechdesign.domain import Domain, Label, clean_label, plain_label, whole_number
+from mechdesign.domain import Domain, Label, clean_label, whole_number
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact
 from mechdesign.notions.base import BudgetNotion
@@ -73,6 +73,7 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
                 whole_number(block_rows, "block_rows"),
                 whole_number(block_columns, "block_columns"),
             )
+        self.block_rows, self.block_columns = self.block_shape or (None, None)
 
     def membership(self, domain: Domain) -> IntArray:
         """Return the number of the block of each input, shape ``(n_inputs,)``.
@@ -118,15 +119,6 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         """Return the notion, once its blocks are found to divide the domain."""
         self.membership(domain)
         return self
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        table = super().to_table()
-        if self.block_shape is not None:
-            table["block_rows"], table["block_columns"] = self.block_shape
-        else:
-            table["blocks"] = [[plain_label(x) for x in block] for block in self.blocks or ()]
-        return table
 
 
 def _blocks(blocks: Any) -> tuple[tuple[Label, ...], ...]:

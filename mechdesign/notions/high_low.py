@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mechdesign.domain import Domain, plain_label
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.labels import clean_labels
@@ -56,7 +56,3 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
         for label in self.sensitive:
             domain.index(label, "sensitive")
         return self
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        return {**super().to_table(), "sensitive": [plain_label(x) for x in self.sensitive]}

@@ -115,10 +115,3 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         rows = table.numerators.tolist()
         known = {n: table.bound(n, up=False) for n in {n for row in rows for n in row}}
         return Metric(self.epsilon, tuple(tuple(known[n] for n in row) for row in rows))
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        distance: Any = self.distance
-        if isinstance(distance, ExactTable):
-            distance = distance.to_table()
-        return {**super().to_table(), "distance": distance}

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, known_word
-from mechdesign.exact import Exact, fraction_text
+from mechdesign.exact import Exact
 from mechdesign.notions.non_conic.guess_constraint import GuessNotion, in_words, positive
 from mechdesign.tables import ExactTable
 
@@ -113,9 +113,3 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
             self.distances(domain)
             return self
         return AttackError(self.least, self.distances(domain))
-
-    def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table."""
-        given = self.distance
-        distance = given if isinstance(given, str) else given.to_table()
-        return {"notion": self.name, "least": fraction_text(self.least), "distance": distance}

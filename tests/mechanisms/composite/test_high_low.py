@@ -27,7 +27,7 @@ from mechdesign.mechanisms import (
     high_low_subset_selection,
 )
 from mechdesign.mechanisms.base import WHOLE
-from mechdesign.mechanisms.composite.high_low_schemes import best_high_low_size
+from mechdesign.mechanisms.optimum import best_high_low_size
 from mechdesign.reports import Reports
 from mechdesign.sampling import Source, source_of
 from tests.mechanisms_support import (
