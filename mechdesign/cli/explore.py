@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import mimetypes
+import shutil
 import sys
 import threading
 import webbrowser
@@ -64,8 +65,9 @@ def add_commands(commands: Commands) -> None:
 
 
 def _explore(options: argparse.Namespace) -> int:
+    page = page_folder()
     given = None if options.file is None else _given(Path(options.file))
-    server = PageServer(page_folder(), given, options.port, options.part)
+    server = PageServer(page, given, options.port, options.part)
     print(f"explorer at {server.address}; Ctrl-C ends it", flush=True)
     if not options.no_browser:
         threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
@@ -88,13 +90,15 @@ def page_folder() -> Path:
     for place in PLACES:
         if (place / "index.html").is_file():
             return place
-    raise InputError(
-        "explore",
-        "the built page",
-        "none",
-        "get a wheel that has it, or, in a checkout with Node: "
-        "cd docs/explorer && npm ci && npm run build",
-    )
+    build = "cd docs/explorer && npm ci && npm run build"
+    if not (LIBRARY.parent / "docs" / "explorer").is_dir():
+        hint = "a wheel has it"
+    else:
+        hint = (
+            build if shutil.which("npm") else f"install Node from https://nodejs.org, then {build}"
+        )
+    missing = "none" if shutil.which("npm") else "none, and Node is not installed either"
+    raise InputError("explore", "the built page", missing, hint)
 
 
 def _given(file: Path) -> bytes:
