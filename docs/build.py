@@ -8,6 +8,8 @@ only writes them, for ``zensical serve``.
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,12 +29,23 @@ NOT_BUILT = """<!doctype html>
 """
 
 
+def build_explorer() -> None:
+    """Build the explorer where Node is installed and the page is not there yet."""
+    folder, npm = ROOT / "docs" / "explorer", shutil.which("npm")
+    if npm is None or (folder / "dist" / "index.html").exists() or "NO_EXPLORER" in os.environ:
+        return
+    for command in (["ci"], ["run", "build"]):
+        subprocess.run([npm, *command], cwd=folder, check=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the site into site/, strictly.")
     parser.add_argument("--pages", action="store_true", help="only write the generated pages")
     arguments = parser.parse_args()
     for part in (course, gallery, reference):
         part.write()
+    if not arguments.pages:
+        build_explorer()
     if arguments.pages:
         return 0
     built = subprocess.run(

@@ -25,6 +25,7 @@ from mechdesign.labels import clean_labels
 from mechdesign.notions import Cone, MetricPrivacy, Notion
 from mechdesign.outside import called
 from mechdesign.prior import Prior, prior_on
+from mechdesign.program import program_latex
 from mechdesign.text import html_lines, shortened
 from mechdesign.utilities import (
     Divergence,
@@ -382,6 +383,23 @@ class Problem:
             "outputs": outputs if outputs is None else [plain_label(y) for y in outputs],
             **own,
         }
+
+    def to_latex(self) -> str:
+        r"""Return the program that :func:`~mechdesign.design` solves, as LaTeX for display math.
+
+        q_y is the column of a report y, with the entries Q(y|x), and P the prior.
+
+        Examples
+        --------
+        >>> from mechdesign import LDP, HammingLoss
+        >>> print(Problem(["yes", "no"], LDP(1), HammingLoss()).to_latex())
+        \begin{aligned}
+        \operatorname{minimize}_Q\quad & \textstyle\sum_{x, y} 0.5\, D(x, y)\, Q(y|x) \\
+        \text{subject to}\quad & Q(y|x) \le e^{1} Q(y|x') \quad \text{for all } x, x', y \\
+        & \textstyle\sum_y Q(y|x) = 1, \quad Q(y|x) \ge 0
+        \end{aligned}
+        """
+        return program_latex(self.compiled.statement)
 
     def _repr_html_(self) -> str:
         lines = [(notion.title or notion.name, repr(notion)) for notion in self.privacy]

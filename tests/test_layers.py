@@ -29,7 +29,7 @@ FLOORS: list[set[str]] = [
     {"matrices", "prior", "reports", "refinement"},
     {"prior_sets", "tables", "channel"},
     {"notions"},
-    {"utilities", "repair", "mechanisms"},
+    {"utilities", "repair", "program", "mechanisms"},
     {"problem"},
     {"evidence"},
     {"closed_forms", "continuous"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import mimetypes
+import shutil
 import sys
 import threading
 import webbrowser
@@ -64,8 +65,9 @@ def add_commands(commands: Commands) -> None:
 
 
 def _explore(options: argparse.Namespace) -> int:
+    page = page_folder()
     given = None if options.file is None else _given(Path(options.file))
-    server = PageServer(page_folder(), given, options.port, options.part)
+    server = PageServer(page, given, options.port, options.part)
     print(f"explorer at {server.address}; Ctrl-C ends it", flush=True)
     if not options.no_browser:
         threading.Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()
@@ -88,14 +90,17 @@ def page_folder() -> Path:
     for place in PLACES:
         if (place / "index.html").is_file():
             return place
-    raise InputError(
-        "explore",
-        "the built page",
-        "none",
-        "install a wheel that contains it, or build it in a checkout with Node: "
-        "cd docs/explorer && npm ci && npm run build",
-        "the explorer is not built",
-    )
+    build = "cd docs/explorer && npm ci && npm run build"
+    if not (LIBRARY.parent / "docs" / "explorer").is_dir():
+        hint = "a wheel has it"
+    else:
+        hint = (
+            build if shutil.which("npm") else f"install Node from https://nodejs.org, then {build}"
+        )
+    fault = "the explorer is not built"
+    if not shutil.which("npm"):
+        fault += ", and Node, which builds it, is not installed"
+    raise InputError("explore", "the built page", "none", hint, fault)
 
 
 def _given(file: Path) -> bytes:

@@ -73,7 +73,10 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
                 whole_number(block_rows, "block_rows"),
                 whole_number(block_columns, "block_columns"),
             )
-        self.block_rows, self.block_columns = self.block_shape or (None, None)
+        self.block_rows: int | None = None
+        self.block_columns: int | None = None
+        if self.block_shape:
+            self.block_rows, self.block_columns = self.block_shape
 
     def membership(self, domain: Domain) -> IntArray:
         """Return the number of the block of each input, shape ``(n_inputs,)``.

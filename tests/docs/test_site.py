@@ -95,7 +95,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = subprocess.run(
         [sys.executable, "docs/build.py"],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder), "NO_COLOR": "1"},
+        env=os.environ | {"PYTHONPATH": str(folder), "NO_COLOR": "1", "NO_EXPLORER": "1"},
         capture_output=True,
         text=True,
         check=False,

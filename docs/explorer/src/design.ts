@@ -49,11 +49,25 @@ const TINY = 1e-50;
 export async function design(problem: Problem): Promise<Answer> {
   const isLoss = LOSSES.includes(problem.utility.objective);
   const found = isLoss ? await bestForLoss(problem) : await bestForGain(problem);
-  const { columns, kept } = repair(coneOf(problem), found.matrix);
-  const allowed = problem.outputs ?? kept.map((_, y) => y);
-  const outputs = problem.outputs ? kept.map((y) => allowed[y]) : allowed;
+  const { columns: repaired, kept } = repair(coneOf(problem), found.matrix);
+  const columns = problem.outputs ? repaired : inOrder(repaired);
+  const outputs = problem.outputs ? kept.map((y) => problem.outputs![y]) : kept.map((_, y) => y);
   const { bound, certificate } = found;
   return { columns, outputs, value: valueOf(problem, columns, outputs), bound, certificate };
+}
+
+/** Columns in the order of the inputs that they favor, so that a report keeps its number while the budget moves. */
+function inOrder(columns: Columns): Columns {
+  const shares = columns.map((column) => {
+    const numbers = column.map((entry) => toNumber(ratio(entry, WHOLE)));
+    const sum = numbers.reduce((a, b) => a + b, 0);
+    return numbers.map((number) => Math.round((1e6 * number) / sum)); // rounding errors change no order
+  });
+  const first = (y: number, z: number): number => {
+    const x = shares[y].findIndex((share, n) => share !== shares[z][n]);
+    return x < 0 ? 0 : shares[z][x] - shares[y][x];
+  };
+  return columns.map((_, y) => y).sort(first).map((y) => columns[y]);
 }
 
 /** The objective at exact columns. */
