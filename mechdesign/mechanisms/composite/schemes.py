@@ -44,7 +44,7 @@ def by_block(
     Parameters
     ----------
     make
-        A mechanism under LDP, such as :class:`~mechdesign.SubsetSelection`.
+        A mechanism under LDP, such as :class:`~mechdesign.mechanisms.SubsetSelection`.
     inputs
         A :class:`Domain`, its labels, or its size.
     notion
@@ -111,7 +111,7 @@ def block_hadamard(
     epsilon, blocks, block_rows, block_columns
         As for :class:`~mechdesign.BlockLDP`.
     copies
-        As for :class:`~mechdesign.HadamardResponse`; 1 is the published scheme.
+        As for :class:`~mechdesign.mechanisms.HadamardResponse`; 1 is the published scheme.
 
     Notes
     -----
@@ -192,7 +192,7 @@ def high_low_hadamard(
     epsilon, sensitive
         As for :class:`~mechdesign.HighLowLDP`.
     copies
-        As for :class:`~mechdesign.HadamardResponse`; 1 is the published scheme.
+        As for :class:`~mechdesign.mechanisms.HadamardResponse`; 1 is the published scheme.
 
     Notes
     -----
