@@ -469,7 +469,7 @@ def test_a_prior_of_another_domain_is_refused(
     assert message.startswith("other.toml: domain: expected the inputs of the channel")
     Path("none.toml").write_text(PROBLEM.replace(PRIOR, ""), encoding="utf-8")
     message = refused(capsys, "leakage", "channel.json", "--prior", "none.toml")
-    assert message.startswith("none.toml: prior: expected a table [prior]")
+    assert message.startswith("none.toml: prior: the file has no table [prior]")
     assert Domain(LABELS) == load_mechanism("channel.json").mechanism.inputs
 
 
