@@ -53,7 +53,7 @@ def add_commands(commands: Commands) -> None:
 def _leakage(options: argparse.Namespace) -> int:
     if (options.channel is None) == (options.ledger is None):
         given = "neither" if options.ledger is None else "both"
-        fault = f"give a channel or --ledger, not {given}"
+        fault = "give either a channel or --ledger"
         raise InputError("leakage", "a channel or --ledger", given, fault=fault)
     if (options.shuffled is None) != (options.delta is None):
         fault = "--shuffled and --delta need each other"

@@ -80,7 +80,7 @@ class _Form:
 
     def split(self, x: int) -> Callable[[Fraction], int]:
         """Return h_x over UNIT, rounded up, where g(q) = (p . q) Sum_x h_x(q_x / (p . q))."""
-        raise CertificateError(f"expected a gain that splits at the input {x}")
+        raise CertificateError(f"the gain is not a sum over inputs at the input {x}")
 
     def on(self: F, kept: Sequence[int]) -> F:
         """Return the gain restricted to some inputs, if it does not depend on the others."""

@@ -163,8 +163,8 @@ def test_budgets_that_all_leave_no_channel_fail(
     [
         ([], "frontier: give --epsilon, --reach or both"),
         (["--reach", "0.4", "--plot", "x.png"], "--plot: needs --epsilon"),
-        (["--reach", "0.4", "--csv", "x.csv"], "--csv: expected --epsilon with it"),
-        (["--epsilon", "1", "--precision", "1"], "--precision: expected --reach with it"),
+        (["--reach", "0.4", "--csv", "x.csv"], "--csv: needs --epsilon"),
+        (["--epsilon", "1", "--precision", "1"], "--precision: needs --reach"),
         (["--epsilon", "1:2"], "--epsilon: expected START:STOP:COUNT, as 0.1:5:25, given '1:2'"),
         (["--epsilon", "1:2:1"], "--epsilon: expected a COUNT from 2 to 10000, given '1'"),
         (["--epsilon", "1:2:2.5"], "--epsilon: expected a COUNT from 2 to 10000"),
@@ -203,7 +203,7 @@ def test_problems_that_do_not_fit_are_refused(
         assert refused(capsys, "lift.toml", *asked) == (
             "lift.toml: privacy: expected exactly one notion with an epsilon, given lift"
         )
-    assert refused(capsys, "nowhere.toml", "--epsilon", "1").startswith("nowhere.toml: expected")
+    assert refused(capsys, "nowhere.toml", "--epsilon", "1").startswith("nowhere.toml: cannot read")
 
 
 def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:

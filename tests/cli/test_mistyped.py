@@ -77,4 +77,4 @@ def test_a_problem_in_place_of_a_channel_gets_a_hint(
     problem = tmp_path / "problem.toml"
     problem.write_text('[privacy]\nnotion = "ldp"\n')
     line = said(["verify", str(problem)], capsys)
-    assert f"mechdesign solve {problem} -o channel.json makes one" in line
+    assert f"mechdesign solve {problem} -o channel.json designs a channel" in line

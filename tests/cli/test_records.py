@@ -166,12 +166,11 @@ def test_names_with_commas_are_kept_in_quotes(
 
 
 WRONG: dict[str, tuple[list[str], str]] = {
-    "no such channel": (["privatize", "none.json", *SURVEY[2:]], "none.json: expected a file"),
-    "no such file": ([*SURVEY[:2], "none.csv", *SURVEY[3:]], "none.csv: expected a file that"),
+    "no such channel": (["privatize", "none.json", *SURVEY[2:]], "none.json: cannot read the file"),
+    "no such file": ([*SURVEY[:2], "none.csv", *SURVEY[3:]], "none.csv: cannot read the file"),
     "column": (
         [*SURVEY[:-1], "anwser"],
-        "survey.csv: column: expected one column of the file with the name 'anwser', given 3 "
-        "columns, none of that name; the name of column 2 is nearly that",
+        "survey.csv: column: the file has no column named 'anwser'; column 2 has a similar name",
     ),
     "over itself": (
         [*SURVEY[:3], "survey.csv", *SURVEY[4:]],
@@ -196,7 +195,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
         "table.txt: expected a file name that ends in .csv",
     ),
     "picture": ([*READING, "--plot", "picture.gif"], "picture.gif: expected a file name"),
-    "over its reports": ([*READING, "--csv", "reports.csv"], "reports.csv: expected another file"),
+    "over its reports": ([*READING, "--csv", "reports.csv"], "reports.csv: this file is also read"),
     "folder": (
         [*READING, "--csv", "nowhere/t.csv"],
         "nowhere/t.csv: the folder 'nowhere' does not",
@@ -205,8 +204,14 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "prior": (["leakage", "channel.json", "--prior", "0.5,x,0.5"], "--prior: expected "),
     "sum": (["leakage", "channel.json", "--prior", "0.5,0.1"], "--prior: expected "),
     "length": (["leakage", "channel.json", "--prior", "0.5,0.5"], "prior: expected 3 prob"),
-    "problem": (["leakage", "channel.json", "--prior", "none.toml"], "none.toml: expected a file"),
-    "alone": (["leakage", "channel.json", "--shuffled", "9"], "leakage: expected --shuffled with"),
+    "problem": (
+        ["leakage", "channel.json", "--prior", "none.toml"],
+        "none.toml: cannot read the file",
+    ),
+    "alone": (
+        ["leakage", "channel.json", "--shuffled", "9"],
+        "leakage: --shuffled and --delta need",
+    ),
     "reports": (["leakage", "channel.json", "--shuffled", "0", "--delta", ".1"], "n: expected"),
     "delta": (["leakage", "channel.json", "--shuffled", "9", "--delta", "2"], "delta: expected"),
     "kind": (
@@ -465,7 +470,7 @@ def test_a_prior_of_another_domain_is_refused(
     assert message.startswith("other.toml: domain: expected the inputs of the channel")
     Path("none.toml").write_text(PROBLEM.replace(PRIOR, ""), encoding="utf-8")
     message = refused(capsys, "leakage", "channel.json", "--prior", "none.toml")
-    assert message.startswith("none.toml: prior: expected a table [prior]")
+    assert message.startswith("none.toml: prior: the file has no table [prior]")
     assert Domain(LABELS) == load_mechanism("channel.json").mechanism.inputs
 
 

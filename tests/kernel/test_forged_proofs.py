@@ -284,7 +284,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "readings: tails too near": (
         of(LDP, READING),
         slots({"kind": "readings", "probes": ["-1/10", "1/10"], "slopes": [-1, 0, 1]}, "orthant"),
-        "cover",
+        "reach",
     ),
     "readings: too few slopes": (
         of(LDP, READING),

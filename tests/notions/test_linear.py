@@ -416,7 +416,7 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "another input": (
         lambda d: table_of(d)["rows"][0].update(left=[[7, "1"]]),
-        "its input does not exist",
+        "not an input of the problem",
     ),
     "an input twice": (
         lambda d: table_of(d)["rows"][0]["left"].append([0, "1"]),

@@ -187,7 +187,7 @@ def test_a_pipe_in_the_folder_holds_nothing_up(tmp_path: Path) -> None:
     file = Finished(tmp_path, "auto", None).path(problem)
     file.parent.mkdir()
     os.mkfifo(file)
-    with pytest.raises(InputError, match="plain"):  # it is not written over either
+    with pytest.raises(InputError, match="not a regular file"):  # it is not written over either
         design_many([problem], cache=tmp_path)
 
 

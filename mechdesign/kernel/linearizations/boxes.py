@@ -94,7 +94,7 @@ def _ends(box: Sides) -> Ends:
 
 
 def _gain(statement: Statement) -> tuple[GainObjective, _Shrink]:
-    words = "boxes are for a gain that splits"
+    words = "boxes need a gain that is a sum over inputs"
     aim = expect(statement.objective, GainObjective, words)
     need(len(aim.form.p) == statement.k, "expected a weight for each input")
     return aim, _Shrink(statement, aim.form.p)

@@ -88,7 +88,7 @@ class Knapsack(Oracle):
         """Return u - c p: gains, and so c, are rounded up, and ends outward."""
         p, k = self.prior(statement), statement.k
         low, high = lift_ends(statement, p)
-        words = "expected a gain that splits at p, and two bounds on the lift"
+        words = "expected a gain that is a sum over inputs, and two bounds on the lift"
         high = known(high, words)
         need(gain.p == p and low < high, words)
         n, whole = over_one_denominator(p)

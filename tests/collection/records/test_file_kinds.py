@@ -141,7 +141,7 @@ def test_parts_that_do_not_fit_or_are_written_over_are_refused() -> None:
     with pytest.raises(InputError, match=r"part-1.parquet: expected columns of the types"):
         privatize_file({"x": TRUE}, "parts", "out.parquet", keep=["n"], force=True)
     pq.write_table(table.drop_columns(["x"]), "parts/part-1.parquet")
-    with pytest.raises(InputError, match=r"part-1.parquet: column: expected one column"):
+    with pytest.raises(InputError, match=r"part-1.parquet: column: the file has no column"):
         privatize_file({"x": TRUE}, "parts", "out.parquet", force=True)
     bad = TABLE.slice(100, 100).set_column(0, "x", pa.array(["?"] * 100))
     pq.write_table(bad, "parts/part-1.parquet")

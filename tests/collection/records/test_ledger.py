@@ -384,7 +384,7 @@ def test_leakage_is_of_a_channel_or_of_a_ledger(
     words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
-    assert "leakage: expected a channel or --ledger" in capsys.readouterr().err
+    assert "leakage: give either a channel or --ledger" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("how", ["same", "link", "hard link"])

@@ -257,9 +257,9 @@ def test_hostile_trees_are_refused() -> None:
     ):
         with refused(why):
             Boxes((None,))(Statement(2, (), (), GainObjective(form)))
-    with refused("gain that splits"):
+    with refused("a sum over inputs"):
         Boxes((None,))(Statement(1, (), (), GainObjective(Hellinger((ONE,), (ONE,)))))
-    with refused("gain that splits"):
+    with refused("a sum over inputs"):
         Boxes((None,))(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))
     with refused("not a sum over inputs"):
         Boxes((None,))(Statement(2, (), (), GainObjective(Squares(((ONE, ONE),), p))))

@@ -171,7 +171,7 @@ def test_hostile_priors_regions_and_gains_are_refused() -> None:
     with refused("contradict"):
         Knapsack(p).linear(Statement(2, (Lift(-ONE, None, Listed((p,))),), (), gained(2)))
     for gain in (Hellinger(p, p), Squares(units(other), other), Entropy.of_inputs(other)):
-        with refused("splits at p"):
+        with refused("a sum over inputs"):
             Knapsack(p).gain(statement, gain, [0, 0])
     with refused("not a sum over inputs"):
         Knapsack(p).gain(statement, Squares(((ONE, ONE),), p), [0, 0])

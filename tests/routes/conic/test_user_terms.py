@@ -327,7 +327,7 @@ def test_a_file_with_constraints_claims_the_value_and_not_the_bound() -> None:
         lambda d: d["problem"].pop("constraints"), "has no proof, but its objective can be proved"
     )
     refused(lambda d: d["problem"].update(constraints=[3]), "problem.constraints: expected text")
-    refused(lambda d: d.update(bound_proved=True), "carries none")
+    refused(lambda d: d.update(bound_proved=True), "contains none")
 
 
 @examples(100)
