@@ -24,6 +24,8 @@ class BayesAccuracy(ColumnUtility):
 
     Examples
     --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> BayesAccuracy().value(warner, Prior([0.9, 0.1]))
     Fraction(9, 10)

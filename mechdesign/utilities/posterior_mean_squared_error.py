@@ -41,6 +41,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
 
     Examples
     --------
+    >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> survey = PosteriorMeanSquaredError(values=[1, 0])
     >>> survey.value(warner, Prior([0.5, 0.5]))

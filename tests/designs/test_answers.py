@@ -201,7 +201,7 @@ def test_a_closed_form_whose_condition_fails_is_not_taken(
 
     by_formula = design(binary())
     for form in CLOSED_FORMS:
-        monkeypatch.setattr(form, "check", fails)
+        monkeypatch.setattr(form, "decide", fails)
     found = design(binary())
     assert by_formula.route.startswith("closed-form")
     assert not found.route.startswith("closed-form")

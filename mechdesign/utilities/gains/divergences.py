@@ -109,6 +109,7 @@ class TotalVariation(Divergence):
 
     Examples
     --------
+    >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["a", "b"])
     >>> TotalVariation("a", "b").value(warner, Prior([0.5, 0.5]))
     Fraction(1, 2)
@@ -134,6 +135,7 @@ class KullbackLeibler(Divergence):
 
     Examples
     --------
+    >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> round(float(KullbackLeibler([1, 0], [0, 1]).value(warner, Prior([0.5, 0.5]))), 6)  # ln(3)/2
     0.549306
@@ -158,6 +160,7 @@ class ChiSquared(Divergence):
 
     Examples
     --------
+    >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> ChiSquared([1, 0], [0, 1]).value(warner, Prior([0.5, 0.5]))
     Fraction(4, 3)
@@ -182,6 +185,7 @@ class SquaredHellinger(Divergence):
 
     Examples
     --------
+    >>> from mechdesign.channel import Channel
     >>> warner = Channel.from_matrix([["4/5", "1/5"], ["1/5", "4/5"]])
     >>> round(float(SquaredHellinger([1, 0], [0, 1]).value(warner, Prior([0.5, 0.5]))), 12)
     0.2
