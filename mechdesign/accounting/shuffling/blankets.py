@@ -12,7 +12,7 @@ from mechdesign.accounting.shuffling.comparisons import SLACK, Comparison
 from mechdesign.accounting.shuffling.lattice_sums import Part, positive_part
 from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = ["chernoff_deltas", "delta_of_pair", "delta_of_three_numbers", "odds", "terms_of"]
+__all__ = ["chernoff_deltas", "delta_of_pair", "delta_of_three_numbers", "odds"]
 
 
 def odds(epsilon: float, up: bool) -> float:
@@ -22,7 +22,7 @@ def odds(epsilon: float, up: bool) -> float:
     return math.nextafter(near, math.inf if up else 0.0)
 
 
-def terms_of(
+def _terms(
     first: FloatArray, second: FloatArray, least: FloatArray, epsilon: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return what each report adds, its mass in the common part, and what is told in the clear.
@@ -69,7 +69,7 @@ def delta_of_pair(
     tolerance
         The relative loss from the lattice.
     """
-    terms, masses, clear = terms_of(first, second, least, epsilon)
+    terms, masses, clear = _terms(first, second, least, epsilon)
     found = positive_part([Part(terms, masses, n)], tolerance)
     return found / n * (1 + SLACK) + float(clear)
 
@@ -86,7 +86,7 @@ def chernoff_deltas(comparison: Comparison, n: int, epsilon: float) -> FloatArra
     found = np.empty(len(pairs))
     for start in range(0, len(pairs), 256):
         first, second = rows[pairs[start : start + 256].T]
-        terms, masses, clear = terms_of(first, second, comparison.least, epsilon)
+        terms, masses, clear = _terms(first, second, comparison.least, epsilon)
         scale = np.sqrt(n * (terms**2 @ masses)) + 1e-300
         top = np.maximum(terms.max(axis=1), 1e-300)
         best = np.full(len(terms), math.inf)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.shuffling.blankets import odds, terms_of
+from mechdesign.accounting.shuffling.blankets import odds
 from mechdesign.accounting.shuffling.comparisons import SLACK, Comparison
 from mechdesign.accounting.shuffling.crossings import COARSE
 from mechdesign.accounting.shuffling.lattice_sums import LARGEST, Part, log_moments, positive_part
@@ -81,21 +81,31 @@ class Hidden:
 
     def _laws(self, epsilon: float) -> tuple[Part, Part, list[Part], float]:
         """Return the laws of Z, of Z', and of V for each kind of row; and what is told."""
-        shared, first, second = self._least > 0, self._first, self._second
-        least = self._least[shared]
-        apart = (first * (1 + NEAR) - odds(epsilon, up=False) * (1 - NEAR) * second)[shared]
-        kinds = []
+        shared = self._least > 0
+        least, told_apart = self._least[shared], self._apart(epsilon, SLACK)
+        clear = float(np.maximum(told_apart[~shared], 0).sum()) * (1 + SLACK)
+        apart, kinds = self._apart(epsilon, NEAR)[shared], []
         for row in self._rows[:, shared]:
             reported = 1 - least / row * (1 - 4 * NEAR)
             values = np.where(apart < 0, apart / (1 + reported / (self._enough + 1)), apart) / row
             values += 2 * NEAR * np.abs(values)
-            # what the common part leaves out adds nothing
-            masses = np.append(row * (1 + NEAR), max(1 - float(row.sum()), 0.0) + NEAR * len(row))
-            kinds.append(Part(np.append(values, 0.0), masses, self._n - 1))
-        terms, masses, clear = terms_of(first, second, self._least, epsilon)
-        own = Part(terms[:-1], least / self._share * (1 + 4 * SLACK), 1)
+            rest = max(1 - float(row.sum()), 0.0) + NEAR * len(row)
+            kinds.append(self._others(values, row * (1 + NEAR), rest))
+        terms = told_apart[shared] / least
+        terms += SLACK * np.abs(terms)
+        own = Part(terms, least / self._share * (1 + 4 * SLACK), 1)
         raised = np.where(terms < 0, terms / (1 + 1 / (self._enough + 1)) * (1 - 2 * SLACK), terms)
-        return own, Part(raised, masses, self._n - 1), kinds, float(clear)
+        rest = max(1 - self._share, 0.0) + SLACK * (2 + len(least))
+        return own, self._others(raised, least * (1 + SLACK), rest), kinds, clear
+
+    def _others(self, values: FloatArray, masses: FloatArray, rest: float) -> Part:
+        """Return the law of the n - 1 others, where a rest of the mass adds nothing."""
+        return Part(np.append(values, 0.0), np.append(masses, rest), self._n - 1)
+
+    def _apart(self, epsilon: float, slack: float) -> FloatArray:
+        """Return P - e**epsilon P', rounded up."""
+        first, second = self._first * (1 + slack), self._second * (1 - slack)
+        return np.asarray(first - odds(epsilon, up=False) * second)
 
     def _delta_of(self, parts: list[Part], tolerance: float) -> float:
         found = positive_part([part for part in parts if part.n], tolerance)
