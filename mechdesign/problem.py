@@ -31,7 +31,7 @@ from mechdesign.utilities import (
     Divergence,
     EstimationRisk,
     LinearUtility,
-    UnbiasedVariance,
+    ReadingVariance,
     Utility,
 )
 
@@ -250,7 +250,7 @@ class Problem:
         utility = self.utility
         if isinstance(utility, EstimationRisk):
             marks, aim = self.domain.labels, "the distribution be estimated"
-        elif isinstance(utility, UnbiasedVariance):
+        elif isinstance(utility, ReadingVariance):
             marks, aim = utility.values(self.domain), "f(X) be read without bias"
         else:
             return

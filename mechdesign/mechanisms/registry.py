@@ -68,6 +68,17 @@ FORMS: dict[type[Notion], Collection[str]] = {
 }
 """The kinds that there are under each notion."""
 
+COMBINATORS: dict[type[Notion], Callable[..., Mechanism]] = {
+    BlockLDP: by_block,
+    HighLowLDP: around_sensitive,
+}
+"""What makes a mechanism under a notion from one under LDP."""
+
+
+def _on_all(make: Callable[..., Mechanism], domain: Domain, notion: LDP, **options: Any) -> Any:
+    return make(domain, notion.epsilon, **options)
+
+
 MECHANISMS: dict[str, str] = {
     name: f"{made.__doc__}".strip().split("\n")[0]
     for name, made in {
@@ -141,17 +152,13 @@ def mechanism_for(
             raise InputError(key, f"none, as {kind} has no {what}", shown(value))
     if remap is not None and kind not in NOISE:
         raise InputError("remap", f"none, as {kind} is no noise", shown(remap))
-    if isinstance(notion, BlockLDP):
-        return by_block(LDP_MECHANISMS[kind], domain, notion, **options)
-    if isinstance(notion, HighLowLDP):
-        return around_sensitive(LDP_MECHANISMS[kind], domain, notion, **options)
-    if isinstance(notion, LDP):
-        make: Callable[..., Mechanism] = LDP_MECHANISMS[kind]
-        return make(domain, notion.epsilon, **options)
-    if isinstance(notion, LIP):
+    if kind in LDP_MECHANISMS:
+        combine = COMBINATORS.get(type(notion), _on_all)
+        return combine(LDP_MECHANISMS[kind], domain, notion, **options)
+    if kind == LIPRandomizedResponse.name:
         if prior is None:
             raise InputError("prior", f"a prior, since {kind} needs one", "none")
-        return LIPRandomizedResponse(domain, notion.epsilon, prior)
+        return LIPRandomizedResponse(domain, cast(LIP, notion).epsilon, prior)
     made = NOISE[kind].for_notion(domain, cast(MetricPrivacy, notion))
     if remap is None:
         return made

@@ -31,7 +31,7 @@ class ClosedForms(Route):
     """Takes the first closed form whose condition holds, with the form's own certificate."""
 
     name = "closed-form"
-    summary = "a formula, where the condition under which it is optimal holds"
+    summary = "a formula, if the condition for its optimality holds"
     allows_non_conic = True
 
     def check(self, problem: Problem) -> Verdict:

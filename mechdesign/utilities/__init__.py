@@ -29,7 +29,7 @@ from mechdesign.utilities.l2_risk import L2Risk
 from mechdesign.utilities.mutual_information import MutualInformation
 from mechdesign.utilities.posterior_mean_squared_error import PosteriorMeanSquaredError
 from mechdesign.utilities.tv_risk import TVRisk
-from mechdesign.utilities.unbiased_variance import UnbiasedVariance
+from mechdesign.utilities.unbiased_variance import ReadingVariance, UnbiasedVariance
 
 __all__ = [
     "UTILITIES",
@@ -52,6 +52,7 @@ __all__ = [
     "MeanSquaredDistance",
     "MutualInformation",
     "PosteriorMeanSquaredError",
+    "ReadingVariance",
     "SquaredHellinger",
     "TVRisk",
     "TotalVariation",

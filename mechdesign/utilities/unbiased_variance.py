@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import frexp, lcm
@@ -20,7 +21,7 @@ from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import MeanOrWorstCase
 from mechdesign.utilities.input_values import InputValues
 
-__all__ = ["UnbiasedVariance", "exact_readings"]
+__all__ = ["ReadingVariance", "UnbiasedVariance", "exact_readings"]
 
 GUESS_BITS = 64
 """The guess that exact readings are corrected from has so many binary digits."""
@@ -29,7 +30,15 @@ SOLVER = "CLARABEL"
 TIGHT = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 
 
-class UnbiasedVariance(MeanOrWorstCase):
+class ReadingVariance(MeanOrWorstCase):
+    """A variance of readings of the outputs, whose mean is a number f(x) for every input x."""
+
+    @abstractmethod
+    def values(self, domain: Domain) -> tuple[Fraction, ...]:
+        """Return f(x) for each input, exact."""
+
+
+class UnbiasedVariance(ReadingVariance):
     """The variance of v(Y), where the readings v of the outputs have E[v(Y) | x] = f(x) exactly.
 
     mean over the prior:  Sum_y lambda_y v_y**2 - Sum_x P_x f(x)**2;

@@ -19,7 +19,7 @@ def test_from_the_example_to_a_verified_file(
     picture = tmp_path / "kernel.png"
     words = ["solve", str(problem), "--gap", "0.1", "-o", str(saved), "--plot", str(picture)]
     assert main(words) == 0
-    assert "no private kernel is below" in capsys.readouterr().out
+    assert "no private kernel has a loss below" in capsys.readouterr().out
     assert picture.stat().st_size > 0
     assert main(["solve", str(problem), "--gap", "0.1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

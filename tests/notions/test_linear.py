@@ -238,7 +238,7 @@ def test_a_class_is_saved_as_its_rows() -> None:
     (claim,) = (c for c in verify(document).claims if "private as stated" in c)
     assert "linear ('Ladder'): private" in claim
     assert "rows of the user's own, not a known notion" in claim
-    assert "privacy    linear (Ladder), epsilon = 1: proved" in repr(solution)
+    assert "privacy    linear (Ladder): leaks 1 of epsilon = 1" in repr(solution)
     again = LinearNotion(**{k: v for k, v in table.items() if k != "notion"})
     assert again.leakage(solution.channel) == solution.privacy[0].leakage
     assert repr(Ladder(1)) == "Ladder(epsilon=1)"

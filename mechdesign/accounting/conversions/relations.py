@@ -240,17 +240,31 @@ def _average(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float | None, Channel | None]:
     """Maximize a sum over outputs: a design problem, solved with a proved bound."""
-    law, k = prior or Prior.uniform(len(domain)), len(domain)
-    if target.name == "mutual-information":
-        solution = design(Problem(domain, notion, MutualInformation(), prior=law))
-        return float(solution.bound), solution.channel
-    # an expected loss does not see inputs of probability 0 or nearly
-    if target.name != "maximal-leakage" or law.minimum < LEAST_SHARE:
-        return None, None
-    # Sum_y max_x Q[x,y] is k less the least Sum over y != x of Q[x,y], y guessing x
-    loss = [[(x != y) / p for y in range(k)] for x, p in enumerate(law)]
-    solution = design(Problem(domain, notion, Distortion(loss), prior=law, outputs=range(k)))
+    largest = AVERAGES.get(target.name)
+    return largest(notion, domain, prior or Prior.uniform(len(domain))) if largest else (None, None)
+
+
+def _most_information(
+    notion: Notion, domain: Domain, prior: Prior
+) -> tuple[float | None, Channel | None]:
+    solution = design(Problem(domain, notion, MutualInformation(), prior=prior))
+    return float(solution.bound), solution.channel
+
+
+def _most_maximal_leakage(
+    notion: Notion, domain: Domain, prior: Prior
+) -> tuple[float | None, Channel | None]:
+    """Maximize Sum_y max_x Q[x,y]: k less the least Sum over y != x of Q[x,y], y guessing x."""
+    if prior.minimum < LEAST_SHARE:
+        return None, None  # the expected loss below does not see inputs of probability 0 or nearly
+    k = len(prior)
+    loss = [[(x != y) / p for y in range(k)] for x, p in enumerate(prior)]
+    solution = design(Problem(domain, notion, Distortion(loss), prior=prior, outputs=range(k)))
     return math.log(k - solution.bound), solution.channel
+
+
+AVERAGES = {"mutual-information": _most_information, "maximal-leakage": _most_maximal_leakage}
+"""Notions on the whole channel whose largest value is found by a design, by name."""
 
 
 def _by_erasure(

@@ -18,11 +18,12 @@ from mechdesign.closed_forms.base import (
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Constant, Ratio
 from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.oracles import OneBudget
 from mechdesign.kernel.packed import Numbers
 from mechdesign.notions import LDP, BlockLDP
 from mechdesign.problem import Problem
-from mechdesign.utilities import TotalVariation
+from mechdesign.utilities import Divergence
 
 __all__ = ["BinaryMechanism"]
 
@@ -49,7 +50,8 @@ class BinaryMechanism(ClosedForm):
     def decide(self, problem: Problem) -> Decided:
         """Ask for one budget in blocks, the total variation, and as much of both laws in each."""
         utility, budget = problem.utility, _budget(problem)
-        if budget is None or not isinstance(utility, TotalVariation):
+        is_linear = isinstance(problem.compiled.statement.objective, Loss)
+        if budget is None or not (isinstance(utility, Divergence) and is_linear):
             return Verdict(False, "it is for total variation under LDP alone", relevant=False)
         first, second = utility.weights(problem.domain)
         surplus, blocks = dict[int, Fraction](), dict[int, list[int]]()

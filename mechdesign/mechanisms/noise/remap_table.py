@@ -16,7 +16,6 @@ from math import fsum, inf, nextafter
 from typing import TypeAlias
 
 import numpy as np
-from scipy.signal import fftconvolve
 
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.errors import choose
@@ -139,6 +138,8 @@ class Losses:
 
     def _one_step(self, step: Point) -> FloatArray:
         """Return for each point z of the grid the expected loss of reporting z + step there."""
+        from scipy.signal import fftconvolve  # which loads half of scipy
+
         (n, m), (a, b) = self._law.sides, step
         down, right = np.abs(np.arange(1 - n, n) + a), np.abs(np.arange(1 - m, m) + b)
         away = self._kind.table(self._step, down[:, None].astype(float), right.astype(float))

@@ -25,6 +25,7 @@ from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.oracles.sources import Facet
 from mechdesign.kernel.relaxations import Representatives
 from mechdesign.kernel.statement import Statement
+from mechdesign.outside import called, checked
 from mechdesign.problem import Problem
 from mechdesign.routes.coarse.representatives import Ratios, chosen
 from mechdesign.utilities import ColumnUtility, EstimationRisk
@@ -98,8 +99,10 @@ def _worth(problem: Problem, small: Statement) -> Callable[[_Groups], float] | N
             U = np.hstack([groups.rays, np.diag(1 - groups.shares)])
             law = p @ U
             M = (U[:, law > 0] / law[law > 0]) @ U[:, law > 0].T
-            variances = np.diag(np.linalg.pinv(M, hermitian=True)).copy()
-            return float(utility.deviations(variances, p).value.sum())
+            inverse = called("LAPACK", np.linalg.pinv, M, hermitian=True)
+            variances = np.diag(checked("LAPACK", inverse, M.shape)).copy()
+            with np.errstate(divide="ignore"):  # a deviation of 0 has no slope
+                return float(utility.deviations(variances, p).value.sum())
 
         return risk
     if isinstance(aim, Loss):

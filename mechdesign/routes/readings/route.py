@@ -6,7 +6,7 @@ from mechdesign.problem import Problem
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.limits import Limits
 from mechdesign.routes.route import Route, Verdict
-from mechdesign.utilities import UnbiasedVariance
+from mechdesign.utilities import ReadingVariance
 
 __all__ = ["UnbiasedReadings"]
 
@@ -19,7 +19,7 @@ class UnbiasedReadings(Route):
 
     def check(self, problem: Problem) -> Verdict:
         """Ask for the variance of unbiased readings."""
-        if not isinstance(problem.utility, UnbiasedVariance):
+        if not isinstance(problem.utility, ReadingVariance):
             return Verdict(False, "it is for the variance of unbiased readings")
         return Verdict(True, "for fixed readings the variance is linear in the channel")
 

@@ -23,7 +23,7 @@ from mechdesign.routes.readings.probes import budget_probes, row_probes
 from mechdesign.routes.readings.proof import ReadingsProof
 from mechdesign.routes.readings.search import ReadingsSearch
 from mechdesign.routes.starts.private_columns import reach
-from mechdesign.utilities import UnbiasedVariance
+from mechdesign.utilities import ReadingVariance
 
 __all__ = ["solve_readings"]
 
@@ -63,7 +63,7 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
         If HiGHS fails, or the budgets are too small.
     """
     limits, utility = limits or Limits(), problem.utility
-    if not isinstance(utility, UnbiasedVariance):
+    if not isinstance(utility, ReadingVariance):
         expected = "the variance of an unbiased reading"
         raise UnsupportedError("objective", expected, utility.name)
     values, k = utility.values(problem.domain), len(problem.domain)

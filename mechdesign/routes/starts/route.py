@@ -34,7 +34,7 @@ from mechdesign.utilities import (
     ConvexUtility,
     EstimationRisk,
     LinearUtility,
-    UnbiasedVariance,
+    ReadingVariance,
 )
 
 __all__ = ["Start"]
@@ -145,7 +145,7 @@ class Start(Route):
                 most = Fraction(float(utility.gain(np.eye(k), problem.prior.array).sum()))
                 whole = utility.offset(problem.domain, problem.prior)
                 bound = most if utility.is_maximized else whole - most
-        elif isinstance(utility, EstimationRisk | UnbiasedVariance):
+        elif isinstance(utility, EstimationRisk | ReadingVariance):
             matrix = _randomized_response(problem.cone)
             if isinstance(utility, EstimationRisk):
                 matrix, value = _estimating(problem, utility, matrix)

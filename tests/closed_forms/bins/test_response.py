@@ -126,7 +126,7 @@ def test_where_outputs_are_in_no_line_a_response_on_bins_may_be_worse() -> None:
     problem = Problem(range(3), LDP(math.log(2)), Distortion(loss), outputs=range(3))
     verdict = FORM.check(problem)
     assert not verdict.holds
-    assert "rises before it falls" in verdict.reason
+    assert "falls, then rises" in verdict.reason
     responses = []
     for kept in ([0], [0, 1], [0, 1, 2]):  # all others are as these
         told = sum(min(row[y] for y in kept) for row in loss) / 3

@@ -230,11 +230,11 @@ def test_several_columns_have_channels_and_are_estimated_together(
     assert main(["estimate", "flip.json", "two.csv", *both]) == 0
     assert "column 'q'" in capsys.readouterr().out
     twice = ["--column", "x", "--column", "x"]
-    assert "columns that all differ" in refused(capsys, *words[:-2], *twice, "--force")
+    assert "a column occurs twice" in refused(capsys, *words[:-2], *twice, "--force")
     again = [*words, "--also", "x", "flip.json", "--force"]
-    assert "columns that all differ" in refused(capsys, *again)
+    assert "a column occurs twice" in refused(capsys, *again)
     table = ["estimate", "flip.json", "two.csv", *both, "--csv", "e.csv"]
-    assert "one column for a table" in refused(capsys, *table)
+    assert "one column for --csv or --plot" in refused(capsys, *table)
 
 
 def test_a_grid_is_two_columns(capsys: pytest.CaptureFixture[str]) -> None:

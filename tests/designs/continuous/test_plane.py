@@ -279,5 +279,5 @@ def test_a_problem_of_points_has_another_budget() -> None:
     problem = md.ContinuousProblem(SQUARE_BOX, md.LDP(1), EUCLIDEAN, prior=TOWNS, title="towns")
     again = problem.at("0.5")
     assert (again.privacy, again.prior, again.title) == ((md.LDP("0.5"),), TOWNS, "towns")
-    with pytest.raises(md.InputError, match="one notion that has an epsilon"):
+    with pytest.raises(md.InputError, match="exactly one notion with an epsilon"):
         md.ContinuousProblem(SQUARE_BOX, [md.LDP(1), md.LDP(2)], EUCLIDEAN).at(1)

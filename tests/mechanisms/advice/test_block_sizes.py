@@ -88,7 +88,7 @@ def test_a_grid_without_divisors_is_one_block() -> None:
         (5, 1, 10, None, "divisions: expected a grid as the domain, or lists of blocks"),
         (5, 1, 10, [], "divisions: expected at least one, given none"),
         (5, 1, 10, [(1, 2)], "block_rows: expected a grid as the domain"),
-        (5, 1, 10, [[[0, 1], [2, 3]]], "blocks: expected every input in a block, given 4 in none"),
+        (5, 1, 10, [[[0, 1], [2, 3]]], "blocks: 4 is in no block"),
         (5, 1, 10, ["ab"], "blocks: expected a list of lists"),
         (5, 1, 10, [3], "blocks: expected a list of lists"),
         (Domain.grid(4, 4), 1, 10, [(3, 2)], "block_rows: expected a divisor of the grid's 4"),

@@ -267,7 +267,7 @@ def test_a_large_domain_is_estimated_within_its_errors() -> None:
             [GeneralizedRandomizedResponse(2, 2), None],
             r"parts\[0\]: expected a mechanism within epsilon = 1",
         ),
-        ([[0, 1]], [GeneralizedRandomizedResponse(2, 1)], "every input in a block"),
+        ([[0, 1]], [GeneralizedRandomizedResponse(2, 1)], "is in no block"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(blocks: Any, parts: Any, words: str) -> None:
