@@ -51,7 +51,7 @@ class Coarse(LinearRoute):
     """
 
     name = "coarse"
-    summary = "a bound by some inputs that stand for others, for problems too large for a program"
+    summary = "a bound from representative inputs, for problems too large for a program"
 
     def __init__(self, most_rounds: float = math.inf) -> None:
         self._most_rounds = most_rounds

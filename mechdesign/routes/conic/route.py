@@ -98,7 +98,7 @@ class Cvxpy(LinearRoute):
     """
 
     name = "cvxpy"
-    summary = "the problem as it stands, by a solver that cvxpy knows, as cvxpy:CLARABEL"
+    summary = "the original problem, by a solver of cvxpy, such as cvxpy:CLARABEL"
     setting = "NAME"
     allows_non_conic = True
 
