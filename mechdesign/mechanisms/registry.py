@@ -75,7 +75,9 @@ COMBINATORS: dict[type[Notion], Callable[..., Mechanism]] = {
 """What makes a mechanism under a notion from one under LDP."""
 
 
-def _on_all(make: Callable[..., Mechanism], domain: Domain, notion: LDP, **options: Any) -> Any:
+def _on_all(
+    make: Callable[..., Mechanism], domain: Domain, notion: LDP, **options: Any
+) -> Mechanism:
     return make(domain, notion.epsilon, **options)
 
 
@@ -153,7 +155,7 @@ def mechanism_for(
     if remap is not None and kind not in NOISE:
         raise InputError("remap", f"none, as {kind} is no noise", shown(remap))
     if kind in LDP_MECHANISMS:
-        combine = COMBINATORS.get(type(notion), _on_all)
+        combine: Callable[..., Mechanism] = COMBINATORS.get(type(notion), _on_all)
         return combine(LDP_MECHANISMS[kind], domain, notion, **options)
     if kind == LIPRandomizedResponse.name:
         if prior is None:
