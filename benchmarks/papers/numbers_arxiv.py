@@ -42,7 +42,7 @@ def worked_example() -> list[Row]:
         why = "P_min = 0.1: Theorem 3 is private from ε = ln 9 = 2.197 on"
         found.append(Row(place, f"leakage of Theorem 3, ε = {budget:g}", budget, leakage, why))
     leakage = LIP(1).leakage(Channel.from_matrix(wrong), prior)
-    why = "with 1/ε as printed every row is the prior at ε = 1, so nothing is told"
+    why = "with 1/ε as printed every row is the prior at ε = 1, so reports carry no information"
     found.append(Row(place, "leakage of the entries as printed, ε = 1", 1.0, leakage, why))
     return found
 

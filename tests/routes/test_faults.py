@@ -35,6 +35,7 @@ from mechdesign import (
 from mechdesign.designs.solution import Solution
 from mechdesign.kernel import verify
 from mechdesign.routes.rays import enumerate as rays
+from mechdesign.utilities import EstimationRisk, ReadingVariance
 from tests.faults_support import FAULTS, Faults
 from tests.routes.test_limits import TwoGuesses, budgets, uneven
 
@@ -134,7 +135,7 @@ CASES: dict[str, Case] = {
 
 def constant_value(problem: Problem) -> float | None:
     """The value of the best single output, as a loss; None where it is infinite."""
-    if problem.utility.tells_inputs_apart:
+    if isinstance(problem.utility, EstimationRisk | ReadingVariance):
         return None
     values = []
     for label in problem.outputs or (0,):
