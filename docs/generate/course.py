@@ -17,7 +17,6 @@ from urllib.parse import quote
 import nbformat
 from latex2mathml.converter import convert
 
-import mechdesign
 from mechdesign.files.problems import load_problem_on_labels
 
 DOCS = Path(__file__).resolve().parents[1]
@@ -72,9 +71,10 @@ def on_page(text: str, source: Path) -> str:
     pages = {int(path.name[:2]): f"{path.stem}.md" for path in NOTEBOOKS.glob("*.ipynb")}
 
     def change(match: re.Match[str]) -> str:
-        if name := re.fullmatch(r"`(?:md|mechdesign)\.(\w+)`", match["code"] or ""):
-            home = mechdesign._MODULE_OF.get(name[1], "mechdesign")
-            return match[0] if home == "mechdesign" else f"[{match[0]}][mechdesign.{name[1]}]"
+        if name := re.fullmatch(r"`(?:md|mechdesign)\.((?:\w+\.)?\w+)`", match["code"] or ""):
+            path = f"mechdesign.{name[1]}"
+            listed = f"][{path}]" in (DOCS / "api.md").read_text(encoding="utf-8")
+            return f"[{match[0]}][{path}]" if listed else match[0]
         if command := re.fullmatch(r"`mechdesign explore ?(.*)`", match["code"] or ""):
             address = in_explorer(command[1].split(), source)
             return f'<a href="{html.escape(address)}"><code>{match["code"][1:-1]}</code></a>'

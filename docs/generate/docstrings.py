@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import griffe
 
-import mechdesign
-
 ROLE = re.compile(r":(?:class|func|meth|mod|attr|exc|data):`~?([\w.]+)`|`+(\w[\w.]*)(?:\(\))?`+")
 PROMPTS = (">>>", "...")
 
+INDEX = Path(__file__).resolve().parents[1] / "api.md"
+PATHS = {
+    path.rpartition(".")[2]: path
+    for path in re.findall(r"\]\[(mechdesign\.[\w.]+)\]", INDEX.read_text(encoding="utf-8"))
+}
+"""Where the reference has each public name."""
+
 
 def public(path: str) -> str | None:
-    """Return the public name that a path in a docstring means, if it means one."""
+    """Return where the reference has the public name that a path in a docstring means."""
     name = path.rpartition(".")[2]
-    known = mechdesign._MODULE_OF.get(name, "mechdesign") != "mechdesign"
-    return name if known and (path == name or path.startswith(("mechdesign.", "md."))) else None
+    return PATHS.get(name) if path == name or path.startswith(("mechdesign.", "md.")) else None
 
 
 def linked(match: re.Match[str]) -> str:
     path = match[1] or match[2]
     name = public(path)
     shown = f"`{path.removeprefix('mechdesign.') if match[1] else match[0].strip('`')}`"
-    return f"[{shown}][mechdesign.{name}]" if name else shown
+    return f"[{shown}][{name}]" if name else shown
 
 
 def markdown(text: str) -> str:
