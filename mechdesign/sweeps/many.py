@@ -75,7 +75,13 @@ def design_many(
     problems: Iterable[Problem],
     *,
     errors: Literal["raise", "return"] = "raise",
-    **options: Unpack[ManyOptions],
+    route: str = AUTO,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
+    backend: str | None = None,
+    cache: Cache | None = None,
 ) -> list[Any]:
     """Design the best private channel for each of many problems, and prove them all.
 
@@ -139,7 +145,18 @@ def design_many(
     """
     early: dict[int, Answer] = {}
     found, raises = list[Answer](), errors == "raise"
-    answers = answers_to(problems, errors=errors, early=early, **options)
+    answers = answers_to(
+        problems,
+        errors=errors,
+        early=early,
+        route=route,
+        gap=gap,
+        time_limit=time_limit,
+        progress=progress,
+        n_jobs=n_jobs,
+        backend=backend,
+        cache=cache,
+    )
     try:
         for answer in answers:
             found.append(answer)
