@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import nbformat
+from generate.reference import topics
 from latex2mathml.converter import convert
 
 from mechdesign.files.problems import load_problem_on_labels
@@ -69,12 +70,12 @@ def linked(target: str, source: Path) -> str:
 def on_page(text: str, source: Path) -> str:
     """Return the Markdown of a notebook as that of a page."""
     pages = {int(path.name[:2]): f"{path.stem}.md" for path in NOTEBOOKS.glob("*.ipynb")}
+    listed = {name for names in topics().values() for name in names}
 
     def change(match: re.Match[str]) -> str:
         if name := re.fullmatch(r"`(?:md|mechdesign)\.((?:\w+\.)?\w+)`", match["code"] or ""):
             path = f"mechdesign.{name[1]}"
-            listed = f"][{path}]" in (DOCS / "api.md").read_text(encoding="utf-8")
-            return f"[{match[0]}][{path}]" if listed else match[0]
+            return f"[{match[0]}][{path}]" if path in listed else match[0]
         if command := re.fullmatch(r"`mechdesign explore ?(.*)`", match["code"] or ""):
             address = in_explorer(command[1].split(), source)
             return f'<a href="{html.escape(address)}"><code>{match["code"][1:-1]}</code></a>'

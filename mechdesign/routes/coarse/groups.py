@@ -88,7 +88,7 @@ class _Groups:
 
 
 def _worth(problem: Problem, small: Statement) -> Callable[[_Groups], float] | None:
-    """Return what computes the bound of groups, in floats and but for a constant."""
+    """Return a function that computes the bound of groups in floating point, up to a constant."""
     aim, utility, k = small.objective, problem.utility, small.k
     if isinstance(aim, Risk) and isinstance(utility, EstimationRisk):
         if k > MOST_ESTIMATED:
