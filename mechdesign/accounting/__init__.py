@@ -23,7 +23,6 @@ from mechdesign.accounting.continuous.bounded_means import (
     OptimalPiecewiseMechanism,
     PiecewiseMechanism,
 )
-from mechdesign.accounting.continuous.enclosures import Bounds
 from mechdesign.accounting.continuous.gaussian import GaussianMechanism, least_deviation
 from mechdesign.accounting.continuous.laplace import (
     LaplaceMechanism,
@@ -77,6 +76,7 @@ from mechdesign.accounting.shuffling.after_shuffling import (
     after_shuffling,
     delta_after_shuffling,
 )
+from mechdesign.exact.enclosures import Bounds
 
 __all__ = [
     "Aggregated",

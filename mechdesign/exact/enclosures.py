@@ -6,9 +6,12 @@ bound on what is left out. Rationals with short denominators stay exact.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import inf, nextafter
+from typing import Any, NamedTuple, Self
 
 from mechdesign.exact.rationals import (
     PI,
@@ -20,7 +23,15 @@ from mechdesign.exact.rationals import (
     sqrt_upper,
 )
 
-__all__ = ["Enclosure", "beta_below", "exponential", "logarithm", "normal_below", "normal_density"]
+__all__ = [
+    "Bounds",
+    "Enclosure",
+    "beta_below",
+    "exponential",
+    "logarithm",
+    "normal_below",
+    "normal_density",
+]
 
 BITS = 200
 """Significant bits that products are rounded outward to."""
@@ -32,9 +43,24 @@ FAR = 16
 """Deviations from which on the normal tail is enclosed by 0 and the density over the distance."""
 
 
+class Bounds(NamedTuple):
+    """Bounds on a number as floats, both proved."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def largest(cls, numbers: Iterable[Bounds]) -> Bounds:
+        """Return bounds on the largest of some numbers."""
+        return cls(*map(max, zip(*numbers, strict=True)))
+
+
 @dataclass(frozen=True)
 class Enclosure:
     """A number that is known to lie between two rationals.
+
+    A subclass with other ends states how its numbers are made, compared and rounded outward
+    (:meth:`of`, :meth:`hull` and :meth:`outward`); the arithmetic is the same.
 
     Examples
     --------
@@ -43,52 +69,87 @@ class Enclosure:
     (True, 0.1111111111111111)
     """
 
-    low: Fraction
-    high: Fraction
+    low: Any
+    high: Any
 
     @classmethod
-    def of(cls, number: Enclosure | Fraction | int) -> Enclosure:
+    def of(cls, number: Any) -> Self:
         """Return a rational as an enclosure of itself."""
-        if isinstance(number, Enclosure):
-            return number
-        return cls(Fraction(number), Fraction(number))
+        return number if isinstance(number, cls) else cls(Fraction(number), Fraction(number))
+
+    @staticmethod
+    def hull(*numbers: Any) -> tuple[Any, Any]:
+        """Return the least and the largest of some ends."""
+        return min(numbers), max(numbers)
+
+    @classmethod
+    def outward(cls, low: Any, high: Any) -> Self:
+        """Return an enclosure with short denominators."""
+        return cls(_shortened(low, up=False), _shortened(high, up=True))
 
     @property
     def middle(self) -> Fraction:
         """The number half-way."""
-        return (self.low + self.high) / 2
+        return Fraction((self.low + self.high) / 2)
 
-    def positive(self) -> Enclosure:
-        """Return the enclosure of a number that is known to be >= 0."""
-        return Enclosure(max(self.low, Fraction(0)), max(self.high, Fraction(0)))
+    @property
+    def ends(self) -> Bounds:
+        """The floats on either side.
 
-    def __add__(self, other: Enclosure | Fraction | int) -> Enclosure:
-        other = Enclosure.of(other)
-        return Enclosure(self.low + other.low, self.high + other.high)
+        Examples
+        --------
+        >>> Enclosure.of(Fraction(1, 4)).ends
+        Bounds(low=0.25, high=0.25)
+        """
+        low, high = float(self.low), float(self.high)
+        return Bounds(
+            low if Fraction(low) <= self.low else nextafter(low, -inf),
+            high if Fraction(high) >= self.high else nextafter(high, inf),
+        )
 
-    def __neg__(self) -> Enclosure:
-        return Enclosure(-self.high, -self.low)
+    def positive(self) -> Self:
+        """Return the enclosure of max(0, v)."""
+        zero = type(self).of(0).low
+        return type(self)(self.hull(self.low, zero)[1], self.hull(self.high, zero)[1])
 
-    def __sub__(self, other: Enclosure | Fraction | int) -> Enclosure:
-        return self + -Enclosure.of(other)
+    def square(self) -> Self:
+        """Return the enclosure of v**2, which is never negative."""
+        return (self * self).positive()
 
-    def __mul__(self, other: Enclosure | Fraction | int) -> Enclosure:
-        other = Enclosure.of(other)
-        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return _outward(min(ends), max(ends))
+    def __neg__(self) -> Self:
+        return type(self)(-self.high, -self.low)
 
-    def __truediv__(self, other: Enclosure | Fraction | int) -> Enclosure:
+    def __add__(self, other: Any) -> Self:
+        other = self.of(other)
+        return type(self)(self.low + other.low, self.high + other.high)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Self:
+        return self + -self.of(other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self.of(other) - self
+
+    def __mul__(self, other: Any) -> Self:
+        other = self.of(other)
+        return self.outward(
+            *self.hull(*(a * b for a in (self.low, self.high) for b in (other.low, other.high)))
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Self:
         """Divide by a number whose enclosure does not hold 0."""
-        other = Enclosure.of(other)
+        other = self.of(other)
         if other.low <= 0 <= other.high:
             raise ZeroDivisionError("an enclosure that holds 0")
-        ends = [a / b for a in (self.low, self.high) for b in (other.low, other.high)]
-        return _outward(min(ends), max(ends))
+        return self.outward(
+            *self.hull(*(a / b for a in (self.low, self.high) for b in (other.low, other.high)))
+        )
 
-
-def _outward(low: Fraction, high: Fraction) -> Enclosure:
-    """Return an enclosure with short denominators."""
-    return Enclosure(_shortened(low, up=False), _shortened(high, up=True))
+    def __rtruediv__(self, other: Any) -> Self:
+        return self.of(other) / self
 
 
 def _shortened(number: Fraction, *, up: bool) -> Fraction:
@@ -107,9 +168,10 @@ def exponential(exponent: Enclosure | Fraction) -> Enclosure:
     return Enclosure(exp_lower(inside.low), exp_upper(inside.high))
 
 
-def logarithm(value: Fraction) -> Enclosure:
+def logarithm(value: Enclosure | Fraction) -> Enclosure:
     """Return ln(value), value > 0."""
-    return Enclosure(log_lower(value), log_upper(value))
+    inside = Enclosure.of(value)
+    return Enclosure(log_lower(inside.low), log_upper(inside.high))
 
 
 def normal_density(z: Fraction) -> Enclosure:

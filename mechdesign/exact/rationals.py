@@ -50,9 +50,9 @@ def as_fraction(
     key: str = "number",
     *,
     expected: str = "a finite number",
-    least: int | None = None,
-    above: int | None = None,
-    most: int | None = None,
+    least: Fraction | int | None = None,
+    above: Fraction | int | None = None,
+    most: Fraction | int | None = None,
 ) -> Fraction:
     """Return the exact rational that ``value`` stands for.
 
@@ -349,16 +349,12 @@ def sqrt_lower(value: Fraction) -> Fraction:
     >>> sqrt_lower(Fraction(9, 4)), float(sqrt_lower(Fraction(2)))
     (Fraction(3, 2), 1.4142135623730951)
     """
-    return _root(value, up=False)
+    return _sqrt(value, False)
 
 
 def sqrt_upper(value: Fraction) -> Fraction:
     """Return a rational at least the root of ``value``; exact where the root is rational."""
-    return _root(value, up=True)
-
-
-def _root(value: Fraction, up: bool) -> Fraction:
-    return _sqrt(value, up)
+    return _sqrt(value, True)
 
 
 @lru_cache(maxsize=65536)

@@ -19,7 +19,6 @@ from mechdesign.accounting import (
     analytic_gaussian_deviation,
     laplace_scale,
 )
-from mechdesign.accounting.continuous.enclosures import Enclosure
 from mechdesign.channel import Channel
 from mechdesign.notions import LDP, LIP, ApproximateLDP, ApproximateLIP
 from mechdesign.prior import Prior
@@ -141,7 +140,7 @@ class BestPiecewise(Formula):
         made = OptimalPiecewiseMechanism(at.epsilon)
         rows = []
         for x in range(k):
-            law = made.window(Enclosure.of(x / (k - 1)))
+            law = made.window(Fraction(x, k - 1))
             start, end, inside, outside = (
                 float(value.low) for value in (law.start, law.end, law.inside, law.outside)
             )

@@ -6,9 +6,10 @@ import math
 from fractions import Fraction
 
 from mechdesign.accounting.continuous.arguments import below_one, limited, positive
-from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, exp_of, normal_mass
+from mechdesign.accounting.continuous.enclosures import FloatEnclosure, normal_mass
 from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.exact import Exact, exp_upper, log_upper, sqrt_upper
+from mechdesign.exact.enclosures import Bounds, Enclosure, exponential
 
 __all__ = [
     "analytic_gaussian_delta",
@@ -49,13 +50,13 @@ def analytic_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float
     >>> analytic_gaussian_delta(1, 10, 20)
     Bounds(low=0.50986..., high=0.50986...)
     """
-    given = limited(epsilon)
-    s = Enclosure.of(positive(deviation, "deviation"))
-    D = Enclosure.of(positive(sensitivity, "sensitivity"))
-    half, shift = D / (s * Enclosure.of(2.0)), Enclosure.rational(given) * s / D
-    least = Enclosure.of(-math.inf)
+    budget = limited(epsilon)
+    s = FloatEnclosure.of(positive(deviation, "deviation"))
+    D = FloatEnclosure.of(positive(sensitivity, "sensitivity"))
+    half, shift = D / (s * 2), budget * s / D
+    least, grown = FloatEnclosure.of(-math.inf), FloatEnclosure.of(exponential(budget))
     own, other = normal_mass(least, half - shift), normal_mass(least, -half - shift)
-    return (own - exp_of(given) * other).positive().ends
+    return (own - grown * other).positive().ends
 
 
 def analytic_gaussian_deviation(
@@ -112,7 +113,7 @@ def vanilla_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float)
     """
     s, D = positive(deviation, "deviation"), positive(sensitivity, "sensitivity")
     ratio = limited(epsilon) * Fraction(s) / Fraction(D)
-    return Enclosure.rational(Fraction(5, 4) * exp_upper(-ratio * ratio / 2)).ends.high
+    return Enclosure.of(Fraction(5, 4) * exp_upper(-ratio * ratio / 2)).ends.high
 
 
 def vanilla_gaussian_deviation(epsilon: Exact, delta: float, sensitivity: float) -> float:
@@ -134,4 +135,4 @@ def vanilla_gaussian_deviation(epsilon: Exact, delta: float, sensitivity: float)
     positive(budget, "epsilon")
     root = sqrt_upper(2 * log_upper(Fraction(5, 4) / Fraction(failure)))
     length = Fraction(positive(sensitivity, "sensitivity"))
-    return Enclosure.rational(length * root / budget).ends.high
+    return Enclosure.of(length * root / budget).ends.high

@@ -11,18 +11,17 @@ error).
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import numpy as np
-
 from mechdesign.accounting.continuous.arguments import finite, limited
-from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, between, exp_of, log_of
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact
+from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm
 
 __all__ = [
     "BoundedMechanism",
@@ -32,7 +31,9 @@ __all__ = [
     "PiecewiseMechanism",
 ]
 
-ONE, TWO, HALF = Enclosure.of(1.0), Enclosure.of(2.0), Enclosure.of(0.5)
+Number = Enclosure | Fraction
+
+HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class BoundedMechanism(ABC):
         object.__setattr__(self, "epsilon", given)
 
     @abstractmethod
-    def loss_enclosure(self, x: Enclosure) -> Enclosure:
+    def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the expected loss at an input."""
 
     @abstractmethod
@@ -81,10 +82,7 @@ class BoundedMechanism(ABC):
         InputError
             If it is outside of the interval.
         """
-        given, (low, high) = finite(x, "x"), self.interval
-        if not low <= given <= high:
-            raise InputError("x", f"a number from {low:g} to {high:g}", shown(x))
-        return self.loss_enclosure(Enclosure.of(given)).ends
+        return self.loss_enclosure(self._input(x)).ends
 
     def worst_loss(self) -> Bounds:
         """Return bounds on the largest expected loss over all inputs."""
@@ -103,20 +101,23 @@ class BoundedMechanism(ABC):
         InputError
             If these are not equally many, or a point is outside of the interval.
         """
-        at = [self.loss(x) for x in listed(points, "points", "a list of numbers")]
+        given = [self._input(x) for x in listed(points, "points", "a list of numbers")]
         shares = [finite(w, "weights") for w in listed(weights, "weights", "a list of numbers")]
-        if len(at) != len(shares):
-            raise InputError("weights", f"{len(at)} numbers, one for each point", len(shares))
-        losses = between([b.low for b in at], [b.high for b in at])
-        return (losses * Enclosure.of(shares)).sum().ends
+        if len(given) != len(shares):
+            raise InputError("weights", f"{len(given)} numbers, one for each point", len(shares))
+        pairs = zip(given, shares, strict=True)
+        losses = (self.loss_enclosure(x) * Fraction(share) for x, share in pairs)
+        return sum(losses, Enclosure.of(0)).ends
 
-    @property
-    def _grown(self) -> Enclosure:
-        return exp_of(self.epsilon)
+    def _input(self, x: float) -> Fraction:
+        number, (low, high) = finite(x, "x"), self.interval
+        if not low <= number <= high:
+            raise InputError("x", f"a number from {low:g} to {high:g}", shown(x))
+        return Fraction(number)
 
-    @property
-    def _half_grown(self) -> Enclosure:
-        return exp_of(self.epsilon / 2)
+    def _exp(self, factor: Fraction | int) -> Enclosure:
+        """Return e**(factor epsilon)."""
+        return exponential(factor * self.epsilon)
 
 
 class DuchiMechanism(BoundedMechanism):
@@ -135,22 +136,21 @@ class DuchiMechanism(BoundedMechanism):
     @property
     def size(self) -> Enclosure:
         """The size c of a report."""
-        return (self._grown + ONE) / (self._grown - ONE)
+        return (self._exp(1) + 1) / (self._exp(1) - 1)
 
-    def probability(self, x: Enclosure) -> Enclosure:
+    def probability(self, x: Number) -> Enclosure:
         """Return the probability 1/2 + x/(2 c) of the report c."""
-        return HALF + x / (TWO * self.size)
+        return x / (self.size * 2) + HALF
 
-    def loss_enclosure(self, x: Enclosure) -> Enclosure:
+    def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the variance c**2 - x**2, as c**2 - 1 = 4 e**epsilon / (e**epsilon - 1)**2."""
-        shrink = ONE / self._grown
-        rest = Enclosure.of(4.0) * shrink / (ONE - shrink).square()
-        return rest + (ONE - x) * (ONE + x)
+        shrink = self._exp(-1)
+        return shrink * 4 / (1 - shrink).square() + (1 - x) * (1 + x)
 
     def leakage(self) -> Bounds:
         """Return bounds on the log-ratio of the report c at 1 and at -1."""
-        whole = self._grown + ONE  # over which both probabilities are e**epsilon and 1
-        return log_of((self._grown / whole) / (ONE / whole))
+        total = self._exp(1) + 1  # over which both probabilities are e**epsilon and 1
+        return logarithm((self._exp(1) / total) / (1 / total)).ends
 
 
 @dataclass(frozen=True)
@@ -164,33 +164,23 @@ class Window:
     inside: Enclosure
     outside: Enclosure
 
-    def mass(self) -> Enclosure:
-        """Return the integral of the density: 1, but for rounding."""
-        return self._integral(*self._ends)
-
-    def mean(self) -> Enclosure:
-        """Return E[Y]."""
-        return self._integral(*(y.square() * HALF for y in self._ends))
-
-    def square(self) -> Enclosure:
-        """Return E[Y**2]."""
-        return self._integral(*(y * y.square() / Enclosure.of(3.0) for y in self._ends))
-
-    def absolute(self, x: Enclosure) -> Enclosure:
-        """Return E|Y - x| for x inside the window."""
-        whole = (self.high - x).square() + (x - self.low).square()
-        part = (self.end - x).square() + (x - self.start).square()
-        return HALF * (self.outside * whole + (self.inside - self.outside) * part)
-
-    @property
-    def _ends(self) -> tuple[Enclosure, ...]:
-        return self.low, self.high, self.start, self.end
-
-    def _integral(
-        self, low: Enclosure, high: Enclosure, start: Enclosure, end: Enclosure
-    ) -> Enclosure:
-        """Return the integral of a function, from its antiderivative at the four ends."""
+    def moment(self, power: int) -> Enclosure:
+        """Return E[Y**power]: of power 0 it is 1, but for rounding."""
+        low, high, start, end = (
+            math.prod([y] * (power + 1), start=Enclosure.of(1)) / (power + 1)
+            for y in (self.low, self.high, self.start, self.end)
+        )
         return self.outside * (high - low) + (self.inside - self.outside) * (end - start)
+
+    def absolute(self, x: Number) -> Enclosure:
+        """Return E|Y - x| for x inside the window."""
+        everywhere = (self.high - x).square() + (x - self.low).square()
+        part = (self.end - x).square() + (x - self.start).square()
+        return HALF * (self.outside * everywhere + (self.inside - self.outside) * part)
+
+    def leakage(self) -> Bounds:
+        """Return bounds on the log-ratio of the two levels."""
+        return logarithm(self.inside / self.outside).ends
 
 
 class PiecewiseMechanism(BoundedMechanism):
@@ -209,24 +199,22 @@ class PiecewiseMechanism(BoundedMechanism):
 
     name, interval, worst_inputs = "piecewise", (-1.0, 1.0), (-1.0, 1.0)
 
-    def window(self, x: Enclosure) -> Window:
+    def window(self, x: Number) -> Window:
         """Return the law of the report at an input."""
-        E = self._half_grown
-        C = (E + ONE) / (E - ONE)
-        inside = (self._grown - E) / (TWO * E + TWO)
-        start = (C + ONE) * x * HALF - (C - ONE) * HALF
-        return Window(-C, C, start, start + C - ONE, inside, inside / self._grown)
+        E = self._exp(HALF)
+        C = (E + 1) / (E - 1)
+        inside = (self._exp(1) - E) / (E * 2 + 2)
+        start = ((C + 1) * x - (C - 1)) * HALF
+        return Window(-C, C, start, start + C - 1, inside, inside / self._exp(1))
 
-    def loss_enclosure(self, x: Enclosure) -> Enclosure:
+    def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the variance."""
-        E = self._half_grown
-        rest = (E + Enclosure.of(3.0)) / (Enclosure.of(3.0) * (E - ONE).square())
-        return x.square() / (E - ONE) + rest
+        E = self._exp(HALF)
+        return x * x / (E - 1) + (E + 3) / ((E - 1).square() * 3)
 
     def leakage(self) -> Bounds:
         """Return bounds on the log-ratio of the two levels."""
-        found = self.window(Enclosure.of(0.0))
-        return log_of(found.inside / found.outside)
+        return self.window(Fraction(0)).leakage()
 
 
 class HybridMechanism(BoundedMechanism):
@@ -247,26 +235,22 @@ class HybridMechanism(BoundedMechanism):
     THRESHOLD: ClassVar[Fraction] = Fraction(61, 100)
 
     @property
-    def share(self) -> Enclosure:
-        """The probability of the piecewise mechanism."""
-        return ONE - self._duchi if self.epsilon > self.THRESHOLD else Enclosure.of(0.0)
+    def _parts(self) -> list[tuple[Enclosure, BoundedMechanism]]:
+        """The mechanisms in use, with their probabilities."""
+        duchi = DuchiMechanism(self.epsilon)
+        if self.epsilon <= self.THRESHOLD:
+            return [(Enclosure.of(1), duchi)]
+        rare = self._exp(-HALF)
+        return [(rare, duchi), (1 - rare, PiecewiseMechanism(self.epsilon))]
 
-    @property
-    def _duchi(self) -> Enclosure:
-        """The probability of Duchi's mechanism, with all its digits where it is small."""
-        return exp_of(-self.epsilon / 2) if self.epsilon > self.THRESHOLD else ONE
-
-    def loss_enclosure(self, x: Enclosure) -> Enclosure:
+    def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the variance."""
-        near, two = PiecewiseMechanism(self.epsilon), DuchiMechanism(self.epsilon)
-        return self.share * near.loss_enclosure(x) + self._duchi * two.loss_enclosure(x)
+        losses = (share * part.loss_enclosure(x) for share, part in self._parts)
+        return sum(losses, Enclosure.of(0))
 
     def leakage(self) -> Bounds:
         """Return bounds on the larger log-ratio: atoms and densities do not meet."""
-        parts: list[BoundedMechanism] = [DuchiMechanism(self.epsilon)]
-        if self.share.low > 0:
-            parts.append(PiecewiseMechanism(self.epsilon))
-        return Bounds.largest(part.leakage() for part in parts)
+        return Bounds.largest(part.leakage() for _, part in self._parts)
 
 
 class OptimalPiecewiseMechanism(BoundedMechanism):
@@ -290,22 +274,18 @@ class OptimalPiecewiseMechanism(BoundedMechanism):
 
     name, interval, worst_inputs = "optimal-piecewise", (0.0, 1.0), (0.0, 1.0)
 
-    def window(self, x: Enclosure) -> Window:
+    def window(self, x: Number) -> Window:
         """Return the law of the report at an input."""
-        E = self._half_grown
-        w = ONE / (E + ONE)
-        zero = Enclosure.of(0.0)
-        start = x - w * HALF
-        low, high = np.maximum(start.low, 0.0), np.maximum(start.high, 0.0)
-        last = ONE - w
-        start = between(np.minimum(low, last.low), np.minimum(high, last.high))
-        return Window(zero, ONE, start, start + w, E, E / self._grown)
+        E = self._exp(HALF)
+        w = 1 / (E + 1)
+        start, last = (x - w * HALF).positive(), 1 - w
+        start = Enclosure(min(start.low, last.low), min(start.high, last.high))
+        return Window(Enclosure.of(0), Enclosure.of(1), start, start + w, E, E / self._exp(1))
 
-    def loss_enclosure(self, x: Enclosure) -> Enclosure:
+    def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the mean absolute error."""
         return self.window(x).absolute(x)
 
     def leakage(self) -> Bounds:
         """Return bounds on the log-ratio of the two levels."""
-        found = self.window(HALF)
-        return log_of(found.inside / found.outside)
+        return self.window(HALF).leakage()

@@ -1,6 +1,6 @@
 """Interval arithmetic on arrays of floats, with the exponential and the normal distribution.
 
-An :class:`Enclosure` holds arrays ``low <= high``. IEEE arithmetic rounds a sum, a product or a
+A :class:`FloatEnclosure` holds arrays ``low <= high``. IEEE arithmetic rounds a sum, a product or a
 quotient to a nearest float, so the float next to it on either side bounds the exact value: every
 operation here takes that next float outward. Nothing is assumed of the exponential of the machine
 or of its error function; both are evaluated here by series whose remainder and rounding are
@@ -27,24 +27,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from functools import reduce
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
-from mechdesign.exact import exp_lower, exp_upper, log_lower, log_upper
+from mechdesign.exact.enclosures import Bounds, Enclosure
 
-__all__ = [
-    "Bounds",
-    "Enclosure",
-    "between",
-    "exp_of",
-    "exponential",
-    "log_of",
-    "normal_density",
-    "normal_mass",
-]
+__all__ = ["FloatEnclosure", "between", "exponential", "normal_density", "normal_mass"]
 
 EXP = 16 * 2.0**-53
 SERIES = 130 * 2.0**-53
@@ -61,21 +53,9 @@ ROOT_LOW, ROOT_HIGH = 0.39894228040143264, 0.39894228040143275
 """Floats on either side of 1 / sqrt(2 pi) = 0.398942280401432677..."""
 
 
-class Bounds(NamedTuple):
-    """Bounds on a number, both proved."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def largest(cls, numbers: Iterable[Bounds]) -> Bounds:
-        """Return bounds on the largest of some numbers."""
-        return cls(*map(max, zip(*numbers, strict=True)))
-
-
 @dataclass(frozen=True, eq=False)
-class Enclosure:
-    """Arrays that bound a number, entry by entry.
+class FloatEnclosure(Enclosure):
+    """Arrays of floats that bound a number, entry by entry.
 
     Attributes
     ----------
@@ -84,98 +64,67 @@ class Enclosure:
 
     Examples
     --------
-    >>> third = Enclosure.of(1.0) / Enclosure.of(3.0)
+    >>> third = FloatEnclosure.of(1.0) / 3
     >>> Fraction(float(third.low)) < Fraction(1, 3) < Fraction(float(third.high))
     True
     """
 
-    low: FloatArray
-    high: FloatArray
-
     @classmethod
-    def of(cls, values: npt.ArrayLike) -> Enclosure:
-        """Return numbers that are exact as they are."""
+    def of(cls, values: Any) -> Self:
+        """Return floats, exact as they are, or the floats on either side of rationals."""
+        if isinstance(values, cls):
+            return values
+        if isinstance(values, Fraction | Enclosure):
+            low, high = Enclosure.of(values).ends
+            return cls(np.asarray(low), np.asarray(high))
         array = np.asarray(values, dtype=np.float64)
         return cls(array, array)
 
     @classmethod
-    def rational(cls, value: Fraction, most: Fraction | None = None) -> Enclosure:
-        """Return the floats on either side of a fraction, or of two with a number between them.
+    def row(cls, numbers: Iterable[Fraction]) -> Self:
+        """Return the floats on either side of each number."""
+        low, high = zip(*(Enclosure.of(number).ends for number in numbers), strict=True)
+        return cls(np.array(low), np.array(high))
 
-        Examples
-        --------
-        >>> bool(Enclosure.rational(Fraction(1, 4)).width == 0)
-        True
-        """
-        most = value if most is None else most
-        low, high = float(value), float(most)
-        low = low if Fraction(low) <= value else np.nextafter(low, -np.inf)
-        high = high if Fraction(high) >= most else np.nextafter(high, np.inf)
-        return cls(np.asarray(low), np.asarray(high))
+    @staticmethod
+    def hull(*numbers: Any) -> tuple[Any, Any]:
+        """Return the least and the largest of some ends, entry by entry."""
+        return reduce(np.minimum, numbers), reduce(np.maximum, numbers)
 
-    @property
-    def width(self) -> FloatArray:
-        """High less low."""
-        gap: FloatArray = self.high - self.low
-        return gap
+    @classmethod
+    def outward(cls, low: Any, high: Any) -> Self:
+        """Return the next floats outward."""
+        return cls(np.nextafter(low, -np.inf), np.nextafter(high, np.inf))
 
     @property
     def ends(self) -> Bounds:
         """Both bounds of a single number, as Python floats."""
         return Bounds(float(self.low), float(self.high))
 
-    def __getitem__(self, where: Any) -> Enclosure:
-        return Enclosure(self.low[where], self.high[where])
+    def __getitem__(self, where: Any) -> Self:
+        return type(self)(self.low[where], self.high[where])
 
-    def __neg__(self) -> Enclosure:
-        return Enclosure(-self.high, -self.low)
+    def __add__(self, other: Any) -> Self:
+        exact = super().__add__(other)
+        return self.outward(exact.low, exact.high)
 
-    def __add__(self, other: Enclosure) -> Enclosure:
-        return _outward(self.low + other.low, self.high + other.high)
+    __radd__ = __add__
 
-    def __sub__(self, other: Enclosure) -> Enclosure:
-        return _outward(self.low - other.high, self.high - other.low)
-
-    def __mul__(self, other: Enclosure) -> Enclosure:
-        ends = (
-            self.low * other.low,
-            self.low * other.high,
-            self.high * other.low,
-            self.high * other.high,
-        )
-        low = np.minimum(np.minimum(ends[0], ends[1]), np.minimum(ends[2], ends[3]))
-        high = np.maximum(np.maximum(ends[0], ends[1]), np.maximum(ends[2], ends[3]))
-        return _outward(low, high)
-
-    def __truediv__(self, other: Enclosure) -> Enclosure:
+    def __truediv__(self, other: Any) -> Self:
         """Divide by positive numbers."""
-        over = self.low / np.where(self.low >= 0, other.high, other.low)
-        return _outward(over, self.high / np.where(self.high >= 0, other.low, other.high))
+        other = self.of(other)
+        low = self.low / np.where(self.low >= 0, other.high, other.low)
+        return self.outward(low, self.high / np.where(self.high >= 0, other.low, other.high))
 
-    def square(self) -> Enclosure:
-        """Return the squares, which are never negative."""
-        near = np.where(
-            (self.low <= 0) & (self.high >= 0),
-            0.0,
-            np.minimum(np.abs(self.low), np.abs(self.high)),
-        )
-        far = np.maximum(np.abs(self.low), np.abs(self.high))
-        both = _outward(near * near, far * far)
-        return Enclosure(np.maximum(both.low, 0.0), both.high)
-
-    def root(self) -> Enclosure:
+    def root(self) -> Self:
         """Return the square roots of positive numbers, which IEEE arithmetic rounds to nearest."""
-        return _outward(np.sqrt(self.low), np.sqrt(self.high))
+        return self.outward(np.sqrt(self.low), np.sqrt(self.high))
 
-    def repeated(self, times: int) -> Enclosure:
+    def repeated(self, times: int) -> Self:
         """Return each entry several times, one after the other."""
-        return Enclosure(np.repeat(self.low, times), np.repeat(self.high, times))
+        return type(self)(np.repeat(self.low, times), np.repeat(self.high, times))
 
-    def positive(self) -> Enclosure:
-        """Return max(0, v)."""
-        return Enclosure(np.maximum(self.low, 0.0), np.maximum(self.high, 0.0))
-
-    def sum(self, axis: int | None = None) -> Enclosure:
+    def sum(self, axis: int | None = None) -> Self:
         """Add up; n terms round by at most n u times the sum of their sizes."""
         count = self.low.size if axis is None else self.low.shape[axis]
         slack = (count + 2) * 2.0**-53
@@ -183,52 +132,29 @@ class Enclosure:
             (part.sum(axis=axis), np.abs(part).sum(axis=axis) * slack * (1 + 2 * slack))
             for part in (self.low, self.high)
         ]
-        return _outward(ends[0][0] - ends[0][1], ends[1][0] + ends[1][1])
+        return self.outward(ends[0][0] - ends[0][1], ends[1][0] + ends[1][1])
 
 
-def between(low: npt.ArrayLike, high: npt.ArrayLike) -> Enclosure:
+def between(low: npt.ArrayLike, high: npt.ArrayLike) -> FloatEnclosure:
     """Return the enclosure with these ends."""
-    return Enclosure(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
+    return FloatEnclosure(np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
 
 
-def exp_of(exponent: Fraction) -> Enclosure:
-    """Return e to the power of a fraction.
-
-    Examples
-    --------
-    >>> exp_of(Fraction(1)).ends == (2.718281828459045, 2.7182818284590455)
-    True
-    """
-    return Enclosure.rational(exp_lower(exponent), exp_upper(exponent))
-
-
-def exponential(exponent: Enclosure) -> Enclosure:
+def exponential(exponent: FloatEnclosure) -> FloatEnclosure:
     """Return e**v for v <= 700.
 
     Examples
     --------
-    >>> low, high = exponential(Enclosure.of(1.0)).ends
+    >>> low, high = exponential(FloatEnclosure.of(1.0)).ends
     >>> low < np.e < high < low + 1e-14
     True
     """
     low = _exp(np.maximum(exponent.low, -FARTHEST)) * (1 - EXP)
     high = _exp(np.maximum(exponent.high, -FARTHEST)) * (1 + EXP)
-    return Enclosure(np.where(exponent.low < -FARTHEST, 0.0, low), high)
+    return FloatEnclosure(np.where(exponent.low < -FARTHEST, 0.0, low), high)
 
 
-def log_of(value: Enclosure) -> Bounds:
-    """Return bounds on the logarithm of a positive number.
-
-    Examples
-    --------
-    >>> log_of(Enclosure.of(2.0))
-    Bounds(low=0.693147180559945..., high=0.693147180559945...)
-    """
-    low, high = map(Fraction, value.ends)
-    return Enclosure.rational(log_lower(low), log_upper(high)).ends
-
-
-def normal_density(z: Enclosure) -> Enclosure:
+def normal_density(z: FloatEnclosure) -> FloatEnclosure:
     """Return the density phi(v) of the normal distribution, over the whole interval.
 
     Examples
@@ -236,11 +162,10 @@ def normal_density(z: Enclosure) -> Enclosure:
     >>> normal_density(between(-1.0, 2.0)).ends
     Bounds(low=0.0539909665..., high=0.3989422804...)
     """
-    power = -(z.square() * Enclosure.of(0.5))
-    return exponential(power) * between(ROOT_LOW, ROOT_HIGH)
+    return exponential(-(z.square() * 0.5)) * between(ROOT_LOW, ROOT_HIGH)
 
 
-def normal_mass(start: Enclosure, end: Enclosure) -> Enclosure:
+def normal_mass(start: FloatEnclosure, end: FloatEnclosure) -> FloatEnclosure:
     """Return the normal probability of [a, b] for a <= b, at least that of the ends as given.
 
     It falls with a and rises with b, so two pairs of ends give both bounds. Where an end is known
@@ -248,70 +173,67 @@ def normal_mass(start: Enclosure, end: Enclosure) -> Enclosure:
 
     Examples
     --------
-    >>> normal_mass(Enclosure.of(-1.0), Enclosure.of(1.0)).ends
+    >>> normal_mass(FloatEnclosure.of(-1.0), FloatEnclosure.of(1.0)).ends
     Bounds(low=0.68268949213..., high=0.68268949213...)
     """
     inner, outer = _mass(start.high, end.low), _mass(start.low, end.high)
-    return Enclosure(np.where(start.high < end.low, inner.low, 0.0), outer.high).positive()
-
-
-def _outward(low: FloatArray, high: FloatArray) -> Enclosure:
-    return Enclosure(np.nextafter(low, -np.inf), np.nextafter(high, np.inf))
+    low = np.where(start.high < end.low, inner.low, 0.0)
+    return FloatEnclosure(low, outer.high).positive()
 
 
 def _exp(x: FloatArray) -> FloatArray:
     """Return e**x for |x| <= 700, with a relative error of 4 u at most."""
     k = np.rint(x / LOG2)
     r = (x - k * LOG2_HIGH) - k * LOG2_LOW
-    found = np.ones_like(r)
+    total = np.ones_like(r)
     for n in range(14, 0, -1):
-        found = 1 + r * found / n
-    scaled: FloatArray = np.ldexp(found, k.astype(np.int64))
-    return scaled
+        total = 1 + r * total / n
+    return np.asarray(np.ldexp(total, k.astype(np.int64)))
 
 
-def _mass(a: FloatArray, b: FloatArray) -> Enclosure:
+def _mass(a: FloatArray, b: FloatArray) -> FloatEnclosure:
     """Return the normal probability of [a, b], without cancellation in either tail."""
     a, b = np.broadcast_arrays(a, np.maximum(a, b))
     left, right = _tail(np.abs(a)), _tail(np.abs(b))
-    apart = Enclosure.of(1.0) - (left + right)
+    apart = 1.0 - (left + right)
     above, below = left - right, right - left
-    low = np.where(a >= 0, above.low, np.where(b <= 0, below.low, apart.low))
-    high = np.where(a >= 0, above.high, np.where(b <= 0, below.high, apart.high))
-    return Enclosure(low, high)
+    return FloatEnclosure(
+        np.where(a >= 0, above.low, np.where(b <= 0, below.low, apart.low)),
+        np.where(a >= 0, above.high, np.where(b <= 0, below.high, apart.high)),
+    )
 
 
-def _tail(z: FloatArray) -> Enclosure:
+def _tail(z: FloatArray) -> FloatEnclosure:
     """Return Q(z) for z >= 0, which may be infinite."""
-    found = Enclosure(np.empty_like(z), np.empty_like(z))
+    low, high = np.empty_like(z), np.empty_like(z)
     for where, tail in ((z < 2, _near_tail), (z >= 2, _far_tail)):
         part = tail(z[where])
-        found.low[where], found.high[where] = part.low, part.high
-    return found
+        low[where], high[where] = part.low, part.high
+    return FloatEnclosure(low, high)
 
 
-def _near_tail(z: FloatArray) -> Enclosure:
+def _near_tail(z: FloatArray) -> FloatEnclosure:
     """Return Q(z) for 0 <= z < 2, by the series."""
     term, total = z, z
     for n in range(1, TERMS):
         term = term * z * z / (2 * n + 1)
         total = total + term
     inner = between(total * (1 - SERIES), (total + term) * (1 + SERIES))
-    return Enclosure.of(0.5) - normal_density(Enclosure.of(z)) * inner
+    return 0.5 - normal_density(FloatEnclosure.of(z)) * inner
 
 
-def _far_tail(z: FloatArray) -> Enclosure:
+def _far_tail(z: FloatArray) -> FloatEnclosure:
     """Return Q(z) for z >= 2, by the continued fraction; beyond 50 bounded by 0 and Q(50)."""
     finite = np.minimum(z, 50.0)
     ends = [1 / _fraction(finite, levels) for levels in (LEVELS - 1, LEVELS)]
     low, high = np.minimum(*ends) * (1 - SERIES), np.maximum(*ends) * (1 + SERIES)
-    found = normal_density(Enclosure.of(finite)) * between(low, high)
-    return Enclosure(np.where(z > 50, 0.0, np.maximum(found.low, 0.0)), found.high)
+    tail = (normal_density(FloatEnclosure.of(finite)) * between(low, high)).positive()
+    return FloatEnclosure(np.where(z > 50, 0.0, tail.low), tail.high)
 
 
 def _fraction(z: FloatArray, levels: int) -> FloatArray:
     """Return z + 1/(z + 2/(z + ...)) down to the given level."""
-    found = z.copy()
+    total = z.copy()
     for n in range(levels, 0, -1):
-        found = z + n / found
-    return found
+        total = z + n / total
+    return total

@@ -15,15 +15,27 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.accounting.continuous.arguments import below_one, finite, limited, positive
-from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure, between, exp_of
+from mechdesign.accounting.continuous.arguments import (
+    below_one,
+    finite,
+    limited,
+    noises,
+    positive,
+)
+from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between
 from mechdesign.accounting.continuous.hockey_stick import Excess, excess, hockey_stick
 from mechdesign.accounting.continuous.least_noise import least_noise, within
-from mechdesign.accounting.continuous.mixture_parts import mass_between, parts_of
-from mechdesign.accounting.continuous.normal_laws import CELLS, BinnedNormals, Law, Normals
+from mechdesign.accounting.continuous.normal_laws import (
+    CELLS,
+    BinnedNormals,
+    Law,
+    Normals,
+    mass_between,
+)
 from mechdesign.continuous.laws import GaussianMixture
 from mechdesign.errors import InputError, UnsupportedError, listed, shown
 from mechdesign.exact import Exact
+from mechdesign.exact.enclosures import Bounds, exponential
 
 __all__ = ["GaussianMechanism", "least_deviation"]
 
@@ -111,34 +123,35 @@ class GaussianMechanism:
         marks = tuple(finite(edge, f"edges[{n}]") for n, edge in enumerate(given))
         if len(marks) < 2 or any(a >= b for a, b in itertools.pairwise(marks)):
             raise InputError("edges", "at least two numbers that rise", shown(given))
-        noises = _noises(deviations, len(marks) - 1)
-        if not truncated and len(set(noises)) > 1:
+        sizes = noises(deviations, len(marks) - 1, "deviations", "bin")
+        if not truncated and len(set(sizes)) > 1:
             raise InputError("truncated", "true where the noise depends on the input", "false")
         if truncated and mass_between(law, marks[0], marks[-1]).low < 1e-9:
             expected = "an interval that has 1e-9 of the mass of the law, or more"
             raise InputError("edges", expected, shown([marks[0], marks[-1]]))
         object.__setattr__(self, "law", law)
         object.__setattr__(self, "edges", marks)
-        object.__setattr__(self, "deviations", noises)
+        object.__setattr__(self, "deviations", sizes)
         object.__setattr__(self, "truncated", truncated)
 
     @cached_property
     def output_law(self) -> Law:
         """The law of Y."""
-        weights, means, deviations = parts_of(self.law)
+        own = Normals.of(self.law)
         if not self.truncated:
-            noise = Enclosure.of(self.deviations[0])
-            return Normals(weights, means, (deviations.square() + noise.square()).root())
-        bins, parts = len(self.deviations), len(weights.low)
+            noise = FloatEnclosure.of(self.deviations[0])
+            spread = (own.deviations.square() + noise.square()).root()
+            return Normals(own.weights, own.means, spread)
+        bins, parts = len(self.deviations), len(own.weights.low)
         cells = bins * parts * CELLS * (self.edges[-1] - self.edges[0]) / min(self.deviations)
         if cells > MOST_CELLS:
             expected = "fewer bins, or noise that is less small beside the interval"
             raise UnsupportedError("deviations", expected, shown(min(self.deviations)))
-        whole = mass_between(self.law, self.edges[0], self.edges[-1])
+        mass = mass_between(self.law, self.edges[0], self.edges[-1])
         return BinnedNormals(
-            (weights / whole).repeated(bins),
-            means.repeated(bins),
-            deviations.repeated(bins),
+            (own.weights / mass).repeated(bins),
+            own.means.repeated(bins),
+            own.deviations.repeated(bins),
             np.tile(self.edges[:-1], parts),
             np.tile(self.edges[1:], parts),
             np.tile(self.deviations, parts),
@@ -176,7 +189,7 @@ class GaussianMechanism:
             If x is outside of the interval, or epsilon is negative.
         """
         noise = self.deviation_at(finite(x, "x"))
-        own = Normals.single(Enclosure.of(x), noise)
+        own = Normals.single(FloatEnclosure.of(x), noise)
         aim = positive(width, "width") / 2
         return Bounds.largest(side.at(own, aim).ends for side in self._sides(epsilon))
 
@@ -196,9 +209,7 @@ class GaussianMechanism:
         InputError
             If epsilon is negative, or the width not positive.
         """
-        aim = positive(width, "width")
-        bins = list(zip(self.edges[:-1], self.edges[1:], self.deviations, strict=True))
-        return _largest(self._sides(epsilon), bins, aim)
+        return _largest(self._sides(epsilon), self._bins, positive(width, "width"))
 
     def expected_error(self) -> Bounds:
         """Return bounds on E|Y - X| = sqrt(2/pi) E s(X).
@@ -209,22 +220,24 @@ class GaussianMechanism:
         >>> GaussianMechanism(law, [-10, 10], 10).expected_error()
         Bounds(low=7.97884560802..., high=7.97884560802...)
         """
-        if len(set(self.deviations)) == 1:
-            mean = Enclosure.of(self.deviations[0])
-        else:
-            bins = zip(self.edges[:-1], self.edges[1:], self.deviations, strict=True)
-            mean = Enclosure.of(0.0)
-            for start, end, noise in bins:
-                mean = mean + mass_between(self.law, start, end) * Enclosure.of(noise)
+        mean = FloatEnclosure.of(self.deviations[0])
+        if len(set(self.deviations)) > 1:
+            parts = (mass_between(self.law, a, b) * noise for a, b, noise in self._bins)
+            mean = sum(parts, FloatEnclosure.of(0.0))
             mean = mean / mass_between(self.law, self.edges[0], self.edges[-1])
         return (mean * between(np.nextafter(ROOT, 0), np.nextafter(ROOT, 1))).ends
 
+    @property
+    def _bins(self) -> list[tuple[float, float, float]]:
+        """The ends of each bin, and its noise."""
+        return list(zip(self.edges[:-1], self.edges[1:], self.deviations, strict=True))
+
     def _sides(self, epsilon: Exact) -> tuple[_Side, _Side]:
-        given = limited(epsilon)
-        gamma = exp_of(given)
+        budget = limited(epsilon)
+        grow, shrink = (FloatEnclosure.of(exponential(e)) for e in (budget, -budget))
         return (
-            _Side(self.output_law, gamma, exp_of(-given), forward=True),
-            _Side(self.output_law, gamma, Enclosure.of(1.0), forward=False),
+            _Side(self.output_law, grow, shrink, forward=True),
+            _Side(self.output_law, grow, FloatEnclosure.of(1.0), forward=False),
         )
 
 
@@ -233,16 +246,16 @@ class _Side:
     """One inequality of Definition 5: scale E(f_x || g), or E(g || f_x), as a function of x."""
 
     law: Law
-    gamma: Enclosure
-    scale: Enclosure
+    gamma: FloatEnclosure
+    scale: FloatEnclosure
     forward: bool
 
-    def at(self, own: Normals, width: float) -> Enclosure:
+    def at(self, own: Normals, width: float) -> FloatEnclosure:
         """Return the value at an input, whose law of reports is given."""
         f, g = (own, self.law) if self.forward else (self.law, own)
         return self.scale * hockey_stick(f, g, self.gamma, width)
 
-    def slope(self, inputs: Enclosure, noise: float) -> Enclosure:
+    def slope(self, inputs: FloatEnclosure, noise: float) -> FloatEnclosure:
         """Return the range of the derivative over an interval of inputs.
 
         The value is integral of (f_x - gamma g)_+, so its derivative is the integral of df_x/dx
@@ -261,14 +274,14 @@ class _Side:
         return self.scale * flux
 
     @staticmethod
-    def _flux(family: Normals, found: Excess) -> Enclosure:
-        starts, ends = Enclosure.of(found.starts), Enclosure.of(found.ends)
-        runs = (family.density(starts) - family.density(ends)).sum()
+    def _flux(family: Normals, found: Excess) -> FloatEnclosure:
+        starts, ends = (family.density(FloatEnclosure.of(x)) for x in (found.starts, found.ends))
+        runs = (starts - ends).sum()
         cells = between(found.open_starts, found.open_ends)
         steep = -family.slope(cells)
         steep = between(np.minimum(steep.low, 0.0), np.maximum(steep.high, 0.0))
-        width = Enclosure.of(found.open_ends) - Enclosure.of(found.open_starts)
-        last = family.density(Enclosure.of([found.tails[0][1], found.tails[1][0]])).sum()
+        width = FloatEnclosure.of(found.open_ends) - found.open_starts
+        last = family.density(FloatEnclosure.of([found.tails[0][1], found.tails[1][0]])).sum()
         return runs + (width * steep).sum() + between(-last.high, last.high)
 
 
@@ -294,16 +307,16 @@ def _largest(
         slope = side.slope(between(start, end), noise)
         middle = (start + end) / 2
         x = end if slope.low >= 0 else start if slope.high <= 0 else middle
-        value = side.at(Normals.single(Enclosure.of(x), noise), width / 4)
+        value = side.at(Normals.single(FloatEnclosure.of(x), noise), width / 4)
         low = max(low, float(value.low))
         if x != middle:
             heapq.heappush(
                 waiting, (-float(value.high), next(number), side, start, end, noise, True)
             )
             continue
-        reach = Enclosure.of(end) - Enclosure.of(start)
+        reach = FloatEnclosure.of(end) - start
         steepest = max(-float(slope.low), float(slope.high))
-        most = value + reach * between(0.0, steepest) * Enclosure.of(0.5 + 1e-12)
+        most = value + reach * between(0.0, steepest) * (0.5 + 1e-12)
         for half in ((start, middle), (middle, end)):
             entry = (-float(most.high), next(number), side, *half, noise, False)
             heapq.heappush(waiting, entry)
@@ -358,12 +371,3 @@ def least_deviation(
             width /= 8
 
     return least_noise(holds, float(interval[-1] - interval[0]), relative)
-
-
-def _noises(given: Any, bins: int) -> tuple[float, ...]:
-    if not isinstance(given, Iterable):
-        return (positive(given, "deviations"),) * bins
-    noises = tuple(positive(s, f"deviations[{n}]") for n, s in enumerate(given))
-    if len(noises) != bins:
-        raise InputError("deviations", f"{bins}, one for each bin", len(noises))
-    return noises

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.continuous.enclosures import Enclosure, between
+from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between
 from mechdesign.accounting.continuous.normal_laws import Law
 
 __all__ = ["Excess", "excess", "hockey_stick"]
@@ -60,7 +60,7 @@ class Excess:
     tails: tuple[FloatArray, FloatArray]
 
 
-def excess(f: Law, g: Law, gamma: Enclosure, width: float, narrowest: float = 0.0) -> Excess:
+def excess(f: Law, g: Law, gamma: FloatEnclosure, width: float, narrowest: float = 0.0) -> Excess:
     """Return where f lies above gamma g.
 
     Parameters
@@ -85,8 +85,7 @@ def excess(f: Law, g: Law, gamma: Enclosure, width: float, narrowest: float = 0.
         inside.append((starts[above], ends[above]))
         unknown = ~above & (own.high > other.low)
         starts, ends = starts[unknown], ends[unknown]
-        adds = Enclosure.of(ends) - Enclosure.of(starts)
-        adds = adds * (own[unknown] - other[unknown])
+        adds = (FloatEnclosure.of(ends) - starts) * (own[unknown] - other[unknown])
         most = float(between(0.0, adds.high).sum().high) if len(starts) else 0.0
         wide = ends - starts > narrowest
         if most <= width or not 0 < wide.sum() <= MOST_OPEN:
@@ -100,14 +99,14 @@ def excess(f: Law, g: Law, gamma: Enclosure, width: float, narrowest: float = 0.
     return Excess(*merged, starts, ends, most, tails)
 
 
-def hockey_stick(f: Law, g: Law, gamma: Enclosure, width: float) -> Enclosure:
+def hockey_stick(f: Law, g: Law, gamma: FloatEnclosure, width: float) -> FloatEnclosure:
     """Return the divergence E_gamma(f || g), as an enclosure about as wide as asked for.
 
     Examples
     --------
     >>> from mechdesign.accounting.continuous.normal_laws import Normals
-    >>> f, g = (Normals.single(Enclosure.of(mean), 1.0) for mean in (0.0, 1.0))
-    >>> hockey_stick(f, g, Enclosure.of(1.0), 1e-9).ends  # their distance in total variation
+    >>> f, g = (Normals.single(FloatEnclosure.of(mean), 1.0) for mean in (0.0, 1.0))
+    >>> hockey_stick(f, g, FloatEnclosure.of(1.0), 1e-9).ends  # their distance in total variation
     Bounds(low=0.38292492..., high=0.38292492...)
     """
     found = excess(f, g, gamma, width)

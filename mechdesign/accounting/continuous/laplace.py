@@ -10,21 +10,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mechdesign.accounting.continuous.arguments import finite, limited, positive
-from mechdesign.accounting.continuous.enclosures import (
-    Bounds,
-    Enclosure,
-    between,
-    exponential,
-    log_of,
-)
+from mechdesign.accounting.continuous.arguments import finite, limited, noises, positive
+from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between, exponential
 from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, exp_lower, log_lower, log_upper
+from mechdesign.exact.enclosures import Bounds, Enclosure, logarithm
 from mechdesign.outside import called
 from mechdesign.prior import Prior
 
@@ -92,12 +88,7 @@ class LaplaceMechanism:
         clamp: Sequence[Any] | None = None,
     ) -> None:
         points = _points(values, prior)
-        if isinstance(scales, Iterable):
-            widths = tuple(positive(b, f"scales[{n}]") for n, b in enumerate(scales))
-        else:
-            widths = (positive(scales, "scales"),) * len(points)
-        if len(widths) != len(points):
-            raise InputError("scales", f"{len(points)} numbers, one for each value", len(widths))
+        widths = noises(scales, len(points), "scales", "value")
         ends = None
         if clamp is not None:
             given = listed(clamp, "clamp", "two numbers")
@@ -106,7 +97,8 @@ class LaplaceMechanism:
             ends = (finite(given[0], "clamp[0]"), finite(given[1], "clamp[1]"))
             if ends[0] > min(points) or ends[1] < max(points):
                 raise InputError("clamp", "an interval that holds all values", shown(given))
-        reach = max([*points, *(ends or ())]) - min([*points, *(ends or ())])
+        around = [*points, *(ends or ())]
+        reach = max(around) - min(around)
         if reach / min(widths) > MOST_EXPONENT:
             least = reach / MOST_EXPONENT
             raise InputError("scales", f"numbers of {least:.6g} at least", shown(min(widths)))
@@ -130,17 +122,16 @@ class LaplaceMechanism:
         if self.clamp is None and len(set(self.scales)) > 1:
             return Bounds(math.inf, math.inf)
         points = np.unique([*self.values, *(self.clamp or ())]).tolist()
-        found = []
+        ratios = []
         for x in range(len(self.values)):
-            found += [self._terms(x, y).sum() for y in points]
-            found += [self._least(x, *segment) for segment in itertools.pairwise(points)]
+            ratios += [self._terms(x, y).sum() for y in points]
+            ratios += [self._least(x, *segment) for segment in itertools.pairwise(points)]
             # the mass of a report at the end z of a clamp is e**-(|z - x|/b)/2: no density, no 1/b
-            own = Enclosure.of(self.scales) / Enclosure.of(self.scales[x])
-            found += [(self._terms(x, end) * own).sum() for end in self.clamp or ()]
-        lows, highs = ([float(getattr(r, end)) for r in found] for end in ("low", "high"))
+            own = FloatEnclosure.of(self.scales) / self.scales[x]
+            ratios += [(self._terms(x, end) * own).sum() for end in self.clamp or ()]
+        lows, highs = ([float(getattr(r, end)) for r in ratios] for end in ("low", "high"))
         attained, most = max(*lows, 1 / min(highs)) * DOWN, max(*highs, 1 / min(lows)) * UP
-        logs = log_of(between(attained, most))
-        return Bounds(max(0.0, logs.low), max(0.0, logs.high))
+        return logarithm(Enclosure(Fraction(attained), Fraction(most))).positive().ends
 
     def expected_error(self) -> float:
         """Return E|Y - X|, in floats: the mean of b(X) where nothing is clamped."""
@@ -152,49 +143,44 @@ class LaplaceMechanism:
         kept = b * (1 - (np.exp(-(x - low) / b) + np.exp(-(high - x) / b)) / 2)
         return float(weights @ kept)
 
-    def _least(self, x: int, start: float, end: float) -> Enclosure:
+    def _least(self, x: int, start: float, end: float) -> FloatEnclosure:
         """Return bounds on the least g / f_x over a segment without a breakpoint inside."""
-        values, scales = np.array(self.values), np.array(self.scales)
-        signs = np.sign((start + end) / 2 - values)
-        z = self._flattest(x, start, end)
-        terms = self._terms(x, z)
-        slopes = Enclosure.of(signs[x]) / Enclosure.of(scales[x])
-        slope = (terms * (slopes - Enclosure.of(signs) / Enclosure.of(scales))).sum()
-        value = terms.sum()
-        if (z == start and slope.low >= 0) or (z == end and slope.high <= 0):
-            return value
-        steepest = max(abs(float(slope.low)), abs(float(slope.high)))
-        drop = (Enclosure.of(end) - Enclosure.of(start)) * between(0.0, steepest)
-        # no ratio is below its own term, P_x
-        least = max(float((value - drop).low), float(Enclosure.rational(self.prior[x]).low))
-        return between(least, value.high)
-
-    def _flattest(self, x: int, start: float, end: float) -> float:
-        """Return where g / f_x is about least on a segment; nothing is proved from it."""
         from scipy.optimize import brentq
 
         values, scales = np.array(self.values), np.array(self.scales)
         signs = np.sign((start + end) / 2 - values)
         factors = self.prior.array / scales * (signs[x] / scales[x] - signs / scales)
 
-        def slope(y: float) -> float:
+        def slope_at(y: float) -> float:
             away = signs * (y - values) / scales
             return float(factors @ np.exp(away[x] - away))
 
-        if slope(start) >= 0:
-            return start
-        if slope(end) <= 0:
-            return end
-        return float(called("scipy", brentq, slope, start, end, xtol=1e-300, rtol=1e-15))
+        # about where it is least; nothing is proved from it
+        if slope_at(start) >= 0:
+            z = start
+        elif slope_at(end) <= 0:
+            z = end
+        else:
+            z = float(called("scipy", brentq, slope_at, start, end, xtol=1e-300, rtol=1e-15))
+        terms, rates = self._terms(x, z), FloatEnclosure.of(signs) / scales
+        value, slope = terms.sum(), (terms * (rates[x] - rates)).sum()
+        if (z == start and slope.low >= 0) or (z == end and slope.high <= 0):
+            return value
+        steepest = max(abs(float(slope.low)), abs(float(slope.high)))
+        drop = (FloatEnclosure.of(end) - start) * between(0.0, steepest)
+        # no ratio is below its own term, P_x
+        least = max(float((value - drop).low), Enclosure.of(self.prior[x]).ends.low)
+        return between(least, value.high)
 
-    def _terms(self, x: int, y: float) -> Enclosure:
+    def _terms(self, x: int, y: float) -> FloatEnclosure:
         """Return the terms of g / f_x at y: P_z b_x/b_z exp(|y - x|/b_x - |y - z|/b_z)."""
-        values, scales = np.array(self.values), Enclosure.of(self.scales)
-        away = (Enclosure.of(y) - Enclosure.of(values)) * Enclosure.of(np.sign(y - values)) / scales
-        ends = [Enclosure.rational(p).ends for p in self.prior]
-        weights = between(*zip(*ends, strict=True))
-        own = Enclosure.of(self.scales[x])
-        return weights * own / scales * exponential(away[x] - away)
+        values, scales = np.array(self.values), FloatEnclosure.of(self.scales)
+        away = (FloatEnclosure.of(y) - values) * np.sign(y - values) / scales
+        return self._weights * self.scales[x] / scales * exponential(away[x] - away)
+
+    @cached_property
+    def _weights(self) -> FloatEnclosure:
+        return FloatEnclosure.row(self.prior)
 
 
 def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
@@ -216,10 +202,10 @@ def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
     positive(given, "epsilon")
     reach = Fraction(max(points)) - Fraction(min(points))
     if given >= log_upper(1 / least):
-        return Enclosure.rational(reach / given).ends.high
+        return Enclosure.of(reach / given).ends.high
     rise = max(exp_lower(given) - 1, given) / (1 - least)
     # ln(1 + v) >= v / (1 + v) > 0, where v is too small for the logarithm's digits
-    return Enclosure.rational(reach / max(log_lower(1 + rise), rise / (1 + rise))).ends.high
+    return Enclosure.of(reach / max(log_lower(1 + rise), rise / (1 + rise))).ends.high
 
 
 def least_laplace_scale(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from mechdesign.accounting.continuous.enclosures import Bounds
+from mechdesign.exact.enclosures import Bounds
 
 __all__ = ["least_noise", "within"]
 

@@ -15,13 +15,14 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.continuous.enclosures import (
-    Enclosure,
+    FloatEnclosure,
     between,
     normal_density,
     normal_mass,
 )
+from mechdesign.continuous.laws import GaussianMixture
 
-__all__ = ["CELLS", "SPREAD", "BinnedNormals", "Law", "Normals", "column"]
+__all__ = ["CELLS", "BinnedNormals", "Law", "Normals", "mass_between"]
 
 SPREAD = 9.0
 """Standard deviations beyond which a normal law has less than 1.2e-19 of its mass, on each side."""
@@ -37,11 +38,11 @@ class Law(ABC):
     """A law on the line with a density."""
 
     @abstractmethod
-    def density(self, cells: Enclosure) -> Enclosure:
+    def density(self, cells: FloatEnclosure) -> FloatEnclosure:
         """Return the range of the density over each cell."""
 
     @abstractmethod
-    def mass(self, start: FloatArray, end: FloatArray) -> Enclosure:
+    def mass(self, start: FloatArray, end: FloatArray) -> FloatEnclosure:
         """Return the probability of each interval ``[start, end]``, whose ends may be infinite."""
 
     @abstractmethod
@@ -69,35 +70,40 @@ class Normals(Law):
         ``(n,)``, positive.
     """
 
-    weights: Enclosure
-    means: Enclosure
-    deviations: Enclosure
+    weights: FloatEnclosure
+    means: FloatEnclosure
+    deviations: FloatEnclosure
 
     @classmethod
-    def single(cls, mean: Enclosure, deviation: float) -> Normals:
+    def single(cls, mean: FloatEnclosure, deviation: float) -> Normals:
         """Return one normal law."""
-        one = Enclosure.of([1.0])
-        where = between(np.atleast_1d(mean.low), np.atleast_1d(mean.high))
-        return cls(one, where, Enclosure.of([deviation]))
+        means = between(np.atleast_1d(mean.low), np.atleast_1d(mean.high))
+        return cls(FloatEnclosure.of([1.0]), means, FloatEnclosure.of([deviation]))
 
-    def density(self, cells: Enclosure) -> Enclosure:
+    @classmethod
+    def of(cls, law: GaussianMixture) -> Normals:
+        """Return the parts of a mixture that have a weight."""
+        parts = zip(law.weights, law.means, law.deviations, strict=True)
+        columns = zip(*(part for part in parts if part[0]), strict=True)
+        return cls(*map(FloatEnclosure.row, columns))
+
+    def density(self, cells: FloatEnclosure) -> FloatEnclosure:
         """Return the range over each cell: the sum of the ranges of the parts."""
-        scaled = self.weights / self.deviations
-        return (column(scaled) * normal_density(self.standard(cells))).sum(axis=0)
+        heights = column(self.weights / self.deviations)
+        return (heights * normal_density(self.standard(cells))).sum(axis=0)
 
-    def mass(self, start: FloatArray, end: FloatArray) -> Enclosure:
+    def mass(self, start: FloatArray, end: FloatArray) -> FloatEnclosure:
         """Return the probability of each interval."""
-        # what is infinite is as good as 1e150: both are farther than 50 deviations, where the
+        # an infinite end is replaced by 1e150: both are farther than 50 deviations, where the
         # enclosure of the tail holds 0
-        finite = (np.clip(end, -1e150, 1e150) for end in (start, end))
-        ends = (self.standard(Enclosure.of(end)) for end in finite)
+        ends = (self.standard(np.clip(end, -1e150, 1e150)) for end in (start, end))
         return (column(self.weights) * normal_mass(*ends)).sum(axis=0)
 
-    def slope(self, points: Enclosure) -> Enclosure:
+    def slope(self, points: FloatEnclosure) -> FloatEnclosure:
         """Return the range of the derivative of the density."""
         z = self.standard(points)
-        scaled = column(self.weights / self.deviations.square())
-        return -(scaled * z * normal_density(z)).sum(axis=0)
+        heights = column(self.weights / self.deviations.square())
+        return -(heights * z * normal_density(z)).sum(axis=0)
 
     def knots(self, per_piece: int) -> FloatArray:
         """Return points out to nine standard deviations."""
@@ -106,9 +112,9 @@ class Normals(Law):
         deviations = np.concatenate([self.deviations.high] * 2)
         return np.unique(means[:, None] + deviations[:, None] * spread)
 
-    def standard(self, points: Enclosure) -> Enclosure:
+    def standard(self, points: FloatEnclosure | FloatArray) -> FloatEnclosure:
         """Return (y - m_i) / s_i, a row for each normal law."""
-        return (points - column(self.means)) / column(self.deviations)
+        return (FloatEnclosure.of(points) - column(self.means)) / column(self.deviations)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,22 +142,22 @@ class BinnedNormals(Law):
         ``(n,)`` the standard deviation of its noise, positive.
     """
 
-    weights: Enclosure
-    means: Enclosure
-    deviations: Enclosure
+    weights: FloatEnclosure
+    means: FloatEnclosure
+    deviations: FloatEnclosure
     starts: FloatArray
     ends: FloatArray
     noises: FloatArray
 
     @cached_property
     def _sums(self) -> Normals:
-        v = (self.deviations.square() + Enclosure.of(self.noises).square()).root()
+        v = (self.deviations.square() + FloatEnclosure.of(self.noises).square()).root()
         return Normals(self.weights, self.means, v)
 
     @cached_property
-    def _scale(self) -> Enclosure:
+    def _scale(self) -> FloatEnclosure:
         """The v / (r s) of each."""
-        return self._sums.deviations / (self.deviations * Enclosure.of(self.noises))
+        return self._sums.deviations / (self.deviations * self.noises)
 
     @cached_property
     def _grid(self) -> FloatArray:
@@ -162,7 +168,7 @@ class BinnedNormals(Law):
         return np.linspace(low, high, 1 + math.ceil((high - low) / step))
 
     @cached_property
-    def _ranges(self) -> Enclosure:
+    def _ranges(self) -> FloatEnclosure:
         """The range of the density over each cell of the grid, and over a cell beyond the last."""
         edges = self._grid
         found = self._density(between(edges[:-1], edges[1:]))
@@ -171,11 +177,11 @@ class BinnedNormals(Law):
     @cached_property
     def _below(self) -> tuple[FloatArray, FloatArray]:
         """Sums of the lower, and of the upper, bounds of the masses of the cells before each."""
-        edges = self._grid
-        cells = self._midpoint(edges[:-1], edges[1:])
-        return _cumulated(cells.low), _cumulated(cells.high)
+        cells = self._midpoint(self._grid[:-1], self._grid[1:])
+        low, high = (np.append(0.0, np.cumsum(masses)) for masses in (cells.low, cells.high))
+        return low, high
 
-    def density(self, cells: Enclosure) -> Enclosure:
+    def density(self, cells: FloatEnclosure) -> FloatEnclosure:
         """Return the range over each cell: the sum of the ranges of the parts."""
         edges = self._grid
         inside = (cells.low >= edges[0]) & (cells.high <= edges[-1])
@@ -192,14 +198,14 @@ class BinnedNormals(Law):
             high[wide] = np.maximum.reduceat(self._ranges.high, pairs)[::2]
         return between(low, high)
 
-    def _density(self, cells: Enclosure) -> Enclosure:
+    def _density(self, cells: FloatEnclosure) -> FloatEnclosure:
         """Return the range from that of each factor."""
         alpha, beta = self._standard(self.starts, cells), self._standard(self.ends, cells)
         normal = normal_density(self._sums.standard(cells))
         scaled = column(self.weights / self._sums.deviations)
         return (scaled * normal * normal_mass(alpha, beta)).sum(axis=0)
 
-    def mass(self, start: FloatArray, end: FloatArray) -> Enclosure:
+    def mass(self, start: FloatArray, end: FloatArray) -> FloatEnclosure:
         """Return the probability of each interval."""
         edges, (below, above) = self._grid, self._below
         start, end = (np.clip(point, edges[0], edges[-1]) for point in (start, end))
@@ -222,40 +228,46 @@ class BinnedNormals(Law):
         steps = math.ceil((high - low) / (2 * SPREAD * self.noises.min()) * per_piece)
         return np.linspace(low, high, 1 + steps)
 
-    def _standard(self, bounds: FloatArray, points: Enclosure) -> Enclosure:
+    def _standard(self, bounds: FloatArray, points: FloatEnclosure) -> FloatEnclosure:
         """Return (b - m - (y - m) r**2/v**2) v/(r s) for every bin and every point."""
         share = self.deviations.square() / self._sums.deviations.square()
-        from_mean = Enclosure.of(bounds) - self.means
+        from_mean = FloatEnclosure.of(bounds) - self.means
         along = (points - column(self.means)) * column(share)
         return (column(from_mean) - along) * column(self._scale)
 
-    def _midpoint(self, start: FloatArray, end: FloatArray) -> Enclosure:
+    def _midpoint(self, start: FloatArray, end: FloatArray) -> FloatEnclosure:
         """Return the masses of cells, from the density in the middle and its second derivative."""
-        low, high = Enclosure.of(start), Enclosure.of(end)
-        h, middle = high - low, (low + high) * Enclosure.of(0.5)
+        low, high = FloatEnclosure.of(start), FloatEnclosure.of(end)
+        h, middle = high - low, (low + high) * 0.5
         bend = self._second_derivative(between(start, end))
-        return (h * self._density(middle) + h * h * h / Enclosure.of(24.0) * bend).positive()
+        return (h * self._density(middle) + h * h * h / 24 * bend).positive()
 
-    def _second_derivative(self, cells: Enclosure) -> Enclosure:
+    def _second_derivative(self, cells: FloatEnclosure) -> FloatEnclosure:
         """Return the range over cells, with the derivatives of both factors of the density."""
         v = column(self._sums.deviations)
         z = self._sums.standard(cells)
         alpha, beta = self._standard(self.starts, cells), self._standard(self.ends, cells)
-        k = column(self.deviations / Enclosure.of(self.noises)) / v  # both fall with y at this rate
+        k = column(self.deviations / self.noises) / v  # both fall with y at this rate
         at_start, at_end = normal_density(alpha), normal_density(beta)
-        one, two = Enclosure.of(1.0), Enclosure.of(2.0)
         parts = (
-            (z.square() - one) * normal_mass(alpha, beta) / v.square()
-            + two * z * k / v * (at_end - at_start)
+            (z.square() - 1) * normal_mass(alpha, beta) / v.square()
+            + 2 * z * k / v * (at_end - at_start)
             - k.square() * (beta * at_end - alpha * at_start)
         )
         return (column(self.weights) / v * normal_density(z) * parts).sum(axis=0)
 
 
-def column(values: Enclosure) -> Enclosure:
-    """Return what belongs to the normal laws as a column, to be met with a row of points."""
+def column(values: FloatEnclosure) -> FloatEnclosure:
+    """Return a number for each normal law as a column, to be met with a row of points."""
     return values[..., None]
 
 
-def _cumulated(masses: FloatArray) -> FloatArray:
-    return np.concatenate([[0.0], np.cumsum(masses)])
+def mass_between(law: GaussianMixture, low: float, high: float) -> FloatEnclosure:
+    """Return the probability of an interval.
+
+    Examples
+    --------
+    >>> bool(mass_between(GaussianMixture.normal(0, 1), 0.0, float("inf")).low > 0.499)
+    True
+    """
+    return Normals.of(law).mass(np.array([low]), np.array([high]))[0]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mechdesign.accounting.continuous.arguments import limited
-from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure
 from mechdesign.channel import Channel
-from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
+from mechdesign.exact.enclosures import Bounds, exponential
 from mechdesign.prior import Prior
 
 __all__ = ["SamplingMechanism"]
@@ -68,10 +67,7 @@ class SamplingMechanism:
     keep: Fraction
 
     def __init__(self, keep: Exact) -> None:
-        number = as_fraction(keep, "keep")
-        if not 0 <= number <= 1:
-            raise InputError("keep", "a number from 0 to 1", shown(keep))
-        object.__setattr__(self, "keep", number)
+        object.__setattr__(self, "keep", _share(keep, "keep"))
 
     @classmethod
     def best(cls, epsilon: Exact, delta: Exact) -> SamplingMechanism:
@@ -89,9 +85,7 @@ class SamplingMechanism:
         InputError
             If a number is out of range.
         """
-        given, failure = limited(epsilon), as_fraction(delta, "delta")
-        if not 0 <= failure <= 1:
-            raise InputError("delta", "a number from 0 to 1", shown(delta))
+        given, failure = limited(epsilon), _share(delta, "delta")
         most = min(failure * exp_lower(given), 1 - (1 - failure) * exp_upper(-given))
         return cls(min(most, Fraction(1)))
 
@@ -106,14 +100,8 @@ class SamplingMechanism:
             If epsilon is out of range.
         """
         given = limited(epsilon)
-        low, high = (
-            max(self.keep * shrink, 1 - (1 - self.keep) * grow)
-            for shrink, grow in (
-                (exp_lower(-given), exp_upper(given)),
-                (exp_upper(-given), exp_lower(given)),
-            )
-        )
-        return Enclosure.rational(low, high).ends
+        two = exponential(-given) * self.keep, 1 - exponential(given) * (1 - self.keep)
+        return Bounds.largest(side.ends for side in two)
 
     def channel(self, prior: Prior) -> Channel:
         """Return the mechanism on finitely many inputs: keep I + (1 - keep) 1 P.
@@ -127,3 +115,7 @@ class SamplingMechanism:
         rest = [(1 - self.keep) * p for p in prior]
         rows = [[r + self.keep * (x == y) for y, r in enumerate(rest)] for x in range(len(prior))]
         return Channel.from_matrix(rows, inputs=prior.labels, outputs=prior.labels)
+
+
+def _share(value: Exact, key: str) -> Fraction:
+    return as_fraction(value, key, expected="a number from 0 to 1", least=0, most=1)

@@ -9,11 +9,11 @@ from fractions import Fraction
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.continuous.enclosures import Bounds, Enclosure
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.channel import Channel, as_channel
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper, log_lower, log_upper
+from mechdesign.exact.enclosures import Bounds, Enclosure
 from mechdesign.notions.base import budget
 from mechdesign.outside import called
 from mechdesign.prior import Prior
@@ -92,7 +92,7 @@ def capacity(channel: Channel) -> Capacity:
     lower, upper = _divergences(channel, law)
     low = max(ZERO, sum((w * d for w, d in zip(law, lower, strict=True)), ZERO))
     prior = Prior(dict(zip(channel.inputs.labels, law, strict=True)))
-    return Capacity(Enclosure.rational(low).ends.low, float_above(max(ZERO, *upper)), prior)
+    return Capacity(Enclosure.of(low).ends.low, float_above(max(ZERO, *upper)), prior)
 
 
 def _best_law(Q: FloatArray) -> FloatArray:
@@ -224,7 +224,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     low = max(ZERO, *(low for low, _ in gains))
     if k == 2:
         most = min(most, gains[0][1])
-    return Bounds(Enclosure.rational(low).ends.low, float_above(max(ZERO, most)))
+    return Bounds(Enclosure.of(low).ends.low, float_above(max(ZERO, most)))
 
 
 def _best_share(e: float) -> float:

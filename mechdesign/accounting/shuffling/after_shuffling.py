@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mechdesign.accounting.continuous.arguments import below_one
-from mechdesign.accounting.continuous.enclosures import Bounds
 from mechdesign.accounting.shuffling.comparisons import central_budget, compared, reports
 from mechdesign.accounting.shuffling.lower import delta_below, epsilon_below
 from mechdesign.accounting.shuffling.upper import (
@@ -18,6 +17,7 @@ from mechdesign.accounting.shuffling.upper import (
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.exact import Exact
+from mechdesign.exact.enclosures import Bounds
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.text import Table, Tabular
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from mechdesign.accounting import (
     OptimalPiecewiseMechanism,
     PiecewiseMechanism,
 )
-from mechdesign.accounting.continuous.enclosures import Enclosure
 from mechdesign.errors import InputError
 
 EPSILONS = (0.1, 0.5, 1, 2, 4, 8)
@@ -47,13 +47,13 @@ def test_every_budget_that_is_accepted_has_a_leakage_and_losses(kind: type, epsi
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("x", [-1.0, -0.3, 0.0, 0.7, 1.0])
 def test_the_piecewise_mechanism_is_a_law_without_bias(epsilon: float, x: float) -> None:
-    law = PiecewiseMechanism(epsilon).window(Enclosure.of(x))
-    assert law.mass().low <= 1 <= law.mass().high
-    assert law.mean().low <= x <= law.mean().high
-    spread, found = law.square() - Enclosure.of(x).square(), PiecewiseMechanism(epsilon).loss(x)
+    law = PiecewiseMechanism(epsilon).window(Fraction(x))
+    assert law.moment(0).low <= 1 <= law.moment(0).high
+    assert law.moment(1).low <= x <= law.moment(1).high
+    spread, found = law.moment(2) - Fraction(x) ** 2, PiecewiseMechanism(epsilon).loss(x)
     assert spread.low <= found.high
     assert found.low <= spread.high
-    assert law.mass().width < 1e-9
+    assert law.moment(0).high - law.moment(0).low < 1e-9
     assert law.start.low >= law.low.low - 1e-9
     assert law.end.high <= law.high.high + 1e-9
 
@@ -61,13 +61,13 @@ def test_the_piecewise_mechanism_is_a_law_without_bias(epsilon: float, x: float)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("x", [0.0, 0.05, 0.4, 0.5, 0.97, 1.0])
 def test_the_best_piecewise_mechanism_is_a_law_on_the_interval(epsilon: float, x: float) -> None:
-    law = OptimalPiecewiseMechanism(epsilon).window(Enclosure.of(x))
-    assert law.mass().low <= 1 <= law.mass().high
+    law = OptimalPiecewiseMechanism(epsilon).window(Fraction(x))
+    assert law.moment(0).low <= 1 <= law.moment(0).high
     assert law.start.high >= 0
     assert law.end.low <= 1
     y = np.linspace(0, 1, 200_001)
-    inside = (y >= law.start.high) & (y <= law.end.low)
-    density = np.where(inside, law.inside.high, law.outside.high)
+    inside = (y >= law.start.ends.high) & (y <= law.end.ends.low)
+    density = np.where(inside, law.inside.ends.high, law.outside.ends.high)
     found = OptimalPiecewiseMechanism(epsilon).loss(x)
     assert found.low == pytest.approx(np.trapezoid(density * abs(y - x), y), abs=2e-3)
 

@@ -20,7 +20,7 @@ from mechdesign.accounting import (
     vanilla_gaussian_delta,
     vanilla_gaussian_deviation,
 )
-from mechdesign.accounting.continuous.enclosures import Enclosure
+from mechdesign.accounting.continuous.enclosures import FloatEnclosure
 from mechdesign.errors import InputError, UnsupportedError
 
 PEAKS = GaussianMixture([0.4, 0.6], [30, 60], [9, 15])
@@ -110,7 +110,7 @@ def test_a_fine_discretization_has_the_same_delta_nearly() -> None:
 
 def test_the_law_of_reports_is_the_true_mixture() -> None:
     for y in (-20.0, 55.0, 150.0):
-        found = BINNED.output_law.density(Enclosure.of([y]))
+        found = BINNED.output_law.density(FloatEnclosure.of([y]))
         exact = density(BINNED, y)
         assert found.low[0] * (1 - 1e-12) <= exact <= found.high[0] * (1 + 1e-12)
 

@@ -15,9 +15,9 @@ from typing import ClassVar
 from benchmarks.atlas.base import Axis, Entry, Measured, Optimum, Point, shares
 from mechdesign.accounting import DuchiMechanism, HybridMechanism, PiecewiseMechanism
 from mechdesign.accounting.continuous.bounded_means import BoundedMechanism
-from mechdesign.accounting.continuous.enclosures import Enclosure, log_of
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.facade import design
+from mechdesign.exact.enclosures import logarithm
 from mechdesign.notions import LDP
 from mechdesign.utilities import UnbiasedVariance
 
@@ -52,8 +52,8 @@ class Mean(Entry):
     def measured(self, at: Point) -> Measured:
         """Return what the enclosures say: of the leakage, and of the variance at the worst x."""
         made = self.kind(at.epsilon)
-        worst = (Enclosure.rational(at.parameter) * Enclosure.of(x) for x in made.worst_inputs)
-        return Measured(self.leakage(at), max(float(made.loss_enclosure(x).high) for x in worst))
+        worst = (at.parameter * Fraction(x) for x in made.worst_inputs)
+        return Measured(self.leakage(at), max(made.loss_enclosure(x).ends.high for x in worst))
 
     def leakage(self, at: Point) -> float:
         """Return that between any two inputs: two levels of a density meet wherever they differ."""
@@ -71,8 +71,8 @@ class DuchiMean(Mean):
 
     def leakage(self, at: Point) -> float:
         """Return the log-ratio of a report at w and at -w."""
-        made, w = DuchiMechanism(at.epsilon), Enclosure.rational(at.parameter)
-        return log_of(made.probability(w) / made.probability(-w)).high
+        made, w = DuchiMechanism(at.epsilon), at.parameter
+        return logarithm(made.probability(w) / made.probability(-w)).ends.high
 
 
 class PiecewiseMean(Mean):
