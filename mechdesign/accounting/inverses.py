@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from mechdesign.accounting.aggregation.after_aggregation import data_sets_of
 from mechdesign.accounting.aggregation.data_sets import DataSets
@@ -49,21 +49,8 @@ class LocalBudget(NamedTuple):
     too_much: float
 
 
-class View(Protocol):
-    """What is seen of n reports, and what it tells; some cases are decided neither way."""
-
-    def is_within(self, n: int, epsilon: float, delta: float) -> bool:
-        """Whether it surely is within (epsilon, delta)."""
-
-    def worst(self, n: int, epsilon: float) -> int:
-        """Return the pair of inputs with which :meth:`exceeds` begins."""
-
-    def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
-        """Whether it surely is not within (epsilon, delta)."""
-
-
 class Shuffle(NamedTuple):
-    """The reports in any order."""
+    """The reports in any order; some questions are decided neither way."""
 
     comparison: Comparison
 
@@ -101,6 +88,10 @@ class Sum(NamedTuple):
         """Whether the sum of n reports surely is not within (epsilon, delta)."""
         sets = self.data_sets(n=n, delta=delta)
         return sets.delta_below(math.nextafter(epsilon, math.inf)) > delta
+
+
+View = Shuffle | Sum
+"""What is seen of n reports."""
 
 
 def view(channel: Any, *, summed: bool) -> View:

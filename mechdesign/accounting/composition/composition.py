@@ -11,10 +11,10 @@ from mechdesign.accounting.composition.formulas import added, lip_composition_bo
 from mechdesign.accounting.composition.products import (
     Column,
     max_ratio_columns,
-    pair_ratios,
+    merged,
     same_inputs,
 )
-from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above
+from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, pair_ratios
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError, choose
 from mechdesign.prior import Prior, prior_on
@@ -138,7 +138,7 @@ def compose(
     lip                            3.081910   5.510734  Theorem 4
     """
     listed = same_inputs(channels)
-    each = {channel: pair_ratios(channel) for channel in dict.fromkeys(listed)}
+    each = {c: pair_ratios(zip(*merged(c.columns()), strict=True)) for c in dict.fromkeys(listed)}
     inputs = range(len(listed[0].inputs))
     ratios = [[_product([each[c][x][z] for c in listed]) for z in inputs] for x in inputs]
     total = log_above(_product(largest(each[channel]) for channel in listed))

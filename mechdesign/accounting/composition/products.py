@@ -9,8 +9,10 @@ is dropped as well.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -18,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.optimize
 
-from mechdesign.accounting.measure.max_ratio import Ratio, max_ratio
 from mechdesign.channel import Channel, as_channel
 from mechdesign.errors import InputError, SolverError, UnsupportedError, listed
 from mechdesign.outside import called, checked
@@ -29,7 +30,6 @@ __all__ = [
     "adaptive",
     "max_ratio_columns",
     "merged",
-    "pair_ratios",
     "product",
     "same_inputs",
 ]
@@ -76,26 +76,23 @@ def same_inputs(channels: Iterable[Channel]) -> list[Channel]:
     return found
 
 
-def merged(columns: Iterable[Sequence[int]]) -> dict[Column, int]:
-    """Return the different directions of columns, each with the sum of its multiples.
+def merged(
+    columns: Iterable[Sequence[int]], weights: Iterable[int] = repeat(1)
+) -> dict[Column, int]:
+    """Return the different directions of columns, each with the sum of its weighted multiples.
 
     Examples
     --------
     >>> merged([(3, 1), (6, 2), (0, 0), (1, 6)])
     {(3, 1): 3, (1, 6): 1}
     """
-    return _merged((column, 1) for column in columns)
-
-
-def _merged(columns: Iterable[tuple[Sequence[int], int]]) -> dict[Column, int]:
-    """Return the directions of columns with weights, each with the sum of its multiples."""
-    found: dict[Column, int] = {}
-    for column, weight in columns:
+    sums: dict[Column, int] = {}
+    for column, weight in zip(columns, weights, strict=False):
         scale = math.gcd(*column)
         if scale:
             direction = tuple(entry // scale for entry in column)
-            found[direction] = found.get(direction, 0) + weight * scale
-    return found
+            sums[direction] = sums.get(direction, 0) + weight * scale
+    return sums
 
 
 def product(channels: Iterable[Channel]) -> Channel:
@@ -196,25 +193,11 @@ def max_ratio_columns(channels: Iterable[Channel]) -> list[Column]:
     return list(kept)
 
 
-def pair_ratios(channel: Channel) -> list[list[Ratio]]:
-    """Return the largest Q(y|x) / Q(y|x') of every pair, exactly: e to the power of E[x, x'].
-
-    Examples
-    --------
-    >>> pair_ratios(Channel.from_matrix([["3/4", "1/4"], ["1/2", "1/2"]]))
-    [[Fraction(1, 1), Fraction(3, 2)], [Fraction(2, 1), Fraction(1, 1)]]
-    """
-    rows = list(zip(*merged(channel.columns()), strict=True))
-    return [[max_ratio(row, other).factor for other in rows] for row in rows]
-
-
 def _times(left: dict[Column, int], right: dict[Column, int]) -> dict[Column, int]:
     """Return all products of two columns, those that are equal up to scale as one."""
-    return _merged(
-        (tuple(map(mul, a, b)), weight * other)
-        for a, weight in left.items()
-        for b, other in right.items()
-    )
+    pairs = list(itertools.product(left, right))
+    weights = (left[a] * right[b] for a, b in pairs)
+    return merged((tuple(map(mul, a, b)) for a, b in pairs), weights)
 
 
 def _check_size(columns: dict[Column, int]) -> None:

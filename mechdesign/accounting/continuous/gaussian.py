@@ -23,7 +23,7 @@ from mechdesign.accounting.continuous.arguments import (
     positive,
 )
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between
-from mechdesign.accounting.continuous.hockey_stick import Excess, excess, hockey_stick
+from mechdesign.accounting.continuous.hockey_stick import excess, hockey_stick
 from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.accounting.continuous.normal_laws import (
     CELLS,
@@ -268,13 +268,6 @@ class _Side:
         narrowest = float(inputs.high - inputs.low) / 4
         f, g = (family, self.law) if self.forward else (self.law, family)
         found = excess(f, g, self.gamma, 0.0, narrowest)
-        flux = self._flux(family, found)
-        if not self.forward:
-            flux = -(self.gamma * flux)
-        return self.scale * flux
-
-    @staticmethod
-    def _flux(family: Normals, found: Excess) -> FloatEnclosure:
         starts, ends = (family.density(FloatEnclosure.of(x)) for x in (found.starts, found.ends))
         runs = (starts - ends).sum()
         cells = between(found.open_starts, found.open_ends)
@@ -282,7 +275,8 @@ class _Side:
         steep = between(np.minimum(steep.low, 0.0), np.maximum(steep.high, 0.0))
         width = FloatEnclosure.of(found.open_ends) - found.open_starts
         last = family.density(FloatEnclosure.of([found.tails[0][1], found.tails[1][0]])).sum()
-        return runs + (width * steep).sum() + between(-last.high, last.high)
+        flux = runs + (width * steep).sum() + between(-last.high, last.high)
+        return self.scale * (flux if self.forward else -(self.gamma * flux))
 
 
 def _largest(

@@ -7,7 +7,6 @@ and the mass of an interval, both as enclosures.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,30 +33,8 @@ CELLS = 64
 """Cells of the midpoint sums in a standard deviation of the least noise."""
 
 
-class Law(ABC):
-    """A law on the line with a density."""
-
-    @abstractmethod
-    def density(self, cells: FloatEnclosure) -> FloatEnclosure:
-        """Return the range of the density over each cell."""
-
-    @abstractmethod
-    def mass(self, start: FloatArray, end: FloatArray) -> FloatEnclosure:
-        """Return the probability of each interval ``[start, end]``, whose ends may be infinite."""
-
-    @abstractmethod
-    def knots(self, per_piece: int) -> FloatArray:
-        """Return points between which the density changes little, over all but 1e-18 of the mass.
-
-        Parameters
-        ----------
-        per_piece
-            How many points for each normal law.
-        """
-
-
 @dataclass(frozen=True, eq=False)
-class Normals(Law):
+class Normals:
     """Sum_i w_i N(m_i, s_i**2).
 
     Attributes
@@ -106,7 +83,13 @@ class Normals(Law):
         return -(heights * z * normal_density(z)).sum(axis=0)
 
     def knots(self, per_piece: int) -> FloatArray:
-        """Return points out to nine standard deviations."""
+        """Return points between which the density changes little, over all but 1e-18 of the mass.
+
+        Parameters
+        ----------
+        per_piece
+            How many points for each normal law, out to nine standard deviations.
+        """
         spread = np.linspace(-SPREAD, SPREAD, per_piece)
         means = np.concatenate([self.means.low, self.means.high])
         deviations = np.concatenate([self.deviations.high] * 2)
@@ -118,7 +101,7 @@ class Normals(Law):
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedNormals(Law):
+class BinnedNormals:
     """The law of X + s_j N, where X is in bin j, X a mixture of normal laws and N standard normal.
 
     With X ~ N(m, r**2) and noise s, the sum is N(m, v**2), v**2 = r**2 + s**2, and given that it is
@@ -255,6 +238,10 @@ class BinnedNormals(Law):
             - k.square() * (beta * at_end - alpha * at_start)
         )
         return (column(self.weights) / v * normal_density(z) * parts).sum(axis=0)
+
+
+Law = Normals | BinnedNormals
+"""A law on the line with a density."""
 
 
 def column(values: FloatEnclosure) -> FloatEnclosure:

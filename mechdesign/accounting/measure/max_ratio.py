@@ -9,7 +9,16 @@ from typing import NamedTuple, TypeAlias
 
 from mechdesign.exact import log_upper
 
-__all__ = ["MaxRatio", "Ratio", "float_above", "inverse", "largest", "log_above", "max_ratio"]
+__all__ = [
+    "MaxRatio",
+    "Ratio",
+    "float_above",
+    "inverse",
+    "largest",
+    "log_above",
+    "max_ratio",
+    "pair_ratios",
+]
 
 Ratio: TypeAlias = Fraction | None
 """A ratio of probabilities; None where it is infinite."""
@@ -57,6 +66,18 @@ def largest(ratios: Iterable[Iterable[Ratio]]) -> Ratio:
     """Return the largest ratio of a matrix; None where one is infinite."""
     flat = [ratio for row in ratios for ratio in row]
     return None if None in flat else max(ratio for ratio in flat if ratio is not None)
+
+
+def pair_ratios(rows: Iterable[Sequence[int | Fraction]]) -> tuple[tuple[Ratio, ...], ...]:
+    """Return the largest ratio of every pair of rows, entry by entry.
+
+    Examples
+    --------
+    >>> pair_ratios([(3, 1), (2, 2)])
+    ((Fraction(1, 1), Fraction(3, 2)), (Fraction(2, 1), Fraction(1, 1)))
+    """
+    listed = list(rows)
+    return tuple(tuple(max_ratio(row, other).factor for other in listed) for row in listed)
 
 
 class MaxRatio(NamedTuple):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, max_ratio
+from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, pair_ratios
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
@@ -118,12 +118,10 @@ def sensitive_attribute_leakage(
         for column in channel.columns()
     ]
     columns = [column for column in columns if any(column)]
-    rows = list(zip(*columns, strict=True))
-    ratios = tuple(tuple(max_ratio(row, other).factor for other in rows) for row in rows)
     lifts = [q / _dot(masses, column) for column in columns for q in column]
     prior = Prior([sum(entries, Fraction(0)) for entries in zip(*distribution, strict=True)])
     return SensitiveAttributeLeakage(
-        ratios=ratios,
+        ratios=pair_ratios(zip(*columns, strict=True)),
         least=min(lifts),
         most=max(lifts),
         data_ldp=LDP(1).leakage(channel),

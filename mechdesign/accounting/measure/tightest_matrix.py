@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.measure.max_ratio import log_above, max_ratio
+from mechdesign.accounting.measure.max_ratio import log_above, pair_ratios
 from mechdesign.channel import BITS, Channel, as_channel
 
 __all__ = ["tightest_matrix"]
@@ -46,7 +46,8 @@ def tightest_matrix(channel: Channel) -> FloatArray:
     [[0.0, 0.693147], [inf, 0.0]]
     """
     if as_channel(channel).bits > BITS:
-        return _one_by_one(channel)
+        ratios = pair_ratios(channel.numerators.tolist())  # integers beyond 64 bits
+        return np.array([[log_above(ratio) for ratio in row] for row in ratios])
     numerators = np.ascontiguousarray(channel.numerators)
     k, m = numerators.shape
     with np.errstate(divide="ignore"):
@@ -64,9 +65,3 @@ def tightest_matrix(channel: Channel) -> FloatArray:
     positive = (numerators > 0).astype(np.float32)
     matrix[positive @ (1 - positive).T > 0] = math.inf
     return matrix
-
-
-def _one_by_one(channel: Channel) -> FloatArray:
-    """Compare integers beyond 64 bits, as those of products of channels."""
-    rows = channel.numerators.tolist()
-    return np.array([[log_above(max_ratio(row, other).factor) for other in rows] for row in rows])

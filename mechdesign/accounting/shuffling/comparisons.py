@@ -112,7 +112,11 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
     if isinstance(channel, Mechanism):
         merged = channel.merged_reports()
         if merged is None:
-            _check_listable(channel)
+            size = len(channel.inputs) * channel.n_outputs
+            if size > MOST_LISTED:
+                expected = "a mechanism alike at every pair of inputs, or of at most "
+                expected += f"{MOST_LISTED} entries"
+                raise UnsupportedError("channel", expected, f"about 2**{math.log2(size):.0f}")
             return _of_channel(channel.dense())
         labels = [channel.inputs.labels[x] for x in merged.inputs[: len(merged.rows)]]
         pairs = np.array(merged.pairs)
@@ -127,13 +131,6 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
 
 MOST_LISTED = 1 << 20
 """Entries of a matrix that is listed for a mechanism, at most."""
-
-
-def _check_listable(mechanism: Mechanism) -> None:
-    size = len(mechanism.inputs) * mechanism.n_outputs
-    if size > MOST_LISTED:
-        expected = f"a mechanism alike at every pair of inputs, or of at most {MOST_LISTED} entries"
-        raise UnsupportedError("channel", expected, f"about 2**{math.log2(size):.0f}")
 
 
 def reports(n: Any) -> int:

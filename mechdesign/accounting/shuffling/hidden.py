@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.shuffling.blankets import odds
 from mechdesign.accounting.shuffling.comparisons import SLACK, Comparison
-from mechdesign.accounting.shuffling.crossings import COARSE
+from mechdesign.accounting.shuffling.crossings import COARSE, bisected
 from mechdesign.accounting.shuffling.lattice_sums import LARGEST, Part, log_moments, positive_part
 
 __all__ = ["Hidden"]
@@ -136,7 +135,8 @@ class Hidden:
             if not rest:
                 return False
             share = -(-rest // len(kinds))  # one of the inputs is held by so many at least
-            left += [(more, rest - share) for more in _one_more(known, share)]
+            units = np.eye(len(kinds), dtype=np.int64)
+            left += [(known + share * unit, rest - share) for unit in units]
         return False
 
     def _by_moments(self, parts: list[Part], kinds: list[Part], rest: int) -> float:
@@ -155,13 +155,6 @@ class Hidden:
         return self._tail + scale * math.exp(min(best, 700.0)) * (1 + 1e-6)
 
 
-def _one_more(known: np.ndarray, share: int) -> Iterator[np.ndarray]:
-    for kind in range(len(known)):
-        more = known.copy()
-        more[kind] += share
-        yield more
-
-
 def _kinds(comparison: Comparison, pair: int) -> FloatArray:
     """Return the rows of all inputs; of rows almost equal up to the order of reports, one."""
     both = comparison.rows[comparison.pairs[pair]]
@@ -178,7 +171,6 @@ def _few(n: int, share: float, tail: float) -> tuple[int, float]:
 
     Pr(M <= a n) <= e**(-n D(a, share)) for a below the share, D the divergence (Chernoff).
     """
-    low, high = 0, math.floor(n * share)
 
     def bound(m: int) -> float:
         a = (m - 1) / n
@@ -186,7 +178,5 @@ def _few(n: int, share: float, tail: float) -> tuple[int, float]:
         apart += (1 - a) * math.log((1 - a) / (1 - share)) if share < 1 else math.inf
         return math.exp(-n * apart * (1 - 1e-9) + 1e-9)
 
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if bound(middle) <= tail else (low, middle)
-    return low, (bound(low) if low else 0.0)
+    m, _ = bisected(lambda m: bound(m) <= tail, 0, math.floor(n * share), 1)
+    return m, (bound(m) if m else 0.0)

@@ -22,16 +22,10 @@ from mechdesign.kernel.rounding.priors import Products, Rectangles
 from mechdesign.prior import SUM_TOLERANCE, exact_numbers
 from mechdesign.resources import check_size
 
-__all__ = ["PlaneHistogram", "PlaneMixture", "PlaneSamples", "PointLaw", "ProductLaw", "uniform_on"]
+__all__ = ["PlaneHistogram", "PlaneMixture", "PlaneSamples", "ProductLaw", "uniform_on"]
 
 
-class PointLaw(Law):
-    """The law of a point."""
-
-    dimension = 2
-
-
-class PlaneMixture(PointLaw):
+class PlaneMixture(Law):
     """A mixture of laws whose coordinates are independent.
 
     Parameters
@@ -54,7 +48,7 @@ class PlaneMixture(PointLaw):
     'parts'
     """
 
-    name = "parts"
+    name, dimension = "parts", 2
 
     def __init__(self, weights: Iterable[Exact], parts: Iterable[Sequence[NumberLaw]]) -> None:
         given = exact_numbers(weights, "weights")
@@ -182,7 +176,7 @@ class PlaneHistogram(PlaneMixture):
         return {"histogram": {"edges": edges, "masses": rows}}
 
 
-class PlaneSamples(PointLaw):
+class PlaneSamples(Law):
     """The empirical law of some points, with equal masses.
 
     Parameters
@@ -201,7 +195,7 @@ class PlaneSamples(PointLaw):
     PlaneSamples(2)
     """
 
-    name = "samples"
+    name, dimension = "samples", 2
 
     def __init__(self, points: Iterable[Sequence[Any]]) -> None:
         given = listed(points, "samples", "a list of points")
@@ -266,9 +260,7 @@ def _pair(given: Any, key: str) -> tuple[NumberLaw, NumberLaw]:
 
 def uniform_on(box: Box) -> ProductLaw:
     """Return the uniform law of a box."""
-    first, second = (Histogram([*_ends(side)], [1]) for side in box.sides)
+    first, second = (
+        Histogram([low, high], [1]) for low, high in zip(box.low, box.high, strict=True)
+    )
     return ProductLaw(first, second)
-
-
-def _ends(side: Interval) -> tuple[Fraction, Fraction]:
-    return Fraction(side.low), Fraction(side.high)

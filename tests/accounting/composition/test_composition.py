@@ -32,10 +32,10 @@ from mechdesign.accounting.composition.formulas import (
 from mechdesign.accounting.composition.products import (
     adaptive,
     max_ratio_columns,
-    pair_ratios,
     product,
 )
 from mechdesign.accounting.composition.sequences import compose_sequence
+from mechdesign.accounting.measure.max_ratio import pair_ratios
 from mechdesign.accounting.measure.privacy_profile import privacy_profile
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import DifferentialIdentifiability
@@ -228,9 +228,9 @@ def test_adaptive_releases_add_their_matrices(data: st.DataObject) -> None:
     seconds = [data.draw(channels(k, least=1, most_outputs=3)) for _ in first.outputs]
     both = adaptive(first, seconds)
     for x, z in itertools.permutations(range(k), 2):
-        own = pair_ratios(first)[x][z]
-        worst = max(pair_ratios(second)[x][z] for second in seconds)
-        assert pair_ratios(both)[x][z] <= own * worst
+        own = pair_ratios(first.numerators.tolist())[x][z]
+        worst = max(pair_ratios(second.numerators.tolist())[x][z] for second in seconds)
+        assert pair_ratios(both.numerators.tolist())[x][z] <= own * worst
     entry = both.probability(both.inputs.labels[0], 0)
     assert entry == first.probability(0, 0) * seconds[0].probability(0, 0)
 
@@ -240,9 +240,11 @@ def test_an_adversary_who_adapts_attains_the_sum() -> None:
     ask = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"], ["1/4", "3/4"]])
     against = Channel.from_matrix([["3/4", "1/4"], ["3/4", "1/4"], ["1/4", "3/4"]])
     both = adaptive(ask, [ask, against])
-    assert pair_ratios(both)[0][1] == 9  # by two answers "1st" of the same question
-    assert pair_ratios(both)[1][2] == 3
-    assert pair_ratios(both)[2][0] == 9  # by the other question
+    assert (
+        pair_ratios(both.numerators.tolist())[0][1] == 9
+    )  # by two answers "1st" of the same question
+    assert pair_ratios(both.numerators.tolist())[1][2] == 3
+    assert pair_ratios(both.numerators.tolist())[2][0] == 9  # by the other question
     assert LDP(math.log(9) + 1e-12).holds(both)
     assert not LDP(math.log(9) - 1e-9).holds(both)
     with pytest.raises(InputError, match="2 channels, one for each output"):
