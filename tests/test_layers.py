@@ -66,7 +66,6 @@ AT_HOME: dict[str, set[str]] = {
     "cryptography": {"sampling"},
     "pyarrow": {"collection"},
     "sklearn": {"collection", "continuous"},
-    "dp_accounting": {"accounting"},
     "tqdm": {"accounting", "cli", "collection", "designs", "estimation", "sweeps"},
 }
 """Where a package may be named; none means nowhere."""
@@ -74,7 +73,6 @@ AT_HOME: dict[str, set[str]] = {
 ON_DEMAND = {
     "cryptography",
     "cvxpy",
-    "dp_accounting",
     "joblib",
     "matplotlib",
     "pandas",

@@ -1,4 +1,4 @@
-"""The delta of many releases at an epsilon, by privacy loss distributions."""
+"""The delta of many releases at an epsilon, by the law of their privacy loss."""
 
 from __future__ import annotations
 
@@ -6,29 +6,33 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
+import numpy as np
+
 from mechdesign.accounting.composition.products import same_inputs
 from mechdesign.accounting.continuous.arguments import positive
 from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.accounting.shuffling.lattice_sums import Part, is_spread, saddle_point, sum_law
 from mechdesign.channel import Channel
-from mechdesign.errors import UnsupportedError
 from mechdesign.exact import Exact
 from mechdesign.notions.base import budget
 
 __all__ = ["approximate_delta"]
 
-LEAST_SHARED = 1e-12
-"""What reports that two inputs share have of the mass, where tails of it are dropped."""
+SLACK = 1e-14
+"""The relative error of a probability, of a logarithm and of a product, with some to spare."""
+
+LARGEST_TILT = 600.0
 
 
 def approximate_delta(
     channels: Iterable[Channel], epsilon: Exact, *, interval: float = 1e-4
 ) -> tuple[float, float]:
-    """Return bounds on the least delta of independent releases, by the package dp-accounting.
+    """Return bounds on the least delta of independent releases, in floating point.
 
     That is the delta of ``privacy_profile(product(channels), [epsilon])``. For each pair of inputs
     the privacy loss of every channel is rounded to a lattice, up for the one bound and down for the
-    other, and added up by convolutions. The cost does not depend on the number of outputs of the
-    product, so it serves where that is too large.
+    other, and added up by a Fourier transform whose errors are bounded. The cost does not depend on
+    the number of outputs of the product, so it serves where that is too large.
 
     Parameters
     ----------
@@ -43,61 +47,69 @@ def approximate_delta(
     Returns
     -------
     tuple of float
-        Below and above, in floating point.
+        Below and above.
 
     Raises
     ------
     InputError
         If the channels do not fit or the interval is not positive.
-    UnsupportedError
-        If the package is not installed (extra ``accounting``).
 
     Notes
     -----
     Source: Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022 (privacy loss distributions).
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> [round(delta, 4) for delta in approximate_delta([warner] * 100, 60)]
+    [0.2683, 0.2685]
     """
-    listed = same_inputs(channels)
+    uses = Counter(same_inputs(channels))
     width, exact = positive(interval, "interval"), budget(epsilon)
     most, least = float_above(exact), -float_above(-exact)
-    inputs = range(len(listed[0].inputs))
+    inputs = range(len(next(iter(uses)).inputs))
     pairs = [(x, other) for x in inputs for other in inputs if x != other]
-    if not pairs:  # there is no other input to compare with
-        return 0.0, 0.0
-    below = max(_pair_delta(listed, pair, most, width, False) for pair in pairs)
-    above = max(_pair_delta(listed, pair, least, width, True) for pair in pairs)
-    return below, above
+    below = max((_pair_delta(uses, *pair, most, width, up=False) for pair in pairs), default=0.0)
+    above = max((_pair_delta(uses, *pair, least, width, up=True) for pair in pairs), default=0.0)
+    return min(below, above), above
 
 
 def _pair_delta(
-    channels: list[Channel],
-    pair: tuple[int, int],
-    epsilon: float,
-    interval: float,
-    pessimistic: bool,
+    uses: Counter[Channel], x: int, other: int, epsilon: float, width: float, *, up: bool
 ) -> float:
-    """Return a bound on Sum_y (Q(y|x) - e**epsilon Q(y|x'))_+ for one pair."""
-    try:
-        from dp_accounting.pld import privacy_loss_distribution
-    except ImportError:
-        expected = 'the package dp-accounting, as in `pip install -e ".[accounting]"`'
-        raise UnsupportedError("approximate_delta", expected, "it is not installed") from None
-    total = None
-    for channel, uses in Counter(channels).items():
-        own, other = (
-            {y: math.log(entry) for y, entry in enumerate(channel.matrix[x].tolist()) if entry}
-            for x in pair
-        )
-        if own.keys().isdisjoint(other):  # one report tells the two apart
+    """Return a bound on E[(1 - e**(epsilon - L))_+], L the sum of ln(Q(y|x) / Q(y|other)).
+
+    Reports that the other input never gives have an infinite loss, and are told in the clear.
+    """
+    side, parts, hidden = (1 if up else -1), [], 0.0
+    for channel, n in uses.items():
+        own, rival = channel.matrix[x], channel.matrix[other]
+        clear = own[rival == 0 if up else channel.numerators[other] == 0]
+        told = float(clear.sum()) * (1 + side * SLACK * len(own))
+        if told >= 1 or not (shared := (own > 0) & (rival > 0)).any():
             return 1.0
-        loss = privacy_loss_distribution.from_two_probability_mass_functions(
-            log_probability_mass_function_lower=other,
-            log_probability_mass_function_upper=own,
-            pessimistic_estimate=pessimistic,
-            value_discretization_interval=interval,
-        )
-        # the package drops tails of 1e-15, and fails where nothing else is finite
-        shared = math.fsum(math.exp(own[y]) for y in own.keys() & other.keys())
-        dropped = 1e-15 if shared**uses > LEAST_SHARED else 0.0
-        part = loss if uses == 1 else loss.self_compose(uses, dropped)
-        total = part if total is None else total.compose(part)
-    return 0.0 if total is None else float(total.get_delta_for_epsilon(epsilon))
+        hidden += n * math.log1p(-told)
+        losses = np.log(own[shared] / rival[shared])
+        losses += side * SLACK * (1 + np.abs(losses))
+        steps = losses / width * (1 + side * np.sign(losses) * SLACK)
+        parts.append(Part(np.ceil(steps) if up else np.floor(steps), own[shared], n))
+    told = max(-math.expm1(hidden) * (1 + side * SLACK), 0.0)
+    goal = epsilon / width
+    moved = [part._replace(values=part.values - goal / sum(uses.values())) for part in parts]
+    steps = np.concatenate([part.values for part in moved])
+    tilt = saddle_point(moved) if is_spread(steps) else 0.0
+    largest = max(float(np.abs(part.values).max()) for part in parts)
+    law = sum_law(parts, min(tilt, LARGEST_TILT / max(1.0, largest)))
+    first = math.floor(goal * (1 - SLACK)) + 1
+    places = np.arange(max(first, law.low), law.high + 1)
+    losses = places * width * (1 + side * SLACK) - epsilon
+    gains = np.maximum(-np.expm1(-losses), 0) * np.exp(-law.theta * (places - law.center))
+    masses = law.masses[len(law.masses) - len(places) :]
+    inside = float(gains @ np.maximum(masses + side * law.pointwise, 0))
+    if up:
+        tails = zip(law.outside, (first, max(first, law.high)), strict=True)
+        inside += sum(tail * math.exp(-law.theta * (start - law.center)) for tail, start in tails)
+    else:  # the tails are wrapped into the window
+        inside = max(inside - sum(law.outside) * float(gains.max(initial=0.0)), 0.0)
+    inside *= math.exp(law.log_scale) * (1 + side * (law.relative + 1e-9))
+    return min(max(told + inside, 0.0), 1.0)

@@ -313,14 +313,31 @@ WARNER_4 = Channel.from_matrix(
 )
 
 
-def test_an_independent_accountant_agrees_on_delta() -> None:
-    pytest.importorskip("dp_accounting")
-    for listed in ([WARNER_4] * 2, [WARNER_4] * 6, [best(SKEWED, 1), WARNER_4, WARNER_4]):
-        for epsilon in (0.25, 1.0, 2.5):
-            below, above = approximate_delta(listed, epsilon, interval=1e-3)
-            exact = privacy_profile(product(listed), [epsilon]).ldp[0]
-            assert below - 1e-10 <= exact <= above + 1e-10
-            assert above - below < 1e-3 * (len(listed) + 1)
+MANGAT = Channel.from_matrix([["1", "0"], ["1/2", "1/2"]])
+RARE = Channel.from_matrix([["999999/1000000", "1/1000000"], ["1/2", "1/2"]])
+CONSTANT = Channel.from_matrix([["1/3", "2/3"], ["1/3", "2/3"]])
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        [WARNER_4] * 2,
+        [WARNER_4] * 6,
+        [best(SKEWED, 1), WARNER_4, WARNER_4],
+        *([channel] * n for channel in (MANGAT, RARE, CONSTANT) for n in (1, 2, 7)),
+    ],
+)
+def test_bounds_on_delta_hold_the_exact_one(listed: list[Channel]) -> None:
+    """They are apart by what an epsilon is worth that is uncertain by a step for each release."""
+    together, step = product(listed), Fraction(1, 1000)
+    for epsilon in map(Fraction, ("0", "1/100", "1/4", "1", "5/2", "10", "40")):
+        below, above = approximate_delta(listed, epsilon, interval=step)
+        far = len(listed) * step * Fraction(101, 100)
+        exact, least = privacy_profile(together, [epsilon, epsilon + far]).ldp
+        assert least * (1 - Fraction(1, 10**6)) - Fraction(1, 10**12) <= below <= exact <= above
+        if epsilon > far:
+            most = privacy_profile(together, [epsilon - far]).ldp[0]
+            assert above <= most * (1 + Fraction(1, 10**6)) + Fraction(1, 10**12)
 
 
 # --- what it says, and refuses ------------------------------------------------------------------
