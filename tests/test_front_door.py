@@ -209,7 +209,6 @@ def shown_things() -> list[Any]:
         md.accounting.compose([solution.channel] * 2, problem.prior),
         md.accounting.relations(md.LIP(1), problem.prior),
         md.accounting.privacy_profile(solution.channel, [0, 1], problem.prior),
-        md.accounting.robustness(inputs, [40, 60], 1, md.HammingLoss()),
         md.accounting.sensitive_attribute_leakage([[0.4, 0.2], [0, 0.4]], solution.channel),
         md.accounting.prior_mismatch(solution.channel, problem.prior, md.Prior([0.5, 0.5])),
     ]

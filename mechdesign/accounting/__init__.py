@@ -57,10 +57,8 @@ from mechdesign.accounting.measure.sensitive_attribute import (
 )
 from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
 from mechdesign.accounting.priors.estimated_priors import (
-    Robustness,
     prior_ball,
     robust_problem,
-    robustness,
     sample_radius,
 )
 from mechdesign.accounting.priors.prior_mismatch import (
@@ -99,7 +97,6 @@ __all__ = [
     "PriorMismatch",
     "PrivacyProfile",
     "Relations",
-    "Robustness",
     "SamplingMechanism",
     "SensitiveAttributeLeakage",
     "Shuffled",
@@ -137,7 +134,6 @@ __all__ = [
     "product",
     "relations",
     "robust_problem",
-    "robustness",
     "sample_radius",
     "sensitive_attribute_channel",
     "sensitive_attribute_leakage",

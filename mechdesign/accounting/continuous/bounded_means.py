@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from mechdesign.accounting.continuous.arguments import finite, limited
-from mechdesign.errors import InputError, listed, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
 from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm
 
@@ -82,38 +81,14 @@ class BoundedMechanism(ABC):
         InputError
             If it is outside of the interval.
         """
-        return self.loss_enclosure(self._input(x)).ends
+        number, (low, high) = finite(x, "x"), self.interval
+        if not low <= number <= high:
+            raise InputError("x", f"a number from {low:g} to {high:g}", shown(x))
+        return self.loss_enclosure(Fraction(number)).ends
 
     def worst_loss(self) -> Bounds:
         """Return bounds on the largest expected loss over all inputs."""
         return Bounds.largest(self.loss(x) for x in self.worst_inputs)
-
-    def mean_loss(self, points: Iterable[Any], weights: Iterable[Any]) -> Bounds:
-        """Return bounds on the loss averaged over a law of finitely many inputs.
-
-        Parameters
-        ----------
-        points, weights
-            ``(n,)`` inputs and their probabilities, as floats.
-
-        Raises
-        ------
-        InputError
-            If these are not equally many, or a point is outside of the interval.
-        """
-        given = [self._input(x) for x in listed(points, "points", "a list of numbers")]
-        shares = [finite(w, "weights") for w in listed(weights, "weights", "a list of numbers")]
-        if len(given) != len(shares):
-            raise InputError("weights", f"{len(given)} numbers, one for each point", len(shares))
-        pairs = zip(given, shares, strict=True)
-        losses = (self.loss_enclosure(x) * Fraction(share) for x, share in pairs)
-        return sum(losses, Enclosure.of(0)).ends
-
-    def _input(self, x: float) -> Fraction:
-        number, (low, high) = finite(x, "x"), self.interval
-        if not low <= number <= high:
-            raise InputError("x", f"a number from {low:g} to {high:g}", shown(x))
-        return Fraction(number)
 
     def _exp(self, factor: Fraction | int) -> Enclosure:
         """Return e**(factor epsilon)."""

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.designs.facade import design
-from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, log_upper, sqrt_upper
-from mechdesign.notions import LIP, BoundedPriorLIP
+from mechdesign.notions import BoundedPriorLIP
 from mechdesign.prior import Prior, labeled_numbers
 from mechdesign.prior_sets import PriorBall
 from mechdesign.problem import Problem
-from mechdesign.text import Table, Tabular
 from mechdesign.utilities import Utility
 
-__all__ = ["Robustness", "prior_ball", "robust_problem", "robustness", "sample_radius"]
+__all__ = ["prior_ball", "robust_problem", "sample_radius"]
 
 RADIUS_STEPS = 10**9
 """A radius is rounded up to a whole number of these parts of 1."""
@@ -59,9 +55,10 @@ def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
     >>> float(sample_radius(4, 1000, 0.05))
     0.053079138
     """
-    chance = as_fraction(beta, "beta", expected="a number in (0, 1)")
-    if not 0 < chance < 1:
-        raise InputError("beta", "a number in (0, 1)", shown(beta))
+    expected = "a number in (0, 1)"
+    chance = as_fraction(beta, "beta", expected=expected, above=0)
+    if chance >= 1:
+        raise InputError("beta", expected, shown(beta))
     size, samples = whole_number(size, "size"), whole_number(samples, "samples")
     if size == 1:
         return Fraction(0)
@@ -127,75 +124,14 @@ def robust_problem(
     >>> from mechdesign.utilities import HammingLoss
     >>> robust_problem(["yes", "no"], [20, 80], 1, HammingLoss())
     Problem(2 inputs, BoundedPriorLIP(...), HammingLoss())
+
+    What it costs not to trust the estimate is the difference to the design for ``LIP(epsilon)`` at
+    ``problem.prior``.
     """
     inputs = Domain.of(domain)
     prior, _ = _empirical(counts)
     notion = BoundedPriorLIP(epsilon, prior_ball(counts, beta))
     return Problem(inputs, notion, utility, prior=prior, outputs=outputs)
-
-
-@dataclass(frozen=True, repr=False)
-class Robustness(Tabular):
-    """What it costs not to trust an estimated prior.
-
-    Attributes
-    ----------
-    robust
-        The best channel that is private for the whole ball.
-    trusting
-        The best channel that is private at the empirical prior.
-    """
-
-    robust: Solution
-    trusting: Solution
-
-    @property
-    def cost(self) -> float:
-        """How much worse the robust channel does at the empirical prior."""
-        return abs(float(self.robust.value) - float(self.trusting.value))
-
-    @property
-    def excess(self) -> float:
-        """By how much the trusting channel exceeds its budget at the worst prior of the ball."""
-        notion = self.robust.problem.privacy[0]
-        epsilon = self.trusting.problem.privacy[0].leakage(
-            self.trusting.channel, self.trusting.problem.prior
-        )
-        return max(0.0, notion.leakage(self.trusting.channel) - epsilon)
-
-    def _table(self) -> Table:
-        notion = self.robust.problem.privacy[0]
-        head = ("design", "value", "LIP at the estimate", "LIP in the ball")
-        rows = []
-        for name, solution in (("robust", self.robust), ("trusting", self.trusting)):
-            at = LIP(1).leakage(solution.channel, solution.problem.prior)
-            worst = notion.leakage(solution.channel)
-            rows.append((name, f"{float(solution.value):.6f}", f"{at:.6f}", f"{worst:.6f}"))
-        return Table(head, rows, "<>>>")
-
-
-def robustness(
-    domain: Domain | Iterable[Any],
-    counts: Iterable[Any],
-    epsilon: Exact,
-    utility: Utility,
-    *,
-    beta: Exact = "0.05",
-    outputs: Iterable[Any] | None = None,
-) -> Robustness:
-    """Design with the ball and without, and return both; parameters as :func:`robust_problem`.
-
-    Examples
-    --------
-    >>> from mechdesign.utilities import PosteriorMeanSquaredError
-    >>> robustness(["yes", "no"], [200, 800], 1, PosteriorMeanSquaredError(histogram=True))
-    design        value  LIP at the estimate  LIP in the ball
-    robust     0.245641             0.967264         1.000000
-    trusting   0.233107             1.000000         1.096779
-    """
-    robust = robust_problem(domain, counts, epsilon, utility, beta=beta, outputs=outputs)
-    trusting = Problem(robust.domain, LIP(epsilon), utility, prior=robust.prior, outputs=outputs)
-    return Robustness(design(robust), design(trusting))
 
 
 def _empirical(counts: Any) -> tuple[Prior, int]:

@@ -100,13 +100,6 @@ def test_the_worst_input_is_the_worst(kind: type) -> None:
         assert all(made.loss(x).low <= worst for x in np.linspace(*made.interval, 81))
 
 
-def test_the_mean_loss_is_the_mean_of_the_losses() -> None:
-    made = PiecewiseMechanism(1)
-    found = made.mean_loss([-1, 0, 0.5], [0.2, 0.5, 0.3])
-    exact = 0.2 * made.loss(-1).low + 0.5 * made.loss(0).low + 0.3 * made.loss(0.5).low
-    assert found.low == pytest.approx(exact)
-
-
 @pytest.mark.parametrize("epsilon", [1, 2, 4])
 def test_the_best_piecewise_mechanism_is_above_the_certified_optimum(epsilon: float) -> None:
     """Inputs and reports on 21 points: a relaxation of the inputs, within h/2 of the minimax."""
@@ -128,7 +121,6 @@ def test_the_best_piecewise_mechanism_is_above_the_certified_optimum(epsilon: fl
         (lambda: HybridMechanism(math.inf), "epsilon"),
         (lambda: PiecewiseMechanism(1).loss(1.5), "x"),
         (lambda: OptimalPiecewiseMechanism(1).loss(-0.1), "x"),
-        (lambda: DuchiMechanism(1).mean_loss([0], [0.5, 0.5]), "weights"),
     ],
 )
 def test_bad_input_gets_a_line(call: object, key: str) -> None:
