@@ -85,9 +85,16 @@ UNTOUCHED = {
     "_words",
     "refused",
     "_size",
+    "size",
+    "count",
+    "bounded",
+    "_counts",
 }
-"""Functions that decide neither a bound nor privacy: words, what is written; work is left out by
-the name."""
+"""Functions that decide neither a bound nor privacy: words, what is written, how much work there
+is; those with ``steps`` in their name are left out too."""
+
+WORK = {"limited", "check_size", "take", "Steps"}
+"""Functions that compare work with what is allowed."""
 
 TRUSTED = {"__init__.py", "schema.py"}
 """Files without mathematics."""
@@ -201,6 +208,15 @@ def _refuses(node: ast.AST) -> bool:
     return isinstance(called, ast.Name) and called.id in ("need", "distribution")
 
 
+def _is_work(node: ast.AST) -> bool:
+    """Return whether a node adds to steps, or compares work with what is allowed."""
+    if isinstance(node, ast.AugAssign | ast.Assign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return getattr(target, "attr", "") == "steps"
+    called = node.func if isinstance(node, ast.Call) else None
+    return getattr(called, "id", getattr(called, "attr", "")) in WORK
+
+
 def mutants_of(path: Path) -> Iterator[Mutant]:
     """Yield every mutant of a file; a few of them cannot be compiled."""
     source = path.read_text()
@@ -248,7 +264,7 @@ def _deciding(node: ast.AST, function: str) -> Iterator[tuple[str, ast.AST]]:
                 target = child.targets[0]
                 if isinstance(target, ast.Name) and target.id == "__all__":
                     continue
-            if isinstance(child, ast.JoinedStr):
+            if isinstance(child, ast.JoinedStr) or _is_work(child):
                 continue
             if isinstance(child, ast.keyword) and child.arg == "strict":
                 continue

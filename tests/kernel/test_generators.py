@@ -5,12 +5,17 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import product
+from math import dist, exp
+from operator import mul
 from typing import Any
 
 import pytest
 
+from mechdesign.exact import exp_lower
+from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import (
     Ball,
+    Block,
     Box,
     Constant,
     Distance,
@@ -23,6 +28,8 @@ from mechdesign.kernel.generators import (
     Ratio,
     Rows,
 )
+from mechdesign.kernel.generators.base import Row
+from mechdesign.kernel.packed import Places, Weights
 from tests.kernel.draws import refused
 
 K = 4
@@ -61,7 +68,7 @@ def test_a_test_is_that_of_all_rows(part: Generator) -> None:
     test = part.test(K)
     rows = [part.row(key, K, up=False).net(weak=False) for key in part.keys(K)]
     for _ in range(2000):
-        q = [rng.randrange(1, 13) for _ in range(K)]
+        q = [rng.choice((0, *range(1, 13), *range(1, 13))) for _ in range(K)]
         broken = [sum(v * q[x] for x, v in net.items()) > 0 for net in rows]
         assert (test(q) is not None) == any(broken)
         if (key := test(q)) is not None and not isinstance(part, Latent):
@@ -69,6 +76,74 @@ def test_a_test_is_that_of_all_rows(part: Generator) -> None:
             assert sum(v * q[x] for x, v in net.items()) > 0
         answers.add(any(broken))
     assert answers == {True, False}
+
+
+@pytest.mark.parametrize("part", GENERATORS)
+def test_multipliers_add_their_rows_to_the_cost(part: Generator) -> None:
+    """A cost is at most the weighted sum of the rows, and less by some units only."""
+    rng = random.Random(3)
+    of_secret = isinstance(part, Latent)
+    inner, size = (part.inner, len(P[:2])) if isinstance(part, Latent) else (part, K)
+    keys = list(inner.keys(size))
+    for side in {side for side, _, _ in keys}:
+        drawn = [(rng.randrange(2), key, Fraction(rng.randrange(1, 9), 8)) for key in keys]
+        drawn = [entry for entry in drawn if entry[1][0] == side]
+        node, rows, weight = zip(*drawn, strict=True)
+        block = Block(
+            "cone",
+            0,
+            Places(node),
+            Places(x for _, x, _ in rows),
+            Weights(weight),
+            Places(other for _, _, other in rows),
+            side,
+        )
+        found = [[0] * K, [0] * K]
+        part.add(block, found)
+        wanted = [[Fraction(0)] * size, [Fraction(0)] * size]
+        for n, key, w in drawn:
+            for x, v in inner.row(key, size, up=True).net(weak=True, bits=400).items():
+                wanted[n][x] += w * v
+        if of_secret:
+            wanted = [[sum(map(mul, c, column)) for column in zip(P, P[::-1])] for c in wanted]
+        for cost, true in zip(found, wanted, strict=True):
+            for a, b in zip(cost, true, strict=True):
+                assert b * UNIT - 50 - UNIT // 10**40 <= a <= b * UNIT + UNIT // 10**40
+
+
+@pytest.mark.parametrize("name", ["manhattan", "euclidean"])
+@pytest.mark.parametrize("sides", [(3, 4), (4, 3), (1, 5), (5, 1)])
+def test_the_pairs_that_a_grid_checks_imply_all_pairs(name: Any, sides: tuple[int, int]) -> None:
+    """A private column with one entry changed is refused if any pair breaks its bound."""
+    points = list(product(range(sides[0]), range(sides[1])))
+    part = Ratio(Distance(HALF, name, tuple(tuple(map(Fraction, p)) for p in points)))
+    test, rng, answers = part.test(len(points)), random.Random(0), set()
+    norm = dist if name == "euclidean" else lambda a, b: float(abs(a[0] - b[0]) + abs(a[1] - b[1]))
+    for _ in range(300):
+        center, changed = rng.choice(points), rng.randrange(len(points))
+        sign = rng.choice((-0.499, 0.0, 0.25, 0.499))
+        logs = [sign * norm(point, center) for point in points]
+        logs[changed] += rng.choice((-1, 1)) * rng.choice((0.0, 0.3, 0.8))
+        broken = any(
+            a - b > norm(x, z) / 2
+            for x, a in zip(points, logs, strict=True)
+            for z, b in zip(points, logs, strict=True)
+        )
+        assert (test([int(1e9 * exp(v)) for v in logs]) is not None) == broken
+        answers.add(broken)
+    assert answers == {True, False}
+
+
+@pytest.mark.parametrize("priors", [Ball(P, HALF), Box((Fraction(0),) * K, (HALF,) * K)])
+def test_a_row_of_a_set_of_priors_is_named_by_its_input_alone(priors: Any) -> None:
+    for side, q in (("upper", [9, 1, 1, 1]), ("lower", [9, 9, 9, 1])):
+        found = Lift(None, HALF / 9, priors) if side == "upper" else Lift(HALF / 9, None, priors)
+        assert found.test(K)(q) == (side, q.index(9 if side == "upper" else 1), 0)
+
+
+def test_a_column_is_checked_against_a_factor_rounded_down() -> None:
+    row = Row({0: ONE}, ONE, {1: ONE})
+    assert row.stricter(bits=10_000)[1] == -exp_lower(ONE)
 
 
 @pytest.mark.parametrize("part", GENERATORS)

@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from math import log
+from operator import mul
+from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 
 from mechdesign.errors import LimitError
+from mechdesign.kernel import risk
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.documents import parse
-from mechdesign.kernel.gains import Squares, units
-from mechdesign.kernel.generators import Block, ListedRow
+from mechdesign.kernel.gains import Entropy, Squares, units
+from mechdesign.kernel.generators import Block, Distance, ListedRow, Ratio
+from mechdesign.kernel.laws.base import WHOLE
+from mechdesign.kernel.laws.ratios import OptimizedUnaryEncoding
 from mechdesign.kernel.limits import Gauge
-from mechdesign.kernel.packed import Places, Weights
+from mechdesign.kernel.losses import DistanceLosses, HammingLosses
+from mechdesign.kernel.names.domains import Domain, Inputs
+from mechdesign.kernel.names.ratios import Block as Blocks, ContextAware
+from mechdesign.kernel.names.sums import AttackError, MutualInformation
+from mechdesign.kernel.objectives import Loss, Risk
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources.base import Found
+from mechdesign.kernel.packed import (
+    Numbers,
+    Places,
+    Weights,
+    denominator_bits,
+    packed,
+    unpacked,
+)
 from mechdesign.kernel.proof import Program, safe_bound
+from mechdesign.kernel.relaxations import Tiles
+from mechdesign.kernel.schema import Whole
 from mechdesign.kernel.statement import Statement
+from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
-from tests.kernel.draws import Plain, refused
+from tests.kernel.draws import Plain, gained, refused
+from tests.kernel.oracles.test_rays import Given
+from tests.kernel.test_verify import ACCURACY, NUMERIC, checked
 
 ONE, ZERO = Fraction(1), Fraction(0)
 
@@ -61,3 +88,199 @@ def test_a_weighted_sum_of_squares_has_all_denominators() -> None:
 def test_tables_are_counted_beside_lists() -> None:
     with allow(lists=5), pytest.raises(LimitError, match="7"):
         parse("[{}, {}, {}, {}, {}, {}]")
+
+
+K3 = (ONE / 2, ONE / 3, ONE / 6)
+
+
+def test_an_entropy_is_enclosed_and_is_a_sum_over_inputs() -> None:
+    """g(q) = t Sum_x h_x(q_x / t) with t = p . q, and g is irrational."""
+    gain, q = Entropy.of_inputs(K3), (2, 3, 7)
+    low, high = gain(q, up=False), gain(q, up=True)
+    t = sum(map(mul, K3, q))
+    assert low < high < low + Fraction(1, 10**30)
+    assert float(high) == pytest.approx(
+        sum(float(p) * v * log(v / t) for p, v in zip(K3, q, strict=True))
+    )
+    whole = sum(t * gain.split(x)(v / t) for x, v in enumerate(q))
+    assert high * UNIT <= whole <= (high + Fraction(1, 10**30)) * UNIT
+
+
+def test_a_gain_with_two_entries_in_a_vector_is_not_split() -> None:
+    mixed = ((ONE / 2, ONE / 2, ZERO), (ZERO, ZERO, ONE))
+    for gain in (Squares(mixed, K3), Entropy(mixed, (ONE, ONE), K3)):
+        with refused("not a sum over inputs"):
+            gain.split(0)
+
+
+def test_a_claim_of_a_source_is_paid_for() -> None:
+    """Prices fall by what the source claims that other rays may need: 2/3 for a weight of 1."""
+    source = Given(Found([[1, 1, 1]], claim=(2, 3)))
+    statement = Statement(3, (), (), gained(3, p=K3))
+    prices = [-(1 << 200)] * 3
+    safe = Rays(source).gain(statement, Squares(units(K3), K3), prices)
+    for u, v, p in zip(prices, safe, K3, strict=True):
+        assert u - v == pytest.approx(2 / 3 * float(p * 6), rel=0, abs=1)
+
+
+def test_prices_of_rays_are_not_saved_by_a_claim_of_nothing() -> None:
+    """The dearer of the claim and the rays decides."""
+    statement, gain = Statement(3, (), (), gained(3, p=K3)), Squares(units(K3), K3)
+    found = [
+        Rays(Given(Found([[1, 1, 1]], claim=claim))).gain(statement, gain, [0, 0, 0])
+        for claim in (None, (-1, 1), (5 * UNIT, 1))
+    ]
+    assert found[0] == found[1]
+    assert all(a > b for a, b in zip(found[0], found[2], strict=True))
+
+
+def test_unary_encoding_that_prefers_zeros_leaks_as_much() -> None:
+    """Of p < q the odds are turned over."""
+    p, q = Fraction(1, 4), Fraction(1, 2)
+    law = OptimizedUnaryEncoding(Whole(1), Whole(1), Whole(WHOLE // 4))
+    assert law.ratios(3).ratio == q * (1 - p) / (p * (1 - q)) == 3
+
+
+def test_only_outputs_that_are_a_grid_of_inputs_have_sides() -> None:
+    points = [(a, b) for a in range(2) for b in range(3)]
+    assert HammingLosses(points, points).grid() == (2, 3)
+    assert HammingLosses(list("abc"), list("abc")).grid() == (1, 3)
+    assert HammingLosses(points, points[::-1]).grid() is None
+    for kind in ("euclidean", "squared"):
+        assert DistanceLosses(points, points, 1, kind).grid() == (2, 3)
+        assert DistanceLosses(points, points[::-1], 1, kind).grid() is None
+    uneven = [(a, b) for a in range(2) for b in (0, 1, 3)]
+    assert DistanceLosses(uneven, uneven, 1, "euclidean").grid() is None
+
+
+def test_an_output_of_points_is_the_number_of_one() -> None:
+    on = Inputs((0, 1), ((ONE,), (2 * ONE,)), spacing=None)
+    assert on.target(1) == (2,)
+    for output in (2, -1, True, (0, 1)):
+        with refused("not the number of a point"):
+            on.target(output)
+
+
+def test_labels_have_coordinates_if_all_are_numbers() -> None:
+    assert Domain(values=(1, 2.5)).inputs().points == ((1,), (Fraction(5, 2),))
+    assert Domain(values=(1, "a")).inputs().points is None
+
+
+def test_blocks_of_rows_and_columns_need_a_grid() -> None:
+    block = Blocks(ONE, block_rows=1, block_columns=1)
+    for on in (Inputs((0, 1)), Inputs(((0, 0), (0, 1)), spacing=None)):
+        with refused("need a grid"):
+            block.generator(on)
+
+
+def test_budgets_and_distances_are_not_negative() -> None:
+    with refused("a budget is below 0"):
+        ContextAware((("inf", -ONE), (ONE, "inf"))).check()
+    on = Inputs((0, 1), prior=(ONE / 2, ONE / 2))
+    for table in ((), ((ONE,),), ((ONE, ZERO), (ONE,)), ((), ()), ((ZERO, -ONE), (ONE, ZERO))):
+        with refused("expected distances >= 0"):
+            AttackError(ONE, table).asked(on)
+
+
+def test_no_information_leaves_inputs_without_mass_free() -> None:
+    on = Inputs((0, 1, 2, 3), prior=(ONE / 2, ZERO, ONE / 2, ZERO))
+    ((part,), _) = MutualInformation(ZERO).asked(on)
+    assert isinstance(part, Ratio)
+    bounded = {(x, z) for x in range(4) for z in range(4) if part.exponents.at(x, z, up=True) == 0}
+    assert bounded == {(0, 2), (2, 0)}
+
+
+@pytest.mark.parametrize("count", [999, 1001])
+def test_packed_numbers_are_as_many_as_stated(count: int) -> None:
+    text = packed(Numbers(n / 3 for n in range(1000)))
+    assert unpacked(text, Numbers) == [n / 3 for n in range(1000)]
+    with refused("more or fewer"):
+        unpacked(text.replace(":1000:", f":{count}:"), Numbers)
+
+
+def test_the_common_denominator_is_of_the_ratios_that_there_are() -> None:
+    assert denominator_bits({"prior": ["1/3", "2/3"]}) == 2
+    assert denominator_bits([]) == 1
+
+
+def test_tiles_are_of_points_row_by_row() -> None:
+    """Sides and steps alone do not make a grid: two points may have changed places."""
+    points = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
+    for order in ([0, 1, 2, 3, 4, 5], [0, 1, 2, 5, 4, 3]):
+        places = tuple(tuple(map(Fraction, points[n])) for n in order)
+        cone = (Ratio(Distance(ONE, "euclidean", places)),)
+        losses = DistanceLosses(points, points, 1, "euclidean")
+        aim = Loss(losses, (ONE / 6,) * 6)
+        if order == sorted(order):
+            assert Tiles((1, 2))(Statement(6, cone, (), aim)).k == 2
+        else:
+            with refused("points of a grid"):
+                Tiles((1, 2))(Statement(6, cone, (), aim))
+
+
+def test_an_inverse_that_is_off_by_more_than_half_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neumann's series bounds the error of an inverse with a residual of at most one half."""
+    columns = [[3, 1], [1, 3]]
+    honest = risk._inverted
+    for share, holds in ((1, True), (Fraction(5, 8), True), (Fraction(2, 5), False)):
+
+        def shrunk(M: list[list[int]], bits: int, share: Fraction | int = share) -> list[list[int]]:
+            return [[int(v * share) for v in row] for row in honest(M, bits)]
+
+        monkeypatch.setattr(risk, "_inverted", shrunk)
+        if holds:
+            assert risk.Inverse.of(columns, 4, (ONE / 2, ONE / 2)).error >= 1
+        else:
+            with refused("do not determine"):
+                risk.Inverse.of(columns, 4, (ONE / 2, ONE / 2))
+
+
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 9)), min_size=1, max_size=4))
+def test_the_most_on_a_simplex_is_the_value_of_the_best_distribution(
+    terms: list[tuple[int, int]],
+) -> None:
+    b, h = [Fraction(v) for v, _ in terms], [Fraction(v, 7) for _, v in terms]
+    found = risk._most_on_simplex(b, h)
+
+    def least_multiplier(t: float) -> float:
+        return sum(max(0.0, float(v) - t) / (2 * float(w)) for v, w in zip(b, h, strict=True)) - 1
+
+    t = root(least_multiplier, -100, 100)
+    p = [max(0.0, float(v) - t) / (2 * float(w)) for v, w in zip(b, h, strict=True)]
+    best = sum(float(v) * a - float(w) * a * a for v, w, a in zip(b, h, p, strict=True))
+    assert float(found) == pytest.approx(best, abs=1e-9)
+
+
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) > 0 else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("roots", [False, True])
+def test_the_worst_case_of_a_symmetric_channel_is_at_the_even_prior(roots: bool) -> None:
+    columns, p = [[4, 1, 1], [1, 4, 1], [1, 1, 4]], (ONE / 3,) * 3
+    worst, mean = (risk.risk(Risk(roots, prior), columns, 6, p) for prior in (None, p))
+    assert float(worst) == pytest.approx(float(mean))
+
+
+def test_a_file_that_breaks_the_reader_is_malformed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(document: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setitem(verify.__globals__, "read_file", broken)
+    with refused("the file is malformed"):
+        checked()
+
+
+def test_a_value_that_is_its_bound_does_not_exceed_it() -> None:
+    """Under constraints of the user's own, of a loss and of an accuracy."""
+    own: dict[str, Any] = {"problem": {"constraints": ["x"]}}
+    met = {**NUMERIC, "gap": 0.0, "status": "optimal"}
+    assert "NOT checked" in checked(own, {**met, "bound": 0.25}).claims[-1]
+    accuracy = {key: entry for key, entry in ACCURACY.items() if key != "certificate"}
+    own["problem"] = {**accuracy["problem"], **own["problem"]}
+    assert "NOT checked" in checked(accuracy, own, {**met, "bound": 0.75}).claims[-1]

@@ -12,9 +12,12 @@ import pytest
 import scipy.optimize
 
 from mechdesign.errors import CertificateError
+from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.packed import exact
+from mechdesign.kernel.rounding import hard_cells
 from mechdesign.kernel.rounding.files import program_of
 from mechdesign.kernel.rounding.hard_cells import node_places
+from mechdesign.kernel.rounding.moments import moments_from
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.program import stretched
 from mechdesign.kernel.rounding.value import highest, kernel_value, slope
@@ -231,3 +234,115 @@ def test_bounds_that_are_not_known_are_refused() -> None:
     table = problem(lip, "euclidean", box, side, side, worst_case=True)
     with pytest.raises(CertificateError, match="no bound is known"):
         program_of(rounded(table, line * 2))
+
+
+def of_atoms(
+    notion: str, objective: str, axis: list[Fraction], atoms: list[Fraction], worst: bool = False
+) -> Rounded:
+    """Return a problem with a law of atoms, on an interval or on the whole line."""
+    ends = ["-inf", "inf"] if min(atoms) < axis[0] or max(atoms) > axis[-1] else [
+        str(axis[0]), str(axis[-1])
+    ]  # fmt: skip
+    asked: Document = {"notion": notion, "epsilon": "1/4"}
+    if notion == "metric":
+        asked = {"notion": notion, "epsilon": "2", "distance": "absolute"}
+    table = problem(asked, objective, atoms_of(axis, atoms), ends, worst_case=worst)
+    return rounded(table, [list(map(str, axis))])
+
+
+def test_the_second_moment_is_that_of_atoms_within_and_beyond_the_nodes() -> None:
+    atoms = [F(-3), F(-1, 7), F(1, 2), F(5, 4), F(9, 2)]
+    asked = of_atoms("ldp", "mean-squared-distance", [F(1, 3), F(1), F(2)], atoms)
+    assert asked.square == sum(x * x for x in atoms) / len(atoms)
+    assert sum(asked.means) == sum(atoms) / len(atoms)
+    assert asked.moments.error == 0
+
+
+def test_in_the_worst_case_the_largest_variance_within_averages_is_taken_off() -> None:
+    """(1/P_i) integral of w_i (chord of x**2) - c_i**2, at its largest."""
+    axis, atoms = [F(0), F(1), F(3)], [F(0), F(1, 2), F(1), F(3, 2), F(5, 2), F(3)]
+    asked = of_atoms("lip", "unbiased-variance", axis, atoms, worst=True)
+    spreads = []
+    for i in range(len(axis)):
+        shares = [(w[i], w, x) for x in atoms if i in (w := weights(x, tuple(axis)))]
+        mass = sum(share for share, _, _ in shares)
+        center = sum(share * x for share, _, x in shares) / mass
+        chord = sum(share * sum(v * axis[j] ** 2 for j, v in w.items()) for share, w, _ in shares)
+        spreads.append(chord / mass - center**2)
+    assert program_of(asked).shift == max(spreads) > min(spreads)
+
+
+def test_outputs_inside_cells_take_off_what_the_law_and_the_lift_allow() -> None:
+    """C (2 / h) times the integral of (x - s)(s' - x) over the larger cell beside an output."""
+    axis = [F(0), F(1), F(2), F(3)]
+    asked = of_atoms("lip", "mean-absolute-error", axis, [F(9, 4)])
+    rows, unit = program_of(asked).costs or ([], 1)
+    off = float(np.exp(0.25)) * 2 * float(F(1, 4) * F(3, 4))
+    wanted = [
+        [abs(i - j) - (off if j > 1 else 0) for j in range(len(axis))] for i in range(len(axis))
+    ]
+    found = np.array(rows, dtype=float) / unit
+    assert found - found.min() == pytest.approx(np.array(wanted) - np.min(wanted), abs=1e-6)
+    assert found.min() >= 0
+
+
+def test_an_output_at_an_end_of_its_hard_cell_costs_nothing() -> None:
+    axis, atoms = [F(0), F(1), F(3), F(4)], [F(1, 2), F(9, 8), F(7, 2)]
+    for objective in ("mean-absolute-error", "mean-squared-distance"):
+        rows, unit = program_of(of_atoms("metric", objective, axis, atoms)).costs or ([], 1)
+        taken = [F(0)] * 4 if "absolute" in objective else [F(1, 4), F(1), F(1), F(1, 4)]
+        costs = [[F(v, unit) + a for v, a in zip(row, taken, strict=True)] for row in rows]
+        for c, row in enumerate(costs):
+            assert row[c] == row[c + 1] == min(row)
+            assert row[0 if c else -1] > row[c]
+
+
+def test_means_over_neighboring_cells_differ_by_no_more_than_extreme_kernels() -> None:
+    """K = e**(epsilon |x - b|) on the ends of one cell, e**(-epsilon |x - b|) at a point of one."""
+    epsilon, widths, b = F(2), [F(1), F(2)], F(1)
+    for share, center in ((F(1, 3), F(3, 2)), (F(1, 8), F(5, 2)), (F(7, 8), F(1))):
+        far = b - share * widths[0]  # the mean of atoms at both ends
+        chord = 1 + float(share) * (np.exp(float(epsilon * widths[0])) - 1)
+        forward = np.log(chord) + float(epsilon * (center - b))
+        back = 1 + float((center - b) / widths[1]) * (np.exp(float(epsilon * widths[1])) - 1)
+        backward = np.log(back) + float(epsilon * (b - far))
+        found = hard_cells._log_ratio(epsilon, [far, center], widths, b)
+        assert float(found) == pytest.approx(max(forward, backward))
+
+
+def test_places_by_distance_need_a_budget_for_a_unit_of_distance() -> None:
+    with pytest.raises(CertificateError, match="a budget above 0"):
+        node_places(of_atoms("ldp", "mean-absolute-error", [F(0), F(1)], [F(1, 2)]))
+
+
+def test_the_worst_case_in_a_box_is_exact_where_the_loss_is_a_square_of_a_distance() -> None:
+    """One report for all: the loss is that of the farthest corner."""
+    axes = [["0", "1/3", "1"], ["0", "1/2", "2"]]
+    law = {"kind": "moments", "cells": [[str(F(1, 64))] * 9] * 4}
+    table = problem(LDP, "mean-squared-distance", law, ["0", "1"], ["0", "2"], worst_case=True)
+    asked = rounded(table, axes)
+    for y, wanted in (((F(0), F(0)), 5), ((F(1, 3), F(1, 2)), F(4, 9) + F(9, 4))):
+        assert kernel_value(asked, [[64] * 9], 6, [y]) == wanted
+
+
+def test_the_highest_place_may_be_inside() -> None:
+    assert highest(F(0), F(1, 2), F(0)) == F(1, 8)
+    assert highest(F(0), F(1, 2), F(1, 4)) == F(1, 4)
+
+
+def test_rounded_moments_of_a_point_are_those_of_a_law() -> None:
+    """A point has the least spread: rounding keeps the inequality of Cauchy and Schwarz."""
+    rng, axes = random.Random(0), ((F(0), F(1)), (F(0), F(1)))
+    for _ in range(60):
+        doubt = F(rng.randrange(1, 1 << 20), 1 << 140)
+        places = [
+            F(rng.choice((0, rng.randrange(1, 999))), 997 + 2 * rng.randrange(9)) for _ in axes
+        ]
+        along = [[(1 - s) ** 2, s * (1 - s), s * s] for s in places]
+        row = [
+            Enclosure(max(a * b - doubt, F(0)), a * b + doubt if a * b else F(0))
+            for a, b in itertools.product(*along)
+        ]
+        found = moments_from({(0, 0): row}, axes)
+        found.check(2)
+        assert sum(abs(a - b.low) for a, b in zip(found.cells[0], row, strict=True)) <= found.error
