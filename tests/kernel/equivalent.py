@@ -40,8 +40,6 @@ EQUIVALENT: dict[str, str] = {
     " -> (Fraction(sum(ask.direction)))": "p sums to 1, and the direction is compared with N p",
     "oracles/sources/walk.py _walk: max(a + rest_one[d], b + rest_other[d]) <= 0"
     " -> (max(a + rest_one[d], b + rest_other[d]) < 0)": "rays that need nothing are listed too",
-    "oracles/sources/subsets.py Subsets.__call__: 2 ** sum(m is not None for m in limits)"
-    " -> (2)": "the rays are counted, and refused as they are listed",
     "packed.py _unpack: 1 -> (2)": "any length beyond the stated one is refused",
     "risk.py _information: 0 -> (1)": "all columns are of one length",
     "rounding/interval.py _inside_cells: by_lift <= by_width -> (by_lift < by_width)": "both are"

@@ -105,7 +105,10 @@ def test_multipliers_add_their_rows_to_the_cost(part: Generator) -> None:
             for x, v in inner.row(key, size, up=True).net(weak=True, bits=400).items():
                 wanted[n][x] += w * v
         if of_secret:
-            wanted = [[sum(map(mul, c, column)) for column in zip(P, P[::-1])] for c in wanted]
+            wanted = [
+                [sum(map(mul, c, column)) for column in zip(P, P[::-1], strict=True)]
+                for c in wanted
+            ]
         for cost, true in zip(found, wanted, strict=True):
             for a, b in zip(cost, true, strict=True):
                 assert b * UNIT - 50 - UNIT // 10**40 <= a <= b * UNIT + UNIT // 10**40
