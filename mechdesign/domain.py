@@ -434,7 +434,7 @@ class Domain:
         key
             Where it stands, for the error.
         quoted
-            Whether an error says what the text is: not where it comes from a file of records.
+            Whether an error quotes the text: never that of a cell of a file of records.
 
         Raises
         ------

@@ -26,8 +26,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 NUMERICAL = (ArithmeticError, ValueError, LookupError, MemoryError, Warning)
-"""What arithmetic raises on wrong numbers, or for lack of memory. A TypeError, an AttributeError or
-an AssertionError is a mistake in the program, and is never taken for a failure of a solver."""
+"""Exceptions of arithmetic on wrong numbers, or for lack of memory. A TypeError, an AttributeError
+or an AssertionError is a mistake in the program, and is never taken for a failure of a solver."""
 
 LARGEST = 1e100
 """The largest number that counts as an answer: products of a few of them are still floats."""

@@ -139,7 +139,7 @@ class Problem:
         )
         """The notions about the whole channel that some channel breaks."""
         self.quoted: tuple[str, ...] = ()
-        """Constraints of the user's own, in words: what a saved file says of them."""
+        """Constraints of the user's own, in words, as a saved file states them."""
 
     def _fitting_prior(self, prior: Any) -> Prior:
         if prior is None:

@@ -1,4 +1,4 @@
-"""The convex program of a problem as LaTeX: what its statement to the kernel says."""
+"""The convex program of a problem as LaTeX: from its statement to the kernel."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _gain(objective: GainObjective) -> str:
 
 
 def _rows(part: Cone, entry: str) -> Iterator[str]:
-    """Yield what a generator says of the entries of a column."""
+    """Yield the inequalities of a generator on the entries of a column."""
     if isinstance(part, Latent):
         yield r"\tilde Q(y|s) = \textstyle\sum_x M_{sx} Q(y|x)"
         yield from _rows(part.inner, r"\tilde Q(y|x)")

@@ -79,7 +79,7 @@ class AuditResult:
     draws
         How many reports of each were looked at for that; as many others chose the event.
     bounds
-        The bound of each pair; a negative one says nothing.
+        The bound of each pair; a negative one proves nothing.
     """
 
     epsilon_lower: float

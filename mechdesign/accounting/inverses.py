@@ -91,7 +91,7 @@ class Sum(NamedTuple):
 
 
 View = Shuffle | Sum
-"""What is seen of n reports."""
+"""Shuffled reports, or their sum."""
 
 
 def view(channel: Any, *, summed: bool) -> View:
@@ -115,7 +115,7 @@ def least_reports(
         Above 0, below 1.
     summed
         Whether the sum of the reports is seen, as under secure aggregation. With one more person it
-        tells less: that person's report is noise added to it.
+        leaks less: that person's report is noise added to it.
 
     Raises
     ------

@@ -179,7 +179,7 @@ class Answers:
         if loss is None or start is None or start.value is None or raw is start:
             return raw
         if np.shape(raw.matrix) != (len(self._problem.domain), len(raw.outputs)):
-            return raw  # the repair says what is wrong
+            return raw  # the repair raises the error
         matrix, labels = remapped(self._problem, raw.matrix, raw.outputs)
         outputs = self._problem.outputs or ()
         cost = loss.cost(self._problem.domain, self._problem.prior, outputs)
@@ -243,7 +243,7 @@ REASONS: tuple[tuple[type[BaseException], str], ...] = (
     (UnsupportedError, "it does not take this problem"),
     (CertificateError, "what it found could not be proved"),
 )
-"""What a report says of an error: the first class that fits."""
+"""Words of a report for an error: those of the first class that fits."""
 
 
 def _reason(error: Exception) -> str:

@@ -160,7 +160,7 @@ class Search:
         return min(max(guess, low + 1), high - 1)
 
     def _beyond(self, most: int) -> InfeasibleError | SolverError:
-        """Return the error that says what is known at the largest budget."""
+        """Return the error, with the bounds known at the largest budget."""
         epsilon = f"{float(most * self._step):.12g}"
         if self.out == most:
             told = self.reason

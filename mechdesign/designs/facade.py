@@ -91,7 +91,7 @@ def design(
         allows, about 1e-8; 0.01 for a continuous problem.
     time_limit
         Seconds. An iterative route stops soon after, and the best channel and the best bound so
-        far are certified; the gap then says how far apart they are. The first Ctrl-C does the
+        far are certified; the gap is then their distance. The first Ctrl-C does the
         same; a second one interrupts as usual.
     memory_limit
         Bytes; default half of the machine's. A route that is known to need more is not tried, and

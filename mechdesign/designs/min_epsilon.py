@@ -77,7 +77,7 @@ class Reach:
             f"its certified channel has {value:.9g}"
         ]
         if self.is_free:
-            lines.append("no smaller epsilon is needed: nothing is told of the input")
+            lines.append("no smaller epsilon is needed: the reports do not depend on the input")
         elif self.proof is not None:
             bound = self.proof.to_json()["bound"]
             proved = "" if self.proof.bound_proved else ", computed and not proved"

@@ -1,4 +1,4 @@
-"""What every answer reports: what is leaked of which budget, the loss, and the bound."""
+"""The report of every answer: leakage and budget of each notion, the loss, and the bound."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WHOLE = 1e-6
 
 @dataclass(frozen=True)
 class PrivacyClaim:
-    """What a channel leaks under one notion of the problem.
+    """The leakage of a channel under one notion of the problem.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Answer(Reported):
     seconds: float
 
     noun = "channel"
-    """What is private, in a word."""
+    """The private object, in a word."""
 
     @property
     @abstractmethod

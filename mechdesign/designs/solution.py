@@ -25,7 +25,7 @@ from mechdesign.text import Report
 __all__ = ["EARLY", "PrivacyClaim", "Solution"]
 
 EARLY = "ended early"
-"""How the note begins that says what limit ended the search."""
+"""The beginning of the note on the limit that ended the search."""
 
 MOST_BINDING, SHOWN_BINDING = 1000, 5
 """How many binding rows the JSON and the report name."""
@@ -100,7 +100,7 @@ class Solution(Answer):
 
     @cached_property
     def decoder(self) -> tuple[Any, ...] | None:
-        """What the aggregator reads from each output, where the objective comes with it."""
+        """The estimate for each output, of objectives that come with one."""
         if self.readings is not None:
             return self.readings
         named = self.certificate.reference if self.certificate else None

@@ -33,7 +33,7 @@ __all__ = ["METHODS", "EstimationTask", "estimate"]
 
 @dataclass(frozen=True)
 class EstimationTask(ABC):
-    """What is to be estimated, from what and how: the parameters that a method receives."""
+    """The target, the data and the options of an estimate: the parameters of a method."""
 
     inputs: Domain
     prior: Prior | None

@@ -111,7 +111,7 @@ def estimate_groups(
     any report is seen, so the result is unbiased whatever the truth.
 
     For the respondents, the groups' own frequencies count by size: Sum_g (n_g / n) p_g. Then no
-    group tells anything about another.
+    group depends on another.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ CELLS = 1 << 22
 """Weights that are held at once."""
 
 ROUNDING = 1e-12
-"""What a cumulative sum in floating point may be short of."""
+"""Rounding error allowed in a cumulative sum in floating point."""
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ class Finished:
 
     def find(self, problem: object) -> Solution | None:
         """Return the solution in the file of a problem; None if there is none to believe."""
-        if not isinstance(problem, Problem):  # whoever designs it says so
+        if not isinstance(problem, Problem):  # its design raises the error
             return None
         path = self.path(problem)
         if not path.exists():

@@ -51,7 +51,7 @@ class FrontierOptions(TypedDict, total=False):
 
 
 class ManyOptions(FrontierOptions, total=False):
-    """The options of :func:`design_many` but the one that says what it returns."""
+    """The options of :func:`design_many` except for the one that selects its result."""
 
     route: str
 

@@ -25,7 +25,7 @@ def check_different(source: Path, target: Path) -> None:
             same = source.samefile(target)
         else:
             same = source.resolve() == target.resolve()
-    except (OSError, RuntimeError, ValueError):  # who reads or writes it says what is wrong
+    except (OSError, RuntimeError, ValueError):  # reading or writing it raises the error
         return
     if same:
         fault = "this file is also read: choose another output"

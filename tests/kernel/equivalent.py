@@ -6,6 +6,8 @@ LONGER = "more digits of a factor that is rounded down too"
 
 ONLY_NUMBER = "a number over one denominator"
 
+MORE = "one more place is visited before the work is refused"
+
 CHAINS = "a diagonal entry above 0 shortens no chain"
 
 EQUIVALENT: dict[str, str] = {
@@ -35,11 +37,12 @@ EQUIVALENT: dict[str, str] = {
     "oracles/one_budget.py _level: rest // column -> (-(-rest // column))": "the last of Newton's"
     " steps is rounded down, and ends at a level that keeps W >= 0",
     "oracles/sources/walk.py Walk.__call__: (current().steps - self.steps(statement))"
-    " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": "one place more is visited before the work is refused",
+    " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": MORE,
     "oracles/sources/walk.py _scale: Fraction(sum(ask.direction)) / sum(p)"
     " -> (Fraction(sum(ask.direction)))": "p sums to 1, and the direction is compared with N p",
     "oracles/sources/walk.py _walk: max(a + rest_one[d], b + rest_other[d]) <= 0"
     " -> (max(a + rest_one[d], b + rest_other[d]) < 0)": "rays that need nothing are listed too",
+    "laws/design.py _Moves.__init__: row + r -> (r)": "counts work only",
     "packed.py _unpack: 1 -> (2)": "any length beyond the stated one is refused",
     "risk.py _information: 0 -> (1)": "all columns are of one length",
     "rounding/interval.py _inside_cells: by_lift <= by_width -> (by_lift < by_width)": "both are"

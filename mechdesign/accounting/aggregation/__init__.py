@@ -1,1 +1,1 @@
-"""What the sum of bit vectors tells, when an aggregator sees no more than it."""
+"""Leakage of the sum of bit vectors to an aggregator who sees only this sum."""

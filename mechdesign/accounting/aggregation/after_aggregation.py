@@ -1,4 +1,4 @@
-"""What the sum of reports tells: the central epsilon under secure aggregation, between bounds."""
+"""Central epsilon of the sum of reports under secure aggregation, between two bounds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Aggregated(Central):
         As for :class:`~mechdesign.accounting.shuffling.after_shuffling.Central`.
     others
         How many of the others hold the old and the new value of the person, where the lower bound
-        is reached; None where the sum tells as much as the shuffled reports.
+        is reached; None where the sum leaks as much as the shuffled reports.
     """
 
     others: tuple[int, int] | None = None
@@ -42,7 +42,7 @@ class Aggregated(Central):
 def data_sets_of(mechanism: Any) -> Callable[..., DataSets] | None:
     """Return what makes the data sets of n people, n and delta given.
 
-    None where the sum tells as much as the shuffled reports.
+    None where the sum leaks as much as the shuffled reports.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def data_sets_of(mechanism: Any) -> Callable[..., DataSets] | None:
         return partial(DataSets, *mechanism.chances, k=k)
     if not isinstance(mechanism, GeneralizedRandomizedResponse):
         expected = "unary encoding or randomized response"
-        hint = "a sum tells at most what shuffled reports tell: after_shuffling is an upper bound"
+        hint = "a sum leaks at most as much as shuffled reports: after_shuffling is an upper bound"
         raise UnsupportedError("mechanism", expected, shown_kind(mechanism), hint)
     return partial(DataSets, mechanism.most, mechanism.least, k=k, single=True) if k == 2 else None
 
@@ -78,7 +78,7 @@ def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Aggregated:
     ----------
     mechanism
         Unary encoding, whose reports are added as they are; or randomized response, whose reports
-        are vectors with a single 1: their sum tells what their shuffle does.
+        are vectors with a single 1: their sum leaks as much as their shuffle.
     n
         How many reports, from 1 to 10**9.
     delta
@@ -109,8 +109,8 @@ def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Aggregated:
     n, delta = reports(n), below_one(delta, "delta")
     made, local = data_sets_of(mechanism), mechanism.leakage
     if made is None:
-        told = after_shuffling(mechanism, n, delta)
-        return Aggregated(n, delta, min(told.epsilon, local), told.at_least, local)
+        shuffled = after_shuffling(mechanism, n, delta)
+        return Aggregated(n, delta, min(shuffled.epsilon, local), shuffled.at_least, local)
     sets = made(n=n, delta=delta)
     at_least, others = sets.epsilon_below(local)
     return Aggregated(n, delta, sets.epsilon_above(at_least, local), at_least, local, others)

@@ -1,4 +1,4 @@
-"""One entry of the sum of bit vectors: its law, and how well it tells one bit, between bounds.
+"""One entry of the sum of bit vectors: its law, and the leakage of one bit, between bounds.
 
 An entry is the own bit plus R = Bin(m, p) + Bin(r, q). All of it follows from the ratios
 rho_s = Pr(R = s - 1) / Pr(R = s), which grow with s (R is a sum of independent bits, so its law is
@@ -69,7 +69,7 @@ class BitSum(NamedTuple):
 def bit_sum(p: Fraction, q: Fraction, m: int, r: int, delta: float) -> BitSum:
     """Return the law of a bit plus Bin(m, p) + Bin(r, q), 0 < q < p < 1.
 
-    ``delta`` says how much mass may be left out.
+    Mass up to a share of ``delta`` may be left out.
     """
     masses, (low, top), spare, n_steps = _masses(p, q, m, r, math.log(1 / delta))
     padded = np.concatenate([[0.0], masses, [0.0]])
@@ -99,7 +99,7 @@ def _masses(
     heights = np.append(0.0, -np.cumsum(logs))
     heights -= heights.max()
     first, last = np.flatnonzero(heights >= -reach - KEPT)[[0, -1]].tolist()
-    # at least two places, as one ratio tells how fast the masses outside fall
+    # at least two places, as one ratio shows how fast the masses outside fall
     first = min(first, len(logs) - 1)
     last = max(last, first + 1)
     masses, logs = np.exp(heights[first : last + 1]), logs[first:last]

@@ -26,7 +26,7 @@ __all__ = ["DataSets"]
 Range = tuple[int, int]
 
 CERTAIN = BitSum(np.ones(1), np.ones(1), np.zeros(1), 0.0, 0.0, 0.0)
-"""The law of an entry that tells nothing."""
+"""The law of an entry that does not depend on the input."""
 
 MOST_WORK = 10**7
 """Places of laws that one search over data sets goes through, at most."""
@@ -38,7 +38,7 @@ LEAST_GUESS = 1e-6
 
 
 class DataSets:
-    """What n people may hold, whose bits are 1 with probability p for their value and q else.
+    """The data sets of n people, whose bits are 1 with probability p for their value and q else.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class DataSets:
     delta
         For which the laws reach far enough.
     single
-        Whether one entry tells the sum: for two values and one bit.
+        Whether one entry determines the sum: for two values and one bit.
     """
 
     def __init__(

@@ -79,21 +79,21 @@ def _pair_delta(
 ) -> float:
     """Return a bound on E[(1 - e**(epsilon - L))_+], L the sum of ln(Q(y|x) / Q(y|other)).
 
-    Reports that the other input never gives have an infinite loss, and are told in the clear.
+    Reports that the other input never gives have an infinite loss, and reveal the input.
     """
     side, parts, hidden = (1 if up else -1), [], 0.0
     for channel, n in uses.items():
         own, rival = channel.matrix[x], channel.matrix[other]
         clear = own[rival == 0 if up else channel.numerators[other] == 0]
-        told = float(clear.sum()) * (1 + side * SLACK * len(own))
-        if told >= 1 or not (shared := (own > 0) & (rival > 0)).any():
+        revealed = float(clear.sum()) * (1 + side * SLACK * len(own))
+        if revealed >= 1 or not (shared := (own > 0) & (rival > 0)).any():
             return 1.0
-        hidden += n * math.log1p(-told)
+        hidden += n * math.log1p(-revealed)
         losses = np.log(own[shared] / rival[shared])
         losses += side * SLACK * (1 + np.abs(losses))
         steps = losses / width * (1 + side * np.sign(losses) * SLACK)
         parts.append(Part(np.ceil(steps) if up else np.floor(steps), own[shared], n))
-    told = max(-math.expm1(hidden) * (1 + side * SLACK), 0.0)
+    revealed = max(-math.expm1(hidden) * (1 + side * SLACK), 0.0)
     goal = epsilon / width
     moved = [part._replace(values=part.values - goal / sum(uses.values())) for part in parts]
     steps = np.concatenate([part.values for part in moved])
@@ -112,4 +112,4 @@ def _pair_delta(
     else:  # the tails are wrapped into the window
         inside = max(inside - sum(law.outside) * float(gains.max(initial=0.0)), 0.0)
     inside *= math.exp(law.log_scale) * (1 + side * (law.relative + 1e-9))
-    return min(max(told + inside, 0.0), 1.0)
+    return min(max(revealed + inside, 0.0), 1.0)

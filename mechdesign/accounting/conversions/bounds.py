@@ -105,7 +105,7 @@ ARROWS = (
     Arrow(
         (LDP,), (LIP, *LIFTS), f"{TIFS}Theorem 1", lambda n, _, p: through_ldp(n.epsilon, _least(p))
     ),
-    # The remark after the theorem says that this is at most the bound for one prior. The reverse is
+    # By the remark after the theorem this is at most the bound for one prior. The reverse is
     # true: a smaller p gives a larger bound, as it should for a larger set of priors.
     Arrow(
         (LDP,),

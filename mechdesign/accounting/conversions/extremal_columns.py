@@ -87,7 +87,7 @@ class ExtremalColumns:
 
     @cached_property
     def _needed(self) -> BoolArray:
-        """Row x says which entries of a column of Q are positive wherever entry x is.
+        """Row x marks the entries of a column of Q that are positive wherever entry x is.
 
         A row of G with one negative coefficient asks for that entry where any other counts.
         """

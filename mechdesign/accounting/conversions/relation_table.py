@@ -14,7 +14,7 @@ __all__ = ["Implied", "Relations"]
 
 @dataclass(frozen=True)
 class Implied:
-    """What a guarantee under one notion implies under another.
+    """The guarantee under one notion that one under another implies.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Implied:
 
 @dataclass(frozen=True, repr=False)
 class Relations(Tabular):
-    """What a guarantee implies under every other notion. Its repr is a table.
+    """The guarantees that one guarantee implies under every other notion. Its repr is a table.
 
     Attributes
     ----------

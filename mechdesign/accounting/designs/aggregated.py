@@ -47,7 +47,7 @@ class AggregatedDesign:
     mechanism
         Unary encoding, or with two inputs perhaps randomized response.
     aggregated
-        What its sum tells, at most and at least.
+        The central leakage of its sum, between two bounds.
     standard_error
         That of an estimated count of people, given what the people hold, as the root of the mean
         square over inputs that equally many hold.
@@ -104,8 +104,8 @@ def design_for_aggregation(
     if not found:
         raise InfeasibleError(f"no bit vectors keep epsilon = {central:g} for a sum of {n} reports")
     best = min(found, key=search.error)
-    told = after_aggregation(best, n, delta)
-    proved = replace(told, epsilon=min(told.epsilon, central))
+    leakage = after_aggregation(best, n, delta)
+    proved = replace(leakage, epsilon=min(leakage.epsilon, central))
     return AggregatedDesign(central, best, proved, search.error(best))
 
 
@@ -175,7 +175,7 @@ class _Search:
         return OptimizedUnaryEncoding(self._domain, f"{local:.9f}", digits, others)
 
     def single_bit(self) -> GeneralizedRandomizedResponse | None:
-        """Return randomized response on two inputs: one bit tells both entries."""
+        """Return randomized response on two inputs: one bit determines both entries."""
         if len(self._domain) > 2:
             return None
         most = max(20, min(self._epsilon * 2, float(MOST_BUDGET)))

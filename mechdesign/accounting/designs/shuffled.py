@@ -112,5 +112,5 @@ def design_for_shuffle(
     if not found:
         raise InfeasibleError(f"no design keeps epsilon = {epsilon} after shuffling {n} reports")
     local, solution = found[-1]
-    told = after_shuffling(solution.channel, n, delta)
-    return ShuffledDesign(central, local, solution, told)
+    leakage = after_shuffling(solution.channel, n, delta)
+    return ShuffledDesign(central, local, solution, leakage)

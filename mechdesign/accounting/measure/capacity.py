@@ -206,7 +206,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     k = int(given)
     if not e:
         return Bounds(0.0, 0.0)
-    # c = e / (1 - e**-e) is below the first terms of its series, and no input tells more than ln k
+    # c = e / (1 - e**-e) is below the first terms of its series, and no input has more than ln k
     shrunk = exp_upper(-e)
     above = 1 + e / 2 + e * e / 12
     above = above if shrunk >= 1 else min(above, e / (1 - shrunk))

@@ -57,8 +57,8 @@ class ErrorRegion:
 class TradeOff(Tabular):
     """The best tests between two inputs: the least missed detections at every false alarm rate.
 
-    A test says x or x'. It misses when the input is x and it says x', and raises a false alarm
-    when the input is x' and it says x.
+    A test decides for x or x'. It misses x where it decides for x', and raises a false alarm
+    at the input x' where it decides for x.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ MOST_SHOWN = 8
 
 @dataclass(frozen=True)
 class Leakage:
-    """What a channel leaks under one notion.
+    """The leakage of a channel under one notion.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Leakage:
 
 @dataclass(frozen=True)
 class Leakages:
-    """What a channel leaks under every notion that applies. Its repr is a table.
+    """The leakages of a channel under every notion that applies. Their repr is a table.
 
     Attributes
     ----------

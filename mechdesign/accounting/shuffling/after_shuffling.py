@@ -1,4 +1,4 @@
-"""What shuffled reports tell: the central epsilon of n of them, between two bounds."""
+"""Central epsilon of n shuffled reports, between two bounds."""
 
 from __future__ import annotations
 

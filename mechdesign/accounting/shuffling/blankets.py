@@ -25,7 +25,7 @@ def odds(epsilon: float, up: bool) -> float:
 def _terms(
     first: FloatArray, second: FloatArray, least: FloatArray, epsilon: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return what each report adds, its mass in the common part, and what is told in the clear.
+    """Return what each report adds, its mass in the common part, and the part that is revealed.
 
     The terms are (P - e**epsilon P') / B, rounded up, and 0 with the mass that B leaves. A report
     with B = 0 can come from the compared input alone: it adds (P - e**epsilon P')_+. Rows of P and
@@ -54,7 +54,8 @@ def delta_of_pair(
         delta <= (1 / n) E[(Z_1 + ... + Z_n)_+],    Z = (P(Y) - e**epsilon P'(Y)) / B(Y),  Y ~ B
 
     with Z = 0 where the report is not drawn from the common part B of the rows, which has a mass
-    below 1 (Balle et al. 2019, Lemma 5.3). Who does not draw from B is told, with the report.
+    below 1 (Balle et al. 2019, Lemma 5.3). The reports that are not drawn
+    from B are revealed, with their senders.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is compared after shuffling: pairs of rows, and the least probability of each report."""
+"""Pairs of rows to compare after shuffling, and the least probability of each report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shuffled reports whose senders are not told: a sharper bound where sets of reports overlap."""
+"""Shuffled reports with hidden senders: a sharper bound where sets of reports overlap."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DIGITS = 14
 Rows that are the same so differ by a factor of at most 1 + 2e-14."""
 
 NEAR = 1e-13
-"""What is added to laws that stand for almost equal ones, relative to each entry of a row."""
+"""Added to laws that stand for almost equal ones, relative to each entry of a row."""
 
 TAIL = 1e-2
 """The part of delta that may go to data sets with few reports of the common part."""
@@ -38,8 +38,8 @@ class Hidden:
     Let B be the common part of the rows, g its mass, and let each of the n - 1 others report by B
     with probability g, so that M of them do. The report of the one that differs takes the place of
     one of these, whose own report goes to the end; each place, and the end, is taken with
-    probability 1 / (max(M, m) + 1), and what is left, below Pr(M < m), is told. The reports in this
-    order tell no less than their counts. Given them, the other at place i reported by B with
+    probability 1 / (max(M, m) + 1), and the rest, below Pr(M < m), is revealed. The reports in this
+    order leak no less than their counts. Given them, the other at place i reported by B with
     probability b = B / R, R the row of its input, independently of the rest. So the likelihoods
     differ by at most
 
@@ -48,7 +48,7 @@ class Hidden:
         V = (P - e**epsilon P') / R at a report by R,   if < 0 divided by 1 + (1 - b) / (m + 1),
 
     where the quotient bounds how the mean of 1 / (max(M, m) + 1) depends on whether i is one of M.
-    Where the blanket tells who reports by B, this takes the mean over it within the positive part.
+    Where the blanket shows who reports by B, this takes the mean over it within the positive part.
 
     Every data set has to be covered. Of those whose inputs are known but for r, each of the r terms
     is replaced by Z' (with probability g, else 0), which is larger in convex order, as V is its
@@ -79,7 +79,7 @@ class Hidden:
         return self._enough > 1 and 0 < len(self._rows) <= MOST_KINDS
 
     def _laws(self, epsilon: float) -> tuple[Part, Part, list[Part], float]:
-        """Return the laws of Z, of Z', and of V for each kind of row; and what is told."""
+        """Return the laws of Z, of Z', of V for each kind of row, and the revealed part."""
         shared = self._least > 0
         least, told_apart = self._least[shared], self._apart(epsilon, SLACK)
         clear = float(np.maximum(told_apart[~shared], 0).sum()) * (1 + SLACK)

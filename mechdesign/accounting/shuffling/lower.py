@@ -1,4 +1,4 @@
-"""What shuffled reports surely tell: a test between two data sets, from below."""
+"""Lower bounds on the leakage of shuffled reports: a test between two data sets."""
 
 from __future__ import annotations
 
@@ -83,10 +83,10 @@ def delta_of_test(
     epsilon: float,
     tolerance: float,
 ) -> float:
-    """Return a lower bound on the delta of n shuffled reports: what one test tells apart.
+    """Return a lower bound on the delta of n shuffled reports: the advantage of one test.
 
     The others report by one law R: they all hold one input, or inputs drawn at random, and then
-    some fixed inputs are at least as bad. The best test says yes where the sum of Z = (P -
+    some fixed inputs are at least as bad. The best test accepts where the sum of Z = (P -
     e**epsilon P') / R over the reports is above 0 (Neyman and Pearson); this one rounds Z to a
     lattice first, so that its errors are known:
 

@@ -134,7 +134,7 @@ def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, 
 
 
 def epsilon_by_three_numbers(comparison: Comparison, n: int, delta: float) -> float:
-    """Return the variation-ratio bound on the central epsilon; infinite where it says nothing."""
+    """Return the variation-ratio bound on the central epsilon; infinite where it gives no bound."""
     p, b, q = comparison.largest_ratio, comparison.largest_distance, comparison.largest_excess
     if not math.isfinite(p) or not math.isfinite(q):
         return math.inf

@@ -29,7 +29,7 @@ from mechdesign import (
     resources,
 )
 from mechdesign.designs.noise.solution import problem_table
-from mechdesign.errors import LimitError
+from mechdesign.errors import CertificateError, LimitError
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
@@ -386,3 +386,11 @@ def test_plain_noise_on_a_large_grid_is_summed_in_a_moment() -> None:
     assert loss_steps(noise, statement) < 100 * len(domain)
     low, high = plain.expected_loss(problem.prior)
     assert low <= loss_of_noise(noise, statement) <= high
+
+
+def test_only_a_mean_loss_is_summed_and_any_statement_has_steps() -> None:
+    noise, statement = checked(CITY, noise_for(CITY))
+    other = replace(statement, objective=None)
+    assert loss_steps(noise, other) > 0
+    with pytest.raises(CertificateError, match="a mean loss"):
+        loss_of_noise(noise, other)
