@@ -6,7 +6,7 @@ LONGER = "more digits of a factor that is rounded down too"
 
 ONLY_NUMBER = "a number over one denominator"
 
-MORE = "one more place is visited before the work is refused"
+ON = "one more place is visited before the work is refused"
 
 CHAINS = "a diagonal entry above 0 shortens no chain"
 
@@ -37,7 +37,7 @@ EQUIVALENT: dict[str, str] = {
     "oracles/one_budget.py _level: rest // column -> (-(-rest // column))": "the last of Newton's"
     " steps is rounded down, and ends at a level that keeps W >= 0",
     "oracles/sources/walk.py Walk.__call__: (current().steps - self.steps(statement))"
-    " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": MORE,
+    " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": ON,
     "oracles/sources/walk.py _scale: Fraction(sum(ask.direction)) / sum(p)"
     " -> (Fraction(sum(ask.direction)))": "p sums to 1, and the direction is compared with N p",
     "oracles/sources/walk.py _walk: max(a + rest_one[d], b + rest_other[d]) <= 0"

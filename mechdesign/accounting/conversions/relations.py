@@ -68,8 +68,8 @@ NEAR = 1e-10
 """Differences of leakages up to this are rounding."""
 
 LEAST_SHARE = Fraction(1, 2**40)
-"""The least probability that is distinguished from 0: of releasing the input in the erasure channel,
-and of an input in an expected loss."""
+"""The least probability that is distinguished from 0: of releasing the input in the erasure
+channel, and of an input in an expected loss."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
