@@ -11,7 +11,7 @@ from typing import Any
 from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.collection.tables.draws import Drawer
+from mechdesign.collection.tables.jobs import Drawer
 from mechdesign.errors import InputError
 from mechdesign.kernel import canonical
 from mechdesign.mechanisms import Mechanism

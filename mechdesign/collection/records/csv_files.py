@@ -8,26 +8,20 @@ from __future__ import annotations
 import csv
 import io
 import re
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.csv
 
-from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
-from mechdesign.collection.records.record_files import Chunk, Reader, Writer
+from mechdesign.collection.records.record_files import Reader, Rows, Writer
 from mechdesign.collection.tables.cells import texts_of
-from mechdesign.collection.tables.provenance import Metadata
 from mechdesign.errors import InputError, LimitError, shown
-from mechdesign.resources import check_size, current
+from mechdesign.resources import current
 
 __all__ = ["CSVReader", "CSVWriter", "check_separator"]
-
-BLOCK = 1 << 18
-"""Bytes that are read at once."""
 
 EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
 """Bytes without which no line is empty, unless it is the first."""
@@ -66,52 +60,42 @@ class CSVReader(Reader):
     file of one column they are empty cells.
     """
 
+    kind = "a CSV file"
+    separated = True
+
     def __init__(
-        self,
-        path: Path,
-        separator: str | None,
-        *,
-        packed: str | None = None,
-        usual: str = ",",
+        self, path: Path, separator: str | None, packed: str | None = None, *, usual: str = ","
     ) -> None:
-        self._file, self._separator = (
-            str(path),
-            check_separator(usual if separator is None else separator),
-        )
-        self._bytes, self._most = ByteReader(path, packed), current().row_bytes
+        self._separator, self._most = check_separator(separator, usual), current().row_bytes
         self._line, self._rest = 1, b""  # what was read and not parsed, and its first line
-        try:
-            self.names = self._header()
-        except BaseException:
-            self.close()
-            raise
+        super().__init__(path, separator, packed)
         record = _record(self._separator)
-        if len(self.names) == 1:
+        if len(self.schema) == 1:
             record = rf"(?:{record}|\r\n|\n|\r(?=.))"  # an empty line is an empty cell
         self._one, self._many = (
             re.compile(pattern.encode(), re.DOTALL) for pattern in (record, rf"(?:{record})*+")
         )
 
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
+    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
         """Yield the rows of some columns."""
         some = False
         for block, first in self._blocks():
             table, wrong = self._parsed(block, names)
             for start in range(0, table.num_rows, size):
-                yield Chunk(table.slice(start, size), partial(self._place, block, first, start))
+                yield table.slice(start, size), partial(self._place, block, first, start)
                 some = True
             if wrong is not None:
                 place = self._place(block, first, 0, table.num_rows)
                 cells = f"{wrong} cell{'s' * (wrong != 1)}"
-                raise self._refused(f"{len(self.names)} cells, as in the header", cells, place)
+                raise self._refused(f"{len(self.schema)} cells, as in the header", cells, place)
         if not some:
-            yield Chunk(self._parsed(b"", names)[0], str)
+            yield self._parsed(b"", names)[0], str
 
-    def _header(self) -> tuple[str, ...]:
+    def _opened(self) -> pa.Schema:
         """Read the names of the columns."""
         record, found, ended = re.compile(_record(self._separator).encode(), re.DOTALL), None, False
         while found is None and not ended and len(self._rest) <= self._most:
-            ended = self._read_on()
+            ended = self._more()
             self._rest = self._rest.removeprefix(b"\xef\xbb\xbf")  # the mark of UTF-8
             found = record.match(self._rest)
         if self._rest[:1] in b"\r\n":
@@ -125,17 +109,12 @@ class CSVReader(Reader):
             raise self._refused("text in UTF-8", "other bytes") from None
         except csv.Error as error:
             raise self._refused("names of columns", error) from None
-        check_size("columns", len(names), f"{self._file}: line {self._line}")
         self._pass(found.end())
-        return tuple(names)
+        return pa.schema([(name, pa.string()) for name in names])
 
-    def _read_on(self) -> bool:
+    def _more(self) -> bool:
         """Read more bytes, and return whether there are none; the last line then gets its end."""
-        try:
-            more = self._bytes.read(BLOCK)
-        except (OSError, EOFError, zlib.error):
-            expected = "a file that can be read to its end"
-            raise self._refused(expected, "a damaged one") from None
+        more = self._read_on(f"line {self._line}")
         self._rest += more
         if not more and self._rest and not self._rest.endswith(b"\n"):
             self._rest += b"\n"
@@ -150,7 +129,7 @@ class CSVReader(Reader):
         """Yield whole records, many at once, with their first line; refuse what is no record."""
         ended = False
         while not ended:
-            ended, is_text = self._read_on(), True
+            ended, is_text = self._more(), True
             block, first = self._rest[: self._whole(self._rest)], self._line
             try:
                 block.decode()
@@ -163,7 +142,7 @@ class CSVReader(Reader):
                 raise self._refused("text in UTF-8", "other bytes")
             if self._rest.strip(b"\r\n"):  # else nothing, or empty lines, maybe the last ones
                 if self._rest[:1] in b"\r\n":
-                    raise self._refused(f"{len(self.names)} cells, as in the header", "0 cells")
+                    raise self._refused(f"{len(self.schema)} cells, as in the header", "0 cells")
                 if ended or len(self._rest) > self._most:
                     raise self._badly_quoted()
             else:
@@ -208,7 +187,7 @@ class CSVReader(Reader):
         return pa.csv.read_csv(
             pa.BufferReader(block),
             pa.csv.ReadOptions(
-                column_names=[str(n) for n in range(len(self.names))],
+                column_names=[str(n) for n in range(len(self.schema))],
                 use_threads=False,  # or else rows have no numbers
                 block_size=len(block) + 1,
             ),
@@ -248,28 +227,18 @@ class CSVWriter(Writer):
     """Rows of a CSV file in UTF-8, the names of the columns first; cells are quoted if needed."""
 
     def __init__(
-        self,
-        stream: BinaryIO,
-        separator: str | None,
-        metadata: Metadata = None,
-        *,
-        packed: str | None = None,
-        usual: str = ",",
+        self, stream: Any, separator: str | None = None, *options: Any, usual: str = ",", **of: Any
     ) -> None:
-        self._bytes = ByteWriter(stream, packed)
-        self._separator, self._begun = (
-            check_separator(usual if separator is None else separator),
-            False,
-        )
+        super().__init__(stream, separator, *options, **of)
+        self._separator, self._begun = check_separator(separator, usual), False
 
-    def _write(self, table: pa.Table) -> None:
+    def write(self, table: pa.Table) -> None:
         """Write rows."""
+        names = table.column_names
         if not self._begun:
-            self._write_text(pa.table({name: [name] for name in table.column_names}))
+            self._write_text(pa.table({name: [name] for name in names}))
             self._begun = True
-        self._write_text(
-            pa.table({name: texts_of(table.column(name), name) for name in table.column_names})
-        )
+        self._write_text(pa.table({name: texts_of(table.column(name), name) for name in names}))
 
     def _write_text(self, table: pa.Table) -> None:
         # a line of one empty cell must not be an empty line
@@ -289,7 +258,3 @@ class CSVWriter(Writer):
         )
         pa.csv.write_csv(table, found, options)
         return found.getvalue()
-
-    def close(self) -> None:
-        """Write what is left."""
-        self._bytes.close()

@@ -14,7 +14,7 @@ import pyarrow as pa
 from mechdesign.collection.records.csv_files import CSVWriter
 from mechdesign.collection.records.record_files import safe_table
 from mechdesign.collection.tables.cells import text_array
-from mechdesign.collection.tables.draws import NOTE
+from mechdesign.collection.tables.jobs import NOTE
 from mechdesign.errors import InputError, shown
 from mechdesign.sampling import SIMULATION
 from mechdesign.writing.atomic import atomic_file, check_different

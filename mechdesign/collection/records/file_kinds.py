@@ -8,12 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from mechdesign.collection.records.arrow_files import ArrowReader, ArrowWriter
 from mechdesign.collection.records.byte_streams import STANDARD
 from mechdesign.collection.records.csv_files import CSVReader, CSVWriter
 from mechdesign.collection.records.json_lines import NDJSONReader, NDJSONWriter
 from mechdesign.collection.records.parquet_files import ParquetReader, ParquetWriter
-from mechdesign.collection.records.record_files import Chunk, FileKind, Reader, check_columns
+from mechdesign.collection.records.record_files import FileKind, Reader, Rows
 from mechdesign.errors import InputError, shown
 
 __all__ = ["KINDS", "check_has_text_cells", "kind_of", "open_records", "parts_of"]
@@ -102,32 +104,37 @@ def open_records(source: Path, separator: str | None, form: str = "csv") -> Read
     parts = parts_of(source)
     if parts == [source]:
         return kind_of(source, form).reader(source, separator)
-    return PartsReader(parts, lambda part: kind_of(part).reader(part, separator))
+    return PartsReader(source, separator, parts)
 
 
 class PartsReader(Reader):
     """Rows of several files, one after the other, by their names."""
 
-    def __init__(self, parts: Sequence[Path], opened: Callable[[Path], Reader]) -> None:
-        self._parts, self._open, self._done = parts, opened, 0
-        with self._open(parts[0]) as first:
-            self.names = first.names
+    def __init__(self, source: Path, separator: str | None, parts: Sequence[Path]) -> None:
+        self._file, self._separator, self._parts = str(source), separator, parts
+        self.rows, self._done = 0, 0
         self._reader: Reader | None = None
+        with self._opened_part(parts[0]) as first:
+            self.schema = first.schema
 
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
+    def _opened_part(self, part: Path) -> Reader:
+        return kind_of(part).reader(part, self._separator)
+
+    def _opened(self) -> pa.Schema:
+        raise AssertionError  # each part is opened when it is read
+
+    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
         """Yield the rows of some columns."""
-        types: list[Any] | None = None
+        types = [self.schema.field(name).type for name in names]
         for part in self._parts:
-            with self._open(part) as reader:
+            with self._opened_part(part) as reader:
                 self._reader = reader
-                check_columns(reader, names, part)
-                self.metadata = reader.metadata
-                for chunk in reader.chunks(names, size):
-                    types = types or chunk.types
-                    if chunk.types != types:
-                        raise InputError(str(part), "columns of the types of the first", "others")
-                    place = partial(_in_part, part.name, chunk.place)
-                    yield Chunk(chunk.table, place, chunk.schema)
+                reader.check(names)
+                self.schema = reader.schema
+                if types != [reader.schema.field(name).type for name in names]:
+                    raise InputError(str(part), "columns of the types of the first", "others")
+                for table, place in reader.chunks(names, size):
+                    yield table, partial(_in_part, part.name, place)
             self._reader = None
             self._done += 1
 

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
-from mechdesign.collection.records.record_files import Chunk, Reader, Writer, numbered
+from mechdesign.collection.records.record_files import Reader, Rows, Writer, numbered
 from mechdesign.collection.tables.cells import text_array
-from mechdesign.collection.tables.provenance import Metadata
-from mechdesign.errors import InputError, LimitError, shown
-from mechdesign.resources import check_size, current
+from mechdesign.errors import InputError, LimitError
+from mechdesign.resources import current
 
 __all__ = ["NDJSONReader", "NDJSONWriter"]
-
-BLOCK = 1 << 18
-"""Bytes that are read at once."""
 
 EXPECTED = "a JSON object of text, numbers and nulls in each line, no key twice"
 
@@ -33,51 +26,37 @@ class NDJSONReader(Reader):
     text, numbers as they are written.
     """
 
-    def __init__(self, path: Path, separator: str | None, *, packed: str | None = None) -> None:
-        if separator is not None:
-            raise InputError("separator", "none for an NDJSON file", shown(separator))
-        self._file, self._most = str(path), current().row_bytes
-        self._bytes = ByteReader(path, packed)
-        try:
-            self._lines = self._each()
-            self._first = next(self._lines, None)
-            self.names = () if self._first is None else tuple(self._row(self._first, 1))
-            check_size("columns", len(self.names), f"{self._file}: line 1")
-        except BaseException:
-            self.close()
-            raise
+    kind = "an NDJSON file"
 
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
+    def _opened(self) -> pa.Schema:
+        self._lines, self._first = self._each(), list[bytes]()
+        self._first = list(islice(self._lines, 1))
+        names = [name for line in self._first for name in self._row(line, 1)]
+        return pa.schema([(name, pa.string()) for name in names])
+
+    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
         """Yield the rows of some columns."""
-        first = [] if self._first is None else [self._first]
-        lines, before = enumerate(chain(first, self._lines), 1), 0
+        lines, before = enumerate(chain(self._first, self._lines), 1), 0
         while True:
             rows = [self._row(line, number) for number, line in islice(lines, size)]
             cells = {name: text_array([row.get(name) for row in rows]) for name in names}
-            yield Chunk(pa.table(cells), numbered("line", before))
+            yield pa.table(cells), numbered("line", before)
             before += len(rows)
             if len(rows) < size:
                 return
 
     def _each(self) -> Iterator[bytes]:
         """Yield lines."""
-        rest = b""
-        while True:
-            try:
-                more = self._bytes.read(BLOCK)
-            except (OSError, EOFError, zlib.error):
-                expected = "a file that can be read to its end"
-                raise InputError(self._file, expected, "a damaged one") from None
+        rest, most = b"", current().row_bytes
+        while more := self._read_on():
             *lines, rest = (rest + more).split(b"\n")
             yield from lines
-            if len(rest) > self._most:
+            if len(rest) > most:
                 hint = f"allow longer rows with --allow row_bytes={2 * len(rest)}"
-                expected = f"rows of at most {self._most} bytes"
+                expected = f"rows of at most {most} bytes"
                 raise LimitError(self._file, expected, "a longer one", hint)
-            if not more:
-                if rest:
-                    yield rest
-                return
+        if rest:
+            yield rest
 
     def _row(self, line: bytes, number: int) -> dict[str, str | None]:
         """Return the cells of a line, numbers as they are written."""
@@ -115,21 +94,7 @@ def _text(cell: Any) -> str | None:
 class NDJSONWriter(Writer):
     """Rows of an NDJSON file; whole numbers and floats are numbers, all else is text."""
 
-    def __init__(
-        self,
-        stream: BinaryIO,
-        separator: str | None,
-        metadata: Metadata = None,
-        *,
-        packed: str | None = None,
-    ) -> None:
-        self._bytes = ByteWriter(stream, packed)
-
-    def _write(self, table: pa.Table) -> None:
+    def write(self, table: pa.Table) -> None:
         """Write rows."""
         encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
         self._bytes.write("".join(f"{encode(row)}\n" for row in table.to_pylist()).encode())
-
-    def close(self) -> None:
-        """Write what is left."""
-        self._bytes.close()

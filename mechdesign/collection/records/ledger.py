@@ -22,7 +22,7 @@ from typing import Any, Self
 from mechdesign.accounting.measure.leakage_table import rounded_up
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.collection.spending import SHORT, adding_leakages
-from mechdesign.collection.tables.draws import Drawer
+from mechdesign.collection.tables.jobs import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.kernel import canonical, parse
 from mechdesign.kernel.schema import read

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -14,16 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from mechdesign._typing import IntArray
-from mechdesign.collection.records.byte_streams import ByteReader
 from mechdesign.collection.records.parquet_pages import page_sizes
-from mechdesign.collection.records.record_files import (
-    Chunk,
-    Reader,
-    Writer,
-    numbered,
-)
-from mechdesign.collection.tables.provenance import Metadata
-from mechdesign.errors import InputError, shown
+from mechdesign.collection.records.record_files import Reader, Rows, Writer, numbered
 from mechdesign.resources import check_size
 
 __all__ = ["ParquetReader", "ParquetWriter"]
@@ -49,11 +40,6 @@ LARGEST = 256
 EXPANDED = 2**26
 """Bytes of expanded cells that are held at once, at most, beside pages and one row."""
 
-PLAIN = {pa.int64(), pa.float64(), pa.string()}
-"""Types that Parquet has itself."""
-
-WHOLE = "a Parquet file that can be read"
-
 
 class ParquetReader(Reader):
     """Rows of a Parquet file; they are counted from 1.
@@ -65,26 +51,13 @@ class ParquetReader(Reader):
     long the file is, nor on the columns that are not wanted.
     """
 
-    def __init__(self, path: Path, separator: str | None) -> None:
-        if separator is not None:
-            expected = "none for a Parquet file: its cells are not separated"
-            raise InputError("separator", expected, shown(separator))
-        self._name, self._bytes = str(path), ByteReader(path)
-        self._raw = self._bytes.raw
-        try:
-            self._check_footer()
-            self._metadata = pa.parquet.read_metadata(self._raw)
-            check_size("columns", self._metadata.num_columns, self._name)
-            self._schema = self._metadata.schema.to_arrow_schema()
-        except (OSError, pa.ArrowException):  # whose words may quote the file
-            self.close()
-            raise InputError(self._name, WHOLE, "a damaged one, or another kind") from None
-        except BaseException:
-            self.close()
-            raise
-        self.names = tuple(self._schema.names)
-        self.metadata = self._metadata.metadata
-        self._rows, self._read = self._metadata.num_rows, 0
+    kind = "a Parquet file"
+
+    def _opened(self) -> pa.Schema:
+        self._raw, self._read = self._bytes.raw, 0
+        self._check_footer()
+        self._metadata = pa.parquet.read_metadata(self._raw)
+        return self._metadata.schema.to_arrow_schema().with_metadata(self._metadata.metadata)
 
     def _check_footer(self) -> None:
         """Raise InputError unless the file ends as a Parquet file does, in a footer that is short.
@@ -94,36 +67,35 @@ class ParquetReader(Reader):
         self._raw.seek(max(0, os.fstat(self._raw.fileno()).st_size - 8))
         end = self._raw.read(8)
         if len(end) < 8 or end[4:] != b"PAR1":
-            raise InputError(self._name, WHOLE, "another kind of file, or one that is cut short")
-        check_size("footer_bytes", int.from_bytes(end[:4], "little"), self._name)
+            raise self._damaged("", "another kind of file, or one that is cut short")
+        check_size("footer_bytes", int.from_bytes(end[:4], "little"), self._file)
 
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
+    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
         """Yield the rows of some columns."""
-        types = [self._schema.field(name).type for name in names]
-        schema = pa.schema(list(zip(names, types, strict=True)))
+        schema = pa.schema([self.schema.field(name) for name in names])
         held, bytes_held, before = list[pa.Table](), 0, 0
         for batch in self._batches(names, size):
             cost = _bytes_of_rows(batch)
-            check_size("row_bytes", int(cost.max(initial=0)), f"{self._name}: row {self._read}")
+            check_size("row_bytes", int(cost.max(initial=0)), f"{self._file}: row {self._read}")
             piece = np.cumsum(cost) // PIECE
             starts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), batch.num_rows]
             for start, end in pairwise(starts):
                 part = pa.Table.from_batches([batch.slice(start, end - start)]).select(list(names))
                 weight, rows = int(cost[start:end].sum()), sum(map(len, held))
                 if rows and (rows + len(part) > size or bytes_held + weight > PIECE):
-                    yield Chunk(_joined(held, schema), numbered("row", before), schema)
+                    yield _joined(held, schema), numbered("row", before)
                     held, bytes_held, before = [], 0, before + rows
                 held, bytes_held = [*held, part], bytes_held + weight
-        yield Chunk(_joined(held, schema), numbered("row", before), schema)
+        yield _joined(held, schema), numbered("row", before)
 
     def _batches(self, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
         """Yield some rows at once, text as numbers of different texts where they are few bytes."""
         largest, longest = self._sizes(names)
-        texts = [n for n in names if _is_text(self._schema.field(n).type)]
+        texts = [n for n in names if _is_text(self.schema.field(n).type)]
         texts.sort(key=largest.__getitem__)
         sums = accumulate(largest[name] for name in texts)
         few = [name for name, total in zip(texts, sums, strict=True) if total <= SMALL]
-        long = [n for n in names if n not in few and not _is_number(self._schema.field(n).type)]
+        long = [n for n in names if n not in few and not _is_number(self.schema.field(n).type)]
         file = pa.parquet.ParquetFile(
             self._raw, read_dictionary=few, buffer_size=max(2**12, min(2**16, PIECE // len(names)))
         )
@@ -136,7 +108,7 @@ class ParquetReader(Reader):
             try:
                 batch = next(batches, None)
             except (OSError, pa.ArrowException):
-                raise self._damaged(self._read) from None
+                raise self._damaged(f"row {self._read + 1}") from None
             if batch is None:
                 return
             self._read += batch.num_rows
@@ -159,7 +131,7 @@ class ParquetReader(Reader):
                 try:
                     pages = list(page_sizes(self._raw, column))
                 except (ValueError, IndexError, RecursionError):
-                    raise self._damaged(before) from None
+                    raise self._damaged(f"row {before + 1}") from None
                 shared = "DELTA_BYTE_ARRAY" in column.encodings
                 cells = [p.size for p in pages if shared or p.is_dictionary]
                 largest[name] = max(largest[name], sum(p.size for p in pages))
@@ -169,16 +141,12 @@ class ParquetReader(Reader):
                     held[key] = max(held.get(key, 0), page.size)
             before += group.num_rows
         beyond = sum(max(0, size - USUAL_PAGE) for size in held.values())
-        check_size("page_bytes", beyond, self._name)
+        check_size("page_bytes", beyond, self._file)
         return largest, longest
-
-    def _damaged(self, before: int) -> InputError:
-        key = f"{self._name}: row {before + 1}"
-        return InputError(key, "a file that can be read to its end", "a damaged one")
 
     def share(self) -> float:
         """Return how many of the rows were read."""
-        return self._read / self._rows if self._rows else 1.0
+        return self._read / (self._metadata.num_rows or 1)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -232,41 +200,26 @@ def _is_short(column: pa.ChunkedArray) -> bool:
 
 
 class ParquetWriter(Writer):
-    """Rows of a Parquet file. Chunks are gathered to row groups, each of which costs a footer.
+    """Rows of a Parquet file. Chunks are gathered to row groups, each of which costs a footer."""
 
-    Text that is held as numbers of different texts is written as it is held. The file then says
-    nothing of the types that Arrow has, or readers would take the text for categories: so this is
-    only done where Parquet has all types itself.
-    """
-
-    def __init__(self, stream: BinaryIO, separator: str | None, metadata: Metadata) -> None:
-        self._stream, self._metadata = stream, metadata
+    def __init__(self, stream: BinaryIO, *options: Any) -> None:
+        super().__init__(stream, *options)
+        self._stream, self._held, self._size = stream, list[pa.Table](), 0
         self._writer: pa.parquet.ParquetWriter | None = None
-        self._held: list[pa.Table] = []
-        self._bytes, self._bare = 0, False
 
-    def write(self, table: pa.Table, schema: pa.Schema | None = None) -> None:
+    def write(self, table: pa.Table) -> None:
         """Write rows."""
-        if schema is not None:
-            self._bare = PLAIN.issuperset(schema.types)
-            table = table if self._bare else table.cast(schema)
-        self._write(table)
-
-    def _write(self, table: pa.Table) -> None:
-        self._held.append(table.replace_schema_metadata(None))
-        self._bytes += table.nbytes
-        if self._bytes >= PIECE:
+        self._held.append(table.replace_schema_metadata(self._metadata))
+        self._size += table.nbytes
+        if self._size >= PIECE:
             self._write_group()
 
     def _write_group(self) -> None:
         table = pa.concat_tables(self._held)
         if self._writer is None:
-            self._writer = pa.parquet.ParquetWriter(
-                self._stream, table.schema, store_schema=not self._bare
-            )
-            self._writer.add_key_value_metadata(dict(self._metadata or {}))
+            self._writer = pa.parquet.ParquetWriter(self._stream, table.schema)
         self._writer.write_table(table)
-        self._held, self._bytes = [], 0
+        self._held, self._size = [], 0
 
     def close(self) -> None:
         """Write the end of the file."""

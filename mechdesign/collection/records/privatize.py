@@ -23,19 +23,15 @@ from mechdesign.collection.records.ledger import add_draw, read_ledger
 from mechdesign.collection.records.record_files import (
     ColumnName,
     Progress,
-    check_columns,
-    checked,
+    checked_mechanisms,
     chunk_size,
-    named_columns,
-    names_of,
     safe_table,
 )
 from mechdesign.collection.spending import Spending, spending
-from mechdesign.collection.tables.draws import NOTE, Drawer, Policies, RowDraws
-from mechdesign.collection.tables.jobs import check_names_differ
-from mechdesign.collection.tables.keyed_coins import SeenRecords, collection_coins, sources_of
-from mechdesign.errors import InputError, listed, shown
-from mechdesign.sampling import SIMULATION, Randomness, stream_of
+from mechdesign.collection.tables.jobs import NOTE, Drawer, Policies, PrivatizeJob, names_of
+from mechdesign.collection.tables.keyed_coins import SeenRecords
+from mechdesign.errors import InputError, shown
+from mechdesign.sampling import SIMULATION, Randomness
 from mechdesign.writing.atomic import check_different
 
 __all__ = ["PrivatizedFile", "privatize_file"]
@@ -245,81 +241,67 @@ def privatize_file(
     (2, 'ill')
     """
     source, target = Path(source), Path(target)
-    written = kind_of(target, form)
-    parts = parts_of(source)
-    named = named_columns(mechanism, column)
-    _check_files([*parts, *named.values()], target, ledger)
-    mechanisms = {name: checked(each) for name, each in named.items()}
-    seeded, size = stream_of(rng), chunk_size(mechanisms.values(), chunk)  # one for all chunks
-    simulated = seeded is not None
-    private = [part for name in mechanisms for part in names_of(name)]
-    coins = collection_coins(key, ids, simulated, mechanisms)
-    read = list(dict.fromkeys([*private, *keep, *([ids] if ids else [])]))
-    draws = RowDraws(mechanisms, unknown, missing, one_each, simulated, stamp)
-    kept = listed(keep, "keep", "a list of columns")
-    check_names_differ(private, kept, simulated, draws.stamps(in_file=True))
-    if simulated and ledger is not None:
+    written, parts = kind_of(target, form), parts_of(source)
+    mechanisms, files = checked_mechanisms(mechanism, column)
+    _check_files([*parts, *files], target, ledger)
+    size = chunk_size(mechanisms.values(), chunk)
+    job = PrivatizeJob(
+        mechanisms,
+        unknown,
+        missing,
+        keep=keep,
+        rng=rng,
+        key=key,
+        ids=ids,
+        one_each=one_each,
+        stamp=stamp,
+        in_file=True,
+    )
+    if job.noted and ledger is not None:
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
         check_has_text_cells(target, form)
-    rows = reported = 0
+    reported = 0
     with open_records(source, separator, form) as reader:
-        check_columns(reader, read, source)
-        said = draws.metadata(in_file=True)
+        reader.check(job.read)
         with (
             whole_output(target, force) as stream,
-            closing(written.writer(stream, separator, said)) as writer,
+            closing(written.writer(stream, separator, job.metadata)) as writer,
             closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
         ):
-            for part in reader.chunks(read, size):
-                cells = [part.cells(source, name) for name in mechanisms]
-                tags = None
-                if coins is not None and ids is not None:
-                    tags = coins.tags(part.column(ids), *part.names(source, ids))
-                    seen.add(tags)
-                sources = sources_of(coins, tags, seeded, len(cells))
-                made = draws.draw(cells, sources, in_file=True, counts=ledger is not None)
-                types = {name: _as_plain(cells.type) for name, cells in made.columns.items()}
-                found = made.columns | {name: made.kept(part.column(name)) for name in keep}
-                if simulated:
+            for batch in reader.batches(job.read, size, progress):
+                made = job.draw(batch, seen, counts=ledger is not None)
+                found = made.columns
+                for name in job.keep:
+                    kind = reader.schema.field(name).type
+                    found[name] = made.kept(batch.column(name)).cast(kind)
+                if job.noted:
                     found[NOTE] = found.pop(NOTE)  # the last column
                 table = pa.table(found)
-                if spreadsheet_safe:
-                    writer.write(safe_table(table))
-                else:
-                    types = {name: types.get(name, cells.type) for name, cells in found.items()}
-                    writer.write(table, pa.schema(types))
-                rows, reported = rows + part.table.num_rows, reported + table.num_rows
-                if progress is not None:
-                    progress(rows, reader.share())
+                writer.write(safe_table(table) if spreadsheet_safe else table)
+                reported += table.num_rows
             seen.check()
             if ledger is not None:  # before the reports appear, so that no draw is lost
-                for each in draws.columns:
+                for each in job.columns:
                     add_draw(ledger, each.mechanism, each.reader.counts())
     return PrivatizedFile(
         source=str(source),
         target=str(target),
-        columns=tuple(private),
+        columns=tuple(part for each in job.columns for part in each.read),
         channels={name: each.digest for name, each in mechanisms.items()},
-        rows=rows,
+        rows=reader.rows,
         reports=reported,
-        unknown={each.name: each.reader.unknown.used for each in draws.columns},
-        missing={each.name: each.reader.missing.used for each in draws.columns},
-        kept=tuple(keep),
-        simulated=simulated,
+        unknown={each.name: each.reader.unknown.used for each in job.columns},
+        missing={each.name: each.reader.missing.used for each in job.columns},
+        kept=job.keep,
+        simulated=job.noted,
         spends=spending(mechanisms, one_each=one_each) if len(mechanisms) > 1 else None,
     )
 
 
-def _as_plain(kind: pa.DataType) -> pa.DataType:
-    """Return the type of reports that may be held as numbers of texts."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _check_files(sources: Iterable[object], target: Path, ledger: AnyPath | None) -> None:
+def _check_files(sources: Iterable[Path], target: Path, ledger: AnyPath | None) -> None:
     """Refuse to write over what is read, or over the ledger; read the ledger before the work."""
-    files = [Path(each) for each in sources if isinstance(each, str | os.PathLike)]
-    read = [file for file in files if file != STANDARD]
+    read = [file for file in sources if file != STANDARD]
     for file in read:
         check_different(file, target)
     if ledger is not None:

@@ -1,42 +1,30 @@
-"""What files of records of every kind share: readers and writers of chunks, which are tables."""
+"""Files of records of every kind: streams of batches to read, and tables to write."""
 
 from __future__ import annotations
 
 import os
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, ClassVar, Self
 
 import pyarrow as pa
 
-from mechdesign.collection.records.byte_streams import ByteReader
-from mechdesign.collection.tables.cells import Cells, pairs_of, text_array
-from mechdesign.collection.tables.draws import Drawer, as_mechanism
-from mechdesign.collection.tables.provenance import Metadata
+from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
+from mechdesign.collection.tables.cells import Batch, Cells
+from mechdesign.collection.tables.jobs import Drawer, as_mechanism, names_of
 from mechdesign.domain import whole_number
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.files.reading import place_of_column
+from mechdesign.resources import check_size
 from mechdesign.writing.spreadsheets import spreadsheet_safe
 
-__all__ = [
-    "CHUNK",
-    "Chunk",
-    "ColumnName",
-    "FileKind",
-    "Progress",
-    "Reader",
-    "Writer",
-    "check_columns",
-    "checked",
-    "chunk_size",
-    "named_columns",
-    "names_of",
-    "numbered",
-    "safe_table",
-]
+__all__ = ["ColumnName", "FileKind", "Progress", "Reader", "Rows", "Writer", "checked"]
+__all__ += ["checked_mechanisms", "chunk_size", "numbered", "safe_table"]
 
 CHUNK = 1 << 15
 """Rows that are held at once, unless a caller wants it otherwise."""
@@ -44,87 +32,90 @@ CHUNK = 1 << 15
 CHUNK_BITS = 1 << 26
 """Bits of reports that are held at once: they are text as well, and numbers in between."""
 
+BLOCK = 1 << 18
+"""Bytes of text that are read at once."""
+
 ColumnName = str | tuple[str, str]
 """The name of a column; two for pairs of numbers, as the points of a grid."""
 
-T = TypeVar("T")
-
 Progress = Callable[[int, float | None], None]
-"""Is told, after each chunk, the rows so far and the share of the file, None where unknown."""
+"""Called after each batch with the rows so far and the share of the file; None if unknown."""
 
+Rows = tuple[pa.Table, Callable[[int], str]]
+"""Rows of a file, one after the other; and the name of each by its number there, ``"line 7"``.
 
-@dataclass(frozen=True)
-class Chunk:
-    """Some rows of a file, one after the other.
-
-    Attributes
-    ----------
-    table
-        The columns that were asked for.
-    place
-        Says where a row of the chunk, counted from 0, stands in the file: ``"line 7"``.
-    schema
-        The types in the file, where the table has text as numbers of different texts; else None.
-    """
-
-    table: pa.Table
-    place: Callable[[int], str]
-    schema: pa.Schema | None = None
-
-    @property
-    def types(self) -> list[pa.DataType]:
-        """The types of the columns in the file."""
-        return list((self.table.schema if self.schema is None else self.schema).types)
-
-    def column(self, name: str) -> pa.ChunkedArray:
-        """Return a column in the type that it has in the file."""
-        place = self.table.schema.get_field_index(name)
-        column, kind = self.table.column(place), self.types[place]
-        return column if column.type == kind else column.cast(kind)
-
-    def cells(self, file: object, columns: ColumnName) -> Cells:
-        """Return the cells of a column, or of two as pairs, which know their places in the file."""
-        key, place = self.names(file, columns)
-        found = [self.table.column(name) for name in names_of(columns)]
-        held = found[0] if len(found) == 1 else pairs_of(found[0], found[1], key)
-        return Cells(held, key, place)
-
-    def names(self, file: object, columns: ColumnName) -> tuple[str, Callable[[int], str]]:
-        """Return what a column of the file is called in an error, and what a row of it is."""
-        names = names_of(columns)
-        key = f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
-        return f"{file}: {key}", lambda row: f"{file}: {self.place(row)}, {key}"
+Text may be held as a dictionary, whatever its type in the file.
+"""
 
 
 def numbered(noun: str, before: int) -> Callable[[int], str]:
-    """Return what a row is called: its number in the file, counted from 1."""
+    """Return the names of rows by their numbers in the file, counted from 1."""
     return lambda row: f"{noun} {before + row + 1}"
 
 
 def safe_table(table: pa.Table) -> pa.Table:
     """Return a table as text, in which a spreadsheet runs no cell and no name of a column."""
-    columns = {}
-    for name in table.column_names:
-        cells = Cells(table.column(name), name, str)
-        texts = [None if text is None else spreadsheet_safe(text) for text in cells.texts]
-        columns[spreadsheet_safe(name)] = text_array(texts).take(pa.array(cells.which))
-    return pa.table(columns)
+    safe = spreadsheet_safe
+    return pa.table(
+        {safe(n): Cells(table.column(n), n, str).changed(safe) for n in table.column_names}
+    )
 
 
 class Reader(ABC):
-    """A file of records that is open to read, a stream of batches; a context."""
+    """A file of records that is open to read, a stream of batches; a context.
 
-    _bytes: ByteReader
-    """What is read."""
+    Parameters
+    ----------
+    path
+        The file.
+    separator
+        The character between cells, in text; None for the usual one.
+    packed
+        None, gzip or zstd.
 
-    names: tuple[str, ...]
-    """The columns of the file, in order."""
+    Attributes
+    ----------
+    schema
+        The columns of the file, with the metadata of the file.
+    rows
+        The number of rows so far.
 
-    metadata: Metadata = None
-    """What the file says of itself."""
+    Raises
+    ------
+    InputError
+        If it is no such file.
+    """
+
+    kind: ClassVar[str]
+    """The kind of the file, for errors."""
+
+    separated: ClassVar[bool] = False
+    """Whether a character separates its cells."""
+
+    schema: pa.Schema
+
+    def __init__(self, path: Path, separator: str | None, packed: str | None = None) -> None:
+        if separator is not None and not self.separated:
+            expected = f"none for {self.kind}: its cells are not separated"
+            raise InputError("separator", expected, shown(separator))
+        self.rows, self._file = 0, str(path)
+        self._bytes = ByteReader(path, packed)
+        try:
+            self.schema = self._opened()
+            check_size("columns", len(self.schema), self._file)
+        except (OSError, EOFError, pa.ArrowException):  # whose words may quote the file
+            self.close()
+            raise self._damaged("", "a damaged one, or another kind") from None
+        except BaseException:
+            self.close()
+            raise
 
     @abstractmethod
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Chunk]:
+    def _opened(self) -> pa.Schema:
+        """Read what comes before the rows, and return the columns."""
+
+    @abstractmethod
+    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
         """Yield the rows of some columns, at most ``size`` at once; one empty chunk if none.
 
         Raises
@@ -132,6 +123,38 @@ class Reader(ABC):
         InputError
             If a row cannot be read; the key names the file and the row.
         """
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.schema.names)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise InputError unless the file has each of some columns exactly once."""
+        for name in names:
+            place_of_column(name, self.names, f"{self._file}: column", "the file")
+
+    def batches(
+        self, names: Sequence[str], size: int, progress: Progress | None = None
+    ) -> Iterator[Batch]:
+        """Yield the rows of some columns, and show the progress after each batch."""
+        for table, place in self.chunks(names, size):
+            where = partial(_where, self._file, place)
+            yield Batch(table.column, where, self.names, self.schema.metadata)
+            self.rows += table.num_rows
+            if progress is not None:
+                progress(self.rows, self.share())
+
+    def _read_on(self, place: str = "") -> bytes:
+        """Return more bytes of text, none at the end."""
+        try:
+            return self._bytes.read(BLOCK)
+        except (OSError, EOFError, zlib.error):
+            raise self._damaged(place) from None
+
+    def _damaged(self, place: str, given: str = "a damaged one") -> InputError:
+        whole = "a file that can be read to its end" if place else f"{self.kind} that can be read"
+        return InputError(f"{self._file}{place and ': '}{place}", whole, given)
 
     def share(self) -> float | None:
         """Return how much of the file was read, from 0 to 1; None where it cannot be told."""
@@ -141,35 +164,52 @@ class Reader(ABC):
         """Close the file."""
         self._bytes.close()
 
-    def __enter__(self) -> Reader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
 
+def _where(
+    file: str, place: Callable[[int], str], names: tuple[str, ...], row: int | None = None
+) -> str:
+    """Return the name of columns in an error, or that of their cell in a row."""
+    columns = f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
+    return f"{file}: {columns}" if row is None else f"{file}: {place(row)}, {columns}"
+
+
 class Writer(ABC):
-    """A file of records that is open to write."""
+    """A file of records that is open to write.
 
-    def write(self, table: pa.Table, schema: pa.Schema | None = None) -> None:
-        """Write rows; the first call fixes the names and the types of the columns.
+    Parameters
+    ----------
+    stream
+        The bytes go there; it stays open.
+    separator
+        The character between cells, in text; None for the usual one.
+    metadata
+        Those of the file, where it can have some.
+    packed
+        None, gzip or zstd.
+    """
 
-        Parameters
-        ----------
-        table
-            The rows, text also as numbers of different texts.
-        schema
-            The types in the file; None for those of the table.
-        """
-        self._write(table if schema is None else table.cast(schema))
+    def __init__(
+        self,
+        stream: BinaryIO,
+        separator: str | None,
+        metadata: Mapping[bytes, bytes] | None = None,
+        packed: str | None = None,
+    ) -> None:
+        self._bytes, self._metadata = ByteWriter(stream, packed), metadata
 
     @abstractmethod
-    def _write(self, table: pa.Table) -> None:
-        """Write rows as they are."""
+    def write(self, table: pa.Table) -> None:
+        """Write rows; the first call fixes the names and the types of the columns."""
 
-    @abstractmethod
     def close(self) -> None:
-        """Write what is left. The stream below stays open."""
+        """Write what is left."""
+        self._bytes.close()
 
 
 @dataclass(frozen=True)
@@ -179,60 +219,46 @@ class FileKind:
     Attributes
     ----------
     reader
-        Opens a file to read; the second argument is what separates cells, None for the usual.
+        Opens a file to read; the second argument separates cells, None for the usual.
     writer
-        Writes to a stream; the arguments are the stream, the separator, and what the file is to
-        say of itself, where it can.
+        Writes to a stream; the arguments are the stream, the separator, and the metadata.
     has_text_cells
         Whether a spreadsheet opens it, and may run its cells.
     """
 
     reader: Callable[[Path, str | None], Reader]
-    writer: Callable[[BinaryIO, str | None, Metadata], Writer]
+    writer: Callable[[BinaryIO, str | None, Mapping[bytes, bytes] | None], Writer]
     has_text_cells: bool = False
 
 
-def names_of(columns: ColumnName) -> tuple[str, ...]:
-    """Return the names of the columns that hold the cells of one attribute."""
-    return (columns,) if isinstance(columns, str) else columns
+def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Drawer], list[Path]]:
+    """Return the mechanism of each column, and the files that mechanisms come from.
 
-
-def check_columns(reader: Reader, wanted: Sequence[str], file: object) -> None:
-    """Raise InputError unless a file has each of some columns exactly once."""
-    for name in wanted:
-        place_of_column(name, reader.names, f"{file}: column", "the file")
-
-
-def columns_of(mechanisms: Mapping[Any, T]) -> dict[ColumnName, T]:
-    """Return mechanisms by their columns, which are names or pairs of names.
-
-    Raises
-    ------
-    InputError
-        If there are none, one is something else, or a column is named twice.
-    """
-    for name in mechanisms:
-        pair = isinstance(name, tuple) and len(name) == 2
-        if not isinstance(name, str) and not (pair and all(isinstance(x, str) for x in name)):
-            raise InputError("column", "the name of a column, or a pair of names", shown(name))
-    each = [part for name in mechanisms for part in names_of(name)]
-    if not each or len(set(each)) < len(each):
-        raise InputError("column", "at least one column, each once", shown(each))
-    return dict(mechanisms)
-
-
-def named_columns(mechanism: Any, column: Any) -> dict[ColumnName, Any]:
-    """Return the mechanism of each column: one for a column, or a dict by column.
+    Parameters
+    ----------
+    mechanism, column
+        One for a column, or a dict by column in place of both; columns are names or pairs of names.
 
     Raises
     ------
     InputError
         If neither or both are given, or a column is named twice.
+    CertificateError
+        If a claim in a file of a mechanism does not hold.
     """
     if isinstance(mechanism, Mapping) != (column is None):
         given = "neither" if column is None else "both"
         raise InputError("column", "a column, or a dict of mechanisms by column", given)
-    return columns_of(mechanism if isinstance(mechanism, Mapping) else {column: mechanism})
+    named = mechanism if isinstance(mechanism, Mapping) else {column: mechanism}
+    for name in named:
+        pair = isinstance(name, tuple) and len(name) == 2
+        if not isinstance(name, str) and not (pair and all(isinstance(x, str) for x in name)):
+            raise InputError("column", "the name of a column, or a pair of names", shown(name))
+    each = [part for name in named for part in names_of(name)]
+    if not each or len(set(each)) < len(each):
+        raise InputError("column", "at least one column, each once", shown(each))
+    files = [Path(one) for one in named.values() if isinstance(one, str | os.PathLike)]
+    return {name: checked(one) for name, one in named.items()}, files
 
 
 def checked(given: Any) -> Drawer:

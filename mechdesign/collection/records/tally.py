@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -11,23 +12,13 @@ from mechdesign.collection.records.file_kinds import check_has_text_cells, open_
 from mechdesign.collection.records.record_files import (
     ColumnName,
     Progress,
-    check_columns,
-    checked,
+    checked_mechanisms,
     chunk_size,
-    named_columns,
-    names_of,
 )
-from mechdesign.collection.tables.draws import NOTE, Drawer
-from mechdesign.collection.tables.jobs import tally_of
-from mechdesign.collection.tables.provenance import (
-    check_stamps,
-    check_stated,
-    says_simulation,
-    stamp_of,
-)
+from mechdesign.collection.tables.cells import Batch, Cells, Column
+from mechdesign.collection.tables.jobs import Drawer, TallyJob
 from mechdesign.errors import InputError
 from mechdesign.reports import Tally
-from mechdesign.sampling import SIMULATION
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
 
 __all__ = ["tally_file"]
@@ -134,43 +125,29 @@ def tally_file(
     >>> tally_file({"coin": coin}, file)["coin"].total
     3
     """
-    mechanisms = {name: checked(each) for name, each in named_columns(mechanism, column).items()}
-    size = chunk_size(mechanisms.values(), chunk)
-    source, rows, totals = Path(source), 0, dict[ColumnName, Tally]()
-    in_file = {name: name for name in mechanisms}  # what each column is called there
-    stamps = {name: stamp_of(names_of(name)) for name in mechanisms} if check else {}
+    mechanisms, _ = checked_mechanisms(mechanism, column)
+    size, source = chunk_size(mechanisms.values(), chunk), Path(source)
+    job = TallyJob(mechanisms, one_each, check, in_file=True)
     if spreadsheet_safe:
         check_has_text_cells(source, form)
-        in_file = {name: _safe(name) for name in mechanisms}
-        stamps = {name: safe_text(stamp) for name, stamp in stamps.items()}
-    read = [part for name in in_file.values() for part in names_of(name)]
+    totals = dict[ColumnName, Tally]()
     with open_records(source, separator, form) as reader:
-        check_columns(reader, read, source)
-        beside = [NOTE, *stamps.values()]
-        beside = [name for name in beside if name not in read and reader.names.count(name) == 1]
-        for part in reader.chunks([*read, *beside], size):
-            simulated = says_simulation(reader.metadata) or (
-                NOTE in beside and SIMULATION in part.cells(source, NOTE).texts
-            )
-            for name, each in mechanisms.items():
-                if check:
-                    key, _ = part.names(source, in_file[name])
-                    check_stated(reader.metadata, names_of(name), each.digest, key)
-                    if stamps[name] in beside:
-                        check_stamps(part.cells(source, stamps[name]), each.digest)
-                cells = part.cells(source, in_file[name])
-                if spreadsheet_safe:
-                    cells.restore(spreadsheet_restored)
-                found = tally_of(each, cells, one_each, simulated)
-                totals[name] = found + totals.get(name, 0)
-            rows += part.table.num_rows
-            if progress is not None:
-                progress(rows, reader.share())
-    if not rows:
+        names = list(map(spreadsheet_restored, reader.names)) if spreadsheet_safe else reader.names
+        read = [*job.read, *job.beside(names)]
+        in_file = list(map(safe_text, read)) if spreadsheet_safe else read
+        reader.check(in_file)
+        for batch in reader.batches(in_file, size, progress):
+            found = job.count(_restored(batch) if spreadsheet_safe else batch)
+            totals = {name: tally + totals.get(name, 0) for name, tally in found.items()}
+    if not reader.rows:
         raise InputError(str(source), "at least one report", "none")
     return totals if column is None else totals[column]
 
 
-def _safe(name: ColumnName) -> ColumnName:
-    """Return how columns are called in a file that was made safe for spreadsheets."""
-    return safe_text(name) if isinstance(name, str) else (safe_text(name[0]), safe_text(name[1]))
+def _restored(batch: Batch) -> Batch:
+    """Return the rows that were made safe for spreadsheets as they were."""
+
+    def column(name: str) -> Column:
+        return Cells(batch.column(safe_text(name)), name, str).changed(spreadsheet_restored)
+
+    return replace(batch, column=column, names=list(map(spreadsheet_restored, batch.names)))

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mechdesign.collection.tables.draws import Drawer, Policies
 from mechdesign.collection.tables.engines import ENGINE_KINDS
-from mechdesign.collection.tables.frames import FRAME_KINDS
-from mechdesign.collection.tables.jobs import ALONE, PrivatizeJob, TallyJob, by_column
-from mechdesign.collection.tables.keyed_coins import collection_coins
-from mechdesign.collection.tables.kinds import ARROW_KINDS, EagerKind, Kind, same_kind
-from mechdesign.errors import InputError, listed, shown, shown_kind
+from mechdesign.collection.tables.jobs import (
+    ALONE,
+    Drawer,
+    Policies,
+    PrivatizeJob,
+    TallyJob,
+    by_column,
+)
+from mechdesign.collection.tables.kinds import MEMORY_KINDS, Kind, MemoryKind, same_kind
+from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.reports import Tally
-from mechdesign.sampling import Randomness, stream_of
+from mechdesign.sampling import Randomness
 
 __all__ = ["KINDS", "privatize", "tally"]
 
-KINDS: tuple[Kind, ...] = (*ARROW_KINDS, *FRAME_KINDS, *ENGINE_KINDS)
+KINDS: tuple[Kind, ...] = (*MEMORY_KINDS, *ENGINE_KINDS)
 """The kinds of tables that are known."""
 
 Mechanisms = Drawer | Mapping[Any, Drawer]
@@ -100,26 +104,26 @@ def privatize(
     >>> tally(reports, {"ill": warner})["ill"].total
     2
     """
-    kind, stream = _kind_of(data, mechanisms), stream_of(rng)
-    if kind.draws_again and stream is not None:
-        expected = f"none for {shown_kind(data)}, whose parts may be drawn for more than once"
-        raise InputError("rng", expected, shown(rng))
-    named, kept = by_column(mechanisms), tuple(listed(keep, "keep", "a list of columns"))
-    coins = collection_coins(key, ids, stream is not None, named)
-    if coins is not None and kind.is_column:
-        ids = _ids(ids)
+    kind = _kind_of(data, mechanisms)
+    if kind.is_column and ids is not None:
+        source = same_kind(KINDS, ids)
+        if not isinstance(source, MemoryKind) or not source.is_column:
+            raise InputError("ids", "a column of ids in memory, one a record", shown_kind(ids))
+        ids = source.column(ids, ALONE)
     job = PrivatizeJob(
-        named,
+        by_column(mechanisms),
         unknown,
         missing,
-        kept,
-        stream,
-        coins,
-        ids,
-        bool(one_each),
-        kind.draws_again,
-        bool(stamp),
+        keep=keep,
+        rng=rng,
+        key=key,
+        ids=ids,
+        one_each=one_each,
+        stamp=stamp,
     )
+    if kind.draws_again and job.rng is not None:
+        expected = f"none for {shown_kind(data)}, whose parts may be drawn for more than once"
+        raise InputError("rng", expected, shown(rng))
     return kind.privatize(data, job)
 
 
@@ -148,18 +152,9 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False, check: b
     InputError
         If a cell is no report of its mechanism: leaving it out would bias estimates.
     """
-    found: dict[Any, Tally] = _kind_of(data, mechanisms).tally(
-        data, TallyJob(by_column(mechanisms), bool(one_each), bool(check))
-    )
+    kind = _kind_of(data, mechanisms)
+    found: dict[Any, Tally] = kind.tally(data, TallyJob(by_column(mechanisms), one_each, check))
     return found if isinstance(mechanisms, Mapping) else found[ALONE]
-
-
-def _ids(given: Any) -> Any:
-    """Return the ids for a column alone, as Arrow has them."""
-    kind = same_kind(KINDS, given)
-    if not isinstance(kind, EagerKind) or not kind.is_column:
-        raise InputError("ids", "a column of ids in memory, one a record", shown_kind(given))
-    return kind.column(given, ALONE)
 
 
 def _kind_of(data: Any, mechanisms: Mechanisms) -> Kind:

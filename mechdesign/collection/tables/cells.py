@@ -1,26 +1,60 @@
-"""The cells of a column as text, each different text once."""
+"""Rows of a table or of a file, and the cells of a column as text, each different text once."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mechdesign._typing import IntArray
+from mechdesign._typing import BoolArray, IntArray
 from mechdesign.errors import InputError
 
-__all__ = ["Cells", "pairs_of", "text_array", "texts_of"]
+__all__ = ["Batch", "Cells", "Column", "Metadata", "pairs_of", "text_array", "texts_of"]
+
+Column = Any
+"""An array of Arrow, in one piece or in chunks."""
+
+Metadata = Mapping[bytes, bytes] | None
+"""The metadata of a table, as Arrow has them."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows, one after the other: a table in memory is one batch, a file a stream of them.
+
+    Attributes
+    ----------
+    column
+        Returns a column by its name.
+    where
+        Returns the name for errors of a column, or of two that are read as pairs; with the number
+        of a row, counted from 0, that of its cell there.
+    names
+        All columns of the table or the file.
+    metadata
+        Those of the table or the file.
+    """
+
+    column: Callable[[Any], Column]
+    where: Callable[..., str]
+    names: Sequence[Any]
+    metadata: Metadata = None
+
+    def cells(self, names: tuple[Any, ...]) -> Cells:
+        """Return the cells of a column, or of two as pairs."""
+        columns, key = [self.column(name) for name in names], self.where(names)
+        held = columns[0] if len(columns) == 1 else pairs_of(columns[0], columns[1], key)
+        return Cells(held, key, partial(self.where, names))
 
 
 class Cells:
     """The cells of one column, each different text once.
-
-    A column of categories, which Arrow calls a dictionary, is taken by its codes: its texts are all
-    categories in their order, also those that no cell has.
 
     Attributes
     ----------
@@ -28,6 +62,8 @@ class Cells:
         The different texts; None where nothing is held.
     which
         For each row the number of its text.
+    counts
+        For each text the number of its rows, at least 1.
     categorical
         Whether the column holds categories.
 
@@ -54,18 +90,29 @@ class Cells:
             which, texts = which.fill_null(len(texts)), [*texts, None]
         self.texts: list[str | None] = texts
         self.which: IntArray = which.to_numpy(zero_copy_only=False)
+        self.counts = np.bincount(self.which, minlength=len(texts))
+        if not self.counts.all():  # categories without a cell
+            self._keep(self.counts > 0)
         self._place = place
 
-    def restore(self, restored: Callable[[str], str]) -> None:
-        """Replace each text by what it stands for, as in a file made safe for spreadsheets."""
-        self.texts = [None if text is None else restored(text) for text in self.texts]
+    def _keep(self, kept: BoolArray) -> None:
+        """Leave out texts of no row, and number the others anew."""
+        self.texts = [text for text, stays in zip(self.texts, kept, strict=True) if stays]
+        self.which = (np.cumsum(kept) - 1)[self.which]
+        self.counts = self.counts[kept]
+
+    def changed(self, change: Callable[[str], str]) -> pa.Array:
+        """Return the column with another text in the place of each, as for a spreadsheet."""
+        texts = [None if text is None else change(text) for text in self.texts]
+        return text_array(texts).take(pa.array(self.which))
 
     def filled(self) -> Cells:
         """Return the cells that hold something."""
-        empty = [n for n, text in enumerate(self.texts) if text is None or not text.strip()]
-        rows = np.flatnonzero(~np.isin(self.which, empty))
+        kept = np.array([bool(text and text.strip()) for text in self.texts], dtype=bool)
+        rows = np.flatnonzero(kept[self.which])
         some = copy.copy(self)
         some.which, some._place = self.which[rows], lambda row: self._place(int(rows[row]))
+        some._keep(kept)
         return some
 
     def place(self, text: int) -> str:
@@ -73,10 +120,7 @@ class Cells:
         return self._place(int(np.argmax(self.which == text)))
 
     def as_they_occur(self) -> list[int]:
-        """Return the numbers of the texts that occur, the first one first.
-
-        So that the first text of them that is wrong is in the first row that is.
-        """
+        """Return the numbers of the texts in the order of the first row of each."""
         numbers, first = np.unique(self.which, return_index=True)
         return [int(n) for n in numbers[np.argsort(first)]]
 

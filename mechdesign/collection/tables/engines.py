@@ -1,23 +1,31 @@
-"""Tables of engines: streams of Arrow, DuckDB, Dask and Spark, a piece at a time."""
+"""Tables of engines: streams of Arrow, plans of Polars, DuckDB, Dask and Spark, by their parts."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from mechdesign.collection.tables.frames import PandasFrameKind, PandasSeriesKind
+from mechdesign.collection.tables.cells import Batch
 from mechdesign.collection.tables.jobs import PrivatizeJob, TallyJob
-from mechdesign.collection.tables.kinds import ArrowBatchKind, ArrowTableKind, Kind, check_names
+from mechdesign.collection.tables.kinds import (
+    BATCHES,
+    PANDAS_FRAMES,
+    PANDAS_SERIES,
+    POLARS_FRAMES,
+    TABLES,
+    Kind,
+    MemoryKind,
+    check_names,
+)
 from mechdesign.errors import InputError
 from mechdesign.reports import Tally
 
 __all__ = ["ENGINE_KINDS"]
-
-BATCHES, TABLES = ArrowBatchKind(), ArrowTableKind()
 
 
 class ArrowStreamKind(Kind):
@@ -40,8 +48,7 @@ class ArrowStreamKind(Kind):
 class ProtocolKind(ArrowStreamKind):
     """A table of any library that speaks the Arrow C stream protocol; reports are Arrow tables."""
 
-    @classmethod
-    def holds(cls, data: Any) -> bool:
+    def holds(self, data: Any) -> bool:
         """Return whether data speak the protocol."""
         return hasattr(data, "__arrow_c_stream__")
 
@@ -73,10 +80,9 @@ class DuckDBKind(ProtocolKind):
 
     module, name = "duckdb", "DuckDBPyRelation"
 
-    @classmethod
-    def holds(cls, data: Any) -> bool:
+    def holds(self, data: Any) -> bool:
         """Return whether data are a relation."""
-        return Kind.holds.__func__(cls, data)  # type: ignore[attr-defined, no-any-return]
+        return Kind.holds(self, data)
 
     def privatize(self, data: Any, job: PrivatizeJob) -> Any:
         """Return a relation; the reports are drawn once, and held."""
@@ -86,31 +92,50 @@ class DuckDBKind(ProtocolKind):
         return found
 
 
-class DaskFrameKind(Kind):
-    """A DataFrame of Dask: a partition is drawn for when it is computed, anew each time."""
+class PolarsPlanKind(Kind):
+    """A LazyFrame of Polars: reports are drawn when it is collected, anew each time."""
 
-    module, name = "dask.dataframe", "DataFrame"
+    module, name = "polars", "LazyFrame"
     draws_again = True
-    piece: PandasFrameKind | PandasSeriesKind = PandasFrameKind()
 
     def privatize(self, data: Any, job: PrivatizeJob) -> Any:
-        """Return a DataFrame of Dask."""
-        meta = self.piece.privatize(data._meta, job)
-        return data.map_partitions(self.piece.privatize, job, meta=meta)
+        """Return a LazyFrame."""
+        empty = sys.modules["polars"].DataFrame(schema=data.collect_schema())
+        # a filter or a choice of columns that follows is about reports: it stays behind the draw
+        return data.map_batches(
+            partial(POLARS_FRAMES.privatize, job=job, in_part=True),
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+            schema=POLARS_FRAMES.privatize(empty, job).schema,
+            streamable=True,
+        )
+
+    def tally(self, data: Any, job: TallyJob) -> dict[Any, Tally]:
+        """Collect the columns that are counted, and count them."""
+        return POLARS_FRAMES.tally(data.collect(), job)
+
+
+class DaskKind(Kind):
+    """A DataFrame or a Series of Dask: a partition is drawn for when it is computed, each time."""
+
+    module = "dask.dataframe"
+    draws_again = True
+
+    def __init__(self, piece: MemoryKind) -> None:
+        self.name, self.is_column, self._piece = piece.name, piece.is_column, piece
+
+    def privatize(self, data: Any, job: PrivatizeJob) -> Any:
+        """Return a DataFrame or a Series of Dask."""
+        meta = self._piece.privatize(data._meta, job)
+        return data.map_partitions(self._piece.privatize, job, in_part=True, meta=meta)
 
     def tally(self, data: Any, job: TallyJob) -> dict[Any, Tally]:
         """Count each partition where it is, and merge the counts."""
         dask = sys.modules["dask"]
-        count = dask.delayed(self.piece.tally)
+        count = dask.delayed(self._piece.tally)
         parts = [count(part, job) for part in data.to_delayed()]
         return job.merged(dask.compute(*parts))
-
-
-class DaskSeriesKind(DaskFrameKind):
-    """A Series of Dask."""
-
-    name, is_column = "Series", True
-    piece = PandasSeriesKind()
 
 
 class SparkKind(Kind):
@@ -121,24 +146,23 @@ class SparkKind(Kind):
 
     def privatize(self, data: Any, job: PrivatizeJob) -> Any:
         """Return a DataFrame of Spark."""
-        check_names([*job.wanted(), *job.keep], data.columns)
+        check_names(job.read, data.columns)
         types = sys.modules["pyspark.sql.types"]
-        found = job.run(lambda _: pa.array([], pa.string())).columns
+        empty = Batch(lambda _: pa.array([], pa.string()), lambda *_: "data", job.read)
         fields = [
             types.StructField(name, getattr(types, SPARK_TYPES[column.type])())
-            for name, column in found.items()
+            for name, column in job.draw(empty).columns.items()
         ]
         fields += [data.schema[name] for name in job.keep]
 
         def draw(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return (BATCHES.privatize(batch, job) for batch in batches)
+            return (BATCHES.privatize(batch, job, in_part=True) for batch in batches)
 
         return data.mapInArrow(draw, types.StructType(fields))
 
     def tally(self, data: Any, job: TallyJob) -> dict[Any, Tally]:
         """Count each partition where it is, and merge the counts."""
-        check_names(job.mechanisms, data.columns)
-        names = list(job.mechanisms)
+        check_names(job.read, data.columns)
 
         def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             parts = [BATCHES.tally(batch, job) for batch in batches]
@@ -146,13 +170,11 @@ class SparkKind(Kind):
                 yield _as_rows(job.merged(parts))
 
         schema = "name int, counts array<bigint>, total bigint, simulated boolean"
-        empty = TABLES.tally(pa.table({name: pa.array([], pa.string()) for name in names}), job)
-        found = dict(empty)
+        empty = pa.table({name: pa.array([], pa.string()) for name in job.read})
+        found, names = TABLES.tally(empty, job), job.read
         for row in data.mapInArrow(count, schema).collect():
-            counts = np.array(row.counts, dtype=np.int64)
-            found[names[row.name]] += Tally(
-                counts, row.total, row.simulated, found[names[row.name]].digest
-            )
+            name, counts = names[row.name], np.array(row.counts, dtype=np.int64)
+            found[name] += Tally(counts, row.total, row.simulated, found[name].digest)
         return found
 
 
@@ -179,10 +201,11 @@ def _as_rows(tallies: dict[Any, Tally]) -> pa.RecordBatch:
 
 ENGINE_KINDS: tuple[Kind, ...] = (
     ArrowStreamKind(),
+    PolarsPlanKind(),
     DuckDBKind(),
-    DaskFrameKind(),
-    DaskSeriesKind(),
+    DaskKind(PANDAS_FRAMES),
+    DaskKind(PANDAS_SERIES),
     SparkKind(),
     ProtocolKind(),
 )
-"""What engines hold, and last what speaks the protocol."""
+"""The kinds that engines hold, and last those that speak the protocol."""

@@ -1,9 +1,9 @@
-"""What is asked for a table, on Arrow columns: the one core that all libraries go through."""
+"""Draws and counts for batches of rows: the one core of tables in memory and of files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,36 +11,48 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mechdesign.collection.tables.cells import Cells
-from mechdesign.collection.tables.draws import (
-    NOTE,
-    Drawer,
-    Found,
-    Policies,
-    RowDraws,
-    as_mechanism,
-)
-from mechdesign.collection.tables.keyed_coins import CollectionCoins, sources_of
-from mechdesign.collection.tables.policies import read_strictly
+from mechdesign._typing import AnyArray, BoolArray, IntArray
+from mechdesign.channel import Channel
+from mechdesign.collection.tables.cells import Batch
+from mechdesign.collection.tables.keyed_coins import SeenRecords, collection_coins
 from mechdesign.collection.tables.provenance import (
-    Metadata,
     check_stamps,
     check_stated,
+    metadata_of,
     says_simulation,
     stamp_of,
+    stamps,
 )
-from mechdesign.errors import InputError, shown
-from mechdesign.reports import Reports, Tally
-from mechdesign.sampling import SIMULATION
+from mechdesign.collection.tables.readers import LabelReader, NumberReader, Reader, read_reports
+from mechdesign.collection.tables.report_columns import ReportColumns
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.errors import InputError, listed, shown, shown_kind
+from mechdesign.mechanisms import Mechanism
+from mechdesign.reports import Reports, Tally, drawn
+from mechdesign.sampling import SIMULATION, Randomness, Source, below, source_of, stream_of
 
-__all__ = ["ALONE", "Column", "PrivatizeJob", "TallyJob"]
-__all__ += ["by_column", "check_names_differ", "tally_of"]
-
-Column = Any
-"""An array of Arrow, in one piece or in chunks."""
+__all__ = ["ALONE", "NOTE", "Drawer", "Drawn", "Policies", "PrivatizeJob", "TallyJob"]
+__all__ += ["as_mechanism", "by_column", "names_of"]
 
 ALONE = ""
 """The name of a column that is no part of a table."""
+
+NOTE = "note"
+"""The column in which a simulation says that it is one."""
+
+Policies = str | Mapping[Any, str]
+"""A policy for all columns, or one for each by name."""
+
+Drawer = Channel | Mechanism | ContinuousChannel
+"""A channel or a mechanism, which draws a report for each record of a column."""
+
+
+def as_mechanism(given: Any) -> Drawer:
+    """Return a channel or a structured mechanism as it is, or raise InputError."""
+    if not isinstance(given, Drawer):
+        expected = "a Channel or a Mechanism, for numbers or points a channel of those"
+        raise InputError("mechanism", expected, shown_kind(given))
+    return given
 
 
 def by_column(mechanisms: Any) -> dict[Any, Drawer]:
@@ -58,113 +70,190 @@ def by_column(mechanisms: Any) -> dict[Any, Drawer]:
     return {name: as_mechanism(mechanism) for name, mechanism in mechanisms.items()}
 
 
-def check_names_differ(
-    private: Sequence[Any], keep: Sequence[Any], noted: bool, stamps: Sequence[str] = ()
-) -> None:
-    """Raise InputError unless the columns of what is written differ, with a note and stamps."""
-    twice = [name for name in keep if name in private]
-    if twice:
-        expected = "columns beside those that are to be private"
-        raise InputError("keep", expected, shown(twice[0]))
-    if len(set(keep)) < len(keep):
-        raise InputError("keep", "columns that all differ", shown(list(keep)))
-    if noted and NOTE in (*private, *keep):
-        expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
-        raise InputError("column", expected, shown(NOTE), "rename it")
-    taken = [name for name in stamps if name in (*private, *keep)]
-    if taken:
-        expected = f"another name than {taken[0]!r}, in which reports state their channel"
-        raise InputError("column", expected, shown(taken[0]), "rename it")
+def names_of(column: Any, in_file: bool = True) -> tuple[Any, ...]:
+    """Return the columns that hold the cells of one attribute: in a file, a pair may be two."""
+    return column if in_file and not isinstance(column, str) else (column,)
+
+
+class PrivateColumn:
+    """A column to draw for: its mechanism, how cells are read, and how reports are written."""
+
+    def __init__(
+        self, name: Any, mechanism: Drawer, unknown: Policies, missing: Policies, in_file: bool
+    ) -> None:
+        self.name, self.mechanism = name, as_mechanism(mechanism)
+        self.read = names_of(name, in_file)
+        policies = (
+            policy.get(name, "refuse") if isinstance(policy, Mapping) else policy
+            for policy in (unknown, missing)
+        )
+        self.reader: Reader
+        if isinstance(mechanism, ContinuousChannel):
+            self.reader = NumberReader(mechanism, *policies)
+        else:
+            self.reader = LabelReader(mechanism.inputs, *policies)
+        self.written = ReportColumns(mechanism.alphabet, self.read, floats=not in_file)
 
 
 @dataclass(frozen=True)
-class PrivatizeJob:
-    """Draws reports for the columns of a table.
+class Drawn:
+    """The reports of a batch.
 
     Attributes
     ----------
-    mechanisms
-        By the name of the column.
-    unknown, missing
-        As for :func:`~mechdesign.collection.tables.privatize`.
-    keep
-        The columns to copy as they are.
-    rng
-        A generator for a simulation.
-    coins
-        The coins of a collection, in place of those of the operating system.
-    ids
-        For those, the name of the column of ids; for a column alone, the ids themselves.
-    one_each
-        Whether each person is asked for one column only.
-    in_parts
-        Whether an engine draws for parts of the table, in which rows are counted anew.
-    stamp
-        Whether a column beside each column of reports states its channel.
+    columns
+        The reports, by the names of their columns.
+    rows
+        Positions of the rows that stay; None if all do.
+    metadata
+        The channel of each column, and whether it is a simulation.
     """
 
-    mechanisms: dict[Any, Drawer]
-    unknown: Policies = "refuse"
-    missing: Policies = "refuse"
-    keep: tuple[Any, ...] = ()
-    rng: np.random.Generator | None = None
-    coins: CollectionCoins | None = None
-    ids: Any = None
-    one_each: bool = False
-    in_parts: bool = False
-    stamp: bool = False
-    one_column: bool = field(init=False)
+    columns: dict[Any, pa.Array]
+    rows: IntArray | None
+    metadata: dict[bytes, bytes]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "one_column", ALONE in self.mechanisms)
-        stamps = self._draws().stamps(in_file=False)  # checks mechanisms and policies
-        check_names_differ(list(self.mechanisms), self.keep, self._noted, stamps)
-        if self.stamp and self.one_column:
+    def kept(self, cells: Any) -> Any:
+        """Return the cells of a column that is copied, of the rows that stay."""
+        return cells if self.rows is None else cells.take(pa.array(self.rows))
+
+
+class PrivatizeJob:
+    """Draws reports for the columns of a table or of a file, batch after batch.
+
+    Parameters
+    ----------
+    mechanisms
+        By the name of the column.
+    unknown, missing, keep, rng, key, ids, one_each, stamp
+        As for :func:`~mechdesign.collection.tables.privatize`.
+    in_file
+        Whether reports are for a file: there labels are text, and pairs two columns if two are
+        named. In memory numbers stay numbers, and categories give categories.
+    """
+
+    def __init__(
+        self,
+        mechanisms: Mapping[Any, Drawer],
+        unknown: Policies = "refuse",
+        missing: Policies = "refuse",
+        *,
+        keep: Iterable[Any] = (),
+        rng: Randomness = None,
+        key: bytes | None = None,
+        ids: Any = None,
+        one_each: bool = False,
+        stamp: bool = False,
+        in_file: bool = False,
+    ) -> None:
+        self.keep, self.rng = tuple(listed(keep, "keep", "a list of columns")), stream_of(rng)
+        self.coins = collection_coins(key, ids, self.rng is not None, mechanisms)
+        self.ids, self.one_each, self.in_file = ids, bool(one_each), in_file
+        for word, policies in (("unknown", unknown), ("missing", missing)):
+            for name in policies if isinstance(policies, Mapping) else ():
+                if name not in mechanisms:
+                    raise InputError(word, "columns that are to be private", shown(name))
+        self.columns = [
+            PrivateColumn(name, mechanism, unknown, missing, in_file)
+            for name, mechanism in mechanisms.items()
+        ]
+        self.alone = not in_file and ALONE in mechanisms
+        if stamp and self.alone:
             raise InputError("stamp", "False for a column alone", "True")
+        self.stamps = [stamp_of(column.written.names) for column in self.columns] if stamp else []
+        self.noted = self.rng is not None and not self.alone
+        self.metadata = metadata_of(
+            {name: c.mechanism.digest for c in self.columns for name in c.written.names}, self.noted
+        )
+        self._check_names_differ([name for column in self.columns for name in column.read])
+
+    def _check_names_differ(self, private: Sequence[Any]) -> None:
+        """Raise InputError unless the columns of what is written differ."""
+        keep, others = self.keep, (*private, *self.keep)
+        twice = [name for name in keep if name in private]
+        if twice:
+            expected = "columns beside those that are to be private"
+            raise InputError("keep", expected, shown(twice[0]))
+        if len(set(keep)) < len(keep):
+            raise InputError("keep", "columns that all differ", shown(list(keep)))
+        if self.noted and NOTE in others:
+            expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
+            raise InputError("column", expected, shown(NOTE), "rename it")
+        taken = [name for name in self.stamps if name in others]
+        if taken:
+            expected = f"another name than {taken[0]!r}, in which reports state their channel"
+            raise InputError("column", expected, shown(taken[0]), "rename it")
 
     @property
-    def _noted(self) -> bool:
-        return self.rng is not None and not self.one_column
+    def read(self) -> list[Any]:
+        """The columns that are read, each once."""
+        ids = [self.ids] if self.coins is not None and not self.alone else []
+        private = [name for column in self.columns for name in column.read]
+        return list(dict.fromkeys([*private, *self.keep, *ids]))
 
-    def _draws(self) -> RowDraws:
-        policies = self.unknown, self.missing
-        return RowDraws(self.mechanisms, *policies, self.one_each, self._noted, self.stamp)
-
-    def wanted(self) -> list[Any]:
-        """Return the names of the columns that are read."""
-        has_ids = self.coins is not None and not self.one_column
-        return [*self.mechanisms, *([self.ids] if has_ids else [])]
-
-    def run(self, column: Callable[[Any], Column]) -> Found:
-        """Return the reports for the columns of a table.
+    def draw(self, batch: Batch, seen: SeenRecords | None = None, *, counts: bool = False) -> Drawn:
+        """Return the reports of each column, for the rows that stay.
 
         Parameters
         ----------
-        column
-            Returns the cells of a column, by its name.
+        batch
+            The rows.
+        seen
+            The records of earlier batches of a file, if no id may occur twice in all of them; else
+            it may not in this one.
+        counts
+            Whether readers count what reports were drawn for.
 
         Raises
         ------
         InputError
-            For the first cell that is refused; the key names its row, counted from 0.
+            For the first cell of a column that is refused; the key is its place.
         """
-        place = _row_of_part if self.in_parts else _row
-        cells = [_cells(column(name), name, place) for name in self.mechanisms]
-        tags = None
-        if self.coins is not None:
-            ids, named = (self.ids, "ids") if self.one_column else (column(self.ids), self.ids)
-            tags = self.coins.tags(ids, _named(named), partial(place, named))
-            if len(tags) != len(cells[0].which):
-                raise InputError("ids", f"{len(cells[0].which)} ids, one a record", len(tags))
-        sources = sources_of(self.coins, tags, self.rng, len(cells))
-        return self._draws().draw(cells, sources, in_file=False, counts=False)
+        cells = [batch.cells(column.read) for column in self.columns]
+        sources = self._sources(batch, len(cells[0].which), seen)
+        values: list[AnyArray] = []
+        stays: BoolArray | None = None
+        for column, held in zip(self.columns, cells, strict=True):
+            found, good = column.reader.read(held)
+            values.append(found)
+            if good is not None:
+                stays = good if stays is None else stays & good
+        rows = None if stays is None else np.flatnonzero(stays)
+        if rows is not None:
+            values, sources = [found[rows] for found in values], [one.of(rows) for one in sources]
+        asked = below(sources[-1], len(values[0]), len(self.columns)) if self.one_each else None
+        sent: dict[Any, pa.Array] = {}
+        for n, column in enumerate(self.columns):
+            data = drawn(column.mechanism, values[n], sources[n]).data
+            columns = column.written.of(data, cells[n].categorical and not self.in_file)
+            own = None if asked is None else asked == n
+            if own is not None:
+                columns = {name: pc.if_else(own, one, None) for name, one in columns.items()}
+            if counts:
+                column.reader.count(values[n] if own is None else values[n][own])
+            sent |= columns
+            if self.stamps:
+                sent[self.stamps[n]] = stamps(column.mechanism.digest, len(values[0]))
+        if self.noted:
+            sent[NOTE] = pa.repeat(SIMULATION, len(values[0]))
+        return Drawn(sent, rows, self.metadata)
+
+    def _sources(self, batch: Batch, rows: int, seen: SeenRecords | None) -> list[Source]:
+        """Return the source of coins of each column, and last that for the choice of one."""
+        if self.coins is None:
+            return [source_of(self.rng)] * (len(self.columns) + 1)
+        ids, name = (self.ids, "ids") if self.alone else (batch.column(self.ids), self.ids)
+        where = partial(batch.where, (name,))
+        tags = self.coins.tags(ids, where, seen)
+        if len(tags) != rows:
+            raise InputError("ids", f"{rows} ids, one a record", len(tags))
+        return self.coins.sources(tags)
 
 
-@dataclass(frozen=True)
 class TallyJob:
-    """Counts the reports in the columns of a table.
+    """Counts the reports in the columns of a table or of a file.
 
-    Attributes
+    Parameters
     ----------
     mechanisms
         What they were drawn by, by the name of the column.
@@ -172,77 +261,53 @@ class TallyJob:
         Whether each person was asked for one column only; other cells hold nothing.
     check
         Whether reports that state another channel are refused.
+    in_file
+        Whether a pair of names is two columns.
     """
 
-    mechanisms: dict[Any, Drawer]
-    one_each: bool = False
-    check: bool = True
-
-    def run(
+    def __init__(
         self,
-        column: Callable[[Any], Column],
-        names: Iterable[Hashable],
-        metadata: Metadata = None,
-    ) -> dict[Any, Tally]:
-        """Return the tally of each column.
+        mechanisms: Mapping[Any, Drawer],
+        one_each: bool = False,
+        check: bool = True,
+        *,
+        in_file: bool = False,
+    ) -> None:
+        self.mechanisms, self.one_each, self.check = mechanisms, bool(one_each), bool(check)
+        self.columns = {name: names_of(name, in_file) for name in mechanisms}
+        self.read = [part for names in self.columns.values() for part in names]
 
-        Parameters
-        ----------
-        column
-            Returns the cells of a column, by its name.
-        names
-            All columns of the table.
-        metadata
-            What the table says of itself.
+    def beside(self, names: Sequence[Any]) -> list[Any]:
+        """Return the columns beside those of reports that say something of them."""
+        stated = [stamp_of(own) for own in self.columns.values()] if self.check else []
+        others = [NOTE, *stated]
+        return [name for name in others if name not in self.read and names.count(name) == 1]
+
+    def count(self, batch: Batch) -> dict[Any, Tally]:
+        """Return the tally of each column.
 
         Raises
         ------
         InputError
-            For the first cell that is no report; the key names its row, counted from 0.
+            For the first cell that is no report; the key is its place.
         """
-        names = list(names)
-        noted = NOTE in names and NOTE not in self.mechanisms
-        simulated = noted and pc.any(pc.equal(column(NOTE).cast(pa.string()), SIMULATION)).as_py()
-        simulated = simulated or says_simulation(metadata)
+        beside = self.beside(batch.names)
+        simulated = says_simulation(batch.metadata) or (
+            NOTE in beside and SIMULATION in batch.cells((NOTE,)).texts
+        )
         found = {}
         for name, mechanism in self.mechanisms.items():
+            own = self.columns[name]
             if self.check:
-                check_stated(metadata, [name], mechanism.digest, _named(name))
-                stamp = stamp_of([name])
-                if names.count(stamp) == 1 and stamp not in self.mechanisms:
-                    check_stamps(_cells(column(stamp), stamp, _row), mechanism.digest)
-            cells = _cells(column(name), name, _row)
-            found[name] = tally_of(mechanism, cells, self.one_each, bool(simulated))
+                check_stated(batch.metadata, own, mechanism.digest, batch.where(own))
+                if (stamp := stamp_of(own)) in beside:
+                    check_stamps(batch.cells((stamp,)), mechanism.digest)
+            cells = batch.cells(own)
+            data = read_reports(mechanism.alphabet, cells.filled() if self.one_each else cells)
+            found[name] = mechanism.tally(Reports(data, mechanism.alphabet, simulated))
         return found
 
-    def merged(self, parts: Sequence[dict[Any, Tally]]) -> dict[Any, Tally]:
+    def merged(self, parts: Iterable[dict[Any, Tally]]) -> dict[Any, Tally]:
         """Return the tallies of all parts together."""
-        return {name: sum((part[name] for part in parts[1:]), parts[0][name]) for name in parts[0]}
-
-
-def tally_of(mechanism: Drawer, cells: Cells, one_each: bool, simulated: bool) -> Tally:
-    """Count the reports in cells, of which only some are filled where one column each was asked.
-
-    Raises
-    ------
-    InputError
-        For the first cell that is no report; the key is its place.
-    """
-    data = read_strictly(mechanism.alphabet.read, cells.filled() if one_each else cells)
-    return mechanism.tally(Reports(data, mechanism.alphabet, simulated))
-
-
-def _cells(column: Column, name: Any, place: Callable[[Any, int], str]) -> Cells:
-    return Cells(column, _named(name), partial(place, name))
-
-
-def _named(name: Any) -> str:
-    return "data" if name == ALONE else f"data[{name!r}]"
-
-
-def _row(name: Any, row: int) -> str:
-    return f"{_named(name)}, row {row}"
-
-
-def _row_of_part(name: Any, row: int) -> str:
-    return f"{_row(name, row)} of a part"
+        first, *rest = parts
+        return {name: sum((part[name] for part in rest), tally) for name, tally in first.items()}

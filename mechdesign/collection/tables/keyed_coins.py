@@ -7,7 +7,7 @@ import math
 import os
 import secrets
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -17,23 +17,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechdesign._typing import IntArray
-from mechdesign.collection.tables.draws import Drawer
+from mechdesign.collection.tables.cells import Column
 from mechdesign.errors import InputError
 from mechdesign.kernel import canonical
 from mechdesign.sampling import (
     KeyedSource,
-    Randomness,
     RecordNames,
     Source,
     check_key,
-    source_of,
     subkey,
     tags_of_numbers,
     tags_of_texts,
 )
 from mechdesign.writing.temporary import temporary_room
 
-__all__ = ["CollectionCoins", "RecordTags", "SeenRecords", "collection_coins", "sources_of"]
+__all__ = ["CollectionCoins", "RecordTags", "SeenRecords", "collection_coins"]
 
 RecordTags = npt.NDArray[np.uint64]
 """``(n, 2)`` words that name records."""
@@ -76,7 +74,7 @@ class CollectionCoins:
         If the key is none.
     """
 
-    def __init__(self, key: Any, mechanisms: dict[Any, Drawer]) -> None:
+    def __init__(self, key: Any, mechanisms: Mapping[Any, Any]) -> None:
         secret = check_key(key)
         self._ids = subkey(secret, b"record ids")
         self._choice = subkey(secret, canonical(["choice", *map(str, mechanisms)]))
@@ -85,7 +83,9 @@ class CollectionCoins:
             for name, mechanism in mechanisms.items()
         }
 
-    def tags(self, ids: pa.Array | pa.ChunkedArray, key: str, place: Callable[[int], str]) -> Any:
+    def tags(
+        self, ids: Column, where: Callable[..., str], seen: SeenRecords | None = None
+    ) -> RecordTags:
         """Return the tags of records, of which no two have one id.
 
         An id that is text and reads as a whole number is that number, so that the coins do not
@@ -95,8 +95,10 @@ class CollectionCoins:
         ----------
         ids
             Whole numbers or text.
-        key, place
-            What the column and a row of it are called in an error.
+        where
+            Returns the name of the column for errors, or that of a row of it.
+        seen
+            The records of earlier parts, which are checked at the end; None if there is one part.
 
         Raises
         ------
@@ -108,11 +110,14 @@ class CollectionCoins:
             whole = whole.dictionary_decode()
         if whole.null_count:
             row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
-            raise InputError(place(row), "the id of a record", "an empty cell")
-        tags = self._tags(whole, key)
-        with closing(SeenRecords(place)) as seen:
+            raise InputError(where(row), "the id of a record", "an empty cell")
+        tags = self._tags(whole, where())
+        if seen is not None:
             seen.add(tags)
-            seen.check()
+            return tags
+        with closing(SeenRecords(where)) as only:
+            only.add(tags)
+            only.check()
         return tags
 
     def _tags(self, ids: pa.Array, key: str) -> RecordTags:
@@ -148,7 +153,7 @@ class CollectionCoins:
 
 
 def collection_coins(
-    key: Any, ids: Any, seeded: bool, mechanisms: dict[Any, Drawer]
+    key: Any, ids: Any, seeded: bool, mechanisms: Mapping[Any, Any]
 ) -> CollectionCoins | None:
     """Return the coins of a collection; None where neither a key nor ids are given.
 
@@ -164,15 +169,6 @@ def collection_coins(
     if seeded:
         raise InputError("rng", "none where the coins are from a key", "one")
     return CollectionCoins(key, mechanisms)
-
-
-def sources_of(
-    coins: CollectionCoins | None, tags: RecordTags | None, rng: Randomness, columns: int
-) -> list[Source]:
-    """Return where the bits for some columns come from, and last those for a choice of one."""
-    if coins is not None and tags is not None:
-        return coins.sources(tags)
-    return [source_of(rng)] * (columns + 1)
 
 
 class SeenRecords:

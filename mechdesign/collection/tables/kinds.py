@@ -1,4 +1,4 @@
-"""Kinds of tables: how the columns of each are taken, and how what is found is given back.
+"""Adapters of columns and tables in memory: how their columns are read, and reports given back.
 
 No library is imported that a user has not loaded: a table of pandas exists only if pandas is there.
 """
@@ -8,41 +8,40 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from mechdesign.collection.tables.draws import Found
-from mechdesign.collection.tables.jobs import ALONE, Column, PrivatizeJob, TallyJob
-from mechdesign.collection.tables.provenance import Metadata
+from mechdesign.collection.tables.cells import Batch, Column, Metadata
+from mechdesign.collection.tables.jobs import ALONE, Drawn, PrivatizeJob, TallyJob
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Tally
 
-__all__ = ["ARROW_KINDS", "ArrowBatchKind", "ArrowTableKind", "EagerKind", "Kind"]
-__all__ += ["check_names", "same_kind", "typed"]
+__all__ = ["BATCHES", "MEMORY_KINDS", "PANDAS_FRAMES", "PANDAS_SERIES", "POLARS_FRAMES", "TABLES"]
+__all__ += ["Kind", "MemoryKind", "check_names", "same_kind"]
 
 
 class Kind(ABC):
     """A kind of data of a library: a column, a table, or a plan of one."""
 
-    module: ClassVar[str]
+    module: str
     """Where the library has its class."""
 
-    name: ClassVar[str]
+    name: str
     """The class."""
 
-    is_column: ClassVar[bool] = False
+    is_column: bool = False
     """Whether it is one column; else it has several, by name."""
 
     draws_again: ClassVar[bool] = False
     """Whether it is a plan, by which a part may be drawn for more than once."""
 
-    @classmethod
-    def holds(cls, data: Any) -> bool:
+    def holds(self, data: Any) -> bool:
         """Return whether data are of this kind."""
-        library = sys.modules.get(cls.module)
-        found = getattr(library, cls.name, None)
+        found = getattr(sys.modules.get(self.module), self.name, None)
         return found is not None and isinstance(data, found)
 
     @abstractmethod
@@ -54,36 +53,60 @@ class Kind(ABC):
         """Return the tally of each column."""
 
 
-class EagerKind(Kind):
-    """Data that are held in memory, whose columns Arrow can read."""
+@dataclass(frozen=True)
+class MemoryKind(Kind):
+    """Data in memory, whose columns Arrow can read: one batch.
 
-    def names(self, data: Any) -> list[Any]:
-        """Return the names of the columns."""
-        return [ALONE]
+    Attributes
+    ----------
+    module, name
+        The class.
+    column
+        Returns a column of the data by its name, as Arrow has it.
+    give
+        Returns the reports, and the columns of the data that are kept, as the library has them.
+    names
+        Returns the names of the columns; None for a kind of column.
+    metadata
+        Returns the metadata of a table.
+    """
 
-    def metadata(self, data: Any) -> Metadata:
-        """Return what a table says of itself."""
-        return None
+    module: str
+    name: str
+    column: Callable[[Any, Any], Column]
+    give: Callable[[Any, Drawn, Sequence[Any]], Any]
+    names: Callable[[Any], Iterable[Any]] | None = None
+    metadata: Callable[[Any], Metadata] | None = None
 
-    @abstractmethod
-    def column(self, data: Any, name: Any) -> Column:
-        """Return the cells of a column."""
+    @property
+    def is_column(self) -> bool:  # type: ignore[override]
+        """Whether it is one column."""
+        return self.names is None
 
-    @abstractmethod
-    def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
-        """Return what was found, and columns of the data that are kept, as the kind has it."""
+    def privatize(self, data: Any, job: PrivatizeJob, *, in_part: bool = False) -> Any:
+        """Return the reports, in data of the same kind; errors count rows of a part, if it is one.
 
-    def privatize(self, data: Any, job: PrivatizeJob) -> Any:
-        """Return the reports, in data of the same kind."""
-        names = self.names(data)
-        check_names([*job.wanted(), *job.keep], names)
-        return self.give(data, job.run(lambda name: self.column(data, name)), job.keep)
+        Raises
+        ------
+        InputError
+            If the table lacks a column, or a cell is refused.
+        """
+        return self.give(data, job.draw(self._batch(data, job.read, in_part)), job.keep)
 
     def tally(self, data: Any, job: TallyJob) -> dict[Any, Tally]:
         """Return the tally of each column."""
-        names = self.names(data)
-        check_names(job.mechanisms, names)
-        return job.run(lambda name: self.column(data, name), names, self.metadata(data))
+        return job.count(self._batch(data, job.read))
+
+    def _batch(self, data: Any, read: Sequence[Any], in_part: bool = False) -> Batch:
+        names = [ALONE] if self.names is None else list(self.names(data))
+        check_names(read, names)
+        metadata = None if self.metadata is None else self.metadata(data)
+        return Batch(partial(self.column, data), partial(_where, in_part), names, metadata)
+
+
+def _where(in_part: bool, names: tuple[Any, ...], row: int | None = None) -> str:
+    named = "data" if names == (ALONE,) else f"data[{names[0]!r}]"
+    return named if row is None else f"{named}, row {row}{' of a part' * in_part}"
 
 
 def check_names(wanted: Iterable[Any], names: list[Any]) -> None:
@@ -94,7 +117,15 @@ def check_names(wanted: Iterable[Any], names: list[Any]) -> None:
             raise InputError("data", f"one column {shown(name)}", given)
 
 
-def typed(column: Any, convert: Callable[[Any], Column] = pa.array) -> Column:
+def same_kind(kinds: Sequence[Kind], data: Any) -> Kind | None:
+    """Return the first kind that data are of; None if they are of none."""
+    return next((kind for kind in kinds if kind.holds(data)), None)
+
+
+# --- Python, NumPy and Arrow ----------------------------------------------------------------------
+
+
+def _typed(column: Any, convert: Callable[[Any], Column] = pa.array) -> Column:
     """Return what Arrow makes of a column.
 
     Raises
@@ -108,114 +139,130 @@ def typed(column: Any, convert: Callable[[Any], Column] = pa.array) -> Column:
         raise InputError("data", "a column of text or numbers", "cells of other types") from None
 
 
-class ListKind(EagerKind):
-    """A list of Python."""
-
-    module, name, is_column = "builtins", "list", True
-
-    def column(self, data: Any, name: Any) -> Column:
-        """Return the entries."""
-        return typed(data)
-
-    def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
-        """Return a list."""
-        return found.columns[ALONE].to_pylist()
+def _from_numpy(data: Any, _: Any) -> Column:
+    if data.ndim != 1:
+        raise InputError("data", "an array of one axis", f"one of {data.ndim}")
+    return _typed(data)
 
 
-class NumPyKind(EagerKind):
-    """An array of NumPy with one axis."""
-
-    module, name, is_column = "numpy", "ndarray", True
-
-    def column(self, data: Any, name: Any) -> Column:
-        """Return the entries."""
-        if data.ndim != 1:
-            raise InputError("data", "an array of one axis", f"one of {data.ndim}")
-        return typed(data)
-
-    def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
-        """Return an array, of text where the reports are text."""
-        made = found.columns[ALONE]
-        if pa.types.is_string(made.type):
-            return np.array(made.to_pylist(), dtype=object if data.dtype == object else str)
-        return made.to_numpy(zero_copy_only=False)
+def _to_numpy(data: Any, drawn: Drawn, _: Any) -> Any:
+    """Return an array, of text where the reports are text."""
+    made = drawn.columns[ALONE]
+    if pa.types.is_string(made.type):
+        return np.array(made.to_pylist(), dtype=object if data.dtype == object else str)
+    return made.to_numpy(zero_copy_only=False)
 
 
-class ArrowArrayKind(EagerKind):
-    """An array of Arrow."""
-
-    module, name, is_column = "pyarrow", "Array", True
-
-    def column(self, data: Any, name: Any) -> Column:
-        """Return the array."""
-        return data
-
-    def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
-        """Return an array."""
-        return found.columns[ALONE]
+def _to_arrow(data: Any, drawn: Drawn, keep: Sequence[Any]) -> Any:
+    columns = {**drawn.columns, **{name: drawn.kept(data.column(name)) for name in keep}}
+    made = type(data).from_arrays(list(columns.values()), names=list(columns))
+    return made.replace_schema_metadata(drawn.metadata)
 
 
-class ArrowChunksKind(ArrowArrayKind):
-    """An array of Arrow in chunks."""
-
-    name = "ChunkedArray"
-
-    def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
-        """Return an array of one chunk."""
-        return pa.chunked_array([found.columns[ALONE]])
-
-
-class ArrowTableKind(EagerKind):
-    """A table of Arrow."""
-
-    module, name = "pyarrow", "Table"
-
-    def names(self, data: Any) -> list[Any]:
-        """Return the names of the columns."""
-        return list(data.schema.names)
-
-    def metadata(self, data: Any) -> Metadata:
-        """Return the metadata of the table."""
-        return data.schema.metadata  # type: ignore[no-any-return]
-
-    def column(self, data: Any, name: Any) -> Column:
-        """Return a column."""
-        return data.column(name)
-
-    def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
-        """Return a table."""
-        table = pa.table({**found.columns, **kept(data, found, keep)})
-        return table.replace_schema_metadata(found.metadata)
+def _arrow(name: str) -> MemoryKind:
+    """Return the kind of a table or of a batch of Arrow."""
+    return MemoryKind(
+        "pyarrow",
+        name,
+        lambda data, name: data.column(name),
+        _to_arrow,
+        lambda data: data.schema.names,
+        lambda data: data.schema.metadata,
+    )
 
 
-def kept(data: Any, found: Found, keep: tuple[Any, ...]) -> dict[Any, Column]:
-    """Return columns of an Arrow table that are copied, of the rows that stay."""
-    return {name: found.kept(data.column(name)) for name in keep}
+TABLES, BATCHES = _arrow("Table"), _arrow("RecordBatch")
 
 
-class ArrowBatchKind(ArrowTableKind):
-    """A batch of rows of Arrow."""
+# --- pandas and Polars ----------------------------------------------------------------------------
 
-    name = "RecordBatch"
-
-    def give(self, data: Any, found: Found, keep: tuple[Any, ...]) -> Any:
-        """Return a batch."""
-        columns = {**found.columns, **kept(data, found, keep)}
-        batch = pa.record_batch(list(columns.values()), names=list(columns))
-        return batch.replace_schema_metadata(found.metadata)
+FROM_PANDAS = partial(pa.array, from_pandas=True)
 
 
-def same_kind(kinds: Sequence[Kind], data: Any) -> Kind | None:
-    """Return the first kind that data are of; None if they are of none."""
-    return next((kind for kind in kinds if kind.holds(data)), None)
+def _pandas(drawn: Drawn, index: Any) -> Any:
+    """Return the columns of reports as a DataFrame of pandas, numbered."""
+    names = [str(n) for n in range(len(drawn.columns))]
+    frame = pa.table(list(drawn.columns.values()), names=names).to_pandas()
+    frame.index = index if drawn.rows is None else index[drawn.rows]
+    return frame
 
 
-ARROW_KINDS: tuple[Kind, ...] = (
-    ListKind(),
-    NumPyKind(),
-    ArrowArrayKind(),
-    ArrowChunksKind(),
-    ArrowTableKind(),
-    ArrowBatchKind(),
+def _to_pandas(data: Any, drawn: Drawn, keep: Sequence[Any]) -> Any:
+    frame = _pandas(drawn, data.index)
+    frame.columns = sys.modules["pandas"].Index(list(drawn.columns), tupleize_cols=False)
+    some = data if drawn.rows is None else data.iloc[drawn.rows]
+    for name in keep:
+        frame[name] = some[name]
+    return frame
+
+
+def _from_polars(series: Any) -> Column:
+    """Return a Series of Polars as Arrow has it.
+
+    Raises
+    ------
+    InputError
+        If Arrow has no such cells.
+    """
+    if str(series.dtype) == "Object":
+        raise InputError("data", "a column of text or numbers", "Python objects")
+    try:
+        return series.to_arrow()
+    except (pa.ArrowException, ValueError):  # as for integers of 128 bits
+        raise InputError("data", "a column of text or numbers", str(series.dtype)) from None
+
+
+def _to_polars(data: Any, drawn: Drawn, keep: Sequence[Any]) -> Any:
+    frame, some = sys.modules["polars"].from_arrow(pa.table(drawn.columns)), data.select(keep)
+    return frame.hstack(some if drawn.rows is None else some[drawn.rows])
+
+
+PANDAS_SERIES = MemoryKind(
+    "pandas",
+    "Series",
+    lambda data, _: _typed(data, FROM_PANDAS),
+    lambda data, drawn, _: _pandas(drawn, data.index)["0"].rename(data.name),
 )
-"""What Python, NumPy and Arrow hold in memory."""
+PANDAS_FRAMES = MemoryKind(
+    "pandas",
+    "DataFrame",
+    lambda data, name: _typed(data[name], FROM_PANDAS),
+    _to_pandas,
+    lambda data: data.columns,
+)
+POLARS_FRAMES = MemoryKind(
+    "polars",
+    "DataFrame",
+    lambda data, name: _from_polars(data.get_column(name)),
+    _to_polars,
+    lambda data: data.columns,
+)
+
+MEMORY_KINDS: tuple[MemoryKind, ...] = (
+    MemoryKind(
+        "builtins",
+        "list",
+        lambda data, _: _typed(data),
+        lambda _, drawn, __: drawn.columns[ALONE].to_pylist(),
+    ),
+    MemoryKind("numpy", "ndarray", _from_numpy, _to_numpy),
+    MemoryKind("pyarrow", "Array", lambda data, _: data, lambda _, drawn, __: drawn.columns[ALONE]),
+    MemoryKind(
+        "pyarrow",
+        "ChunkedArray",
+        lambda data, _: data,
+        lambda _, drawn, __: pa.chunked_array([drawn.columns[ALONE]]),
+    ),
+    TABLES,
+    BATCHES,
+    PANDAS_SERIES,
+    PANDAS_FRAMES,
+    MemoryKind(
+        "polars",
+        "Series",
+        lambda data, _: _from_polars(data),
+        lambda data, drawn, _: type(data)(data.name, drawn.columns[ALONE]),
+    ),
+    POLARS_FRAMES,
+)
+"""The kinds that Python, NumPy, Arrow, pandas and Polars hold in memory."""

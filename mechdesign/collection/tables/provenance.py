@@ -12,15 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.collection.tables.cells import Cells
+from mechdesign.collection.tables.cells import Cells, Metadata
 from mechdesign.errors import InputError
 from mechdesign.reports import STAMP, check_digest
 from mechdesign.sampling import SIMULATION
 
-__all__ = ["Metadata", "check_stamps", "check_stated", "metadata_of", "says_simulation", "stamp_of"]
-
-Metadata = Mapping[bytes, bytes] | None
-"""The metadata of a table, as Arrow has them."""
+__all__ = ["check_stamps", "check_stated", "metadata_of", "says_simulation", "stamp_of"]
 
 SIMULATED, CHANNELS = b"mechdesign", b"mechdesign.channels"
 """The keys of the metadata: of the words of a simulation, and of digests by column, as JSON."""

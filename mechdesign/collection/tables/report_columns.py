@@ -12,9 +12,6 @@ from mechdesign.reports import Alphabet, Labels, Numbers
 
 __all__ = ["ReportColumns"]
 
-FEW = 1024
-"""Labels of text up to which files are written as numbers of them, with a list of all."""
-
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
@@ -55,13 +52,6 @@ class ReportColumns:
             self._labels = [_cells(part, floats) for part in parts]
         if len(self._labels or [None]) < len(names):
             self.names = (", ".join(names),)
-
-    @property
-    def are_few_texts(self) -> bool:
-        """Whether the reports are one of a few texts."""
-        return self._labels is not None and all(
-            len(labels) <= FEW and pa.types.is_string(labels.type) for labels in self._labels
-        )
 
     def of(self, data: Any, categorical: bool = False) -> dict[str, pa.Array]:
         """Return the columns of reports, given as an array of the alphabet.

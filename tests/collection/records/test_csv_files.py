@@ -6,10 +6,11 @@ import csv
 import io
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.collection.records import csv_files
+from mechdesign.collection.records import record_files
 from mechdesign.collection.records.csv_files import CSVReader
 from mechdesign.errors import InputError
 from tests.strategies import examples
@@ -49,11 +50,12 @@ def found(path: Path, size: int) -> tuple[list[str] | None, Rows, str]:
     try:
         with CSVReader(path, None) as reader:
             header = list(reader.names)
-            reader.names = tuple(map(str, range(len(header))))  # which all differ
-            for chunk in reader.chunks(reader.names, size):
-                assert chunk.table.num_rows <= size
-                table = chunk.table.to_pylist()
-                rows += [(list(row.values()), chunk.place(n)) for n, row in enumerate(table)]
+            names = list(map(str, range(len(header))))  # which all differ
+            reader.schema = pa.schema([(name, pa.string()) for name in names])
+            for table, place in reader.chunks(names, size):
+                assert table.num_rows <= size
+                listed = enumerate(table.to_pylist())
+                rows += [(list(row.values()), place(n)) for n, row in listed]
     except InputError as error:
         return header, rows, error.key.rpartition(": ")[2]
     return header, rows, ""
@@ -72,7 +74,7 @@ def test_any_text_is_read_or_refused_as_by_python(
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_text(head + text, encoding="utf-8", newline="")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_files, "BLOCK", block)
+        patch.setattr(record_files, "BLOCK", block)
         assert found(path, size) == reference(head + text)
 
 
@@ -98,7 +100,7 @@ def test_what_python_writes_is_read(
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([head, *rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_files, "BLOCK", block)
+        patch.setattr(record_files, "BLOCK", block)
         header, read, refused = found(path, 1000)
     assert (header, [row for row, _ in read], refused) == (head, rows, "")
 

@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from mechdesign import InputError, load_problem, resources
 from mechdesign.collection.records import parquet_files, privatize_file
-from mechdesign.collection.records.csv_files import BLOCK, CSVReader
+from mechdesign.collection.records.csv_files import CSVReader
 from mechdesign.collection.records.parquet_files import PIECE, ParquetReader
 from mechdesign.collection.records.parquet_pages import page_sizes
-from mechdesign.collection.records.record_files import Chunk
+from mechdesign.collection.records.record_files import BLOCK
 from mechdesign.errors import LimitError
 from mechdesign.files import save
 from tests.records_support import identity
@@ -107,8 +107,8 @@ def test_empty_lines_at_the_end_are_not_gathered(tmp_path: Path) -> None:
     packed(tmp_path / "in.csv.gz", b"\r\n" * 2**19, 16, b"a,b\nx,1\n")
     with CSVReader(tmp_path / "in.csv.gz", None, packed="gzip") as reader:
         rows = 0
-        for chunk in reader.chunks(["a"], 10):
-            rows += chunk.table.num_rows
+        for table, _ in reader.chunks(["a"], 10):
+            rows += table.num_rows
             assert len(reader._rest) <= 2 * BLOCK
         assert rows == 1
     (tmp_path / "in.csv").write_bytes(b"a,b\nx,1\n" + b"\n" * 2**20 + b"y,1\n")
@@ -139,16 +139,16 @@ def test_the_footer_of_a_parquet_file_is_measured_before_it_is_read(tmp_path: Pa
 
 def pieces_of(path: Path, names: list[str], size: int = 2**16) -> list[pa.Table]:
     with ParquetReader(path, None) as reader:
-        return [typed(chunk) for chunk in reader.chunks(names, size)]
+        schema = pa.schema([reader.schema.field(name) for name in names])
+        return [typed(table, schema) for table, _ in reader.chunks(names, size)]
 
 
-def typed(chunk: Chunk) -> pa.Table:
+def typed(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return rows in the types of the file, if what is held for them besides is little."""
-    for column in chunk.table.columns:
+    for column in table.columns:
         if pa.types.is_dictionary(column.type):
             assert sum(part.dictionary.nbytes for part in column.chunks) <= 8 * len(column)
-    names = chunk.table.column_names
-    return pa.table([chunk.column(name) for name in names], names=names)
+    return table.cast(schema)
 
 
 def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None
     pq.write_table(pa.table({"a": column}), tmp_path / "x.parquet", store_schema=False)
     assert (tmp_path / "x.parquet").stat().st_size < 2**20
     with ParquetReader(tmp_path / "x.parquet", None) as reader:
-        for n, chunk in enumerate(reader.chunks(["a"], 2**16)):
-            assert chunk.table.num_rows <= PIECE // 2**20 + 1
+        for n, (table, _) in enumerate(reader.chunks(["a"], 2**16)):
+            assert table.num_rows <= PIECE // 2**20 + 1
             if n == 3:
                 break
     with (

@@ -20,7 +20,7 @@ from mechdesign.accounting import leakages
 from mechdesign.collection.records import leakage_of_ledger, privatize_file, tally_file
 from mechdesign.collection.tables import privatize, tally
 from mechdesign.collection.tables.cells import Cells
-from mechdesign.collection.tables.number_cells import NumberReader
+from mechdesign.collection.tables.readers import NumberReader
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.estimation import estimate
 from tests.records_support import load, save

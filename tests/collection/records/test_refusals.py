@@ -18,7 +18,7 @@ from hypothesis import given, strategies as st
 from mechdesign.channel import Channel
 from mechdesign.collection.records import privatize_file, tally_file
 from mechdesign.collection.tables.cells import Cells
-from mechdesign.collection.tables.policies import LabelReader
+from mechdesign.collection.tables.readers import LabelReader
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.files.problems import load_setting
@@ -401,8 +401,10 @@ def test_a_cell_is_dropped_exactly_where_the_domain_cannot_read_it(
 def test_reports_that_are_none_are_refused_by_their_line(tmp_path: Path) -> None:
     channel = identity(["x", "y"])
     cases = {
-        "a\nx\nno\n": "line 3, column 'a': expected labels of the domain ('x', 'y'), given another",
-        "a\nx\n\n": "line 3, column 'a': expected labels of the domain ('x', 'y'), given an empty",
+        "a\nx\nno\n": "line 3, column 'a': these are not reports of this channel, "
+        "which sends 'x', 'y'",
+        "a\nx\n\n": "line 3, column 'a': expected a report of this channel ('x', 'y'), "
+        "given an empty cell",
         "b,a\n1,x\n1\n": "line 3: expected 2 cells",
         "a\n": "expected at least one report, given none",
         "b\nx\n": "column: the file has no column named 'a'",

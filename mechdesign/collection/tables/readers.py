@@ -1,0 +1,315 @@
+"""Cells to what a mechanism draws for, by the policies of a user; and cells to reports."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mechdesign._typing import AnyArray, BoolArray, FloatArray, Int64Array, WordArray
+from mechdesign.collection.tables.cells import Cells
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, shown
+from mechdesign.reports import Alphabet, Labels
+
+__all__ = ["LabelReader", "NumberReader", "Policy", "Reader", "read_reports"]
+
+EMPTY, OTHER = "an empty cell", "another text"
+"""What an error says of a cell; it never quotes one, which may be private."""
+
+MAP = "map:"
+
+DONE = {
+    "refuse": "refused",
+    "drop": "dropped",
+    "clip": "taken as the nearer end of the interval",
+}
+"""The policies but for ``map:LABEL``, and what becomes of a cell by each."""
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+WORD = 64
+
+
+class Policy:
+    """The treatment of cells of one sort: refuse, drop, map to a label, or clip.
+
+    Parameters
+    ----------
+    text, key
+        ``"refuse"``, ``"drop"``, ``"map:LABEL"`` or ``"clip"``, and the argument that states it.
+    known
+        Returns a label as it is written, from its text and its key, or raises InputError.
+    clips
+        Whether numbers outside an interval may be clipped.
+
+    Attributes
+    ----------
+    label
+        The text of the label that cells are taken as; None to leave them out.
+    count, done
+        The number of cells so far, and what became of them.
+
+    Raises
+    ------
+    InputError
+        If there is no such policy, or the label is not known.
+    """
+
+    def __init__(
+        self, text: Any, key: str, known: Callable[[str, str], str], *, clips: bool = False
+    ) -> None:
+        self.name, self.count = text, 0
+        self.label: str | None = None
+        if isinstance(text, str) and text.startswith(MAP):
+            self.label = known(text.removeprefix(MAP), key)
+            self.done = f"taken as {self.label!r}"
+        elif isinstance(text, str) and text in DONE and (clips or text != "clip"):
+            self.done = DONE[text]
+        else:
+            expected = "refuse, drop or map:LABEL" + (" or clip" if clips else "")
+            raise InputError(key, expected, shown(text))
+
+    @property
+    def used(self) -> tuple[int, str]:
+        """The number of cells, and what became of them."""
+        return self.count, self.done
+
+
+class Reader(ABC):
+    """Turns the cells of a column into what a mechanism draws for, by the policies of a user.
+
+    Parameters
+    ----------
+    unknown, missing
+        The policies for cells that are no label, and for cells that hold nothing.
+
+    Raises
+    ------
+    InputError
+        If there is no such policy, or it maps to no label.
+    """
+
+    expected: str
+    """The cells that the mechanism takes, for errors."""
+
+    outside = ""
+    """A number that is none of them, for errors."""
+
+    clips = False
+
+    def __init__(self, unknown: str, missing: str) -> None:
+        self.unknown = Policy(unknown, "unknown", self._known, clips=self.clips)
+        self.missing = Policy(missing, "missing", self._known)
+
+    @abstractmethod
+    def _known(self, label: str, key: str) -> str:
+        """Return a label as it is written, or raise InputError."""
+
+    @abstractmethod
+    def _find(self, texts: Sequence[str]) -> tuple[AnyArray, BoolArray]:
+        """Return what is drawn for at each text, and where there is such a thing."""
+
+    def _nearest(self, text: str) -> str | None:
+        """Return the nearest text inside for one that is outside; None for any other."""
+        return None
+
+    def read(self, cells: Cells) -> tuple[AnyArray, BoolArray | None]:
+        """Return what is drawn for in each row, and which rows stay; None if all do.
+
+        A cell that holds nothing, or spaces only, is missing unless the domain has such a label.
+
+        Raises
+        ------
+        InputError
+            For the first cell that is refused; the key is its place.
+        """
+        values, good = self._find([text or "" for text in cells.texts])
+        good &= np.array([text is not None for text in cells.texts], dtype=bool)
+        if good.all():
+            return values[cells.which], None
+        for n in cells.as_they_occur():
+            if good[n]:
+                continue
+            text = (cells.texts[n] or "").strip()
+            policy, nearest = (self.unknown if text else self.missing), self._nearest(text)
+            if policy.name == "refuse" or (policy.name == "clip" and nearest is None):
+                given = EMPTY if not text else OTHER if nearest is None else self.outside
+                raise InputError(cells.place(n), self.expected, given)
+            policy.count += int(cells.counts[n])
+            label = nearest if policy.name == "clip" else policy.label
+            if label is not None:
+                values[n], good[n] = self._find([label])[0][0], True
+        return values[cells.which], None if good.all() else good[cells.which]
+
+    @abstractmethod
+    def count(self, drawn_for: AnyArray) -> None:
+        """Count rows that a report was drawn for."""
+
+    @abstractmethod
+    def counts(self) -> dict[str, int]:
+        """Return how many rows were counted of each sort; the same for the same records."""
+
+
+class LabelReader(Reader):
+    """Turns the cells of a column into positions of labels in a domain."""
+
+    def __init__(self, domain: Domain, unknown: str, missing: str) -> None:
+        self._domain = domain
+        self.expected = f"labels of the domain ({domain.listed()})"
+        super().__init__(unknown, missing)
+        domain.read([])  # refuses labels that read alike
+        self._counts = np.zeros(len(domain), dtype=np.int64)
+
+    def _known(self, label: str, key: str) -> str:
+        return self._domain.texts[self._domain.index_of_text(label, key)]
+
+    def _find(self, texts: Sequence[str]) -> tuple[Int64Array, BoolArray]:
+        codes = self._domain.find_texts(texts)
+        return codes, codes >= 0
+
+    def count(self, drawn_for: Int64Array) -> None:
+        """Count rows that a report was drawn for."""
+        self._counts += np.bincount(drawn_for, minlength=len(self._counts))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows were counted, for each label of which there is one, as text."""
+        some = np.flatnonzero(self._counts)
+        return {self._domain.texts[n]: int(self._counts[n]) for n in some.tolist()}
+
+
+class NumberReader(Reader):
+    """Turns the cells of a column into doubles, each the nearest to its decimal.
+
+    A point is written as ``"(0.5, 2)"``, as which two columns are read. Other texts are unknown,
+    and so are numbers outside, which the policy ``"clip"`` takes as the nearest that is inside.
+    """
+
+    clips = True
+
+    def __init__(self, channel: ContinuousChannel, unknown: str, missing: str) -> None:
+        self._low = np.array([float(side.low) for side in channel.sides])
+        self._high = np.array([float(side.high) for side in channel.sides])
+        self.expected = f"{channel.noun}s of {channel.span}"
+        self.outside = f"a {channel.noun} outside"
+        super().__init__(unknown, missing)
+        self._total, self._sums = 0, [0, 0]
+
+    def count(self, drawn_for: FloatArray) -> None:
+        """Count rows that a report was drawn for."""
+        self._total += len(drawn_for)
+        words = (drawn_for + 0.0).view(np.uint64).reshape(len(drawn_for), -1)  # there is one zero
+        for n, start in enumerate(STARTS):
+            mixed = np.full(len(words), start)
+            for column in words.T:
+                mixed = _mixed(column ^ mixed)
+            self._sums[n] += int(mixed.sum(dtype=np.uint64))
+
+    def counts(self) -> dict[str, int]:
+        """Return how many rows were counted, under a fingerprint of their numbers in any order.
+
+        Numbers may all differ, so that to count each by itself would take memory without bound.
+        """
+        prints = [f"{total % (1 << WORD):016x}" for total in self._sums]
+        return {"".join(prints): self._total} if self._total else {}
+
+    def _find(self, texts: Sequence[str]) -> tuple[FloatArray, BoolArray]:
+        """Return the coordinates in each text, read all at once if each is a number inside."""
+        try:
+            split = zip(*map(self._parts, texts), strict=True)
+            columns = [pa.array(each, pa.string()).cast(pa.float64()) for each in split]
+            found = np.stack([each.to_numpy() for each in columns], axis=1)
+            good = self._holds(found)
+        except (pa.ArrowInvalid, UnicodeEncodeError, ValueError):
+            good = np.zeros(1, dtype=bool)
+        if not good.all():
+            nothing = [math.nan] * len(self._low)
+            numbers = [self._numbers(text) or nothing for text in texts]
+            found = np.array(numbers, dtype=np.float64).reshape(-1, len(self._low))
+            good = self._holds(found)
+        return (found[:, 0] if len(self._low) == 1 else found), good
+
+    def _parts(self, text: str) -> list[str]:
+        """Return the coordinates in a text, whatever they are."""
+        if len(self._low) == 1:
+            return [text]
+        text = text.strip()
+        if text[:1] != "(" or text[-1:] != ")":
+            return []
+        return [part.strip() for part in text[1:-1].split(",")]
+
+    def _numbers(self, text: str) -> list[float] | None:
+        """Return the coordinates in a text; None if it is no decimal number or point."""
+        parts = [part.strip() for part in self._parts(text)]
+        if len(parts) != len(self._low) or not all(map(NUMBER.fullmatch, parts)):
+            return None
+        return list(map(float, parts))
+
+    def _holds(self, numbers: FloatArray) -> BoolArray:
+        """Return which rows of coordinates are inside; ValueError if there are others."""
+        inside = (self._low <= numbers) & (numbers <= self._high) & np.isfinite(numbers)
+        return np.asarray(inside.all(axis=1))
+
+    def _nearest(self, text: str) -> str | None:
+        numbers = self._numbers(text)
+        if numbers is None:
+            return None
+        return self._text(np.clip(numbers, self._low, self._high).tolist())
+
+    def _text(self, numbers: Sequence[float]) -> str:
+        parts = ", ".join(map(repr, numbers))
+        return f"({parts})" if len(numbers) > 1 else parts
+
+    def _known(self, label: str, key: str) -> str:
+        numbers = self._numbers(label)
+        if numbers is None or not self._holds(np.array([numbers])).all():
+            raise InputError(key, self.expected, shown(label))
+        return self._text(numbers)
+
+
+STARTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03))
+"""Odd words that make two sums of one."""
+
+
+def _mixed(words: WordArray) -> WordArray:
+    """Return words whose every bit depends on every bit of the given ones (splitmix64)."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
+    return words ^ (words >> np.uint64(31))
+
+
+def read_reports(alphabet: Alphabet, cells: Cells) -> AnyArray:
+    """Return the reports in cells, as an array of the alphabet.
+
+    Raises
+    ------
+    InputError
+        For the first cell that is no report; the key is its place.
+    """
+    texts = [text or "" for text in cells.texts]
+    try:
+        if None not in cells.texts:
+            return alphabet.read(texts)[cells.which]
+    except InputError:
+        pass
+    for n in cells.as_they_occur():
+        try:
+            alphabet.read([texts[n]])
+            expected = "a report"
+        except InputError as error:
+            expected = error.expected
+        else:
+            if cells.texts[n] is not None:
+                continue
+        sent = alphabet.outputs.listed() if isinstance(alphabet, Labels) else expected
+        if not texts[n].strip():
+            raise InputError(cells.place(n), f"a report of this channel ({sent})", EMPTY)
+        fault = f"these are not reports of this channel, which sends {sent}"
+        raise InputError(cells.place(n), expected, OTHER, fault=fault)
+    raise AssertionError("each text is a report by itself")
