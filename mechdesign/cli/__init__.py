@@ -14,15 +14,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mechdesign.cli.advise import add_commands as add_advise
-from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, add_allow, complain
-from mechdesign.cli.compare import add_commands as add_compare
-from mechdesign.cli.design import add_commands as add_design
-from mechdesign.cli.explore import add_commands as add_explore
-from mechdesign.cli.export import add_commands as add_export
-from mechdesign.cli.frontier import add_commands as add_frontier
-from mechdesign.cli.leakage import add_commands as add_leakage
-from mechdesign.cli.records import add_commands as add_records
+from mechdesign.cli import advise, compare, design, explore, export, frontier, leakage, records
+from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, complain
 from mechdesign.errors import InputError, MechdesignError, did_you_mean, known_word
 from mechdesign.writing.terminal import VisibleStream
 
@@ -136,17 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
-    for add in (
-        add_design,
-        add_frontier,
-        add_records,
-        add_advise,
-        add_leakage,
-        add_compare,
-        add_export,
-        add_explore,
-    ):
-        add(commands)
-    for command in commands.choices.values():
-        add_allow(command)
+    for room in (design, frontier, records, advise, leakage, compare, export, explore):
+        for command in room.COMMANDS:
+            command.add_to(commands)
     return parser

@@ -7,39 +7,13 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DONE
+from mechdesign.cli.common import DONE, JSON, Command
 from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
     from mechdesign.accounting.aggregation.after_aggregation import Aggregated
-    from mechdesign.cli.common import Commands
 
-__all__ = ["add_commands"]
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the command to the parser."""
-    advise = commands.add_parser(
-        "advise",
-        help="rank the structured mechanisms under LDP, or sizes of blocks",
-        description="Exact error, bits of a report and decoding time of every structured mechanism "
-        "under LDP, for many inputs; on a grid, the error to expect by the size of public blocks.",
-    )
-    advise.add_argument(
-        "inputs",
-        metavar="INPUTS",
-        help="how many inputs there are; or a grid as 125x350, for the error by the size of blocks",
-    )
-    advise.add_argument("epsilon", metavar="EPSILON", help="the budget in nats")
-    advise.add_argument("reports", type=int, metavar="REPORTS", help="how many people report")
-    advise.add_argument(
-        "--only-sums",
-        metavar="DELTA",
-        help="also what the sum of all reports leaks at this delta, as 1e-9, where secure "
-        "aggregation shows nothing else",
-    )
-    advise.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    advise.set_defaults(run=_advise)
+__all__ = ["COMMANDS"]
 
 
 def _inputs(text: str) -> int | tuple[int, int]:
@@ -95,3 +69,22 @@ def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Aggregated
 
     kinds = (SymmetricUnaryEncoding, OptimizedUnaryEncoding, GeneralizedRandomizedResponse)
     return {kind.name: after_aggregation(kind(inputs, epsilon), n, delta) for kind in kinds}
+
+
+COMMANDS = (
+    Command(
+        "advise",
+        _advise,
+        "rank the structured mechanisms under LDP, or sizes of blocks",
+        f"""\
+inputs INPUTS       how many inputs there are; or a grid as 125x350, for the error by the size of
+                    blocks
+epsilon EPSILON     the budget in nats
+reports REPORTS     how many people report
+--only-sums DELTA   also what the sum of all reports leaks at this delta, as 1e-9, where secure
+                    aggregation shows nothing else
+{JSON}""",
+        "Exact error, bits of a report and decoding time of every structured mechanism under LDP, "
+        "for many inputs; on a grid, the error to expect by the size of public blocks.",
+    ),
+)

@@ -11,7 +11,8 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -24,23 +25,25 @@ if TYPE_CHECKING:
     from mechdesign.files import SavedMechanism
     from mechdesign.mechanisms import Mechanism
 
-    Commands = argparse._SubParsersAction[Any]
-
 __all__ = [
+    "DATA",
     "DONE",
     "FAILED",
+    "GAP",
     "INTERRUPTED",
+    "JSON",
+    "PLOT",
+    "SPREADSHEET_SAFE",
+    "TABLE",
     "WRONG_INPUT",
+    "Command",
     "FileBar",
-    "add_allow",
-    "add_data",
-    "add_limits",
-    "add_spreadsheet_safe",
     "check_writable",
     "checked_file",
     "checked_mechanism",
     "cleared_when_ended",
     "complain",
+    "keywords",
     "memory_size",
     "positive",
     "warnings_in_a_line",
@@ -78,27 +81,6 @@ def memory_size(text: str) -> float:
     return positive(found[1]) * UNITS[found[2].upper()]
 
 
-def add_limits(command: argparse.ArgumentParser, ended: str) -> None:
-    """Add --gap and --time-limit to a command; ``ended`` is the help of the second."""
-    command.add_argument(
-        "--gap", type=positive, metavar="NUMBER", help="a gap that is small enough, as 1e-4"
-    )
-    command.add_argument("--time-limit", type=positive, metavar="SECONDS", help=ended)
-
-
-def add_allow(command: argparse.ArgumentParser) -> None:
-    """Add --allow to a command: every one reads files."""
-    command.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        type=_raised,
-        metavar="NAME=VALUE",
-        help="raise a limit on what is read from a file, as inputs=2000000; the message that "
-        "refuses a file names the limit",
-    )
-
-
 def _raised(text: str) -> tuple[str, int]:
     """Read a limit and its value."""
     name, _, value = text.partition("=")
@@ -109,32 +91,109 @@ def _raised(text: str) -> tuple[str, int]:
     return name, int(value)
 
 
-def add_data(command: argparse.ArgumentParser) -> None:
-    """Add --data to a command that reads problem files."""
-    command.add_argument(
-        "--data",
-        metavar="FOLDER",
-        help="where the data of a [prior] are looked for, if not beside the problem file; "
-        "default: the environment variable MECHDESIGN_DATA",
-    )
-    command.add_argument(
-        "--allow-path",
-        action="append",
-        default=[],
-        metavar="FOLDER",
-        help="a folder below which the problem file may read data, beside its own and that of "
-        "--data",
-    )
+TYPES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("N", "J", "B", "Q", "REPORTS"), int),
+    **dict.fromkeys(("NUMBER", "SECONDS"), positive),
+    "SIZE": memory_size,
+    "NAME=VALUE": _raised,
+}
+"""The types of arguments by their placeholders; others are text."""
+
+JSON = "--json  print JSON instead of a report\n"
+PLOT = "--plot PICTURE  draw it (PNG, PDF or SVG)\n"
+TABLE = "--csv OUT.csv  write it as a table\n"
+GAP = "--gap NUMBER  a gap that is small enough, as 1e-4\n"
+SPREADSHEET_SAFE = """\
+--spreadsheet-safe  put an apostrophe before cells of CSV that a spreadsheet would run, as =1+1;
+                    what is read was written so
+"""
+DATA = """\
+--data FOLDER            where the data of a [prior] are looked for, if not beside the problem file;
+                         default: the environment variable MECHDESIGN_DATA
+--allow-path FOLDER ...  a folder below which the problem file may read data, beside its own and
+                         that of --data
+"""
+ALLOW = """\
+--allow NAME=VALUE ...  raise a limit on what is read from a file, as inputs=2000000; the message
+                         that refuses a file names the limit
+"""
 
 
-def add_spreadsheet_safe(command: argparse.ArgumentParser) -> None:
-    """Add --spreadsheet-safe to a command that reads or writes CSV for people."""
-    command.add_argument(
-        "--spreadsheet-safe",
-        action="store_true",
-        help="put an apostrophe before cells of CSV that a spreadsheet would run, as =1+1; "
-        "what is read was written so",
-    )
+@dataclass(frozen=True)
+class Command:
+    """A command of the parser.
+
+    Attributes
+    ----------
+    name, run
+        The command, and the function that runs it.
+    help, description
+        A line for the list of commands, and more for its own help.
+    arguments
+        A table with a line for each argument, its help after two spaces, maybe over several lines:
+        flags, or else the name of a positional one; then placeholders, in brackets if they may be
+        left out, or the words to choose from in braces. Behind them ``...`` is for several, ``!``
+        for a flag that is required, ``= WORD`` for a default and ``-> NAME`` for another name of
+        the option. Of the lines after a bar, exactly one is given.
+    types
+        By the names of options, in place of those of their placeholders.
+    """
+
+    name: str
+    run: Callable[[argparse.Namespace], int]
+    help: str
+    arguments: str
+    description: str | None = None
+    types: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
+
+    def add_to(self, commands: Any) -> None:
+        """Add it to the commands of a parser."""
+        parser = commands.add_parser(self.name, help=self.help, description=self.description)
+        group = None
+        for line in re.split(r"\n(?! )", (self.arguments + ALLOW).strip()):
+            place, row = parser, line
+            if line.startswith("| "):
+                group = group or parser.add_mutually_exclusive_group(required=True)
+                place, row = group, line.removeprefix("| ")
+            head, _, words = row.partition("  ")
+            flags, options = self._argument(head.split())
+            place.add_argument(*flags, **options, help=" ".join(words.split()) or None)
+        parser.set_defaults(run=self.run)
+
+    def _argument(self, words: list[str]) -> tuple[list[str], dict[str, Any]]:
+        """Return the flags and the options of argparse of a line."""
+        flags = [words[0], *(word for word in words[1:] if word.startswith("--"))]
+        rest, options, several = words[len(flags) :], dict[str, Any](), "..." in words
+        for mark, name in (("->", "dest"), ("=", "default")):
+            if mark in rest:
+                options[name] = rest.pop(rest.index(mark) + 1)
+                rest.remove(mark)
+        if "!" in rest:
+            options["required"] = True
+        shown = [word for word in rest if word not in ("...", "!")]
+        if not shown:
+            return flags, options | {"action": "store_true"}
+        if shown[0].startswith("{"):
+            return flags, options | {"choices": shown[0].strip("{}").split(",")}
+        if shown[0].startswith("["):
+            shown = [shown[0].strip("[]")]
+            options |= {"nargs": "?"} | ({"const": "-"} if flags[0].startswith("-") else {})
+        elif len(shown) > 1:
+            options["nargs"] = len(shown)
+        if several:
+            own = {"action": "append", "default": []}
+            options |= own if flags[0].startswith("-") else {"nargs": "+"}
+        name = options.get("dest", flags[-1].strip("-").replace("-", "_"))
+        kind = self.types.get(name, TYPES.get(shown[0], str))
+        return flags, options | {
+            "type": kind,
+            "metavar": tuple(shown) if len(shown) > 1 else shown[0],
+        }
+
+
+def keywords(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return options that are keywords of a function."""
+    return {name: getattr(options, name) for name in names}
 
 
 @contextlib.contextmanager

@@ -6,31 +6,13 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DONE, add_data
+from mechdesign.cli.common import DATA, DONE, JSON, Command
 from mechdesign.cli.leakage import read_mechanism
 
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
-    from mechdesign.cli.common import Commands
 
-__all__ = ["add_commands"]
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the command to the parser."""
-    compare = commands.add_parser(
-        "compare",
-        help="say whether one channel is another with its output post-processed",
-        description="Decide exactly, in both directions, whether a channel is another one followed "
-        "by post-processing, and so at most as good for everybody. Channels are saved ones, whose "
-        "claims are checked first, or matrices: CSV files of probabilities without a header, a row "
-        "for each input.",
-    )
-    for name in ("first", "second"):
-        compare.add_argument(name, metavar=f"{name.upper()}.json|.csv")
-    compare.add_argument("--json", action="store_true", help="print JSON instead of tables")
-    add_data(compare)
-    compare.set_defaults(run=_compare)
+__all__ = ["COMMANDS"]
 
 
 VERDICTS = {
@@ -64,3 +46,17 @@ def _channel(path: str) -> Channel:
         return as_channel(found.dense() if isinstance(found, Mechanism) else found)
     except InputError as error:
         raise error.inside_file(path) from None
+
+
+COMMANDS = (
+    Command(
+        "compare",
+        _compare,
+        "say whether one channel is another with its output post-processed",
+        f"first FIRST.json|.csv\nsecond SECOND.json|.csv\n{JSON}{DATA}",
+        "Decide exactly, in both directions, whether a channel is another one followed by "
+        "post-processing, and so at most as good for everybody. Channels are saved ones, whose "
+        "claims are checked first, or matrices: CSV files of probabilities without a header, a row "
+        "for each input.",
+    ),
+)

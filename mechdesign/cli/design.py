@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.cli.common import (
+    DATA,
     DONE,
     FAILED,
+    GAP,
+    JSON,
+    PLOT,
     WRONG_INPUT,
-    add_data,
-    add_limits,
+    Command,
     check_writable,
     complain,
-    memory_size,
+    keywords,
 )
 from mechdesign.errors import (
     CertificateError,
@@ -28,57 +31,15 @@ from mechdesign.errors import (
 )
 
 if TYPE_CHECKING:
-    from mechdesign.cli.common import Commands
     from mechdesign.continuous import ContinuousProblem
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.designs.solution import Solution
     from mechdesign.problem import Problem
 
-__all__ = ["add_commands"]
+__all__ = ["COMMANDS"]
 
 LONGEST = 100
 """Characters of what a file states up to which `verify` prints it whole."""
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the commands to the parser."""
-    solve = commands.add_parser("solve", help="design the best channel for a problem, with proof")
-    solve.add_argument("problem", metavar="PROBLEM.toml")
-    solve.add_argument("-o", "--output", metavar="CHANNEL.json", help="save the channel and proof")
-    solve.add_argument(
-        "--route",
-        default="auto",
-        metavar="NAME",
-        help="auto, closed-form, columns, coarse, noise, interior, linear-program:METHOD "
-        "(simplex or ipm), decoder-grid, extreme-rays, estimation, readings, conic, or "
-        "cvxpy:NAME (as CLARABEL)",
-    )
-    add_limits(solve, "end soon after, with the best channel and bound so far; so does Ctrl-C")
-    solve.add_argument(
-        "--memory-limit",
-        type=memory_size,
-        metavar="SIZE",
-        help="leave out routes that need more memory, as 2 GB; default half of the machine's",
-    )
-    solve.add_argument("--plot", metavar="PICTURE", help="draw the channel (PNG, PDF or SVG)")
-    solve.add_argument("--json", action="store_true", help="print JSON instead of a report")
-    add_data(solve)
-    solve.set_defaults(run=_solve)
-
-    verify = commands.add_parser("verify", help="check a saved channel from the file alone")
-    verify.add_argument("channel", metavar="CHANNEL.json")
-    verify.add_argument("--json", action="store_true", help="print JSON instead of sentences")
-    verify.set_defaults(run=_verify)
-
-    check = commands.add_parser("check", help="solve problems and compare with [expected]")
-    check.add_argument("problems", metavar="PROBLEM.toml", nargs="+")
-    check.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    add_data(check)
-    check.set_defaults(run=_check)
-
-    example = commands.add_parser("example", help="print a commented problem to start from")
-    example.add_argument("notion", metavar="NOTION")
-    example.set_defaults(run=_example)
 
 
 def _solve(options: argparse.Namespace) -> int:
@@ -125,14 +86,8 @@ def _designed(
 
     try:
         with GapBar(options.gap or OPTIMAL_GAP) as bar:
-            return design(
-                problem,
-                route=options.route,
-                gap=options.gap,
-                time_limit=options.time_limit,
-                memory_limit=options.memory_limit,
-                progress=bar,
-            )
+            limits = keywords(options, "route", "gap", "time_limit", "memory_limit")
+            return design(problem, progress=bar, **limits)
     except InputError as error:
         if error.key == "route":
             raise
@@ -227,3 +182,36 @@ def _example(options: argparse.Namespace) -> int:
         raise InputError("NOTION", expected, shown(options.notion), hint)
     print(template(NOTIONS[options.notion]), end="")
     return DONE
+
+
+COMMANDS = (
+    Command(
+        "solve",
+        _solve,
+        "design the best channel for a problem, with proof",
+        f"""\
+problem PROBLEM.toml
+-o --output CHANNEL.json  save the channel and proof
+--route NAME = auto       auto, closed-form, columns, coarse, noise, interior, linear-program:METHOD
+                          (simplex or ipm), decoder-grid, extreme-rays, estimation, readings, conic,
+                          or cvxpy:NAME (as CLARABEL)
+{GAP}\
+--time-limit SECONDS      end soon after, with the best channel and bound so far; so does Ctrl-C
+--memory-limit SIZE       leave out routes that need more memory, as 2 GB; default half of the
+                          machine's
+{PLOT}{JSON}{DATA}""",
+    ),
+    Command(
+        "verify",
+        _verify,
+        "check a saved channel from the file alone",
+        f"channel CHANNEL.json\n{JSON}",
+    ),
+    Command(
+        "check",
+        _check,
+        "solve problems and compare with [expected]",
+        f"problems PROBLEM.toml ...\n{JSON}{DATA}",
+    ),
+    Command("example", _example, "print a commented problem to start from", "notion NOTION\n"),
+)

@@ -13,15 +13,12 @@ from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mechdesign.cli.common import DONE, add_data
+from mechdesign.cli.common import DATA, DONE, Command
 from mechdesign.errors import InputError
 
-if TYPE_CHECKING:
-    from mechdesign.cli.common import Commands
-
-__all__ = ["PageServer", "add_commands", "page_folder"]
+__all__ = ["COMMANDS", "PageServer", "page_folder"]
 
 LIBRARY = Path(__file__).parents[1]
 
@@ -42,26 +39,6 @@ POLICY = (
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'none'"
 )
 """The page runs its own scripts only, and sends nothing to other machines."""
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the command to the parser."""
-    explore = commands.add_parser(
-        "explore",
-        help="design and prove in the browser: turn the budget and watch",
-        description="Serves the explorer to this machine only, and opens it in the browser, with "
-        "the problem or the channel given. Ctrl-C ends it.",
-    )
-    explore.add_argument("file", metavar="PROBLEM.toml|CHANNEL.json", nargs="?")
-    explore.add_argument(
-        "--part", choices=PARTS, help="what to open; default: design, or prove for a channel"
-    )
-    explore.add_argument("--port", type=int, default=0, metavar="N", help="default: any free one")
-    explore.add_argument(
-        "--no-browser", action="store_true", help="print the address, and open nothing"
-    )
-    add_data(explore)
-    explore.set_defaults(run=_explore)
 
 
 def _explore(options: argparse.Namespace) -> int:
@@ -211,3 +188,20 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Print nothing of requests."""
+
+
+COMMANDS = (
+    Command(
+        "explore",
+        _explore,
+        "design and prove in the browser: turn the budget and watch",
+        f"""\
+file [PROBLEM.toml|CHANNEL.json]
+--part {{{",".join(PARTS)}}}  what to open; default: design, or prove for a channel
+--port N = 0  default: any free one
+--no-browser  print the address, and open nothing
+{DATA}""",
+        "Serves the explorer to this machine only, and opens it in the browser, with the problem "
+        "or the channel given. Ctrl-C ends it.",
+    ),
+)

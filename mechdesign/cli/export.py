@@ -4,42 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DONE, check_writable, checked_file
+from mechdesign.cli.common import DONE, Command, check_writable, checked_file
 
-if TYPE_CHECKING:
-    from mechdesign.cli.common import Commands
-
-__all__ = ["add_commands"]
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the command to the parser."""
-    export = commands.add_parser(
-        "export",
-        help="write a sampler for devices, or a listing for the checker that is proved by machine",
-        description="Write what other programs use of a saved channel or mechanism.",
-    )
-    export.add_argument("channel", metavar="CHANNEL.json")
-    what = export.add_mutually_exclusive_group(required=True)
-    what.add_argument(
-        "--client",
-        metavar="FOLDER",
-        help="a table of the certified integers, a sampler that draws reports from it on a device, "
-        "test vectors, and, with JavaScript, a page that is a device",
-    )
-    what.add_argument(
-        "--listing",
-        metavar="FILE",
-        nargs="?",
-        const="-",
-        help="the numbers of the file, unchecked, for formal/mechdesign-check; default: print them",
-    )
-    export.add_argument(
-        "--language", choices=("c", "javascript"), help="of the sampler; default: both"
-    )
-    export.set_defaults(run=_export)
+__all__ = ["COMMANDS"]
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -73,3 +41,21 @@ def _write_listing(path: str, target: str) -> int:
     else:
         write_atomically(Path(target), text)
     return DONE
+
+
+COMMANDS = (
+    Command(
+        "export",
+        _export,
+        "write a sampler for devices, or a listing for the checker that is proved by machine",
+        """\
+channel CHANNEL.json
+| --client FOLDER          a table of the certified integers, a sampler that draws reports from it
+                           on a device, test vectors, and, with JavaScript, a page that is a device
+| --listing [FILE]         the numbers of the file, unchecked, for formal/mechdesign-check; default:
+                           print them
+--language {c,javascript}  of the sampler; default: both
+""",
+        "Write what other programs use of a saved channel or mechanism.",
+    ),
+)

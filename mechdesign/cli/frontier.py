@@ -13,74 +13,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.cli.common import (
+    DATA,
     DONE,
     FAILED,
+    GAP,
     INTERRUPTED,
-    add_data,
-    add_limits,
-    add_spreadsheet_safe,
+    JSON,
+    PLOT,
+    SPREADSHEET_SAFE,
+    TABLE,
+    Command,
     check_writable,
     complain,
+    keywords,
 )
 from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
 
 if TYPE_CHECKING:
-    from mechdesign.cli.common import Commands
     from mechdesign.designs.min_epsilon import Reach
     from mechdesign.problem import Problem
     from mechdesign.sweeps.frontier import Frontier
 
-__all__ = ["add_commands"]
+__all__ = ["COMMANDS"]
 
 COLUMNS = ("epsilon", "value", "bound", "gap", "status", "route")
 MOST_BUDGETS = 10_000
 DIGITS = 12
 """Significant digits of a budget between START and STOP."""
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the command to the parser."""
-    frontier = commands.add_parser(
-        "frontier",
-        help="the least loss at each of many budgets, or the least budget for a loss",
-        description="Design the best channel at each of many epsilons, each certified; or, by "
-        "--reach, find the least epsilon at which a loss can be had, with proof on both sides. "
-        "Several problems with one objective make several lines on one picture.",
-    )
-    frontier.add_argument("problems", metavar="PROBLEM.toml", nargs="+")
-    frontier.add_argument(
-        "--epsilon",
-        metavar="BUDGETS",
-        help="START:STOP:COUNT, as 0.1:5:25, or a list, as 0.5,1,2; in nats",
-    )
-    frontier.add_argument(
-        "--logarithmic", action="store_true", help="from START to STOP by factors, not by steps"
-    )
-    frontier.add_argument(
-        "--reach", metavar="LOSS", help="find the least epsilon that reaches it (or a gain)"
-    )
-    frontier.add_argument(
-        "--precision", metavar="NATS", help="of the epsilon that --reach finds; default 1e-6"
-    )
-    frontier.add_argument("--plot", metavar="PICTURE", help="draw it (PNG, PDF or SVG)")
-    frontier.add_argument("--csv", metavar="OUT.csv", help="write it as a table")
-    add_spreadsheet_safe(frontier)
-    add_limits(
-        frontier,
-        "for all budgets of a problem, and again for --reach; what is found is certified",
-    )
-    frontier.add_argument(
-        "--jobs", type=_jobs, metavar="N", help="processes to use; -1 for as many as processors"
-    )
-    frontier.add_argument(
-        "--cache",
-        metavar="FOLDER",
-        help="keep each certificate here as soon as it is there, and take those that are there and "
-        "hold: what was interrupted goes on where it was",
-    )
-    frontier.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    add_data(frontier)
-    frontier.set_defaults(run=_frontier)
 
 
 def _jobs(text: str) -> int:
@@ -244,7 +203,7 @@ def _answered(
     from mechdesign.sweeps.frontier import Frontier, trace_frontier
 
     curve, reach, failure, ended = Frontier(problem, ()), None, "", ""
-    limits = {"gap": options.gap, "time_limit": options.time_limit}
+    limits = keywords(options, "gap", "time_limit")
     try:
         if budgets:
             spread = {"n_jobs": options.jobs, "cache": options.cache}
@@ -301,3 +260,29 @@ def _draw(options: argparse.Namespace, answers: list[_Answer]) -> None:
         reached=[answer.reach for answer in answers if answer.reach is not None],
         logarithmic=options.logarithmic,
     )
+
+
+COMMANDS = (
+    Command(
+        "frontier",
+        _frontier,
+        "the least loss at each of many budgets, or the least budget for a loss",
+        f"""\
+problems PROBLEM.toml ...
+--epsilon BUDGETS     START:STOP:COUNT, as 0.1:5:25, or a list, as 0.5,1,2; in nats
+--logarithmic         from START to STOP by factors, not by steps
+--reach LOSS          find the least epsilon that reaches it (or a gain)
+--precision NATS      of the epsilon that --reach finds; default 1e-6
+{PLOT}{TABLE}{SPREADSHEET_SAFE}{GAP}\
+--time-limit SECONDS  for all budgets of a problem, and again for --reach; what is found is
+                      certified
+--jobs N              processes to use; -1 for as many as processors
+--cache FOLDER        keep each certificate here as soon as it is there, and take those that are
+                      there and hold: what was interrupted goes on where it was
+{JSON}{DATA}""",
+        "Design the best channel at each of many epsilons, each certified; or, by --reach, find "
+        "the least epsilon at which a loss can be had, with proof on both sides. Several problems "
+        "with one objective make several lines on one picture.",
+        {"jobs": _jobs},
+    ),
+)

@@ -7,47 +7,23 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DONE, add_data, checked_mechanism
+from mechdesign.cli.common import (
+    DATA,
+    DONE,
+    JSON,
+    Command,
+    checked_mechanism,
+)
 from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
-    from mechdesign.cli.common import Commands
     from mechdesign.continuous import ContinuousChannel
     from mechdesign.domain import Domain
     from mechdesign.mechanisms import Mechanism
     from mechdesign.prior import Prior
 
-__all__ = ["add_commands", "read_mechanism"]
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the command to the parser."""
-    leakage = commands.add_parser(
-        "leakage",
-        help="say what a channel leaks under every notion",
-        description="Exact leakage of a saved channel, whose claims are checked first, or of a "
-        "matrix: a CSV file of probabilities without a header, a row for each input.",
-    )
-    leakage.add_argument("channel", metavar="CHANNEL.json|MATRIX.csv", nargs="?")
-    leakage.add_argument(
-        "--ledger", metavar="FILE", help="add up the draws that privatize recorded in this file"
-    )
-    leakage.add_argument(
-        "--prior",
-        metavar="0.1,0.9|PROBLEM.toml",
-        help="the distribution of the inputs, as numbers or as in a problem file",
-    )
-    leakage.add_argument(
-        "--shuffled",
-        metavar="N",
-        type=int,
-        help="the central epsilon of N shuffled reports, at the delta of --delta",
-    )
-    leakage.add_argument("--delta", metavar="D", help="with --shuffled, as 1e-6")
-    leakage.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    add_data(leakage)
-    leakage.set_defaults(run=_leakage)
+__all__ = ["COMMANDS", "read_mechanism"]
 
 
 def _leakage(options: argparse.Namespace) -> int:
@@ -119,3 +95,21 @@ def _prior(text: str, inputs: Domain) -> Prior:
         fault = "the file has no table [prior]"
         raise InputError(f"{text}: prior", "a table [prior]", "none", fault=fault)
     return setting.prior
+
+
+COMMANDS = (
+    Command(
+        "leakage",
+        _leakage,
+        "say what a channel leaks under every notion",
+        f"""\
+channel [CHANNEL.json|MATRIX.csv]
+--ledger FILE  add up the draws that privatize recorded in this file
+--prior 0.1,0.9|PROBLEM.toml  the distribution of the inputs, as numbers or as in a problem file
+--shuffled N  the central epsilon of N shuffled reports, at the delta of --delta
+--delta D  with --shuffled, as 1e-6
+{JSON}{DATA}""",
+        "Exact leakage of a saved channel, whose claims are checked first, or of a matrix: a CSV "
+        "file of probabilities without a header, a row for each input.",
+    ),
+)

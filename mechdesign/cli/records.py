@@ -13,185 +13,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.cli.common import (
+    DATA,
     DONE,
+    JSON,
+    PLOT,
+    SPREADSHEET_SAFE,
+    TABLE,
+    Command,
     FileBar,
-    add_data,
-    add_spreadsheet_safe,
     check_writable,
     checked_file,
     cleared_when_ended,
+    keywords,
     positive,
     warnings_in_a_line,
 )
 from mechdesign.errors import InputError, choose
 
 if TYPE_CHECKING:
-    from mechdesign.cli.common import Commands
     from mechdesign.collection.records.record_files import ColumnName
     from mechdesign.estimation import Estimate, ScalarEstimate
     from mechdesign.estimation.quantiles import Quantile
     from mechdesign.files import SavedMechanism
     from mechdesign.reports import Tally
 
-__all__ = ["add_commands"]
+__all__ = ["COMMANDS"]
 
 SECRET_BYTES = 65
 """Bytes of a key that are read: one more than it may have, so that a longer one is refused."""
-
-POLICY = "refuse (the default), drop or map:LABEL"
-
-
-def add_commands(commands: Commands) -> None:
-    """Add the commands to the parser."""
-    mechanism = commands.add_parser(
-        "mechanism", help="save a structured mechanism, for domains too large for a matrix"
-    )
-    mechanism.add_argument("kind", metavar="KIND", help="as hadamard-response")
-    mechanism.add_argument("problem", metavar="PROBLEM.toml", help="whose domain and privacy count")
-    mechanism.add_argument("-o", "--output", metavar="FILE.json", required=True)
-    mechanism.add_argument("--size", type=int, metavar="J", help="how many inputs a subset has")
-    mechanism.add_argument(
-        "--copies", type=int, metavar="B", help="how many blocks Hadamard response has"
-    )
-    mechanism.add_argument(
-        "--field", type=int, metavar="Q", help="the prime of projective geometry response"
-    )
-    mechanism.add_argument(
-        "--remap",
-        metavar="LOSS",
-        help="for noise: replace each report by what loses least at the prior (euclidean, "
-        "absolute, squared or hamming)",
-    )
-    mechanism.add_argument("--json", action="store_true", help="print JSON instead of a line")
-    add_data(mechanism)
-    mechanism.set_defaults(run=_mechanism)
-
-    privatize = commands.add_parser(
-        "privatize",
-        help="draw a report for each record of a file",
-        description="Draw one report for each row of a file: .csv, .tsv or .ndjson, maybe with .gz "
-        "or .zst behind, .parquet, .arrow or .arrows; a folder of such files, or a pattern; - for "
-        "standard input and output. Only the reports are written. The number and the order of the "
-        "rows are not hidden.",
-    )
-    privatize.add_argument("channel", metavar="CHANNEL.json")
-    privatize.add_argument("source", metavar="IN.csv")
-    privatize.add_argument("target", metavar="OUT.csv")
-    privatize.add_argument(
-        "--seed", type=_whole, metavar="N", help="a simulation, not for release; the file says so"
-    )
-    privatize.add_argument(
-        "--unknown",
-        default="refuse",
-        metavar="POLICY",
-        help=f"what becomes of a cell that is no label: {POLICY}; or clip, to the nearer end of an "
-        "interval; dropping a row shows that its value was outside the domain",
-    )
-    privatize.add_argument(
-        "--missing", default="refuse", metavar="POLICY", help="the same for an empty cell"
-    )
-    privatize.add_argument(
-        "--keep",
-        type=_names,
-        default=(),
-        metavar="A,B",
-        help="columns to copy as they are: they are not protected",
-    )
-    privatize.add_argument(
-        "--ledger",
-        metavar="FILE",
-        help="record the draw in this file, and warn if the same records were drawn for before",
-    )
-    privatize.add_argument(
-        "--also",
-        nargs=2,
-        action="append",
-        default=[],
-        metavar=("NAME", "CHANNEL.json"),
-        help="another column, with a channel of its own; several may be given",
-    )
-    privatize.add_argument(
-        "--key",
-        metavar="FILE",
-        help="a secret of 32 to 64 bytes, from which the coins of each record come with its id: "
-        "the same file gives the same reports again",
-    )
-    privatize.add_argument("--id", metavar="NAME", help="with --key, the column of ids")
-    privatize.add_argument(
-        "--force", action="store_true", help="replace the target, if there is one"
-    )
-    privatize.add_argument(
-        "--stamp",
-        action="store_true",
-        help="beside each column of reports, a column NAME_channel_sha256 that states its channel",
-    )
-    privatize.set_defaults(run=_privatize)
-
-    estimate = commands.add_parser("estimate", help="estimate frequencies from a file of reports")
-    estimate.add_argument("channel", metavar="CHANNEL.json")
-    estimate.add_argument("source", metavar="REPORTS.csv")
-    estimate.add_argument(
-        "--method",
-        default="unbiased",
-        metavar="NAME",
-        help="unbiased (the default), maximum-likelihood, projected or clipped",
-    )
-    estimate.add_argument(
-        "--confidence", type=positive, default=0.95, metavar="NUMBER", help="default 0.95"
-    )
-    estimate.add_argument(
-        "--target",
-        default="population",
-        metavar="NAME",
-        help="population (the default: the records are a sample of it) or respondents",
-    )
-    estimate.add_argument(
-        "--quantiles",
-        type=_shares,
-        default=(),
-        metavar="Q,R",
-        help="as 0.25,0.5,0.75: also print quantiles of an input that is a number",
-    )
-    estimate.add_argument("--plot", metavar="PICTURE", help="draw it (PNG, PDF or SVG)")
-    estimate.add_argument("--csv", metavar="OUT.csv", help="write it as a table")
-    estimate.add_argument(
-        "--unchecked",
-        action="store_true",
-        help="also read reports that state another channel, or that no records explain",
-    )
-    estimate.set_defaults(run=_estimate)
-
-    for command in (privatize, estimate):
-        which = command.add_mutually_exclusive_group(required=True)
-        which.add_argument(
-            "--column",
-            action="append",
-            metavar="NAME",
-            help="by name; several may be given, each with the channel, as a draw of its own",
-        )
-        which.add_argument(
-            "--columns",
-            nargs=2,
-            metavar=("ROW", "COLUMN"),
-            help="the two columns of the points of a grid or of a box; or of coordinates, as lat "
-            "lon, where the domain is points: a record is the point that is nearest",
-        )
-        command.add_argument(
-            "--one-each",
-            action="store_true",
-            help="each person is asked for one of the columns only",
-        )
-        command.add_argument(
-            "--format",
-            default="csv",
-            metavar="ENDING",
-            help="what - holds: csv (the default), tsv, ndjson, as .gz or .zst too, or arrows",
-        )
-        command.add_argument(
-            "--separator", metavar="LETTER", help="between the cells of a CSV file; default a comma"
-        )
-        add_spreadsheet_safe(command)
-        command.add_argument("--json", action="store_true", help="print JSON instead of a report")
 
 
 def _whole(text: str) -> int:
@@ -242,10 +91,7 @@ def _mechanism(options: argparse.Namespace) -> int:
             setting.domain,
             notion,
             setting.prior,
-            size=options.size,
-            remap=options.remap,
-            copies=options.copies,
-            field=options.field,
+            **keywords(options, "size", "remap", "copies", "field"),
         )
     except InputError as error:
         if error.key in ("kind", "size", "remap", "loss", "copies", "field"):
@@ -277,19 +123,13 @@ def _privatize(options: argparse.Namespace) -> int:
             channels,
             options.source,
             options.target,
-            rng=options.seed,
             key=None if options.key is None else _secret(options.key),
-            ids=options.id,
-            one_each=options.one_each,
-            form=options.format,
-            force=options.force,
-            stamp=options.stamp,
-            unknown=options.unknown,
-            missing=options.missing,
-            keep=options.keep,
-            separator=options.separator,
-            ledger=options.ledger,
-            spreadsheet_safe=options.spreadsheet_safe,
+            **keywords(
+                options,
+                *("rng", "ids", "one_each", "form", "force", "stamp", "unknown", "missing"),
+                *("separator", "ledger", "spreadsheet_safe"),
+            ),
+            keep=options.keep or (),
             progress=bar,
         )
     print(
@@ -384,25 +224,17 @@ def _estimate(options: argparse.Namespace) -> int:
         tallies = tally_file(
             dict.fromkeys(columns, mechanism),
             options.source,
-            form=options.format,
-            one_each=options.one_each,
+            **keywords(options, "form", "one_each", "separator", "spreadsheet_safe"),
             check=not options.unchecked,
-            separator=options.separator,
-            spreadsheet_safe=options.spreadsheet_safe,
             progress=bar,
         )
     found: dict[ColumnName, ColumnEstimate] = {}
     for name, tally in tallies.items():
         average = _mean_read(saved, tally, options.target)
         try:
-            made = estimate(
-                mechanism,
-                tally,
-                method=options.method,
-                target=options.target,
-                check=not options.unchecked,
-            )
-            quantiles = [made.quantile(q, options.confidence) for q in options.quantiles]
+            how = keywords(options, "method", "target")
+            made = estimate(mechanism, tally, **how, check=not options.unchecked)
+            quantiles = [made.quantile(q, options.confidence) for q in options.quantiles or ()]
         except InputError as error:
             about_reports = error.key.partition("[")[0] in ("reports", "tally")
             file = options.source if about_reports else options.channel
@@ -439,3 +271,79 @@ def _draw(found: Estimate, path: str, confidence: float) -> None:
 
 def _named(name: ColumnName) -> str:
     return name if isinstance(name, str) else ", ".join(name)
+
+
+RECORDS = f"""\
+| --column NAME ...       by name; several may be given, each with the channel, as a draw of its own
+| --columns ROW COLUMN    the two columns of the points of a grid or of a box; or of coordinates, as
+                          lat lon, where the domain is points: a record is the point that is nearest
+--one-each                each person is asked for one of the columns only
+--format ENDING = csv -> form  what - holds: csv (the default), tsv, ndjson, as .gz or .zst too, or
+                          arrows
+--separator LETTER        between the cells of a CSV file; default a comma
+{SPREADSHEET_SAFE}{JSON}"""
+"""The arguments of both commands that read files of records."""
+
+COMMANDS = (
+    Command(
+        "mechanism",
+        _mechanism,
+        "save a structured mechanism, for domains too large for a matrix",
+        f"""\
+kind KIND                 as hadamard-response
+problem PROBLEM.toml      whose domain and privacy count
+-o --output FILE.json !
+--size J                  how many inputs a subset has
+--copies B                how many blocks Hadamard response has
+--field Q                 the prime of projective geometry response
+--remap LOSS              for noise: replace each report by what loses least at the prior
+                          (euclidean, absolute, squared or hamming)
+{JSON}{DATA}""",
+    ),
+    Command(
+        "privatize",
+        _privatize,
+        "draw a report for each record of a file",
+        f"""\
+channel CHANNEL.json
+source IN.csv
+target OUT.csv
+--seed N -> rng           a simulation, not for release; the file says so
+--unknown POLICY = refuse  what becomes of a cell that is no label: refuse (the default), drop or
+                          map:LABEL; or clip, to the nearer end of an interval; dropping a row shows
+                          that its value was outside the domain
+--missing POLICY = refuse  the same for an empty cell
+--keep A,B                columns to copy as they are: they are not protected
+--ledger FILE             record the draw in this file, and warn if the same records were drawn for
+                          before
+--also NAME CHANNEL.json ...  another column, with a channel of its own; several may be given
+--key FILE                a secret of 32 to 64 bytes, from which the coins of each record come with
+                          its id: the same file gives the same reports again
+--id NAME -> ids          with --key, the column of ids
+--force                   replace the target, if there is one
+--stamp                   beside each column of reports, a column NAME_channel_sha256 that states
+                          its channel
+{RECORDS}""",
+        "Draw one report for each row of a file: .csv, .tsv or .ndjson, maybe with .gz or .zst "
+        "behind, .parquet, .arrow or .arrows; a folder of such files, or a pattern; - for standard "
+        "input and output. Only the reports are written. The number and the order of the rows are "
+        "not hidden.",
+        {"rng": _whole, "keep": _names},
+    ),
+    Command(
+        "estimate",
+        _estimate,
+        "estimate frequencies from a file of reports",
+        f"""\
+channel CHANNEL.json
+source REPORTS.csv
+--method NAME = unbiased    unbiased (the default), maximum-likelihood, projected or clipped
+--confidence NUMBER = 0.95  default 0.95
+--target NAME = population  population (the default: the records are a sample of it) or respondents
+--quantiles Q,R             as 0.25,0.5,0.75: also print quantiles of an input that is a number
+{PLOT}{TABLE}\
+--unchecked                 also read reports that state another channel, or that no records explain
+{RECORDS}""",
+        types={"quantiles": _shares},
+    ),
+)

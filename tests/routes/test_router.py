@@ -24,7 +24,7 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
-from mechdesign.cli.design import add_commands
+from mechdesign.cli.design import COMMANDS
 from mechdesign.notions import ApproximateLDP
 from mechdesign.routes import AUTO, NOISE, ROUTES, plan
 from mechdesign.routes.limits import Limits
@@ -109,7 +109,7 @@ def test_the_docs_list_the_registry() -> None:
 
 def test_the_command_and_the_docstring_name_every_route() -> None:
     parser = argparse.ArgumentParser()
-    add_commands(parser.add_subparsers())
+    COMMANDS[0].add_to(parser.add_subparsers())
     commands = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     (action,) = [a for a in commands.choices["solve"]._actions if "--route" in a.option_strings]
     words = re.findall(r"[a-z-]+(?=[,:]| or | and |$)", action.help or "")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from mechdesign.collection.records.file_kinds import check_has_text_cells, open_records
 from mechdesign.collection.records.record_files import (
@@ -26,38 +26,6 @@ __all__ = ["tally_file"]
 AnyPath = str | os.PathLike[str]
 
 
-@overload
-def tally_file(
-    mechanism: Drawer | AnyPath,
-    source: AnyPath,
-    column: ColumnName,
-    *,
-    separator: str | None = ...,
-    spreadsheet_safe: bool = ...,
-    one_each: bool = ...,
-    check: bool = ...,
-    form: str = ...,
-    chunk: int | None = ...,
-    progress: Progress | None = ...,
-) -> Tally: ...
-
-
-@overload
-def tally_file(
-    mechanism: Mapping[Any, Drawer | AnyPath],
-    source: AnyPath,
-    column: None = None,
-    *,
-    separator: str | None = ...,
-    spreadsheet_safe: bool = ...,
-    one_each: bool = ...,
-    check: bool = ...,
-    form: str = ...,
-    chunk: int | None = ...,
-    progress: Progress | None = ...,
-) -> dict[ColumnName, Tally]: ...
-
-
 def tally_file(
     mechanism: Drawer | AnyPath | Mapping[Any, Drawer | AnyPath],
     source: AnyPath,
@@ -70,7 +38,7 @@ def tally_file(
     form: str = "csv",
     chunk: int | None = None,
     progress: Progress | None = None,
-) -> Tally | dict[ColumnName, Tally]:
+) -> Any:
     r"""Count the reports in a column of a file, or in several columns in one pass.
 
     A cell that is no report of the mechanism is refused: leaving it out would bias the estimate.
