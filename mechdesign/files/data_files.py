@@ -11,27 +11,20 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import InputError, check_keys, shown
 from mechdesign.exact import as_fraction
 from mechdesign.files.folders import find_data
 from mechdesign.files.reading import open_plain, place_of_column
 from mechdesign.notions.base import is_infinite
 from mechdesign.resources import check_size, current
 
-__all__ = [
-    "file_keys",
-    "is_file",
-    "number_column",
-    "read_column",
-    "read_gains",
-    "read_matrix",
-    "read_numbers",
-    "read_rows",
-]
+__all__ = ["DataFile", "is_file", "read_gains", "read_matrix", "read_numbers", "read_rows"]
 
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last may be left out."""
@@ -45,16 +38,81 @@ def is_file(value: Any) -> bool:
     return isinstance(value, dict) and "file" in value
 
 
-def file_keys(table: Mapping[str, Any], key: str) -> tuple[str, str]:
-    """Return the file and the separator that ``{ file, separator }`` names."""
-    known = ("file", "separator")
-    for word, value in table.items():
-        if word not in known:
-            expected = f"one of the keys {', '.join(known)}"
-            raise InputError(f"{key}.{word}", expected, shown(word), did_you_mean(word, known))
-        if not isinstance(value, str):
-            raise InputError(f"{key}.{word}", "text", shown(value))
-    return table["file"], table.get("separator", ",")
+class DataFile:
+    """A CSV file that a table of a problem file names: ``{ file, separator }``, maybe with columns.
+
+    Parameters
+    ----------
+    given
+        The table.
+    key
+        Its key, for errors.
+    folder
+        The folder of the problem file.
+    columns
+        The key for the names of columns: ``"column"`` for one, ``"columns"`` for two.
+    also
+        Other keys that the table may have.
+    expected
+        A valid table, for errors.
+
+    Raises
+    ------
+    InputError
+        If it has other keys or values, or names no file that may be read.
+    """
+
+    def __init__(
+        self,
+        given: Any,
+        key: str,
+        folder: Path,
+        columns: str = "",
+        also: tuple[str, ...] = (),
+        expected: str = "",
+    ) -> None:
+        keys = ("file", columns) if columns else ("file",)
+        if not isinstance(given, dict):
+            expected = expected or f"a table {{ {', '.join((*keys, *also))} }}"
+            raise InputError(key, expected, shown(given))
+        check_keys(given, key, (*keys, "separator", *also), required=keys)
+        names = given[columns] if columns == "columns" else [given[columns]] if columns else []
+        if columns == "columns" and (not isinstance(names, list) or len(names) != 2):
+            raise InputError(f"{key}.columns", "the names of two columns", shown(names))
+        separator = given.get("separator", ",")
+        texts = [("file", given["file"]), ("separator", separator)]
+        for word, value in (*texts, *((columns, name) for name in names)):
+            if not isinstance(value, str):
+                raise InputError(f"{key}.{word}", "text", shown(value))
+        if len(separator) != 1 or separator in '"\r\n':
+            expected = "one character, no quote or line end"
+            raise InputError(f"{key}.separator", expected, shown(separator))
+        self._key, self.where, self._separator, self._names = key, f"{key}.file", separator, names
+        self.path = find_data(given["file"], folder, self.where)
+
+    def rows(self) -> Iterator[list[str]]:
+        """Yield the cells of each row, without empty lines."""
+        return _rows(self.path, self._separator, self.where)
+
+    def cells(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield for each record its place, for errors, and its cells in the columns."""
+        rows = self.rows()
+        header = next(rows, [])
+        key, name = f"{self._key}.column", self.path.name
+        places = [place_of_column(column, header, key, name) for column in self._names]
+        for n, row in enumerate(rows, 1):
+            where = f"{self.where}: record {n} of {name}"
+            yield where, tuple(row[place] if place < len(row) else "" for place in places)
+
+    def numbers(self) -> list[tuple[Fraction, ...]]:
+        """Return for each record the numbers in the columns, exact."""
+        found = []
+        for where, cells in self.cells():
+            try:
+                found.append(tuple(map(as_fraction, cells)))
+            except InputError:
+                raise InputError(where, "a number", OTHER) from None
+        return found
 
 
 class _Lines:
@@ -76,14 +134,6 @@ class _Lines:
         check_size("row_bytes", self.row, self._key)
         check_size("bytes", self._total, self._key)
         return line
-
-
-def _checked(separator: str, key: str) -> str:
-    """Return the separator of cells."""
-    if len(separator) != 1 or separator in '"\r\n':
-        expected = "one character, no quote or line end"
-        raise InputError(f"{key}.separator", expected, shown(separator))
-    return separator
 
 
 def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
@@ -108,12 +158,20 @@ def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
             raise InputError(where, whole, "a damaged one", fault=fault) from None
 
 
-def read_column(path: Path, column: str, separator: str) -> Iterator[str]:
-    """Yield the cells in one column of a table with a header."""
-    rows = _rows(path, _checked(separator, "data"), "data.file")
-    place = place_of_column(column, next(rows, []), "data.column", path.name)
-    for row in rows:
-        yield row[place] if place < len(row) else ""
+def _table(rows: Iterator[list[str]], where: str, of: str, most: float = inf) -> list[list[str]]:
+    """Return rows that are equally long; one more than ``most`` at the most."""
+    lines: list[list[str]] = []
+    entries = 0
+    for n, line in enumerate(rows, 1):
+        if lines and len(line) != len(lines[0]):
+            expected = f"{len(lines[0])} cells in line {n}{of}, as in the first"
+            raise InputError(where, expected, f"{len(line)}")
+        entries += len(line)
+        check_size("entries", entries, where)
+        lines.append(line)
+        if n > most:
+            break
+    return lines
 
 
 def read_numbers(path: Path) -> list[list[str]]:
@@ -124,13 +182,8 @@ def read_numbers(path: Path) -> list[list[str]]:
     InputError
         If a cell is no such number, or the file cannot be read.
     """
-    lines: list[list[str]] = []
-    entries = 0
-    for line in _rows(path, ",", str(path)):
-        entries += len(line)
-        check_size("entries", entries, str(path))
-        lines.append(line)
-    return _numbers(lines, str(path), "", 1)
+    where = str(path)
+    return _numbers(_table(_rows(path, ",", where), where, ""), where, "", 1)
 
 
 def read_matrix(
@@ -158,30 +211,20 @@ def read_matrix(
     outputs
         What columns are for; default the inputs.
     """
-    name, separator = file_keys(table, key)
-    path = find_data(name, folder, f"{key}.file")
-    where, k, entries = f"{key}.file", len(inputs), 0
-    lines: list[list[str]] = []
-    expected = f"{k} lines, one for each input, and optionally a header"
-    for n, line in enumerate(_rows(path, _checked(separator, key), where), 1):
-        if n > k + 1:
-            raise InputError(where, expected, f"more than {k + 1} in {path.name}")
-        if lines and len(line) != len(lines[0]):
-            cells = f"{len(lines[0])} cells in line {n} of {path.name}, as in the first"
-            raise InputError(where, cells, f"{len(line)}")
-        entries += len(line)
-        check_size("entries", entries, where)
-        lines.append(line)
-    if len(lines) < k:
-        raise InputError(where, expected, f"{len(lines)} lines in {path.name}")
+    file, k = DataFile(table, key, folder), len(inputs)
+    of = f" of {file.path.name}"
+    lines = _table(file.rows(), file.where, of, k + 1)
+    if not k <= len(lines) <= k + 1:
+        expected = f"{k} lines, one for each input, and optionally a header"
+        more = "more than " * (len(lines) > k)
+        given = f"{more}{min(len(lines), k + 1)} lines in {file.path.name}"
+        raise InputError(file.where, expected, given)
     if len(lines) == k:
-        return _numbers(lines, where, f" of {path.name}", 1)
-    header, *body = lines
-    columns = inputs if outputs is None else Domain(outputs)
-    x = _places([line[0] for line in body], inputs, f"{where}: column of labels in {path.name}")
-    y = _places(header[1:], columns, f"{where}: header line of {path.name}")
-    numbers = _numbers([line[1:] for line in body], where, f" of {path.name}", 2)
-    return [[numbers[row][column] for column in y] for row in x]
+        return _numbers(lines, file.where, of, 1)
+    labels = f"{file.where}: column of labels in {file.path.name}"
+    x = _places([line[0] for line in lines[1:]], inputs, labels)
+    numbers = _labelled(lines, inputs if outputs is None else Domain(outputs), file.where, of)
+    return [numbers[row] for row in x]
 
 
 def read_gains(table: Mapping[str, Any], key: str, folder: Path, inputs: Domain) -> list[list[str]]:
@@ -190,26 +233,25 @@ def read_gains(table: Mapping[str, Any], key: str, folder: Path, inputs: Domain)
     Lines with one cell more than there are inputs begin with the name of the guess, below a header
     line of labels, which are matched; without, the order counts.
     """
-    name, separator = file_keys(table, key)
-    path = find_data(name, folder, f"{key}.file")
-    where, k, entries = f"{key}.file", len(inputs), 0
-    lines: list[list[str]] = []
-    for n, line in enumerate(_rows(path, _checked(separator, key), where), 1):
-        if len(line) not in (k, k + 1) or (lines and len(line) != len(lines[0])):
-            expected = f"{k} cells in each line, one for each input, and optionally a label"
-            raise InputError(where, expected, f"{len(line)} in line {n} of {path.name}")
-        entries += len(line)
-        check_size("entries", entries, where)
-        lines.append(line)
-    labelled = bool(lines) and len(lines[0]) > k
-    if len(lines) <= labelled:
-        fault = f"{path.name} has no lines with numbers"
-        raise InputError(where, "a line for each guess", "none", fault=fault)
-    if not labelled:
-        return _numbers(lines, where, f" of {path.name}", 1)
-    header, *body = lines
-    order = _places(header[1:], inputs, f"{where}: header line of {path.name}")
-    numbers = _numbers([line[1:] for line in body], where, f" of {path.name}", 2)
+    file, k = DataFile(table, key, folder), len(inputs)
+    of = f" of {file.path.name}"
+    lines = _table(file.rows(), file.where, of)
+    width = len(lines[0]) if lines else k
+    if width not in (k, k + 1):
+        expected = f"{k} cells in each line, one for each input, and optionally a label"
+        raise InputError(file.where, expected, f"{width} in line 1{of}")
+    if len(lines) <= width - k:
+        fault = f"{file.path.name} has no lines with numbers"
+        raise InputError(file.where, "a line for each guess", "none", fault=fault)
+    if width == k:
+        return _numbers(lines, file.where, of, 1)
+    return _labelled(lines, inputs, file.where, of)
+
+
+def _labelled(lines: list[list[str]], columns: Domain, where: str, of: str) -> list[list[str]]:
+    """Return the numbers below a header line and beside a column, in the order of the columns."""
+    order = _places(lines[0][1:], columns, f"{where}: header line{of}")
+    numbers = _numbers([line[1:] for line in lines[1:]], where, of, 2)
     return [[row[column] for column in order] for row in numbers]
 
 
@@ -251,17 +293,16 @@ def read_rows(
     The lines of one row share its ``name``; ``side`` is left or right. ``exponent``, and ``slope``
     where there is such a column, stand in any of them, and do not differ.
     """
-    name, separator = file_keys(table, key)
-    path = find_data(name, folder, f"{key}.file")
-    lines = _rows(path, _checked(separator, key), f"{key}.file")
+    file = DataFile(table, key, folder)
+    lines = file.rows()
     header = next(lines, [])
     known, needed = set(COLUMNS), set(COLUMNS) - {"slope"}
     if len(set(header)) < len(header) or not needed <= set(header) <= known:
-        expected = f"the header {separator.join(COLUMNS[:-1])}, and optionally slope"
-        raise InputError(f"{key}.file", expected, f"another in {path.name}")
+        expected = f"the header {','.join(COLUMNS[:-1])}, and optionally slope"
+        raise InputError(file.where, expected, f"another in {file.path.name}")
     rows: dict[str, dict[str, Any]] = {}
     for n, line in enumerate(lines, 2):
-        where = f"{key}.file: line {n} of {path.name}"
+        where = f"{file.where}: line {n} of {file.path.name}"
         check_size("entries", n * len(header), where)
         if len(line) != len(header):
             raise InputError(where, f"{len(header)} cells", f"{len(line)}")
@@ -280,15 +321,3 @@ def read_rows(
                 fault = f"the {word} differs from that of an earlier line of the same row"
                 raise InputError(where, f"one {word} for a row", "two", fault=fault)
     return list(rows.values())
-
-
-def number_column(path: Path, column: str, separator: str, key: str) -> list[Any]:
-    """Return the numbers in a column of a file, exact."""
-    found = []
-    for row, cell in enumerate(read_column(path, column, separator), 1):
-        try:
-            found.append(as_fraction(cell))
-        except InputError:
-            where = f"{key}: record {row} of {path.name}"
-            raise InputError(where, "a number", "something else") from None
-    return found

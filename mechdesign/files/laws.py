@@ -19,8 +19,7 @@ from mechdesign.continuous.laws import (
     Samples,
 )
 from mechdesign.errors import InputError, check_keys, inside, shown
-from mechdesign.files.data_files import number_column
-from mechdesign.files.folders import find_data
+from mechdesign.files.data_files import DataFile
 from mechdesign.files.sections import Table, a_list, one_form
 
 __all__ = ["read_law", "read_plane_law"]
@@ -62,21 +61,14 @@ def _sample_points(given: Any, folder: Path) -> list[Any]:
     """Return a list of points, or those in two columns of a file."""
     if isinstance(given, list):
         return given
-    if not isinstance(given, dict):
-        raise InputError("samples", "a list of points, or { file, columns }", shown(given))
-    check_keys(given, "samples", ("file", "columns", "separator"), required=("file", "columns"))
-    columns = a_list(given["columns"], "samples.columns")
-    if len(columns) != 2:
-        raise InputError("samples.columns", "two columns", f"{len(columns)}")
-    rest = {key: value for key, value in given.items() if key != "columns"}
-    each = [_sample_values({**rest, "column": name}, folder, "samples") for name in columns]
-    return list(zip(*each, strict=True))
+    expected = "a list of points, or { file, columns }"
+    return DataFile(given, "samples", folder, "columns", expected=expected).numbers()
 
 
 def read_law(section: Table, folder: Path) -> Law | None:
     """Read the ``[prior]`` table of a number; a file of samples is looked for from ``folder``."""
     forms: dict[str, Callable[[Any], Law | None]] = {
-        "samples": lambda given: Samples(_sample_values(given, folder, "samples")),
+        "samples": lambda given: Samples(_sample_values(given, folder)),
         "kde": lambda given: _kde(given, folder),
         "histogram": lambda given: Histogram(**_keys_of(given, "histogram", ("edges", "masses"))),
         "law": lambda given: NamedLaw(**_keys_of(given, "law", ("name", "parameters"))),
@@ -105,21 +97,14 @@ def _keys_of(given: Any, key: str, keys: tuple[str, ...]) -> Table:
 
 
 def _kde(given: Any, folder: Path) -> KDE:
-    if not isinstance(given, dict):
-        raise InputError("kde", "a table { file, column, bandwidth }", shown(given))
-    own = {key: value for key, value in given.items() if key != "bandwidth"}
-    return KDE(_sample_values(own, folder, "kde"), given.get("bandwidth"))
+    file = DataFile(given, "kde", folder, "column", ("bandwidth",))
+    return KDE([number for (number,) in file.numbers()], given.get("bandwidth"))
 
 
-def _sample_values(given: Any, folder: Path, key: str) -> list[Any]:
+def _sample_values(given: Any, folder: Path) -> list[Any]:
     """Return a list of numbers, or the numbers in a column of a file."""
     if isinstance(given, list):
         return given
-    if not isinstance(given, dict):
-        raise InputError(key, "a list of numbers, or a table { file, column }", shown(given))
-    check_keys(given, key, ("file", "column", "separator"), required=("file", "column"))
-    for name, value in given.items():
-        if not isinstance(value, str):
-            raise InputError(f"{key}.{name}", "text", shown(value))
-    path = find_data(given["file"], folder, f"{key}.file")
-    return number_column(path, given["column"], given.get("separator", ","), f"{key}.file")
+    expected = "a list of numbers, or a table { file, column }"
+    file = DataFile(given, "samples", folder, "column", expected=expected)
+    return [number for (number,) in file.numbers()]

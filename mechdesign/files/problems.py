@@ -21,15 +21,8 @@ from mechdesign.errors import (
     shown,
 )
 from mechdesign.exact import as_fraction
-from mechdesign.files.data_files import (
-    is_file,
-    number_column,
-    read_column,
-    read_gains,
-    read_matrix,
-    read_rows,
-)
-from mechdesign.files.folders import allowed_paths, find_data
+from mechdesign.files.data_files import DataFile, is_file, read_gains, read_matrix, read_rows
+from mechdesign.files.folders import allowed_paths
 from mechdesign.files.laws import read_law, read_plane_law
 from mechdesign.files.reading import read_toml
 from mechdesign.files.sections import Table, a_list, one_form, section_of, text_of
@@ -235,22 +228,12 @@ def _points(given: Any, folder: Path | None) -> Domain:
     """Read points: a list of pairs, or a table with such a list or a file, and maybe a metric."""
     if not isinstance(given, dict):
         return Domain.points(a_list(given, "points"))
-    source = ("coordinates",) if "coordinates" in given or folder is None else ("file", "columns")
-    known = (*source, "metric") if "coordinates" in source else (*source, "separator", "metric")
-    check_keys(given, "points", known, required=source)
-    metric = check_metric(given.get("metric", "euclidean"))
-    if "coordinates" in source or folder is None:
-        return Domain.points(a_list(given["coordinates"], "points.coordinates"), metric)
-    names = given["columns"]
-    if not isinstance(names, list) or len(names) != 2:
-        raise InputError("points.columns", "the names of two columns", shown(names))
-    for key, value in (("file", given["file"]), ("columns", names[0]), ("columns", names[1])):
-        if not isinstance(value, str):
-            raise InputError(f"points.{key}", "text", shown(value))
-    path = find_data(given["file"], folder, "points.file")
-    separator = given.get("separator", ",")
-    columns = [number_column(path, name, separator, "points.file") for name in names]
-    return Domain.points(list(zip(*columns, strict=True)), metric)
+    if "coordinates" in given or folder is None:
+        check_keys(given, "points", ("coordinates", "metric"), required=("coordinates",))
+        points = a_list(given["coordinates"], "points.coordinates")
+    else:
+        points = DataFile(given, "points", folder, "columns", ("metric",)).numbers()
+    return Domain.points(points, check_metric(given.get("metric", "euclidean")))
 
 
 def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
@@ -274,24 +257,15 @@ def _uniform(value: Any, domain: Domain) -> Prior:
 
 
 def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
-    if not isinstance(data, dict):
-        raise InputError("data", "a table { file, column }", shown(data))
-    known = ("file", "column", "separator", "smoothing")
-    check_keys(data, "data", known, required=("file", "column"))
-    for key in ("file", "column", "separator"):
-        if not isinstance(data.get(key, ""), str):
-            raise InputError(f"data.{key}", "text", shown(data[key]))
-    path = find_data(data["file"], folder, "data.file")
-    cells = read_column(path, data["column"], data.get("separator", ","))
+    file = DataFile(data, "data", folder, "column", ("smoothing",))
     counts = [0] * len(domain)
-    for row, cell in enumerate(cells, 1):
+    for where, (cell,) in file.cells():
         place = domain.find_text(cell)
         if place is None:
-            where = f"data.file: record {row} of {path.name}"
             place = domain.index_of_text(cell, where, quoted=False)
         counts[place] += 1
     if not any(counts):
-        fault = f"{path.name} has no records"
+        fault = f"{file.path.name} has no records"
         raise InputError("data.file", "at least one record", "none", fault=fault)
     with inside("data"):
         return Prior.from_counts(counts, data.get("smoothing", 0))

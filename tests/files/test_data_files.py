@@ -115,7 +115,7 @@ def test_labels_decide_in_a_matrix_of_gains(cells: str, tmp_path: Path) -> None:
     ("cells", "message"),
     [
         ("1,0,0,1\n", "2 cells in each line"),
-        ("1,0\n1\n", "given 1 in line 2|1 in line 2"),
+        ("1,0\n1\n", "2 cells in line 2 of E.csv, as in the first, given 1"),
         ("", "has no lines with numbers"),
         (",a,b\n", "has no lines with numbers"),
         (",a,a\nx,1,0\n", "each of 2 labels once"),
