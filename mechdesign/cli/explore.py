@@ -82,7 +82,7 @@ def page_folder() -> Path:
 
 def _given(file: Path) -> bytes:
     """Return the page's content: a channel file unchanged, or the tables of a problem."""
-    from mechdesign.files.channels import read_document
+    from mechdesign.files.mechanisms import read_document
     from mechdesign.files.problems import load_problem_on_labels
 
     if file.suffix.lower() == ".json":

@@ -27,8 +27,8 @@ def _write_client(path: str, folder: Path, language: str | None) -> int:
 
 def _write_listing(path: str, target: str) -> int:
     from mechdesign.errors import CertificateError
-    from mechdesign.files.channels import read_document
     from mechdesign.files.listing import listing
+    from mechdesign.files.mechanisms import read_document
     from mechdesign.writing.atomic import write_atomically
 
     check_writable(None if target == "-" else target, None, path)

@@ -5,20 +5,17 @@ A file is checked before it is believed, and written whole or not at all.
 
 from __future__ import annotations
 
-from mechdesign.files.channels import SavedChannel, load_channel
 from mechdesign.files.folders import data_folder
-from mechdesign.files.mechanisms import SavedMechanism, load_mechanism, save, save_mechanism
+from mechdesign.files.mechanisms import SavedMechanism, load_channel, load_mechanism, save
 from mechdesign.files.problems import load_problem
 from mechdesign.writing.atomic import write_atomically
 
 __all__ = [
-    "SavedChannel",
     "SavedMechanism",
     "data_folder",
     "load_channel",
     "load_mechanism",
     "load_problem",
     "save",
-    "save_mechanism",
     "write_atomically",
 ]

@@ -1,27 +1,22 @@
-"""Mechanism files: JSON with the integer parameters; and saving and loading of any mechanism."""
+"""Channel files and mechanism files: JSON with exact integers, the problem and the proof."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mechdesign.channel import Channel
 from mechdesign.continuous import Box, ContinuousChannel, Interval
 from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
-from mechdesign.files.channels import (
-    SavedMechanism,
-    checked_channel,
-    save_bare_channel,
-    save_solution,
-    verified_file,
-)
 from mechdesign.files.problems import read_domain
-from mechdesign.kernel import verify
+from mechdesign.files.reading import read_json_text
+from mechdesign.kernel import Verified, parse, verify
 from mechdesign.notions import NOTIONS
 from mechdesign.prior import Prior
 from mechdesign.writing.atomic import write_atomically
@@ -29,12 +24,34 @@ from mechdesign.writing.atomic import write_atomically
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism
 
-__all__ = [
-    "SavedMechanism",
-    "load_mechanism",
-    "save",
-    "save_mechanism",
-]
+__all__ = ["SavedMechanism", "load_channel", "load_mechanism", "read_document", "save"]
+
+
+@dataclass(frozen=True)
+class SavedMechanism:
+    """A file of a channel or of a structured mechanism that was checked.
+
+    Attributes
+    ----------
+    mechanism
+        What draws reports, and reads them.
+    prior
+        The prior that it was designed for; None where it needs none, or is saved by itself.
+    document
+        Everything in the file.
+    verified
+        The claims that hold.
+    """
+
+    mechanism: Channel | Mechanism | ContinuousChannel
+    prior: Prior | None
+    document: dict[str, Any] = field(repr=False)
+    verified: Verified
+
+    @property
+    def channel(self) -> Channel:
+        """The mechanism, if it is a channel on labels, as :func:`load_channel` ensures."""
+        return cast(Channel, self.mechanism)
 
 
 def save(
@@ -56,33 +73,51 @@ def save(
     ------
     InputError
         If the file cannot be written, or what is given is none of these.
+    CertificateError
+        If it is not a mechanism that the checker accepts.
     """
-    if isinstance(result, Solution | ContinuousSolution):
-        save_solution(result, path)
-    elif isinstance(result, Channel):
-        save_bare_channel(result, path)
-    else:
+    is_solution = isinstance(result, Solution | ContinuousSolution)
+    if not is_solution and not isinstance(result, Channel):
         from mechdesign.mechanisms import Mechanism  # where one is saved it is loaded already
 
         if not isinstance(result, Mechanism):
             raise InputError("result", "a Solution, a Channel or a Mechanism", shown_kind(result))
-        save_mechanism(result, path)
+    document = result.document()
+    if not is_solution:
+        verify(document)
+    if "channel" in document:
+        text = _text(document)
+    else:
+        text = json.dumps(document, indent=None if is_solution else 1) + "\n"
+    write_atomically(Path(path), text)
 
 
-def save_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Write a structured mechanism to a JSON file, whole or not at all, and return what is in it.
+def _text(document: dict[str, Any]) -> str:
+    """Return indented JSON, but each row of a large table on a line of its own."""
+    channel = dict(document["channel"])
+    tables = {key: channel[key] for key in ("matrix", "numerators")}
+    channel |= {key: f"{key} of the channel" for key in tables}
+    text = json.dumps({**document, "channel": channel}, indent=1) + "\n"
+    for key, rows in tables.items():
+        lines = ",\n   ".join(map(json.dumps, rows))
+        text = text.replace(f'  "{key}": "{channel[key]}"', f'  "{key}": [\n   {lines}\n  ]', 1)
+    return text
+
+
+def load_channel(path: str | os.PathLike[str]) -> SavedMechanism:
+    """Read a channel file, and check every claim in it before returning it.
 
     Raises
     ------
     InputError
-        If the file cannot be written.
+        If it cannot be read or is no JSON.
     CertificateError
-        If it is not a mechanism that the checker accepts.
+        If a claim does not hold, or the file is of another mechanism.
     """
-    document = mechanism.document()
-    verify(document)
-    write_atomically(Path(path), json.dumps(document, indent=1) + "\n")
-    return document
+    saved = load_mechanism(path)
+    if not isinstance(saved.mechanism, Channel):
+        raise CertificateError("the file has no channel on labels; use load_mechanism")
+    return saved
 
 
 def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
@@ -92,57 +127,78 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
     ------
     InputError
         If it cannot be read or is no JSON.
+    LimitError
+        If it asks for more than is allowed.
     CertificateError
         If a claim does not hold.
     """
-    return verified_file(path, _checked)
-
-
-def _checked(document: Any) -> SavedMechanism:
-    """Return the mechanism of a document after checking every claim in it."""
-    if isinstance(document, dict) and "rounding" in document:
-        return _continuous(document)
-    if not isinstance(document, dict) or "law" not in document:
-        return checked_channel(document)
-    from mechdesign.mechanisms.registry import restored
-
-    verified, problem = verify(document), document["problem"]
-    (table,), law = problem["privacy"], _as_numbers(document["law"])
     try:
-        prior = Prior(problem["prior"]) if "prior" in problem else None
-        notion = NOTIONS[table["notion"]](**{k: v for k, v in table.items() if k != "notion"})
-        mechanism = restored(law.pop("kind"), read_domain(problem["domain"]), notion, law, prior)
+        document = read_document(Path(path))
+        verified = verify(document)
+        return SavedMechanism(*_restored(document), document, verified)
+    except LimitError as error:
+        raise error.inside_file(str(path)) from None
+
+
+def read_document(file: Path) -> Any:
+    """Return the parsed JSON of a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read or is no JSON.
+    """
+    text = read_json_text(file)
+    try:
+        return parse(text)
+    except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
+        hint = ""
+        if file.suffix.lower() == ".toml":
+            hint = f"mechdesign solve {file} -o channel.json designs a channel for a problem"
+        fault = f"not a complete JSON file: {error}"
+        raise InputError(str(file), "a JSON file", error, hint, fault) from None
+
+
+def _restored(
+    document: dict[str, Any],
+) -> tuple[Channel | Mechanism | ContinuousChannel, Prior | None]:
+    """Return the mechanism of a document that was checked, and its prior."""
+    kind = "mechanism" if "law" in document else "channel"
+    try:
+        return _structured(document) if kind == "mechanism" else _channel(document)
     except LimitError:
         raise
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-        raise CertificateError(f"the file contains no valid mechanism: {error}") from None
-    return SavedMechanism(mechanism, prior, document, verified)
+        raise CertificateError(f"the file contains no valid {kind}: {error}") from None
 
 
-def _continuous(document: dict[str, Any]) -> SavedMechanism:
-    """Return the channel of a continuous input after checking every claim of its file."""
-    verified = verify(document)
-    saved = document["channel"]
-    try:
-        nodes = Channel(
-            [[int(entry) for entry in row] for row in saved["numerators"]],
-            outputs=saved["outputs"],
-            bits=saved["bits"],
-        )
-        channel = _on_nodes(document, nodes)
-    except LimitError:
-        raise
-    except InputError as error:
-        raise CertificateError(f"the file contains no valid channel: {error}") from None
-    return SavedMechanism(channel, None, document, verified)
+def _structured(document: dict[str, Any]) -> tuple[Mechanism, Prior | None]:
+    from mechdesign.mechanisms.registry import restored
+
+    problem, law = document["problem"], _as_numbers(document["law"])
+    (table,) = problem["privacy"]
+    prior = Prior(problem["prior"]) if "prior" in problem else None
+    notion = NOTIONS[table["notion"]](**{k: v for k, v in table.items() if k != "notion"})
+    return restored(law.pop("kind"), read_domain(problem["domain"]), notion, law, prior), prior
 
 
-def _on_nodes(document: dict[str, Any], nodes: Channel) -> ContinuousChannel:
-    rounding, ends = document["rounding"], [s["interval"] for s in document["problem"]["domain"]]
+def _channel(document: dict[str, Any]) -> tuple[Channel | ContinuousChannel, Prior | None]:
+    """Return a channel on labels, or one on an interval or a box by its channel on nodes."""
+    problem, saved = document["problem"], document["channel"]
+    rounding = document.get("rounding")
+    channel = Channel(
+        [[int(entry) for entry in row] for row in saved["numerators"]],
+        inputs=read_domain(problem["domain"]) if rounding is None else None,
+        outputs=saved["outputs"],
+        bits=saved["bits"],
+    )
+    if rounding is None:
+        return channel, Prior(problem["prior"]) if "prior" in problem else None
+    ends = [side["interval"] for side in problem["domain"]]
+    kind, axes = rounding["kind"], rounding["axes"]
     if len(ends) == 1:
-        return ContinuousChannel(Interval(*ends[0]), rounding["kind"], rounding["axes"][0], nodes)
-    low, high = zip(*ends, strict=True)
-    return ContinuousChannel(Box(low, high), rounding["kind"], rounding["axes"], nodes)
+        return ContinuousChannel(Interval(*ends[0]), kind, axes[0], channel), None
+    return ContinuousChannel(Box(*zip(*ends, strict=True)), kind, axes, channel), None
 
 
 TEXTS = ("kind", "epsilon")

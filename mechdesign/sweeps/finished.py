@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, InputError, shown
-from mechdesign.files import SavedChannel, load_channel, write_atomically
+from mechdesign.files import SavedMechanism, load_channel, write_atomically
 from mechdesign.kernel import canonical
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.schema import read
@@ -125,7 +125,7 @@ class Finished:
         write_atomically(path, json.dumps(solution.document()), durable=False)
 
 
-def _readings(saved: SavedChannel) -> tuple[Fraction, ...] | None:
+def _readings(saved: SavedMechanism) -> tuple[Fraction, ...] | None:
     """Return the readings of the outputs that the file states, if it does."""
     readings = saved.document["channel"].get("readings")
     if readings is None:

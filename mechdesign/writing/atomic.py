@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,7 +118,9 @@ def _plain_target(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(path).resolve()  # a link is written through
         circle = target.is_symlink()  # newer versions of Python leave those as they are
-        plain = target.is_file() or not target.exists()
+        plain = True
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            plain = circle or stat.S_ISREG(target.stat().st_mode)  # asked once: it may appear
     except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a zero byte
         given = getattr(error, "strerror", None) or error
         raise unwritable(path, given) from None

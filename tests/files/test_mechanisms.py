@@ -25,7 +25,7 @@ from mechdesign import (
     UnsupportedError,
 )
 from mechdesign.exact import as_fraction, exp_lower
-from mechdesign.files import load_channel, load_mechanism, save, save_mechanism
+from mechdesign.files import load_channel, load_mechanism, save
 from mechdesign.mechanisms import (
     MECHANISMS,
     ByComponent,
@@ -53,7 +53,7 @@ def test_saved_mechanisms_are_loaded_equal(name: str, tmp_path: Path) -> None:
     assert isinstance(loaded.mechanism, type(mechanism))
     drawn = loaded.mechanism.privatize(labels, rng=1)
     assert drawn.texts() == mechanism.privatize(labels, rng=1).texts()
-    save_mechanism(loaded.mechanism, tmp_path / "again.json")
+    save(loaded.mechanism, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
     assert len(list(tmp_path.iterdir())) == 2
 

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import BlockLDP, Domain, InputError, Prior
 from mechdesign.exact import exp_lower
-from mechdesign.files import load_mechanism, save_mechanism
+from mechdesign.files import load_mechanism, save
 from mechdesign.mechanisms import (
     ByComponent,
     GeneralizedRandomizedResponse,
@@ -192,7 +192,7 @@ def test_draws_follow_the_law() -> None:
 def test_blocks_of_one_input_leak_nothing_and_can_be_saved(tmp_path: Path) -> None:
     told = block_hadamard(3, 1, [[0], [1], [2]])
     assert told.leakage == 0
-    save_mechanism(told, tmp_path / "told.json")
+    save(told, tmp_path / "told.json")
     assert load_mechanism(tmp_path / "told.json").mechanism == told
 
 
