@@ -131,9 +131,9 @@ def adding_leakages(mechanism: Drawer) -> dict[tuple[str, str], float]:
     return found
 
 
-def sum_above(parts: Iterable[float]) -> float:
-    """Return the exact sum of floats, rounded up; infinite if one is."""
+def sum_above(parts: Iterable[float | str]) -> float:
+    """Return the exact sum of floats, or of decimals as text, rounded up; infinite if one is."""
     terms = list(parts)
-    if float("inf") in terms:
+    if float("inf") in map(float, terms):
         return float("inf")
     return float_above(sum(map(Fraction, terms), Fraction()))

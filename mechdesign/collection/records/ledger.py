@@ -13,15 +13,13 @@ import sqlite3
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Self
 
 from mechdesign.accounting.measure.leakage_table import rounded_up
-from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.collection.spending import SHORT, adding_leakages
+from mechdesign.collection.spending import SHORT, adding_leakages, sum_above
 from mechdesign.collection.tables.jobs import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.kernel import canonical, parse
@@ -49,27 +47,12 @@ NATS = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
 
 
 @dataclass(frozen=True)
-class _Leakage:
+class Leakage:
+    """The leakage of a draw under a notion, as a ledger has it."""
+
     notion: str
     parameters: str
     nats: str
-
-
-@dataclass(frozen=True)
-class _DrawRow:
-    """A row of the table of draws."""
-
-    time: str
-    records: str
-    mechanism: str
-    reports: int
-    leakages: tuple[_Leakage, ...]
-
-    def fits(self) -> bool:
-        """Return whether it is as this library writes it."""
-        digests = all(map(DIGEST.fullmatch, (self.records, self.mechanism)))
-        nats = all(NATS.fullmatch(one.nats) for one in self.leakages)
-        return self.reports >= 1 and digests and nats and TIME.fullmatch(self.time) is not None
 
 
 @dataclass(frozen=True)
@@ -87,7 +70,7 @@ class Draw:
     reports
         How many.
     leakages
-        For each notion that adds up over draws, with the digest of its parameters where it has
+        Under each notion that adds up over draws, with the digest of its parameters where it has
         some beside epsilon, the exact leakage in nats, rounded up, as text.
     """
 
@@ -95,37 +78,42 @@ class Draw:
     records: str
     mechanism: str
     reports: int
-    leakages: Mapping[tuple[str, str], str]
+    leakages: tuple[Leakage, ...]
 
     @classmethod
     def of(cls, records: str, mechanism: Drawer, reports: int) -> Self:
         """Return the draw of some reports, now."""
-        found = {notion: repr(nats) for notion, nats in adding_leakages(mechanism).items()}
+        leakages = tuple(
+            Leakage(*notion, repr(nats)) for notion, nats in adding_leakages(mechanism).items()
+        )
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls(now, records, mechanism.digest, reports, found)
+        return cls(now, records, mechanism.digest, reports, leakages)
+
+    @property
+    def nats(self) -> dict[tuple[str, str], str]:
+        """The leakage under each notion, by its name and the digest of its parameters."""
+        return {(each.notion, each.parameters): each.nats for each in self.leakages}
 
     def row(self) -> tuple[Any, ...]:
         """Return the row of the draw."""
-        rows = [
-            {"notion": notion, "parameters": parameters, "nats": nats}
-            for (notion, parameters), nats in self.leakages.items()
-        ]
-        return self.time, self.records, self.mechanism, self.reports, json.dumps(rows)
+        leakages = json.dumps([asdict(each) for each in self.leakages])
+        return self.time, self.records, self.mechanism, self.reports, leakages
 
     @classmethod
     def of_row(cls, row: tuple[Any, ...], key: str) -> Self:
         """Return the draw of a row that :meth:`row` wrote; no message quotes what stands there."""
         entries = dict(zip(COLUMNS, row, strict=True))
         try:
-            found = read(_DrawRow, {**entries, "leakages": parse(entries["leakages"])})
-            fits = found.fits()
+            draw: Self = read(cls, {**entries, "leakages": parse(entries["leakages"])})
+            fits = draw.reports >= 1 and TIME.fullmatch(draw.time) is not None
+            fits &= all(map(DIGEST.fullmatch, (draw.records, draw.mechanism)))
+            fits &= all(NATS.fullmatch(each.nats) for each in draw.leakages)
         except (ValueError, TypeError, AttributeError, RecursionError, CertificateError):
             fits = False
         if not fits:
             expected = f"{', '.join(COLUMNS)} of a draw as this library writes them"
             raise InputError(key, expected, "something else")
-        leakages = {(each.notion, each.parameters): each.nats for each in found.leakages}
-        return cls(found.time, found.records, found.mechanism, found.reports, leakages)
+        return draw
 
 
 @dataclass(frozen=True)
@@ -267,9 +255,9 @@ class LedgerSum(Tabular):
         Notions that some draw says nothing of are left out. Sums are exact, then rounded up.
         """
         sets = self.sets.values() if records is None else [self.sets[records]]
-        draws = [draw for drawn in sets for draw in drawn]
-        notions = [n for n in (draws[0].leakages if draws else ()) if _in_all(n, draws)]
-        return {notion: _sum([draw.leakages[notion] for draw in draws]) for notion in notions}
+        nats = [draw.nats for drawn in sets for draw in drawn]
+        notions = [n for n in (nats[0] if nats else ()) if all(n in own for own in nats)]
+        return {n: sum_above(own[n] for own in nats) for n in notions}
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON has it; an infinite sum is null."""
@@ -331,14 +319,6 @@ def leakage_of_ledger(path: str | os.PathLike[str]) -> LedgerSum:
     for draw in read_ledger(path).draws:
         sets[draw.records] = (*sets.get(draw.records, ()), draw)
     return LedgerSum(sets)
-
-
-def _in_all(notion: tuple[str, str], draws: list[Draw]) -> bool:
-    return all(notion in draw.leakages for draw in draws)
-
-
-def _sum(parts: list[str]) -> float:
-    return float("inf") if "inf" in parts else float_above(sum(map(Fraction, parts), Fraction()))
 
 
 def _rows(totals: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from mechdesign.cli import main
 from mechdesign.collection.records import privatize_file
 from mechdesign.collection.records.ledger import (
     Draw,
+    Leakage,
     LedgerSum,
     add_draw,
     leakage_of_ledger,
@@ -64,7 +65,7 @@ def test_a_draw_is_recorded(folder: Path) -> None:
     (line,) = read_ledger("ledger.sqlite").draws
     assert line.reports == 3
     stated = {row.notion: row.value for row in leakages(WARNER).rows}
-    found = {notion: float(nats) for (notion, _), nats in line.leakages.items()}
+    found = {notion: float(nats) for (notion, _), nats in line.nats.items()}
     assert found == stated
     assert {"ldp", "maximal-leakage"} <= set(stated)
     assert sorted(p.name for p in folder.iterdir()) == [
@@ -226,7 +227,7 @@ def test_an_infinite_leakage_stays_infinite(folder: Path) -> None:
 
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=8))
 def test_sums_are_never_below_the_exact_ones(parts: list[float]) -> None:
-    lines = [Draw("", "r", "", 1, {("ldp", ""): repr(part)}) for part in parts]
+    lines = [Draw("", "r", "", 1, (Leakage("ldp", "", repr(part)),)) for part in parts]
     exact, found = sum(map(Fraction, map(repr, parts))), LedgerSum({"r": tuple(lines)}).totals()
     assert Fraction(found["ldp", ""]) >= exact
     assert found["ldp", ""] == pytest.approx(float(exact))
@@ -234,7 +235,7 @@ def test_sums_are_never_below_the_exact_ones(parts: list[float]) -> None:
 
 @pytest.mark.parametrize("nats", ["1e308", "1.7976931348623157e308", "1e999", "9" * 20 + "e999"])
 def test_sums_beyond_floats_are_infinite(nats: str) -> None:
-    lines = [Draw("", "r", "", 1, {("ldp", ""): part}) for part in (nats, "1")]
+    lines = [Draw("", "r", "", 1, (Leakage("ldp", "", part),)) for part in (nats, "1")]
     total = LedgerSum({"r": tuple(lines)})
     assert total.totals()["ldp", ""] == math.inf
     assert "inf" in str(total)
