@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,17 +15,10 @@ from mechdesign._typing import Int64Array
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.reports import Reports
-from mechdesign.sampling import SIMULATION
+from mechdesign.sampling import SIMULATION, Randomness, stream_of
 
-__all__ = [
-    "GroupedReports",
-    "budgets_of",
-    "distinct",
-    "each_group",
-    "exact_numbers",
-    "placed",
-    "rounded_down",
-]
+__all__ = ["GroupedReports", "budgets_of", "distinct", "draw_groups", "exact_numbers"]
+__all__ += ["rounded_down"]
 
 MOST_SHOWN = 12
 """Groups that a repr names, at most."""
@@ -94,10 +86,15 @@ def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Ar
     if len(places) != count:
         expected = f"one number, or {count}: one for each record"
         raise InputError(key, expected, f"{len(places)} numbers")
+    found, own = _increasing(numbers)
+    return found, own[places]
+
+
+def _increasing(numbers: Sequence[Fraction]) -> tuple[list[Fraction], Int64Array]:
+    """Return the different numbers, increasing, and the place of each among them."""
     found = sorted(set(numbers))
     order = {number: n for n, number in enumerate(found)}
-    own = np.array([order[number] for number in numbers], dtype=np.int64)
-    return found, own[places]
+    return found, np.array([order[number] for number in numbers], dtype=np.int64)
 
 
 def rounded_down(budgets: Sequence[Fraction], places: Int64Array, levels: Any) -> list[Fraction]:
@@ -150,25 +147,12 @@ def budgets_of(epsilons: Any, count: int, levels: Any) -> tuple[list[Fraction], 
     budgets, places = distinct(epsilons, count, "epsilons")
     if levels is None:
         return budgets, places
-    down = rounded_down(budgets, places, levels)
-    found = sorted(set(down))
-    order = {level: n for n, level in enumerate(found)}
-    return found, np.array([order[level] for level in down], dtype=np.int64)[places]
-
-
-class Group(Protocol):
-    """The records of one group."""
-
-    @property
-    def reports(self) -> Reports:
-        """Their reports."""
-
-
-G = TypeVar("G", bound=Group)
+    found, own = _increasing(rounded_down(budgets, places, levels))
+    return found, own[places]
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedReports(Generic[G]):
+class GroupedReports:
     """Reports in groups that were drawn alike. Its repr is a table.
 
     Attributes
@@ -177,7 +161,7 @@ class GroupedReports(Generic[G]):
         The groups, smaller budgets first.
     """
 
-    groups: tuple[G, ...]
+    groups: tuple[Any, ...]
 
     def __len__(self) -> int:
         return sum(len(group.reports) for group in self.groups)
@@ -188,7 +172,7 @@ class GroupedReports(Generic[G]):
         return any(group.reports.simulated for group in self.groups)
 
     @abstractmethod
-    def _line(self, group: G) -> str:
+    def _line(self, group: Any) -> str:
         """Return what the repr says of a group."""
 
     def __repr__(self) -> str:
@@ -198,36 +182,39 @@ class GroupedReports(Generic[G]):
         return "\n".join(lines if len(self.groups) <= MOST_SHOWN else [*lines, "  ..."])
 
 
-def each_group(
-    records: Any, keys: Int64Array, progress: bool | None
-) -> Iterator[tuple[int, Int64Array, Any]]:
-    """Yield each key with the numbers of its records and those records; show a bar over them."""
+M = TypeVar("M")
+
+
+def draw_groups(
+    records: Any,
+    keys: Int64Array,
+    mechanism_at: Callable[[int], M],
+    rng: Randomness,
+    progress: bool | None,
+) -> Iterator[tuple[int, M, Int64Array, Reports]]:
+    """Draw for the records of each key by its own mechanism; show a bar over the records.
+
+    Yields each key with its mechanism, the numbers of its records, and their reports. An error
+    about a record of a group names its place among all.
+    """
     from tqdm import tqdm
 
-    order = np.argsort(keys, kind="stable")
+    stream, order = stream_of(rng), np.argsort(keys, kind="stable")
     found, starts = np.unique(keys[order], return_index=True)
     hidden = None if progress is None else not progress
     with tqdm(
         total=len(keys), desc="privatize", unit="record", disable=hidden, leave=False, delay=0.5
     ) as bar:
-        for n, key in enumerate(found.tolist()):
-            stop = starts[n + 1] if n + 1 < len(starts) else len(order)
-            places = order[starts[n] : stop]
-            own = (
-                records[places] if isinstance(records, np.ndarray) else [records[n] for n in places]
-            )
-            yield key, places, own
+        for key, places in zip(found.tolist(), np.split(order, starts[1:]), strict=False):
+            whole = isinstance(records, np.ndarray)
+            own = records[places] if whole else [records[n] for n in places]
+            mechanism: Any = mechanism_at(key)
+            try:
+                reports = mechanism.privatize(own, stream)
+            except InputError as error:
+                head, _, tail = error.key.partition("[")
+                if not tail.rstrip("]").isdigit():
+                    raise
+                raise error.at(f"{head}[{places[int(tail.rstrip(']'))]}]") from None
+            yield key, mechanism, places, reports
             bar.update(len(places))
-
-
-@contextmanager
-def placed(places: Int64Array) -> Iterator[None]:
-    """Raise an error about a record of a group as one about that record of all."""
-    try:
-        yield
-    except InputError as error:
-        head, _, tail = error.key.partition("[")
-        if not tail.rstrip("]").isdigit():
-            raise
-        n = int(places[int(tail.rstrip("]"))])
-        raise type(error)(f"{head}[{n}]", error.expected, error.given, error.hint) from None

@@ -11,12 +11,7 @@ import numpy as np
 
 from mechdesign._typing import Int64Array
 from mechdesign.channel import Channel
-from mechdesign.collection.personalized.budgets import (
-    GroupedReports,
-    budgets_of,
-    each_group,
-    placed,
-)
+from mechdesign.collection.personalized.budgets import GroupedReports, budgets_of, draw_groups
 from mechdesign.designs.facade import design
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, listed, shown
@@ -28,7 +23,7 @@ from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.reports import Reports
-from mechdesign.sampling import Randomness, stream_of
+from mechdesign.sampling import Randomness
 
 __all__ = ["PersonalizedGroup", "PersonalizedReports", "privatize_each"]
 
@@ -67,8 +62,10 @@ class PersonalizedGroup:
     reports: Reports
 
 
-class PersonalizedReports(GroupedReports[PersonalizedGroup]):
+class PersonalizedReports(GroupedReports):
     """Reports in groups of one budget; see :func:`privatize_each`."""
+
+    groups: tuple[PersonalizedGroup, ...]
 
     def labels(self) -> list[Any]:
         """Return the reports as Python values, in the order of the records."""
@@ -175,22 +172,25 @@ def privatize_each(
     budgets, budget_of = budgets_of(epsilons, len(given), levels)
     distinct_priors, prior_of = _distinct_priors(priors, len(given), by)
     keys = budget_of * len(distinct_priors) + prior_of
-    designs = len(np.unique(keys))
-    if isinstance(by, Problem) and levels is None and designs > MOST_DESIGNS:
+    wanted = len(np.unique(keys))
+    if isinstance(by, Problem) and levels is None and wanted > MOST_DESIGNS:
         expected = f"at most {MOST_DESIGNS} different budgets and priors to design channels for"
-        raise InputError("epsilons", expected, designs, "levels=16 rounds budgets down to 16")
-    stream = stream_of(rng)
-    groups: list[PersonalizedGroup] = []
-    for key, places, own in each_group(given, keys, progress):
+        raise InputError("epsilons", expected, wanted, "levels=16 rounds budgets down to 16")
+    designs: dict[int, tuple[Fraction, Prior | None, Channel | Mechanism, Solution | None]] = {}
+
+    def mechanism_at(key: int) -> Channel | Mechanism:
         budget, place = divmod(key, len(distinct_priors))
         epsilon, prior = budgets[budget], distinct_priors[place]
         mechanism, solution = _mechanism_at(by, epsilon, prior)
-        if groups and mechanism.inputs != groups[0].mechanism.inputs:
-            expected = f"the same inputs at each budget, {groups[0].mechanism.inputs!r}"
+        designs[key] = epsilon, prior, mechanism, solution
+        first = next(iter(designs.values()))[2].inputs
+        if mechanism.inputs != first:
+            expected = f"the same inputs at each budget, {first!r}"
             raise InputError("by", expected, repr(mechanism.inputs))
-        with placed(places):
-            reports = mechanism.privatize(own, stream)
-        groups.append(PersonalizedGroup(epsilon, prior, mechanism, solution, places, reports))
+        return mechanism
+
+    drawn = draw_groups(given, keys, mechanism_at, rng, progress)
+    groups = (PersonalizedGroup(*designs[key], places, own) for key, _, places, own in drawn)
     return PersonalizedReports(tuple(groups))
 
 

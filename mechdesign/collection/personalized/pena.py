@@ -15,8 +15,7 @@ from mechdesign.collection.personalized.budgets import (
     GroupedReports,
     budgets_of,
     distinct,
-    each_group,
-    placed,
+    draw_groups,
 )
 from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
 from mechdesign.errors import InputError, listed, shown
@@ -24,7 +23,7 @@ from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.exact import fraction_text
 from mechdesign.labels import check_index
 from mechdesign.reports import Reports
-from mechdesign.sampling import Randomness, stream_of
+from mechdesign.sampling import Randomness
 
 __all__ = ["NumberGroup", "NumberReports", "collect_numbers"]
 
@@ -55,8 +54,10 @@ class NumberGroup:
         return _pooled([self], "size")
 
 
-class NumberReports(GroupedReports[NumberGroup]):
+class NumberReports(GroupedReports):
     """Two-valued reports of numbers, by safe range and budget; see :func:`collect_numbers`."""
+
+    groups: tuple[NumberGroup, ...]
 
     def values(self) -> list[float]:
         """Return the reports +-c as numbers, in the order of the records."""
@@ -195,16 +196,15 @@ def collect_numbers(
     budgets, budget_of = budgets_of(epsilons, count, levels)
     lows, low_of = distinct(low, count, "low")
     highs, high_of = distinct(high, count, "high")
+    shape = len(lows), len(highs), len(budgets)
+
+    def responder_at(key: int) -> TwoValuedResponder:
+        i, j, e = np.unravel_index(key, shape)
+        return TwoValuedResponder(lows[i], highs[j], budgets[e], outside=outside)
+
     keys = (low_of * len(highs) + high_of) * len(budgets) + budget_of
-    stream = stream_of(rng)
-    groups = []
-    for group, places, own in each_group(records, keys, progress):
-        rest, e = divmod(group, len(budgets))
-        one = TwoValuedResponder(
-            lows[rest // len(highs)], highs[rest % len(highs)], budgets[e], outside=outside
-        )
-        with placed(places):
-            groups.append(NumberGroup(one, places, one.privatize(own, stream)))
+    drawn = draw_groups(records, keys, responder_at, rng, progress)
+    groups = (NumberGroup(one, places, reports) for _, one, places, reports in drawn)
     return NumberReports(tuple(groups))
 
 

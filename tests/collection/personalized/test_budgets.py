@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,8 +13,7 @@ from mechdesign import InputError
 from mechdesign.collection.personalized.budgets import (
     budgets_of,
     distinct,
-    each_group,
-    placed,
+    draw_groups,
     rounded_down,
 )
 from tests.strategies import examples
@@ -51,20 +51,39 @@ def test_one_number_stands_for_all() -> None:
     assert places.tolist() == [0, 0, 0]
 
 
+class Echo:
+    """Sends what it is given, and refuses the text "bad" by its place, or by no place."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def privatize(self, records: Any, _: Any) -> list[Any]:
+        for n, record in enumerate(records):
+            if record == "bad":
+                raise InputError(self.key.format(n), "a label", "none")
+        return list(records)
+
+
 def test_groups_cover_all_records_in_order() -> None:
     keys = np.array([4, 1, 4, 0, 1])
     expected = [(0, [3], ["d"]), (1, [1, 4], ["b", "e"]), (4, [0, 2], ["a", "c"])]
     for records in (list("abcde"), np.array(list("abcde"))):
-        groups = each_group(records, keys, False)
-        assert [(key, places.tolist(), list(own)) for key, places, own in groups] == expected
-    assert list(each_group([], np.array([], dtype=np.int64), False)) == []
+        groups = draw_groups(records, keys, lambda _: Echo(""), None, False)
+        assert [(key, places.tolist(), own) for key, _, places, own in groups] == expected
+    none = np.array([], dtype=np.int64)
+    assert list(draw_groups([], none, lambda _: Echo(""), None, False)) == []
 
 
-def test_errors_name_the_record_of_all() -> None:
-    for key, of_all in (("records[1]", "records[9]"), ("epsilon", "epsilon")):
-        with pytest.raises(InputError) as raised, placed(np.array([5, 9])):
-            raise InputError(key, "a label", "none")
-        assert raised.value.key == of_all
-    for levels in ("8", 0, True, 2.5, []):
-        with pytest.raises(InputError, match="levels"):
-            rounded_down([Fraction(1)], np.array([0]), levels)
+@pytest.mark.parametrize(("key", "of_all"), [("records[{}]", "records[3]"), ("epsilon", "epsilon")])
+def test_errors_name_the_record_of_all(key: str, of_all: str) -> None:
+    records, keys = ["a", "b", "c", "bad"], np.array([0, 1, 0, 1])
+    groups = draw_groups(records, keys, lambda _: Echo(key), None, False)
+    with pytest.raises(InputError) as raised:
+        list(groups)
+    assert raised.value.key == of_all
+
+
+@pytest.mark.parametrize("levels", ["8", 0, True, 2.5, []])
+def test_levels_are_budgets_or_their_number(levels: Any) -> None:
+    with pytest.raises(InputError, match="levels"):
+        rounded_down([Fraction(1)], np.array([0]), levels)
