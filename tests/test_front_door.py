@@ -111,7 +111,6 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "design with symmetries": lambda v: md.design(PROBLEM, symmetries=v),
     "design_many": lambda v: md.design_many(v, n_jobs=1, progress=False),
     "trace_frontier": lambda v: md.sweeps.trace_frontier(v, [1], progress=False),
-    "BinnedRange": lambda v: md.collection.BinnedRange(0, 1, 2, channel=v),
     "Channel.then": WARNER.then,
     "Channel.merge": WARNER.merge,
     "Channel.to_latex": WARNER.to_latex,

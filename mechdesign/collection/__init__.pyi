@@ -1,6 +1,5 @@
 from .attributes import compare_attributes as compare_attributes
 from .personalized import (
-    BinnedRange as BinnedRange,
     collect_numbers as collect_numbers,
     privatize_each as privatize_each,
 )

@@ -1,12 +1,11 @@
 """Personalized LDP: every record is private at its own epsilon, and one estimate is made from all.
 
-Categories go through :func:`privatize_each`. Numbers go through PENA for means and sums,
-:func:`collect_numbers`, and through a :class:`BinnedRange` for quantiles.
+Categories go through :func:`privatize_each`; numbers go through PENA, :func:`collect_numbers`, for
+means and sums.
 """
 
 from __future__ import annotations
 
-from mechdesign.collection.personalized.binned_range import BinnedRange
 from mechdesign.collection.personalized.categories import (
     PersonalizedGroup,
     PersonalizedReports,
@@ -16,7 +15,6 @@ from mechdesign.collection.personalized.pena import NumberGroup, NumberReports, 
 from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
 
 __all__ = [
-    "BinnedRange",
     "NumberGroup",
     "NumberReports",
     "PersonalizedGroup",

@@ -140,8 +140,8 @@ def collect_numbers(
 
     Means and sums are estimated without bias. The minimum, the maximum and quantiles cannot be:
     the probability of a report depends on the distribution of the values through its mean alone, so
-    that values in the middle look like values of which half lie at each end. For those see
-    :class:`~mechdesign.collection.personalized.BinnedRange`.
+    that values in the middle look like values of which half lie at each end. For those draw from a
+    :class:`~mechdesign.continuous.ContinuousChannel` on ``"cells"``.
 
     Parameters
     ----------

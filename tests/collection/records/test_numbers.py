@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, RepeatedDrawWarning
+from mechdesign import LDP, Channel, InputError, L2Risk, Problem, RepeatedDrawWarning, design
 from mechdesign.accounting import leakages
 from mechdesign.collection.records import leakage_of_ledger, privatize_file, tally_file
 from mechdesign.collection.tables import privatize, tally
@@ -118,6 +118,16 @@ def test_a_column_is_read_as_its_cells_are(texts: list[str]) -> None:
     good = [text.strip() not in ("", *BAD) for text in texts]
     assert (stays is None) == all(good)
     assert found[good].tolist() == [float(t) for t, g in zip(texts, good, strict=True) if g]
+
+
+def test_cells_tell_what_two_valued_reports_cannot() -> None:
+    """All in the middle, or half at either end."""
+    best = design(Problem(3, LDP(1), L2Risk())).channel
+    thirds = ContinuousChannel([0, 9], "cells", [0, 3, 6, 9], best)
+    for records, low in (([4.5] * 20_000, 3), ([0, 9] * 10_000, 0)):
+        quantile = estimate(thirds, thirds.privatize(records, rng=1)).quantile(0.25)
+        assert (quantile.low, quantile.high) == (low, low + 3)
+        assert low <= quantile.value <= low + 3
 
 
 def test_tables_are_drawn_for_too() -> None:
