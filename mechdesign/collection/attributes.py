@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import product
 from math import inf, prod
 from typing import Any
@@ -91,11 +92,10 @@ class AttributeStrategy:
                 for name, channel in self.mechanisms.items()
             }
         whole, found = estimate(self.joint, reports, target=target), {}
-        for place, (name, domain) in enumerate(self.domains.items()):
-            sums = _sums(self.domains, place)
+        for name, sums in _sums(self.domains).items():
             found[name] = replace(
                 whole,
-                inputs=domain,
+                inputs=self.domains[name],
                 values=sums @ whole.values,
                 standard_errors=whole.deviation(sums),
                 deviation=_summed(whole, sums),
@@ -131,8 +131,7 @@ class AttributeComparison(Tabular):
     @property
     def strategies(self) -> tuple[AttributeStrategy, ...]:
         """All of them, in the order of the table."""
-        every = (self.split, self.one_each, self.joint)
-        return tuple(each for each in every if each is not None)
+        return (self.split, self.one_each, *((self.joint,) if self.joint else ()))
 
     @property
     def price_of_splitting(self) -> float | None:
@@ -237,33 +236,30 @@ def compare_attributes(
         problem = Problem(domain, LDP(share), L2Risk(), prior=own)
         return design(problem, gap=gap, time_limit=time_limit)
 
-    laws = {name: _marginal(domains, place, law) for place, name in enumerate(domains)}
+    sums = _sums(domains)
+    laws = {
+        name: Prior(
+            [sum(p for p, held in zip(law, row, strict=True) if held) for row in sums[name]]
+        )
+        for name in domains
+    }
     parts = {name: best(domain, whole / d, laws[name]) for name, domain in domains.items()}
     alone = {name: best(domain, whole, laws[name]) for name, domain in domains.items()}
     matrix = _product(part.channel.matrix for part in parts.values())
-    split = AttributeStrategy(
-        "budget split",
-        domains,
-        {name: part.channel for name, part in parts.items()},
-        None,
-        False,
-        _risk(matrix, law.array, np.eye(size)),
-        {name: float(part.value) for name, part in parts.items()},
-    )
-    one_each = AttributeStrategy(
-        "one attribute each",
-        domains,
-        {name: one.channel for name, one in alone.items()},
-        None,
-        True,
-        inf,
-        {name: d * float(one.value) for name, one in alone.items()},
-    )
+
+    def strategy(
+        name: str, found: Mapping[str, Any], one_each: bool, cells: float, times: int = 1
+    ) -> AttributeStrategy:
+        channels = {attribute: one.channel for attribute, one in found.items()}
+        risks = {attribute: times * float(one.value) for attribute, one in found.items()}
+        return AttributeStrategy(name, domains, channels, None, one_each, cells, risks)
+
+    split = strategy("budget split", parts, False, _risk(matrix, law.array, np.eye(size)))
+    one_each = strategy("one attribute each", alone, True, inf, d)
     joint = bound = None
     if size <= MOST_JOINT:
         found = best(tuples, whole, law)
         bound = float(found.to_json()["bound"])
-        sums = {name: _sums(domains, place) for place, name in enumerate(domains)}
         risks = {name: _risk(found.channel.matrix, law.array, A) for name, A in sums.items()}
         joint = AttributeStrategy(
             "joint optimum", domains, {}, found.channel, False, float(found.value), risks
@@ -288,27 +284,16 @@ def _domains(attributes: Any) -> dict[str, Domain]:
     return found
 
 
-def _sums(domains: Mapping[str, Domain], place: int) -> FloatArray:
-    """Return the 0-1 matrix that adds up the tuples of each label of an attribute."""
-    sizes = [len(domain) for domain in domains.values()]
-    parts = [np.eye(k) if n == place else np.ones((1, k)) for n, k in enumerate(sizes)]
-    return _product(parts)
+def _sums(domains: Mapping[str, Domain]) -> dict[str, FloatArray]:
+    """Return for each attribute the 0-1 matrix that adds up the tuples of each of its labels."""
+    sizes = {name: len(domain) for name, domain in domains.items()}
+    ones = {name: np.ones((1, k)) for name, k in sizes.items()}
+    return {name: _product({**ones, name: np.eye(k)}.values()) for name, k in sizes.items()}
 
 
 def _product(matrices: Iterable[FloatArray]) -> FloatArray:
     """Return the Kronecker product of matrices."""
-    found: FloatArray = np.ones((1, 1))
-    for matrix in matrices:
-        found = np.asarray(np.kron(found, matrix), dtype=np.float64)
-    return found
-
-
-def _marginal(domains: Mapping[str, Domain], place: int, law: Prior) -> Prior:
-    """Return the exact law of one attribute."""
-    found = [as_fraction(0)] * len(list(domains.values())[place])
-    for labels, p in zip(product(*map(range, map(len, domains.values()))), law, strict=True):
-        found[labels[place]] += p
-    return Prior(found)
+    return reduce(lambda A, B: np.asarray(np.kron(A, B), dtype=np.float64), matrices)
 
 
 def _risk(matrix: FloatArray, law: FloatArray, weights: FloatArray) -> float:

@@ -96,7 +96,7 @@ def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> AnyPr
         If no channel satisfies its notion.
     """
     with allowed_paths(allow_paths):
-        return _read(path, _any_problem)
+        return _read(path, _problem)
 
 
 def load_problem_on_labels(path: AnyPath) -> Problem:
@@ -154,57 +154,32 @@ def _setting(table: Table, folder: Path, *required: str) -> Setting:
     return Setting(domain, tuple(privacy), prior)
 
 
-def _any_problem(table: Table, folder: Path) -> AnyProblem:
+def _problem(table: Table, folder: Path) -> AnyProblem:
     """Read a problem, on an interval or a box if its domain is one."""
-    domain = table.get("domain")
-    if isinstance(domain, dict) and {"interval", "box"} & set(domain):
-        return _continuous(table, folder)
-    return _problem(table, folder)
-
-
-def _about(table: Table) -> dict[str, Any]:
-    """Read the title, the source and the expectation."""
-    return {
-        "title": text_of(table, "title"),
-        "source": text_of(table, "source"),
-        "expected": _expected(section_of(table, "expected")) if "expected" in table else None,
-    }
-
-
-def _continuous(table: Table, folder: Path) -> ContinuousProblem:
-    """Read the problem of a number of an interval, or of a point of a box."""
-    section, nothing = section_of(table, "domain"), Domain.range(1)
-    form = one_form(section, "domain", ("interval", "box"))
-    with inside("domain"):
-        of = Interval.of if form == "interval" else Box.of
-        domain = of(section[form])
-    known = [key for key in TABLES if key != "outputs"]
-    check_keys(table, "", known, required=("domain", "privacy", "utility"))
-    law = read_law if form == "interval" else read_plane_law
-    return ContinuousProblem(
-        domain,
-        _privacy(table["privacy"], nothing, folder),
-        _utility(section_of(table, "utility"), nothing, None, folder),
-        prior=law(section_of(table, "prior"), folder) if "prior" in table else None,
-        **_about(table),
-    )
-
-
-def _problem(table: Table, folder: Path) -> Problem:
+    given = table.get("domain")
+    own: dict[str, Any] = {"title": text_of(table, "title"), "source": text_of(table, "source")}
+    if "expected" in table:
+        own["expected"] = _expected(section_of(table, "expected"))
+    if isinstance(given, dict) and {"interval", "box"} & set(given):
+        form, nothing = one_form(given, "domain", ("interval", "box")), Domain.range(1)
+        with inside("domain"):
+            domain = (Interval.of if form == "interval" else Box.of)(given[form])
+        known = [key for key in TABLES if key != "outputs"]
+        check_keys(table, "", known, required=("domain", "privacy", "utility"))
+        law = read_law if form == "interval" else read_plane_law
+        own["prior"] = law(section_of(table, "prior"), folder) if "prior" in table else None
+        privacy = _privacy(table["privacy"], nothing, folder)
+        utility = _utility(section_of(table, "utility"), nothing, None, folder)
+        return ContinuousProblem(domain, privacy, utility, **own)
     setting = _setting(table, folder, "utility")
     outputs = None
     if "outputs" in table:
         section = section_of(table, "outputs")
         check_keys(section, "outputs", ("values",), required=("values",))
         outputs = a_list(section["values"], "outputs.values")
-    return Problem(
-        setting.domain,
-        setting.privacy,
-        _utility(section_of(table, "utility"), setting.domain, outputs, folder),
-        prior=setting.prior,
-        outputs=outputs,
-        **_about(table),
-    )
+    utility = _utility(section_of(table, "utility"), setting.domain, outputs, folder)
+    own |= {"prior": setting.prior, "outputs": outputs}
+    return Problem(setting.domain, setting.privacy, utility, **own)
 
 
 def read_domain(section: Table, folder: Path | None = None) -> Domain:

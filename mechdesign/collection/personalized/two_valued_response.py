@@ -107,7 +107,7 @@ class TwoValuedResponder:
         if self.low >= self.high:
             given = f"{fraction_text(self.high)} with low = {fraction_text(self.low)}"
             raise InputError("high", "a number above low", given)
-        self._width = self.high - self.low
+        self.width = self.high - self.low
         if outside not in OUTSIDE:
             raise InputError("outside", "'refuse' or 'clip'", shown(outside))
         self.outside = outside
@@ -122,11 +122,6 @@ class TwoValuedResponder:
     def epsilon(self) -> Fraction:
         """The budget."""
         return self.privacy.epsilon
-
-    @property
-    def width(self) -> Fraction:
-        """The length of the safe range."""
-        return self._width
 
     @property
     def size(self) -> Fraction:
@@ -191,7 +186,7 @@ class TwoValuedResponder:
         It is 2**62 - h + (2h - 2**62)(value - low)/width.
         """
         (top, bottom), (low_top, low_bottom) = value.as_integer_ratio(), self.low.as_integer_ratio()
-        width_top, width_bottom = self._width.as_integer_ratio()
+        width_top, width_bottom = self.width.as_integer_ratio()
         above = (top * low_bottom - low_top * bottom) * width_bottom
         unit = bottom * low_bottom * width_top
         return (WHOLE - self._held) * unit + (2 * self._held - WHOLE) * above, unit
