@@ -15,7 +15,11 @@ import mechdesign as md
 from mechdesign.channel import Channel
 from mechdesign.collection.records import privatize_file, tally_file
 from mechdesign.errors import InputError
-from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
+from mechdesign.mechanisms import (
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    OptimizedUnaryEncoding,
+)
 from tests.records_support import identity, save
 
 OLD = GeneralizedRandomizedResponse(["a", "b", "c"], 1).dense()
@@ -193,3 +197,34 @@ def test_whole_numbers_match_labels_alike_in_memory_and_in_files(
     table.to_pandas().to_json(tmp_path / "in.ndjson", orient="records", lines=True)
     for file in tmp_path.iterdir():
         assert tally_file(channel, file, "a").counts.tolist() == expected
+
+
+SENT = {
+    "labels": (OLD, "which sends 0, 1, 2"),
+    "sets": (OptimizedUnaryEncoding(["a", "b", "c"], 1), "which sends 2 hexadecimal digits"),
+    "numbers": (HadamardResponse(["a", "b", "c"], 1), "which sends 0, 1, 2, 3"),
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson", "parquet"])
+@pytest.mark.parametrize("kind", SENT)
+def test_a_file_of_records_where_reports_are_expected_is_refused_as_one(
+    kind: str, ending: str, tmp_path: Path
+) -> None:
+    """The line names the row and what the channel sends, and quotes no cell."""
+    mechanism, sent = SENT[kind]
+    file, row = tmp_path / f"in.{ending}", "row 1" if ending == "parquet" else "line"
+    table = pa.table({"answer": ["private text", "more"]})
+    if ending == "parquet":
+        pq.write_table(table, file)
+    elif ending == "csv":
+        table.to_pandas().to_csv(file, index=False)
+    else:
+        table.to_pandas().to_json(file, orient="records", lines=True)
+    with pytest.raises(InputError, match=f"these are not reports of this channel, {sent}") as error:
+        tally_file(mechanism, file, "answer")
+    assert str(error.value).startswith(f"{file}: {row}")
+    assert "private" not in str(error.value)
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match=r"data\['answer'\], row 0: these are not reports"):
+        md.tally(table, {"answer": mechanism})
