@@ -11,26 +11,19 @@ __all__ = ["COMMANDS"]
 
 
 def _export(options: argparse.Namespace) -> int:
-    if options.client is None:
-        return _write_listing(options.channel, options.listing)
-    return _write_client(options.channel, Path(options.client), options.language)
+    if options.client is not None:
+        from mechdesign.client import LANGUAGES, export_client
 
-
-def _write_client(path: str, folder: Path, language: str | None) -> int:
-    from mechdesign.client import LANGUAGES, export_client
-
-    languages = LANGUAGES if language is None else (language,)
-    for file in export_client(checked_file(path), folder, languages):
-        print(f"wrote     {file}, {file.stat().st_size} bytes")
-    return DONE
-
-
-def _write_listing(path: str, target: str) -> int:
+        languages = LANGUAGES if options.language is None else (options.language,)
+        for file in export_client(checked_file(options.channel), options.client, languages):
+            print(f"wrote     {file}, {file.stat().st_size} bytes")
+        return DONE
     from mechdesign.errors import CertificateError
     from mechdesign.files.listing import listing
     from mechdesign.files.mechanisms import read_document
     from mechdesign.writing.atomic import write_atomically
 
+    path, target = options.channel, options.listing
     check_writable(None if target == "-" else target, None, path)
     try:
         text = listing(read_document(Path(path)))
