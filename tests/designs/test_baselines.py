@@ -107,6 +107,7 @@ def test_subset_selection_on_many_labels_is_no_better(k: int, seconds: float) ->
     asked = problem(range(k), LDP(1), L2Risk())
     found = design(asked, time_limit=seconds)
     assert float(found.value) <= lost(asked, best.channel.matrix) * (1 + 1e-6)
+    assert found.bound >= found.value / 2
 
 
 @pytest.mark.parametrize("seconds", SECONDS)

@@ -6,6 +6,8 @@ probes are halved until no gap takes more off the bound than there is to spare.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mechdesign._typing import FloatArray
@@ -79,7 +81,12 @@ def _least(dual: ReadingsDual, pricer: BudgetPricer, v: FloatArray) -> tuple[Flo
 
 
 def row_probes(
-    dual: ReadingsDual, pricer: ColumnPricer, used: FloatArray, slack: float, limits: Limits
+    dual: ReadingsDual,
+    pricer: ColumnPricer,
+    used: FloatArray,
+    slack: float,
+    limits: Limits,
+    far: float = math.inf,
 ) -> tuple[FloatArray, list[FloatArray]]:
     """Return probes, and the multipliers of rows at them that prove the bound, less the slack.
 
@@ -93,6 +100,8 @@ def row_probes(
         What the gaps between probes may take off the bound.
     limits
         When to stop.
+    far
+        Where the outermost probes are at most.
 
     Raises
     ------
@@ -117,6 +126,8 @@ def row_probes(
             if min((own + linear).min(), (2 * own + linear).min()) > 0:
                 break
             end *= FARTHER
+            if abs(end) > far:
+                raise SolverError("the readings have no bound from probes so near")
         else:
             raise SolverError("the readings have no bound that the dual variables prove")
         ends.append(end)

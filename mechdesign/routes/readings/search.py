@@ -76,12 +76,12 @@ class ReadingsDual:
     weights: FloatArray
     bound: float
 
-    def mixed(self, other: ReadingsDual) -> ReadingsDual:
-        """Return the mean of both."""
+    def mixed(self, other: ReadingsDual, share: float = 0.5) -> ReadingsDual:
+        """Return the mean of both, a share of it the other."""
         return ReadingsDual(
-            (self.potentials + other.potentials) / 2,
-            (self.slopes + other.slopes) / 2,
-            (self.weights + other.weights) / 2,
+            (1 - share) * self.potentials + share * other.potentials,
+            (1 - share) * self.slopes + share * other.slopes,
+            (1 - share) * self.weights + share * other.weights,
             -np.inf,
         )
 

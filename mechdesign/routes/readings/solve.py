@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from mechdesign.routes.readings.coarse import budget_search
 from mechdesign.routes.readings.pricing import BudgetPricer, ColumnPricer
 from mechdesign.routes.readings.probes import budget_probes, row_probes
 from mechdesign.routes.readings.proof import ReadingsProof
-from mechdesign.routes.readings.search import ReadingsSearch
+from mechdesign.routes.readings.search import ReadingsDual, ReadingsSearch
 from mechdesign.routes.starts.private_columns import reach
 from mechdesign.utilities import ReadingVariance
 
@@ -29,6 +31,9 @@ __all__ = ["solve_readings"]
 
 SLACK = 2e-8
 """What the gaps between probes may take off the bound, relative to it; or a part of the gap."""
+
+EVEN, FAR = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2), 1e5
+"""Shares of even weights that a proof tries where its outermost probes are beyond that."""
 
 
 def _column_search(
@@ -43,6 +48,33 @@ def _column_search(
     search = ReadingsSearch(sets, t, ColumnPricer(cone), f, prior, limits, scale)
     search.run()
     return search
+
+
+def _probed(
+    search: ReadingsSearch, pricer: ColumnPricer, slack: float, limits: Limits
+) -> Iterator[tuple[ReadingsDual, FloatArray, list[FloatArray]]]:
+    """Yield dual variables with the probes and multipliers that prove their bound.
+
+    In a worst case inputs of next to no weight need probes so far out that the tolerance of their
+    programs may exceed the bound. The dual variables are then mixed with 0 at even weights, whose
+    costs v**2 / k are nonnegative: a share s of these takes s (bound + mean of f**2) off.
+    """
+    zero, k = np.zeros(len(search.f)), len(search.f)
+    even = ReadingsDual(zero, zero, np.full(k, 1 / k), -np.inf)
+    try:
+        probes, weights = row_probes(search.dual, pricer, search.readings, slack, limits)
+    except SolverError:
+        if search.prior is not None:
+            raise
+    else:
+        yield search.dual, probes, weights
+        if search.prior is not None or np.abs(probes[[0, -1]]).max() <= FAR:
+            return
+    for share in EVEN:
+        dual = search.dual.mixed(even, share)
+        with contextlib.suppress(SolverError):
+            yield dual, *row_probes(dual, pricer, search.readings, slack, limits, FAR)
+            return
 
 
 def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -78,23 +110,30 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
     else:
         search = _column_search(problem.cone, f, prior, limits, scale)
     pricer = search.pricer
-    dual, unit = search.dual, search.unit
+    unit = search.unit
     slack = max(SLACK, 0.1 * limits.gap) * search.value
+    evidence: list[tuple[ReadingsDual, FloatArray, tuple[FamilyDual, ...]]]
     if isinstance(pricer, BudgetPricer):
-        probes, duals = budget_probes(dual, pricer, slack), tuple[FamilyDual, ...]()
+        evidence = [(search.dual, budget_probes(search.dual, pricer, slack), ())]
     else:
-        probes, weights = row_probes(dual, pricer, search.readings, slack, limits)
-        duals = pricer.families(weights, unit**2)
+        evidence = [
+            (dual, probes, pricer.families(weights, unit**2))
+            for dual, probes, weights in _probed(search, pricer, slack, limits)
+        ]
     # from the unit of the search back to one in which f runs from -1 to 1
-    proof = ReadingsProof(
-        values=tuple(middle + half * as_fraction(v) for v in (unit * probes).tolist()),
-        slope=unit * dual.slopes,
-        weights=dual.weights if utility.worst_case else None,
-        duals=duals,
-        potentials=None if duals else unit**2 * dual.potentials,
-        spare=spared(search.scale * search.value, -math.inf, limits.gap),
-    )
+    proofs = [
+        ReadingsProof(
+            values=tuple(middle + half * as_fraction(v) for v in (unit * probes).tolist()),
+            slope=unit * dual.slopes,
+            weights=dual.weights if utility.worst_case else None,
+            duals=duals,
+            potentials=None if duals else unit**2 * dual.potentials,
+            spare=spared(search.scale * search.value, -math.inf, limits.gap),
+        )
+        for dual, probes, duals in evidence
+    ]
     matrix = search.matrix()
-    note = f"{search.rounds} rounds of cone programs, bound from {len(probes)} probes"
+    count = len(evidence[0][1]) if evidence else 0
+    note = f"{search.rounds} rounds of cone programs, bound from {count} probes"
     outputs = name_outputs(problem, matrix.shape[1])
-    return RawSolution(matrix, outputs, [proof], "readings: Clarabel", [note])
+    return RawSolution(matrix, outputs, proofs, "readings: Clarabel", [note])

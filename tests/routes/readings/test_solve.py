@@ -221,3 +221,18 @@ def test_many_inputs_start_from_every_other() -> None:
     assert 0 < float(many.value - some.value) < 2**2 * 2**2 / 4 * 4
     protected = solved(md.HighLowLDP(1, range(1, 22, 3)), False, list(range(22)), None)
     assert protected.status == "optimal"
+
+
+def test_inputs_of_no_weight_in_a_worst_case_leave_a_bound() -> None:
+    """Inputs 3 and 4 have next to no weight, and only rows of the user's own bind them to others.
+
+    The outermost probes were so far out that the rounding of their programs left a bound of 0.
+    """
+    rows = [
+        ("a", {1: 1}, 4, {0: 3, 2: 1}),
+        ("b", {2: 1, 3: 2}, "3.25", {0: 1, 4: 2}),
+    ]
+    notions = [md.LinearNotion(rows), md.BlockLDP("2.85", [[0, 1, 2], [3, 4]])]
+    solution = solved(notions, True, range(5), None)
+    assert solution.value <= Fraction("0.3183")
+    assert solution.bound >= solution.value * Fraction("0.999")
