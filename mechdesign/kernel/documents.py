@@ -93,6 +93,12 @@ class ChannelTable:
             need(same, f"row {x} of the matrix differs from the integers")
         return [list(map(int, column)) for column in zip(*rows, strict=True)]
 
+    def numbers_read(self, wanted: bool) -> list[Fraction] | None:
+        """Return the exact readings, which only an unbiased variance has."""
+        belong = (self.readings is not None) == wanted
+        need(belong, "only the objective unbiased-variance has exact readings")
+        return None if self.readings is None else self.readings.numbers()
+
 
 def is_close(shown: Any, exact: Fraction) -> bool:
     """Return whether a number is an exact one up to the rounding of floats."""

@@ -153,9 +153,7 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
     if aim is not None:
         sense = "maximize" if statement.is_maximized else "minimize"
         need(file.sense == sense, f"the sense is {sense!r}, not {file.sense!r}")
-        readings = None if channel.readings is None else channel.readings.numbers()
-        belong = (readings is not None) == isinstance(aim, Reading)
-        need(belong, "only the objective unbiased-variance has exact readings")
+        readings = channel.numbers_read(isinstance(aim, Reading))
         prior = certificate.reference if certificate and isinstance(aim, Risk) else None
         steps.take(value_steps(statement, len(columns)), "the value")
         exact = statement.sign * value(statement, columns, whole, used, readings, prior)

@@ -126,7 +126,7 @@ class Notion:
             raise InputError("generators", "a channel_constraint", "a limit", fault=fault)
         epsilon = budget(getattr(self, "epsilon", 0)) if moves else Fraction(0)
         if moves and self.states_generators:
-            stretched = [part.stretched(epsilon) for part in cones]
+            stretched = [part.moved(epsilon, Fraction(0)) for part in cones]
             if stretched != self._parts(domain, prior)[0]:
                 expected = "exponents proportional to epsilon from generators(...)"
                 raise InputError("epsilon", expected, f"others by {self.name}")

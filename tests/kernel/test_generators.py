@@ -155,7 +155,7 @@ def test_shifted_rows_are_weaker(part: Generator) -> None:
     for _ in range(100):
         q = [rng.randrange(1, 9) for _ in range(K)]
         if part.test(K)(q) is None:
-            assert part.shifted(HALF).test(K)(q) is None
+            assert part.moved(Fraction(1), HALF).test(K)(q) is None
 
 
 @pytest.mark.parametrize(

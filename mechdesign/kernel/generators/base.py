@@ -140,14 +140,6 @@ class Generator(ABC):
     def moved(self: G, factor: Fraction, by: Fraction) -> G:
         """Return the same rows with every exponent times a number >= 0, plus a number."""
 
-    def shifted(self: G, by: Fraction) -> G:
-        """Return the same rows with a number added to every exponent."""
-        return self.moved(Fraction(1), by)
-
-    def stretched(self: G, factor: Fraction) -> G:
-        """Return the same rows with every exponent multiplied by a number >= 0."""
-        return self.moved(factor, Fraction(0))
-
     def asks(self, k: int) -> bool:
         """Return whether it has any row."""
         return any(True for _ in self.keys(k))

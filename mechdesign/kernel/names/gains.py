@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import dot, known, need
-from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares, units
+from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
 from mechdesign.kernel.generators import distribution
 from mechdesign.kernel.losses import GuessLosses, TableLosses
 from mechdesign.kernel.names.base import NamedObjective, Outputs, Table
@@ -125,19 +124,6 @@ class OfMixtures(NamedObjective):
 
 
 @dataclass(frozen=True)
-class Divergence(OfMixtures):
-    """One that is a convex gain."""
-
-    def form(self, on: Inputs, outputs: Outputs) -> Objective:
-        """Return the gain."""
-        return GainObjective(self.gain(*self.mixtures(on)))
-
-    @abstractmethod
-    def gain(self, a: Numbers, b: Numbers) -> Gain:
-        """Return the gain of two mixtures."""
-
-
-@dataclass(frozen=True)
 class TotalVariation(OfMixtures):
     """Sum_y |a . q - b . q| / 2."""
 
@@ -150,36 +136,39 @@ class TotalVariation(OfMixtures):
 
 
 @dataclass(frozen=True)
-class KullbackLeibler(Divergence):
+class KullbackLeibler(OfMixtures):
     """Sum_y a . q ln(a . q / b . q)."""
 
     kind: ClassVar[str] = "kullback-leibler"
 
-    def gain(self, a: Numbers, b: Numbers) -> Gain:
+    def form(self, on: Inputs, outputs: Outputs) -> Objective:
         """Return a relative entropy."""
-        return Entropy((a,), (ONE,), b)
+        a, b = self.mixtures(on)
+        return GainObjective(Entropy((a,), (ONE,), b))
 
 
 @dataclass(frozen=True)
-class ChiSquared(Divergence):
+class ChiSquared(OfMixtures):
     """Sum_y (a . q - b . q)**2 / b . q."""
 
     kind: ClassVar[str] = "chi-squared"
 
-    def gain(self, a: Numbers, b: Numbers) -> Gain:
+    def form(self, on: Inputs, outputs: Outputs) -> Objective:
         """Return a square."""
-        return Squares((tuple(v - w for v, w in zip(a, b, strict=True)),), b)
+        a, b = self.mixtures(on)
+        return GainObjective(Squares((tuple(v - w for v, w in zip(a, b, strict=True)),), b))
 
 
 @dataclass(frozen=True)
-class SquaredHellinger(Divergence):
+class SquaredHellinger(OfMixtures):
     """Sum_y (sqrt(a . q) - sqrt(b . q))**2 / 2."""
 
     kind: ClassVar[str] = "squared-hellinger"
 
-    def gain(self, a: Numbers, b: Numbers) -> Gain:
+    def form(self, on: Inputs, outputs: Outputs) -> Objective:
         """Return its own form."""
-        return Hellinger(a, b)
+        a, b = self.mixtures(on)
+        return GainObjective(Hellinger(a, b))
 
 
 Guesses = BayesAccuracy | GVulnerability

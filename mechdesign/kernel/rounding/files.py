@@ -15,8 +15,8 @@ from mechdesign.kernel.claims import (
     LEAKAGE_TOLERANCE,
     Verified,
     check_status,
-    same_decoder,
     verify_bound,
+    verify_decoder,
     verify_privacy,
     verify_value,
 )
@@ -32,7 +32,6 @@ from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.priors import Prior, Stated
 from mechdesign.kernel.rounding.program import Program, on_nodes
 from mechdesign.kernel.rounding.tables import (
-    NodeChannel,
     Released,
     RoundedFile,
     rounded_problem,
@@ -68,7 +67,7 @@ def verify_rounded(document: dict[str, Any]) -> Verified:
     columns = file.channel.columns(rounded.labels)
     utility = rounded.utility
     outputs = _points(rounded, file.channel.outputs)
-    readings = _readings(file.channel, utility.reads)
+    readings = file.channel.numbers_read(utility.reads == "readings")
     need(file.bound_proved, "the file contains a proof but claims none")
     need(file.objective == utility.name, "the claimed objective is not that of the problem")
     claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
@@ -80,13 +79,8 @@ def verify_rounded(document: dict[str, Any]) -> Verified:
     bound = max(bound, Fraction(0))
     claims.append(verify_bound(found, bound, file.bound, f"kernel on the {rounded.domain}"))
     claims.append(f"status {check_status(file)}")
-    claimed = file.channel.decoder
     wanted = kernel_decoder(rounded, columns, bits, readings)
-    if wanted is None:
-        need(claimed is None, "the channel has a decoder, but the objective has none")
-    else:
-        same = claimed is not None and same_decoder(wanted, list(claimed), utility.reads != "mean")
-        need(same, "the decoder differs from the readings of the objective")
+    if verify_decoder(wanted, file.channel.decoder, utility.reads != "mean"):
         claims.append(READ[utility.reads])
     return Verified((*claims, *_origin(rounded, file.problem.prior)), found, bound)
 
@@ -111,13 +105,6 @@ def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fracti
     points = [tuple(map(exact, part)) for part in parts]
     need(len(set(points)) == len(points), "the channel has a duplicate output")
     return points
-
-
-def _readings(channel: NodeChannel, reads: str) -> list[Fraction] | None:
-    given = channel.readings
-    belong = (given is not None) == (reads == "readings")
-    need(belong, "only the objective unbiased-variance has exact readings")
-    return None if given is None else given.numbers()
 
 
 def _verify_privacy(

@@ -34,26 +34,28 @@ __all__ = ["Linear", "NodeChannel", "Released", "RoundedFile", "RoundedProblem",
 
 
 @dataclass(frozen=True)
-class Estimate(MeanOrWorst):
-    """The squared error of the posterior mean of the number."""
-
-    kind: ClassVar[str] = "posterior-mean-squared-error"
-    reads: ClassVar[str] = "mean"
-    worst_case: bool = field(default=False, init=False)
+class ReadNumber(MeanOrWorst):
+    """An error of what is read from an output."""
 
     def form(self, on: Any, outputs: Any) -> None:
         """Return None: it is compiled on the nodes."""
 
 
 @dataclass(frozen=True)
-class UnbiasedReading(MeanOrWorst):
+class Estimate(ReadNumber):
+    """The squared error of the posterior mean of the number."""
+
+    kind: ClassVar[str] = "posterior-mean-squared-error"
+    reads: ClassVar[str] = "mean"
+    worst_case: bool = field(default=False, init=False)
+
+
+@dataclass(frozen=True)
+class UnbiasedReading(ReadNumber):
     """The variance of readings whose mean is the number."""
 
     kind: ClassVar[str] = "unbiased-variance"
     reads: ClassVar[str] = "readings"
-
-    def form(self, on: Any, outputs: Any) -> None:
-        """Return None: it is compiled on the nodes."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from math import comb, gcd
 from typing import Any, TypeAlias
 
@@ -86,7 +87,8 @@ def family_of(
     else:
         levels, index, near = _of_ratio(part, size)
         found = PairRows(name, [bound(*level) for level in levels], index, epsilon, near)
-    found.kernel, found.floor = part.stretched if moves else part.shifted, floor
+    move = partial(part.moved, by=Fraction(0)) if moves else partial(part.moved, Fraction(1))
+    found.kernel, found.floor = move, floor
     return found
 
 

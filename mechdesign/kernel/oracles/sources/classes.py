@@ -11,27 +11,15 @@ the upper end, one in between, and the others at the lower end. (r_x <= k anyway
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain, pairwise, product
-from math import prod
+from itertools import chain, pairwise
 from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import known, need
-from mechdesign.kernel.oracles.common import distinct, lift_ends, parts_of
-from mechdesign.kernel.oracles.sources.base import (
-    GAINS,
-    ONE,
-    Ask,
-    Found,
-    Ray,
-    Source,
-    bounded,
-    limited,
-    spread,
-    units,
-)
+from mechdesign.kernel.oracles.common import distinct, lift_ends
+from mechdesign.kernel.oracles.sources.base import GAINS, ONE, Ask, Found, Ray, Source
+from mechdesign.kernel.oracles.sources.subsets import corner_count, corners
 from mechdesign.kernel.statement import Statement
 
 
@@ -57,39 +45,11 @@ class Classes(Source):
             one = len(self.groups) == 1 and len(self.groups[0]) == k
             need(one, "expected one group of all inputs")
             return Found([_vertex(statement)])
-        blocks = parts_of(self.blocks, k)
-        alone, bounds = units(statement, blocks)
-        rays = [
-            ray
-            for block, found in zip(blocks, bounds, strict=True)
-            for ray in self._of_block(k, block, dict(zip(block, found, strict=True)))
-        ]
-        return Found([*alone, *rays])
-
-    def _of_block(
-        self, k: int, block: tuple[int, ...], bounds: dict[int, int | None]
-    ) -> Iterable[Ray]:
-        inside = [group for group in self.groups if bounds.keys() >= set(group)]
-        grouped = {x for group in inside for x in group}
-        for group in inside:
-            need(len({bounds[x] for x in group}) == 1, "the inputs of a group have two bounds")
-        parts = [*inside, *((x,) for x in block if x not in grouped)]
-        parts = [part for part in parts if bounds[part[0]] is not None]
-        limited(prod(len(part) + 1 for part in parts))
-        for raised in product(*[range(len(part) + 1) for part in parts]):
-            up = {x for part, n in zip(parts, raised, strict=True) for x in part[:n]}
-            yield spread(k, block, [bounds[x] or ONE if x in up else ONE for x in block])
+        return Found(corners(statement, self.blocks, self.groups))
 
     def count(self, statement: Statement) -> int:
         """Return the product of the sizes of groups, and two for each other bounded input."""
-        if self.lifts:
-            return 1
-        rays, grouped = 1, {x for group in self.groups for x in group}
-        blocks = parts_of(self.blocks, statement.k)
-        others = [x for block in blocks for x in bounded(statement, block) if x not in grouped]
-        for size in [*map(len, self.groups), *(1 for _ in others)]:
-            rays = min(rays * (size + 1), 1 << 60)
-        return rays + statement.k
+        return 1 if self.lifts else corner_count(statement, self.blocks, self.groups)
 
 
 def alike(ask: Ask, x: int, z: int) -> bool:

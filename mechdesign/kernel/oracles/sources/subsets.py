@@ -4,19 +4,25 @@ The entries of a column in a block, over their least one, are between 1 and M_x 
 point of a box, and so a mixture of its corners. Where there is no M_x, an entry is at least the
 least one: 1, and more of that input alone, which is a ray. So is each input of no block. The cone
 of these rays holds every private column, as M is rounded up.
+
+`classes` lists one corner for each way to raise so many inputs of each of its groups; without
+groups these are all corners.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import ClassVar
 
+from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.oracles.common import parts_of
 from mechdesign.kernel.oracles.sources.base import (
     ONE,
     Ask,
     Found,
+    Ray,
     Source,
     bounded,
     limited,
@@ -25,28 +31,64 @@ from mechdesign.kernel.oracles.sources.base import (
 )
 from mechdesign.kernel.statement import Statement
 
+Blocks = tuple[tuple[int, ...], ...]
+
 
 @dataclass(frozen=True)
 class Subsets(Source):
     """Blocks of inputs; None is one of all."""
 
     kind: ClassVar[str] = "subsets"
-    blocks: tuple[tuple[int, ...], ...] | None = None
+    blocks: Blocks | None = None
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
         """Return the rays."""
-        k, blocks = statement.k, parts_of(self.blocks, statement.k)
-        alone, bounds = units(statement, blocks)
-        limited(sum(2 ** sum(m is not None for m in limits) for limits in bounds))
-        corners = (
-            spread(k, block, corner)
-            for block, limits in zip(blocks, bounds, strict=True)
-            for corner in product(*[(ONE,) if m is None else (ONE, m) for m in limits])
-        )
-        return Found([*alone, *corners])
+        return Found(corners(statement, self.blocks))
 
     def count(self, statement: Statement) -> int:
         """Return two for each bounded input of a block, multiplied."""
-        blocks = parts_of(self.blocks, statement.k)
-        sizes = (len(bounded(statement, block)) for block in blocks)
-        return statement.k + sum(1 << min(size, 60) for size in sizes)
+        return corner_count(statement, self.blocks)
+
+
+def corners(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) -> list[Ray]:
+    """Return the corners of all blocks: those of a group in a block by the number of raised inputs.
+
+    Raises
+    ------
+    CertificateError
+        If the inputs of a group have two bounds.
+    LimitError
+        If there are too many.
+    """
+    k, divided = statement.k, parts_of(blocks, statement.k)
+    rays, bounds = units(statement, divided)
+    ways: list[tuple[tuple[int, ...], dict[int, int], list[tuple[int, ...]]]] = []
+    for block, found in zip(divided, bounds, strict=True):
+        limits, parts = dict(zip(block, found, strict=True)), _parts(block, groups)
+        alike = all(len({limits[x] for x in part}) == 1 for part in parts)
+        need(alike, "the inputs of a group have two bounds")
+        tops = {x: m for x, m in limits.items() if m is not None}
+        ways.append((block, tops, [part for part in parts if part[0] in tops]))
+    limited(sum(prod(len(part) + 1 for part in parts) for *_, parts in ways))
+    for block, tops, free in ways:
+        for raised in product(*[range(len(part) + 1) for part in free]):
+            up = {x for part, n in zip(free, raised, strict=True) for x in part[:n]}
+            rays.append(spread(k, block, [tops[x] if x in up else ONE for x in block]))
+    return rays
+
+
+def corner_count(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) -> int:
+    """Return about how many rays :func:`corners` returns."""
+    total = statement.k
+    for block in parts_of(blocks, statement.k):
+        tops = set(bounded(statement, block))
+        sizes = [len(part) + 1 for part in _parts(block, groups) if part[0] in tops]
+        total += min(prod(sizes), 1 << 60)
+    return total
+
+
+def _parts(block: tuple[int, ...], groups: Blocks) -> Blocks:
+    """Return the groups inside a block, and each of its other inputs alone."""
+    inside = tuple(group for group in groups if set(group) <= set(block))
+    grouped = {x for group in inside for x in group}
+    return (*inside, *((x,) for x in block if x not in grouped))
