@@ -8,7 +8,7 @@ multipliers and binary digits are taken for which that is little enough.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -170,16 +170,10 @@ def _shortened(
         return changed(lambda w: _rounded(w, digits))
 
     for attempts in ((without(s) for s in THRESHOLDS), (to_digits(d) for d in DIGITS)):
-        found = _first(attempts, lambda weights: loss(weights) <= spare / 2)
-        kept = found or [part.multipliers.weight for part in parts]
+        own = [part.multipliers.weight for part in parts]
+        kept = next((weights for weights in attempts if loss(weights) <= spare / 2), own)
         parts = [_with(part, weight) for part, weight in zip(parts, kept, strict=True)]
     return parts
-
-
-def _first(
-    attempts: Iterator[list[FloatArray]], suits: Callable[[list[FloatArray]], bool]
-) -> list[FloatArray] | None:
-    return next((attempt for attempt in attempts if suits(attempt)), None)
 
 
 def _rounded(weight: FloatArray, digits: int) -> FloatArray:

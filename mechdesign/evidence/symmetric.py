@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
 from mechdesign.evidence.estimator import estimator
 from mechdesign.evidence.rows import averaged
 from mechdesign.kernel.certificate import Certificate
@@ -39,7 +38,9 @@ def subset_selection(compiled: Compiled) -> Certificate | None:
     if not isinstance(aim, Risk) or k < 2:
         return None
     source = _classes(statement)
-    rays = _rays_of(source, statement)
+    p = (Fraction(1, k),) * k
+    listed = source(statement, Ask(Squares((p,), p), [0] * k, [1] * k)).rays
+    rays = np.array([[float(v) for v in ray] for ray in listed])
     rays = rays / rays.sum(axis=1, keepdims=True)
     square = float((rays**2).sum(axis=1).max()) * k * k  # |r|**2 with mean 1
     a = (square - k) / (k - 1)
@@ -52,10 +53,3 @@ def subset_selection(compiled: Compiled) -> Certificate | None:
 
 def _classes(statement: Statement) -> Classes:
     return Classes((tuple(range(statement.k)),), None, not statement.ratios)
-
-
-def _rays_of(source: Classes, statement: Statement) -> FloatArray:
-    k = statement.k
-    p = (Fraction(1, k),) * k
-    found = source(statement, Ask(Squares((p,), p), [0] * k, [1] * k)).rays
-    return np.array([[float(v) for v in ray] for ray in found])

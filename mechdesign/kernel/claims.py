@@ -192,11 +192,15 @@ def same_decoder(wanted: list[Any], claimed: Any, signed: bool = False) -> bool:
 
 def used_places(problem: Compiled, outputs: Sequence[Any]) -> list[int]:
     """Return the place of each output among those allowed."""
-    allowed = problem.outputs
-    if allowed is None:
-        numbered = list(outputs) == list(range(len(outputs)))
-        need(numbered, "the outputs that the optimizer chose are not numbered from 0")
-        return list(range(len(outputs)))
-    place = {y: n for n, y in enumerate(allowed)}
+    if problem.outputs is None:
+        return numbered(outputs)
+    place = {y: n for n, y in enumerate(problem.outputs)}
     need(set(outputs) <= set(place), "the channel has an output that the problem does not allow")
     return [place[y] for y in outputs]
+
+
+def numbered(outputs: Sequence[Any]) -> list[int]:
+    """Return the numbers of outputs that the optimizer chose: they count from 0."""
+    places = list(range(len(outputs)))
+    need(list(outputs) == places, "the outputs that the optimizer chose are not numbered from 0")
+    return places

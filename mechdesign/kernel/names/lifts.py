@@ -79,11 +79,13 @@ class BoundedPriorLIP(PriorSet, Notion):
     """LIP for every prior of a set."""
 
     kind: ClassVar[str] = "bounded-prior-lip"
+    bounds_below: ClassVar[bool] = True
     epsilon: Fraction = field(kw_only=True)
 
     def asked(self, on: Inputs) -> Asked:
-        """Return both bounds for the set."""
-        return (Lift(self.epsilon, self.epsilon, self.generator_set()),), ()
+        """Return the bounds for the set."""
+        lower = self.epsilon if self.bounds_below else None
+        return (Lift(lower, self.epsilon, self.generator_set()),), ()
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,7 @@ class BoundedPriorPML(BoundedPriorLIP):
     """PML for every prior of a set."""
 
     kind: ClassVar[str] = "bounded-prior-pml"
-
-    def asked(self, on: Inputs) -> Asked:
-        """Return the bound from above for the set."""
-        return (Lift(None, self.epsilon, self.generator_set()),), ()
+    bounds_below: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

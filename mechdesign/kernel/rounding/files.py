@@ -15,6 +15,7 @@ from mechdesign.kernel.claims import (
     LEAKAGE_TOLERANCE,
     Verified,
     check_status,
+    numbered,
     verify_bound,
     verify_decoder,
     verify_privacy,
@@ -94,8 +95,7 @@ READ = {
 def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fraction, ...]]:
     """Return the points that the outputs are; none where they are only numbered."""
     if not isinstance(rounded.utility, DistanceLoss):
-        numbered = list(labels) == list(range(len(labels)))
-        need(numbered, "the outputs that the optimizer chose are not numbered from 0")
+        numbered(labels)
         return []
     parts = [label if isinstance(label, tuple) else (label,) for label in labels]
     need(
