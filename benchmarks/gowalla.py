@@ -41,9 +41,10 @@ from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
     OptimizedUnaryEncoding,
-    block_hadamard,
-    block_subset_selection,
+    SubsetSelection,
+    by_block,
 )
+from mechdesign.notions import BlockLDP
 from mechdesign.reports import Tally
 from mechdesign.writing.atomic import write_atomically
 
@@ -111,7 +112,7 @@ def published() -> list[Scheme]:
     size = ROWS * COLUMNS
     found = [Scheme("LDP", "Hadamard response", HadamardResponse(size, EPSILON), one_by_one)]
     for down, across in BLOCKS:
-        mechanism = block_hadamard(size, EPSILON, partition(down, across))
+        mechanism = by_block(HadamardResponse, size, BlockLDP(EPSILON, partition(down, across)))
         found.append(Scheme(f"{down} x {across}", "Hadamard in blocks", mechanism, one_by_one))
     return found
 
@@ -121,7 +122,7 @@ def better() -> list[Scheme]:
     size = ROWS * COLUMNS
     found = [Scheme("LDP", "unary encoding", OptimizedUnaryEncoding(size, EPSILON), at_once)]
     for down, across in BLOCKS:
-        mechanism = block_subset_selection(size, EPSILON, partition(down, across))
+        mechanism = by_block(SubsetSelection, size, BlockLDP(EPSILON, partition(down, across)))
         found.append(Scheme(f"{down} x {across}", "subsets in blocks", mechanism, one_by_one))
     return found
 

@@ -75,15 +75,17 @@ from mechdesign.mechanisms import (
     ProjectiveGeometryResponse,
     SubsetSelection,
     SymmetricUnaryEncoding,
+)
+from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
+from mechdesign.utilities import Utility
+from tests.documents import by_multipliers
+from tests.mechanisms_support import (
     block_hadamard,
     block_subset_selection,
     high_low_hadamard,
     high_low_projective_geometry,
     high_low_subset_selection,
 )
-from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
-from mechdesign.utilities import Utility
-from tests.documents import by_multipliers
 
 Document = dict[str, Any]
 

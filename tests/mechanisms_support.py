@@ -2,16 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from mechdesign import Prior
+from mechdesign import BlockLDP, HighLowLDP, Prior
 from mechdesign.exact import exp_lower
-from mechdesign.mechanisms import Mechanism
+from mechdesign.mechanisms import (
+    ByComponent,
+    GeneralizedRandomizedResponse,
+    HadamardResponse,
+    HighLow,
+    Mechanism,
+    ProjectiveGeometryResponse,
+    SubsetSelection,
+    around_sensitive,
+    by_block,
+)
 from mechdesign.reports import Reports, Tally
 
 Table = list[list[Fraction]]
+
+
+def inside_blocks(make: Callable[..., Mechanism]) -> Callable[..., ByComponent]:
+    """Return ``made(inputs, epsilon, blocks, ...)`` for a mechanism inside every block."""
+
+    def made(
+        inputs: Any,
+        epsilon: Any,
+        blocks: Any = None,
+        block_rows: int | None = None,
+        block_columns: int | None = None,
+        **options: Any,
+    ) -> ByComponent:
+        notion = BlockLDP(epsilon, blocks, block_rows, block_columns)
+        return by_block(make, inputs, notion, **options)
+
+    return made
+
+
+def among_sensitive(make: Callable[..., Mechanism]) -> Callable[..., HighLow]:
+    """Return ``made(inputs, epsilon, sensitive, ...)`` for a mechanism of the sensitive inputs."""
+
+    def made(inputs: Any, epsilon: Any, sensitive: Any, **options: Any) -> HighLow:
+        return around_sensitive(make, inputs, HighLowLDP(epsilon, sensitive), **options)
+
+    return made
+
+
+block_hadamard = inside_blocks(HadamardResponse)
+block_projective_geometry = inside_blocks(ProjectiveGeometryResponse)
+block_randomized_response = inside_blocks(GeneralizedRandomizedResponse)
+block_subset_selection = inside_blocks(SubsetSelection)
+high_low_hadamard = among_sensitive(HadamardResponse)
+high_low_projective_geometry = among_sensitive(ProjectiveGeometryResponse)
+high_low_randomized_response = among_sensitive(GeneralizedRandomizedResponse)
+high_low_subset_selection = among_sensitive(SubsetSelection)
 
 
 def exact_table(mechanism: Mechanism) -> Table:

@@ -25,10 +25,11 @@ from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
     OptimizedUnaryEncoding,
-    block_hadamard,
-    block_subset_selection,
+    SubsetSelection,
+    by_block,
 )
 from mechdesign.mechanisms.subsets.subset_selection import best_size
+from mechdesign.notions import BlockLDP
 
 EPSILON = 1
 BLOCKS = (1, 10, 20, 50, 100)
@@ -55,7 +56,9 @@ def name_of(m: int) -> str:
 @cache
 def published_scheme(k: int, m: int) -> Mechanism:
     """Return Hadamard response, inside blocks."""
-    return HadamardResponse(k, EPSILON) if m == 1 else block_hadamard(k, EPSILON, partition(k, m))
+    if m == 1:
+        return HadamardResponse(k, EPSILON)
+    return by_block(HadamardResponse, k, BlockLDP(EPSILON, partition(k, m)))
 
 
 @cache
@@ -63,7 +66,7 @@ def better_scheme(k: int, m: int) -> Mechanism:
     """Return unary encoding, or subset selection inside blocks."""
     if m == 1:
         return OptimizedUnaryEncoding(k, EPSILON)
-    return block_subset_selection(k, EPSILON, partition(k, m))
+    return by_block(SubsetSelection, k, BlockLDP(EPSILON, partition(k, m)))
 
 
 def partition(k: int, m: int) -> list[list[int]]:

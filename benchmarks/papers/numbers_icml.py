@@ -13,7 +13,7 @@ from benchmarks.papers.base import Row
 from benchmarks.papers.optimum import best
 from mechdesign import LDP, BlockLDP, ContextAwareLDP, HighLowLDP, L2Risk, MutualInformation, Prior
 from mechdesign.accounting.measure.hypothesis_testing import error_region
-from mechdesign.mechanisms import HadamardResponse, Mechanism, block_hadamard, high_low_hadamard
+from mechdesign.mechanisms import HadamardResponse, Mechanism, around_sensitive, by_block
 from mechdesign.notions import Notion
 
 __all__ = ["rows"]
@@ -69,13 +69,14 @@ def sizes() -> list[Row]:
 
 def schemes() -> list[Row]:
     """Return the risk of the three schemes beside the optimum."""
+    blocks, high_low = BlockLDP(1, blocks=PAIRS), HighLowLDP(1, sensitive=SENSITIVE)
     cases: list[tuple[str, Mechanism, Notion, int]] = [
         ("LDP, k = 4", HadamardResponse(4, 1), LDP(1), 4),
-        ("blocks of 4, k = 8", block_hadamard(8, 1, PAIRS), BlockLDP(1, blocks=PAIRS), 8),
+        ("blocks of 4, k = 8", by_block(HadamardResponse, 8, blocks), blocks, 8),
         (
             "high-low, s = 4, k = 8",
-            high_low_hadamard(8, 1, SENSITIVE),
-            HighLowLDP(1, sensitive=SENSITIVE),
+            around_sensitive(HadamardResponse, 8, high_low),
+            high_low,
             8,
         ),
     ]

@@ -6,20 +6,8 @@ from mechdesign.mechanisms.advice.block_sizes import BlockAdvice, BlockOption, a
 from mechdesign.mechanisms.advice.ranking import Advice, Option, advise
 from mechdesign.mechanisms.base import Frequencies, Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.by_component import ByComponent
-from mechdesign.mechanisms.composite.high_low import HighLow
-from mechdesign.mechanisms.composite.schemes import (
-    around_sensitive,
-    block_hadamard,
-    block_projective_geometry,
-    block_randomized_response,
-    block_subset_selection,
-    by_block,
-    high_low_hadamard,
-    high_low_projective_geometry,
-    high_low_randomized_response,
-    high_low_subset_selection,
-)
+from mechdesign.mechanisms.composite.by_component import ByComponent, by_block
+from mechdesign.mechanisms.composite.high_low import HighLow, around_sensitive
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, PlanarLaplace
@@ -53,14 +41,6 @@ __all__ = [
     "advise",
     "advise_blocks",
     "around_sensitive",
-    "block_hadamard",
-    "block_projective_geometry",
-    "block_randomized_response",
-    "block_subset_selection",
     "by_block",
-    "high_low_hadamard",
-    "high_low_projective_geometry",
-    "high_low_randomized_response",
-    "high_low_subset_selection",
     "mechanism_for",
 ]

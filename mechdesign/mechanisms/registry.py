@@ -13,10 +13,9 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, known_word, shown
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.by_component import ByComponent
-from mechdesign.mechanisms.composite.high_low import HighLow, split_by_sensitivity
+from mechdesign.mechanisms.composite.by_component import ByComponent, by_block
+from mechdesign.mechanisms.composite.high_low import HighLow, around_sensitive, split_by_sensitivity
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
-from mechdesign.mechanisms.composite.schemes import around_sensitive, by_block
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace

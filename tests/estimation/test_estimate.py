@@ -24,10 +24,9 @@ from mechdesign.mechanisms import (
     Mechanism,
     OptimizedUnaryEncoding,
     SubsetSelection,
-    block_hadamard,
-    high_low_hadamard,
 )
 from mechdesign.reports import Reports, Tally
+from tests.mechanisms_support import block_hadamard, high_low_hadamard
 from tests.strategies import examples, priors, simplex
 
 CLOSE = 1e-9

@@ -20,10 +20,9 @@ from mechdesign.mechanisms import (
     Mechanism,
     OptimizedUnaryEncoding,
     SubsetSelection,
-    block_subset_selection,
-    high_low_hadamard,
 )
 from mechdesign.reports import Tally
+from tests.mechanisms_support import block_subset_selection, high_low_hadamard
 from tests.strategies import channels, examples, simplex
 
 

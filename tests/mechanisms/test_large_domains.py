@@ -20,10 +20,9 @@ from mechdesign.mechanisms import (
     ProjectiveGeometryResponse,
     SubsetSelection,
     SymmetricUnaryEncoding,
-    block_hadamard,
-    high_low_hadamard,
 )
 from mechdesign.reports import Labels, Numbers
+from tests.mechanisms_support import block_hadamard, high_low_hadamard
 
 MILLION = 1_000_000
 MEMORY = 500 << 20

@@ -27,7 +27,6 @@ from mechdesign.mechanisms import (
     Mechanism,
     PlanarLaplace,
     SubsetSelection,
-    high_low_hadamard,
     mechanism_for,
 )
 from mechdesign.mechanisms.optimum import (
@@ -38,7 +37,7 @@ from mechdesign.mechanisms.optimum import (
     least_ldp_risk,
 )
 from tests.kernel.laws.support import MADE
-from tests.mechanisms_support import exact_table, scores
+from tests.mechanisms_support import exact_table, high_low_hadamard, scores
 from tests.strategies import examples
 
 

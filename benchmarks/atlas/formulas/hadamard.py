@@ -12,10 +12,9 @@ from mechdesign.closed_forms import HighLowSubsetSelection
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
-    block_hadamard,
-    block_subset_selection,
-    high_low_hadamard,
-    high_low_subset_selection,
+    SubsetSelection,
+    around_sensitive,
+    by_block,
 )
 from mechdesign.notions import LDP, BlockLDP, HighLowLDP, Notion
 from mechdesign.problem import Problem
@@ -115,7 +114,7 @@ class HighLowHadamard(_HighLow):
 
     def mechanism(self, at: Point) -> Mechanism:
         """Return the scheme."""
-        return high_low_hadamard(EIGHT, at.epsilon, range(int(at.parameter)), copies=1)
+        return around_sensitive(HadamardResponse, EIGHT, self.notion(at), copies=1)
 
 
 class HighLowSubsets(_HighLow):
@@ -128,7 +127,7 @@ class HighLowSubsets(_HighLow):
 
     def mechanism(self, at: Point) -> Mechanism:
         """Return the scheme."""
-        return high_low_subset_selection(EIGHT, at.epsilon, range(int(at.parameter)))
+        return around_sensitive(SubsetSelection, EIGHT, self.notion(at))
 
 
 class HighLowTwoSizes(HighLowSubsets):
@@ -178,7 +177,7 @@ class BlockHadamard(_Blocks):
 
     def mechanism(self, at: Point) -> Mechanism:
         """Return the scheme."""
-        return block_hadamard(TWELVE, at.epsilon, self.blocks(at), copies=1)
+        return by_block(HadamardResponse, TWELVE, self.notion(at), copies=1)
 
 
 class BlockSubsets(_Blocks):
@@ -191,7 +190,7 @@ class BlockSubsets(_Blocks):
 
     def mechanism(self, at: Point) -> Mechanism:
         """Return the scheme."""
-        return block_subset_selection(TWELVE, at.epsilon, self.blocks(at))
+        return by_block(SubsetSelection, TWELVE, self.notion(at))
 
     def proved(self, at: Point) -> Region | None:
         """Return optimal."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +21,7 @@ from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source
 
-__all__ = ["ByComponent", "component_table"]
+__all__ = ["ByComponent", "by_block", "component_table"]
 
 
 class ByComponent(Mechanism):
@@ -212,6 +212,38 @@ class ByComponent(Mechanism):
                 lifts = self.alphabet.kinds[kind].lifts(Prior.from_counts(inside))
                 found += [lift / block for lift in lifts]
         return min(found), max(found)
+
+
+def by_block(
+    make: Callable[..., Mechanism],
+    inputs: Domain | Iterable[Any] | int,
+    notion: BlockLDP,
+    **options: Any,
+) -> ByComponent:
+    """Return ``make(size, epsilon, **options)`` in every block of two inputs or more.
+
+    Parameters
+    ----------
+    make
+        A mechanism under LDP, such as :class:`~mechdesign.mechanisms.SubsetSelection`.
+    inputs
+        A :class:`Domain`, its labels, or its size.
+    notion
+        The blocks and the budget.
+    options
+        Further arguments of the mechanism.
+
+    Examples
+    --------
+    >>> from mechdesign.mechanisms import SubsetSelection
+    >>> by_block(SubsetSelection, 6, BlockLDP(1, [[0, 1, 2], [3, 4, 5]]), size=1).n_outputs
+    6
+    """
+    domain = inputs_of(inputs)
+    informative(notion, BlockLDP)
+    sizes = np.bincount(notion.membership(domain)).tolist()
+    made = {n: make(n, notion.epsilon, **options) if n > 1 else None for n in set(sizes)}
+    return ByComponent(domain, notion, [made[size] for size in sizes])
 
 
 def component_table(mechanism: Mechanism) -> dict[str, Any]:

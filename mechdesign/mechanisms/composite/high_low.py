@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -24,14 +24,15 @@ from mechdesign.mechanisms.base import (
 from mechdesign.mechanisms.composite.by_component import component_table
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
-from mechdesign.mechanisms.optimum import least_high_low_risk
+from mechdesign.mechanisms.optimum import best_high_low_size, least_high_low_risk
+from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.mechanisms.two_valued import ScoreSumMoments, TwoValuedMechanism
 from mechdesign.notions import HighLowLDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances
 
-__all__ = ["HighLow", "split_by_sensitivity"]
+__all__ = ["HighLow", "around_sensitive", "split_by_sensitivity"]
 
 HIDDEN, OPEN = 0, 1
 """The two parts of the reports: those of the inner mechanism, and labels in clear."""
@@ -319,6 +320,37 @@ class HighLow(Mechanism):
                 total = share * probability + (1 - share) * uniform
                 found += [level.mass / total, uniform / total]
         return min(found), max(found)
+
+
+def around_sensitive(
+    make: Callable[..., Mechanism],
+    inputs: Domain | Iterable[Any] | int,
+    notion: HighLowLDP,
+    **options: Any,
+) -> HighLow:
+    """Return ``make(s, epsilon, **options)`` for the s sensitive inputs; for one, Mangat's design.
+
+    The size of a subset, unless it is given, is the best where all inputs are equally likely.
+
+    Parameters
+    ----------
+    make, inputs, options
+        As for :func:`~mechdesign.mechanisms.by_block`.
+    notion
+        The sensitive inputs and the budget.
+
+    Examples
+    --------
+    >>> from mechdesign.mechanisms import HadamardResponse
+    >>> around_sensitive(HadamardResponse, 20, HighLowLDP(1, range(5))).n_outputs
+    23
+    """
+    domain = inputs_of(inputs)
+    epsilon = informative(notion, HighLowLDP).epsilon
+    size = len(split_by_sensitivity(domain, notion)[0])
+    if make is SubsetSelection and size > 1 and options.get("size") is None:
+        options = {"size": best_high_low_size(len(domain), size, epsilon)}
+    return HighLow(domain, notion, make(size, epsilon, **options) if size > 1 else None)
 
 
 def split_by_sensitivity(domain: Domain, notion: HighLowLDP) -> tuple[list[int], list[int]]:

@@ -35,8 +35,8 @@ from mechdesign.collection.records.ledger import (
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, RepeatedDrawWarning
 from mechdesign.files import save
-from mechdesign.mechanisms.composite.schemes import block_randomized_response
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
+from tests.mechanisms_support import block_randomized_response
 from tests.records_support import save as save_table
 
 WARNER = Channel.from_matrix(

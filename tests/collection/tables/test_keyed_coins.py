@@ -38,6 +38,7 @@ from mechdesign.mechanisms import (
     SymmetricUnaryEncoding,
 )
 from mechdesign.sampling import KeyedSource, subkey, tags_of_numbers, tags_of_texts
+from tests.mechanisms_support import block_hadamard, high_low_hadamard
 from tests.strategies import examples
 
 KEY = bytes(range(32))
@@ -55,10 +56,8 @@ SOURCES: dict[str, Callable[[], Channel | Mechanism]] = {
     "large subsets": lambda: SubsetSelection(12, 1, size=9),
     "lip": lambda: md.mechanisms.LIPRandomizedResponse(12, 3, Prior([*[1 / 16] * 8, *[1 / 8] * 4])),
     "noise": lambda: md.mechanisms.GeometricNoise(12, 1),
-    "high-low": lambda: md.mechanisms.high_low_hadamard(12, 1, [0, 1, 2, 3, 4]),
-    "blocks": lambda: md.mechanisms.block_hadamard(
-        12, 1, [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11]]
-    ),
+    "high-low": lambda: high_low_hadamard(12, 1, [0, 1, 2, 3, 4]),
+    "blocks": lambda: block_hadamard(12, 1, [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11]]),
 }
 COIN_12 = Channel.from_matrix([["1/3", "2/3"]] * 12)
 COIN_2 = Channel.from_matrix([["1/5", "4/5"]] * 2)

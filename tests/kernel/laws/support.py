@@ -24,6 +24,8 @@ from mechdesign.mechanisms import (
     ProjectiveGeometryResponse,
     SubsetSelection,
     SymmetricUnaryEncoding,
+)
+from tests.mechanisms_support import (
     block_hadamard,
     block_projective_geometry,
     block_subset_selection,

@@ -22,13 +22,13 @@ from mechdesign.mechanisms import (
     Mechanism,
     OptimizedUnaryEncoding,
     SubsetSelection,
+)
+from mechdesign.reports import Reports, Tally
+from tests.mechanisms_support import (
     block_hadamard,
     block_projective_geometry,
     block_randomized_response,
     block_subset_selection,
-)
-from mechdesign.reports import Reports, Tally
-from tests.mechanisms_support import (
     check_budget,
     check_draws,
     check_lifts,

@@ -21,10 +21,6 @@ from mechdesign.mechanisms import (
     Mechanism,
     OptimizedUnaryEncoding,
     SubsetSelection,
-    high_low_hadamard,
-    high_low_projective_geometry,
-    high_low_randomized_response,
-    high_low_subset_selection,
 )
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.optimum import best_high_low_size
@@ -39,6 +35,10 @@ from tests.mechanisms_support import (
     check_ratios,
     check_unbiased,
     exact_table,
+    high_low_hadamard,
+    high_low_projective_geometry,
+    high_low_randomized_response,
+    high_low_subset_selection,
     scores,
 )
 from tests.strategies import examples
@@ -217,7 +217,7 @@ def test_the_number_of_random_bits_depends_on_the_report_only(make: Make) -> Non
 def test_own_scheme_follows_its_formula() -> None:
     """w = 1 / ((j/s)(e**eps - 1) + 1)."""
     for s, j in ((4, 1), (5, 2), (5, 4)):
-        w = high_low_subset_selection(9, 1, range(s), j).parameters()["uniform"] / WHOLE
+        w = high_low_subset_selection(9, 1, range(s), size=j).parameters()["uniform"] / WHOLE
         assert np.isclose(w, 1 / (j / s * (np.e - 1) + 1), rtol=1e-12)
 
 
@@ -283,7 +283,7 @@ def test_the_size_is_the_best_and_its_estimates_too(s: int, others: int, epsilon
     p = np.full(k, 1 / k)
     risks = []
     for size in range(1, s):
-        mechanism = high_low_subset_selection(k, epsilon, range(s), size)
+        mechanism = high_low_subset_selection(k, epsilon, range(s), size=size)
         risks.append(risk_of_best_estimator(mechanism, p))
         assert np.isclose(risk_of_scores(mechanism, p), risks[-1], rtol=1e-6)
     best = high_low_subset_selection(k, epsilon, range(s))
@@ -361,4 +361,4 @@ def test_wrong_parameters_are_refused(sensitive: list[int], epsilon: Any, words:
 @pytest.mark.parametrize("size", [0, 3, "2", True])
 def test_a_size_out_of_range_is_refused(size: Any) -> None:
     with pytest.raises(InputError, match="size"):
-        high_low_subset_selection(6, 1, [0, 1, 2], size)
+        high_low_subset_selection(6, 1, [0, 1, 2], size=size)

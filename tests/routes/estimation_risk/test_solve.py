@@ -40,6 +40,7 @@ from mechdesign.kernel.value import value as exact_value
 from mechdesign.notions import Notion
 from mechdesign.utilities import EstimationRisk
 from tests.documents import sealed
+from tests.mechanisms_support import high_low_subset_selection
 from tests.strategies import cases, channels, columns_of, examples, priors, rays, statement_of
 
 FloatArray = Any
@@ -399,7 +400,7 @@ def test_high_low_values() -> None:
     assert {five.status, four.status, listed.status} == {"optimal"}
     assert float(four.value) == pytest.approx(8.9915, abs=5e-5)
     assert float(four.value) == pytest.approx(float(listed.value), rel=1e-9)
-    one_size = md.mechanisms.high_low_subset_selection(8, 1, range(4)).dense()
+    one_size = high_low_subset_selection(8, 1, range(4)).dense()
     value = md.L2Risk().value(one_size, md.Prior.uniform(8))
     assert float(value) == pytest.approx(9.0132, abs=5e-5)
 
