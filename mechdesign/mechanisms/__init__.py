@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from mechdesign.mechanisms.advice.block_sizes import BlockAdvice, BlockOption, advise_blocks
-from mechdesign.mechanisms.advice.ranking import Advice, Option, advise
+from mechdesign.mechanisms.advice import (
+    Advice,
+    BlockAdvice,
+    BlockOption,
+    Option,
+    advise,
+    advise_blocks,
+)
 from mechdesign.mechanisms.base import Frequencies, Mechanism
 from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.composite.by_component import ByComponent, by_block

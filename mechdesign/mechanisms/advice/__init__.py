@@ -1,1 +1,0 @@
-"""Advice: which mechanism to take, and how large to make blocks."""
