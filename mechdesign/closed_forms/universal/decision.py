@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechdesign._typing import IntArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.universal.facets import (
     Decision,
     Facet,
@@ -23,11 +23,11 @@ from mechdesign.closed_forms.universal.lifts import (
     sole_prior,
     two_lengths,
 )
-from mechdesign.closed_forms.universal.mixed import decide_mixed
+from mechdesign.closed_forms.universal.mixed import MOST_EXACT, decide_mixed
 from mechdesign.closed_forms.universal.pairs import Lengths, PairSource, find_forest
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions import Cone
-from mechdesign.notions.rows.cone import Bound
+from mechdesign.notions.rows.cone import Bound, Family
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.prior_sets import Weights
@@ -36,13 +36,16 @@ __all__ = ["decide_cone"]
 
 Numbered = tuple[int, LiftRows]
 
+MARGIN = 1e-9
+"""A row whose sides differ by less, relative to the larger, may be broken in spite of floats."""
+
 
 def decide_cone(cone: Cone) -> Decision:
     """Decide whether a cone is simplicial, and find its universal channel.
 
     Inputs whose rows of Q must be equal count as one. Rows on ratios alone, and bounds on the lift
-    for one prior, are decided exactly for any number of inputs; mixtures and sets of priors where
-    facets are found to be too many, or are at most 16.
+    for one prior, are decided exactly for any number of inputs, and so are both where one of them
+    implies the other; mixtures and sets of priors where facets are too many, or are at most 16.
     """
     pairs, lifts = list[tuple[int, PairRows]](), list[Numbered]()
     for n, family in enumerate(cone.families):
@@ -96,7 +99,26 @@ def _decide(
         np.isfinite(lengths.into(c)).any() for c in range(lengths.n if sources else 0)
     ):
         return decide_lift(lift, classes, first)
+    if lengths.n > MOST_EXACT and pairs:
+        alone = _decide(pairs, (), classes)
+        if alone.matrix is not None and _surely_hold(lifts, alone.matrix[classes]):
+            return alone
+        alone = _decide((), lifts, classes)
+        if alone.matrix is not None and _surely_hold(pairs, alone.matrix[classes]):
+            return alone
     return decide_mixed(lengths, free)
+
+
+def _surely_hold(families: Sequence[tuple[int, Family]], columns: FloatArray) -> bool:
+    """Return whether floats show that columns satisfy all rows, none of them with equality."""
+    for _, family in families:
+        if isinstance(family, LiftRows) and sole_prior(family.priors) is None:
+            return False
+        rows = family.matrix()
+        left, right = rows.maximum(0), (-rows).maximum(0)
+        if any((left @ q > (1 - MARGIN) * (right @ q)).any() for q in columns.T):
+            return False
+    return True
 
 
 def _forest(bounds: Sequence[LowerBound | None], first: Sequence[int], reason: str) -> Decision:

@@ -27,7 +27,7 @@ from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.outside import called, checked
 from mechdesign.prior_sets import Weights
 
-__all__ = ["decide_mixed"]
+__all__ = ["MOST_EXACT", "decide_mixed"]
 
 MOST_EXACT = 16
 """Up to so many classes of inputs, n vertices are checked in rationals."""
@@ -144,74 +144,49 @@ def decide_mixed(lengths: Lengths, lifts: Sequence[tuple[int, LiftRows]]) -> Dec
         If it is too near to call, or the inputs are many and it is not plain to see.
     """
     rows = _Rows(lengths, lifts)
-    n = rows.n
-    too_many = Decision(False, f"there are more than {n} facets for {n} inputs")
-    few = _Vertices(rows)
-    for v in few.rng.standard_normal((MORE_DIRECTIONS, n)):
-        v[FEW:] *= NUDGE  # mostly between few inputs, whose rows are the sooner dependent
-        few.add(v)
-    if few.dependent:
-        return too_many
-    if n > MOST_EXACT:
-        raise UndecidedError(f"notions of several kinds are for up to {MOST_EXACT} inputs")
-    found = _vertices(rows)
-    if len(found) > n:
-        return too_many
-    matrix = _exact_channel(rows, found)
+    n, found = rows.n, _vertices(rows)
+    matrix = None if len(found) > n else _exact_channel(rows, found)
     if matrix is None:
-        return too_many
+        return Decision(False, f"there are more than {n} facets for {n} inputs")
     facets = tuple(vertex.facet for vertex in found)
     return Decision(True, f"{n} rows imply all others", facets, matrix)
 
 
-class _Vertices:
-    """Vertices met in some directions."""
+def _vertices(rows: _Rows) -> list[_Vertex]:
+    """Return n vertices that span, or n + 1.
 
-    def __init__(self, rows: _Rows) -> None:
-        self.rows, self.rng = rows, np.random.default_rng(0)
-        self.found: list[_Vertex] = []
+    Raises
+    ------
+    UndecidedError
+        If vertices are too near to each other, or random directions meet few and inputs are many.
+    """
+    n, rng, found = rows.n, np.random.default_rng(0), list[_Vertex]()
 
-    def add(self, v: FloatArray) -> bool:
-        """Add the vertex that is furthest in a direction; say whether it is new."""
-        vertex = self.rows.furthest(v)
+    def add(v: FloatArray) -> bool:
+        """Add the vertex that is furthest in a direction; return whether it is new."""
+        vertex = rows.furthest(v)
         size = SAME * np.abs(vertex.vector).max()
-        new = all(np.abs(vertex.vector - other.vector).max() > size for other in self.found)
+        new = all(np.abs(vertex.vector - other.vector).max() > size for other in found)
         if new:
-            self.found.append(vertex)
+            found.append(vertex)
         return new
 
-    def plane(self) -> tuple[int, FloatArray]:
-        """Return how many dimensions they span, and directions away from all of them."""
-        table = np.array([vertex.vector / np.linalg.norm(vertex.vector) for vertex in self.found])
+    for v in rng.standard_normal((2 * n + MORE_DIRECTIONS, n)):
+        if add(v) and len(found) > n:
+            return found
+    if n > MOST_EXACT:
+        raise UndecidedError(f"notions of several kinds are for up to {MOST_EXACT} inputs")
+    while len(found) <= n:
+        table = np.array([vertex.vector / np.linalg.norm(vertex.vector) for vertex in found])
         _, sizes, basis = called("LAPACK", np.linalg.svd, table)
-        rank, n = int((sizes > SAME).sum()), table.shape[1]
-        return rank, checked("LAPACK", basis, (n, n))[rank:]
-
-    @property
-    def dependent(self) -> bool:
-        """Whether some are combinations of others, plainly: those of a simplex are not."""
-        table = np.array([vertex.vector for vertex in self.found])
-        found = called("LAPACK", np.linalg.svd, table, compute_uv=False)
-        sizes = checked("LAPACK", found, (min(table.shape),))
-        return bool(np.abs(table).max() < STEEP and sizes[-1] < PLAIN * sizes[0]) or (
-            len(table) > table.shape[1]
-        )
-
-
-def _vertices(rows: _Rows) -> list[_Vertex]:
-    """Return n vertices that span, or n + 1."""
-    n, met = rows.n, _Vertices(rows)
-    for v in met.rng.standard_normal((2 * n + MORE_DIRECTIONS, n)):
-        if met.add(v) and len(met.found) > n:
-            return met.found
-    while len(met.found) <= n:
-        rank, away = met.plane()
+        rank = int((sizes > SAME).sum())
         if rank == n:
             break
-        v = met.rng.standard_normal(n - rank) @ away + NUDGE * met.rng.standard_normal(n)
-        if not met.add(v) and not met.add(-v):
+        away = checked("LAPACK", basis, (n, n))[rank:]  # from the plane of all that are known
+        v = rng.standard_normal(n - rank) @ away + NUDGE * rng.standard_normal(n)
+        if not add(v) and not add(-v):
             raise UndecidedError("the facets are too near to each other to count")
-    return met.found
+    return found
 
 
 def _exact_channel(rows: _Rows, vertices: Sequence[_Vertex]) -> FloatArray | None:

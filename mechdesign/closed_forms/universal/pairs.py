@@ -13,13 +13,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from math import lcm
 from typing import TypeAlias
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, IntArray, ObjectArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.universal.facets import Facet, LowerBound, UndecidedError, way_back
 from mechdesign.exact import log_lower, log_upper
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
@@ -29,9 +27,6 @@ __all__ = ["Edge", "Length", "Lengths", "PairSource", "compare", "find_forest"]
 Length: TypeAlias = tuple[Fraction, Fraction]
 """(exponent, factor): the length ``exponent + ln(factor)``."""
 
-MOST_BITS = 10_000
-NONE = 1 << 2 * MOST_BITS
-"""Stands for an infinite length among integers."""
 
 DOUBT = 1e-12
 """Lengths nearer than this, relative to the largest parts of any, are compared exactly."""
@@ -86,22 +81,15 @@ class Lengths:
 
     def into(self, c: int) -> FloatArray:
         """Return the lengths of the shortest rows into a class, from each; inf for none."""
-        return self._shortest(c, self._floats, np.full(len(self.classes), np.inf))
-
-    def _shortest(self, c: int, lengths: Sequence[AnyArray], none: AnyArray) -> AnyArray:
-        """Return the least length of a row into a class from each, given those of the bounds.
-
-        ``none`` has the infinite length for each input.
-        """
-        best = none.copy()
-        for source, of_bound in zip(self.sources, lengths, strict=True):
+        best = np.full(len(self.classes), np.inf)
+        for source, of_bound in zip(self.sources, self._floats, strict=True):
             index = source.family.index[:, self.members[c]]
             np.minimum(best, of_bound[index].min(axis=1), out=best)
         if self.n == len(best):
             return best
-        found = none[: self.n].copy()
+        found = np.full(self.n, np.inf)
         np.minimum.at(found, self.classes, best)
-        found[c] = none[c]
+        found[c] = np.inf
         return found
 
     def edge(self, source: int, c: int) -> Edge:
@@ -123,33 +111,6 @@ class Lengths:
         (exponent, factor), rows, x, z = best
         total = exponent if factor == 1 else exponent + log_lower(factor)
         return Edge(source, float(total), rows.facet(x, z), best[0])
-
-    @cached_property
-    def _units(self) -> tuple[int, list[ObjectArray]] | None:
-        """Return what all exponents are whole multiples of, inverted, and which; None if none."""
-        if any(bound.factor != 1 for s in self.sources for bound in s.family.bounds):
-            return None
-        exponents = [s.family.exponents for s in self.sources]
-        unit = lcm(*{e.denominator for family in exponents for e in family})
-        if unit.bit_length() > MOST_BITS:
-            return None
-        whole = [[e.numerator * (unit // e.denominator) for e in family] for family in exponents]
-        return unit, [np.array([*family, NONE], dtype=object) for family in whole]
-
-    def whole(self, exponent: Fraction) -> int:
-        """Return the exponent of a row in the unit of :meth:`whole_into`."""
-        unit = 1 if self._units is None else self._units[0]
-        return exponent.numerator * (unit // exponent.denominator)
-
-    def whole_into(self, c: int) -> ObjectArray | None:
-        """Return :meth:`into` as exact integers, :data:`NONE` for none; None if it cannot be.
-
-        They are in a unit that all lengths are multiples of, where all factors are 1.
-        """
-        if self._units is None:
-            return None
-        none = np.full(len(self.classes), NONE, dtype=object)
-        return self._shortest(c, self._units[1], none)
 
 
 def compare(a: Length, b: Length) -> int:
@@ -215,21 +176,16 @@ def find_forest(lengths: Lengths) -> list[Edge | None] | str:
 def _not_implied(lengths: Lengths, edges: Sequence[Edge | None], c: int) -> int | None:
     """Return a class from which the row into c is shorter than the way along edges."""
     way, _ = way_back(edges, c)
-    steps = [edge.exact for z in way[:-1] if (edge := edges[z]) is not None]
-    into = lengths.whole_into(c)
-    if into is not None:
-        reach = np.full(lengths.n, NONE, dtype=object)
-        if steps:
-            parents = [lengths.whole(exponent) for exponent, _ in steps]
-            reach[way[1:]] = np.cumsum(np.array(parents, dtype=object))
-        shorter = np.flatnonzero(into < reach)
-        return int(shorter[0]) if len(shorter) else None
-    total = {}
-    exponent, factor = Fraction(0), Fraction(1)
-    for z, step in zip(way[1:], steps, strict=True):
-        exponent, factor = exponent + step[0], factor * step[1]
-        total[z] = (exponent, factor)
-    for z in np.flatnonzero(np.isfinite(lengths.into(c))).tolist():
+    reach, total = np.full(lengths.n, np.inf), dict[int, Length]()
+    near, exponent, factor = 0.0, Fraction(0), Fraction(1)
+    followed = (edge for x in way[:-1] if (edge := edges[x]) is not None)
+    for z, edge in zip(way[1:], followed, strict=True):
+        exponent, factor = exponent + edge.exact[0], factor * edge.exact[1]
+        near += edge.length
+        reach[z], total[z] = near, (exponent, factor)
+    into = lengths.into(c)
+    unsure = np.isfinite(into) & (into <= reach + lengths.doubt * len(way))
+    for z in np.flatnonzero(unsure).tolist():
         if z not in total or compare(lengths.edge(z, c).exact, total[z]) < 0:
             return z
     return None

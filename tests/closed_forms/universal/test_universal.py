@@ -28,6 +28,7 @@ from mechdesign import (
     AsymmetricLift,
     BlockLDP,
     BoundedPriorLIP,
+    BoundedPriorPML,
     CertificateError,
     Channel,
     ContextAwareLDP,
@@ -985,6 +986,21 @@ def test_a_second_notion_that_asks_nothing_changes_nothing(epsilon: str, prior: 
     assert both.channel == alone.channel
 
 
+@pytest.mark.parametrize(("first", "second"), [(HighLowLDP(1, [3]), PML(4)), (PML("0.01"), LDP(2))])
+@pytest.mark.parametrize("k", [17, 40])
+def test_nor_does_one_that_the_first_implies_for_many_inputs(
+    k: int, first: Notion, second: Notion
+) -> None:
+    prior = Prior.uniform(k)
+    alone = universal_channel(range(k), first, prior=prior)
+    assert alone.simplicial
+    for both in ([first, second], [second, first]):
+        found = universal_channel(range(k), both, prior=prior)
+        assert found.channel == alone.channel
+    tight = universal_channel(range(k), [first, LIP("0.05")], prior=prior)
+    assert tight.channel is None
+
+
 @pytest.mark.parametrize("notion", [LIP(1), PML(1), AsymmetricLift(1, "inf"), AsymmetricLift(1, 2)])
 def test_inputs_of_probability_zero(notion: Notion) -> None:
     """With one input of all probability, the law is its entry."""
@@ -1008,7 +1024,8 @@ def hold_in_floats(problem: Problem) -> None:
 def test_too_many_inputs_of_several_notions_are_left_undecided() -> None:
     k = 40
     prior = Prior.uniform(k)
-    found = universal_channel(range(k), [LDP(5), PML("0.001")], prior=prior)
+    near = BoundedPriorPML(2, center=prior, radius="0.001")
+    found = universal_channel(range(k), [near, PML("0.001")], prior=prior)
     assert found.simplicial is None
     assert found.channel is None
     assert "not known" in repr(found)
