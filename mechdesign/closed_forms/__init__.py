@@ -8,7 +8,7 @@ permutation (:mod:`~mechdesign.closed_forms.size_classes`).
 
 from __future__ import annotations
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Optimum, Verdict
+from mechdesign.closed_forms.base import ClosedForm, Formula, Optimum, Refusal
 from mechdesign.closed_forms.bins.response import ResponseOnBins
 from mechdesign.closed_forms.high_low.two_sizes import HighLowSubsetSelection
 from mechdesign.closed_forms.hypotheses.binary_mechanism import BinaryMechanism
@@ -45,13 +45,13 @@ __all__ = [
     "LikeliestInputs",
     "Optimum",
     "RandomizedResponse",
+    "Refusal",
     "ResponseOnBins",
     "SubsetSelection",
     "Unconstrained",
     "UniformLift",
     "UniformSubsets",
     "Universal",
-    "Verdict",
 ]
 
 CLOSED_FORMS: tuple[ClosedForm, ...] = (

@@ -23,7 +23,7 @@ __all__ = [
     "Decided",
     "Formula",
     "Optimum",
-    "Verdict",
+    "Refusal",
     "best_outputs",
     "best_when_informed",
     "decide",
@@ -33,22 +33,20 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Whether a closed form is optimal for a problem, and why.
+class Refusal:
+    """Why a closed form is not optimal for a problem: its condition fails, by an exact check.
 
     Attributes
     ----------
-    holds
-        Whether its condition holds, checked exactly.
     reason
-        Why, or why not.
+        Why it fails.
     relevant
         Whether a reader would expect to hear of it.
     """
 
-    holds: bool
     reason: str
     relevant: bool = True
+    holds: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -87,14 +85,10 @@ class Optimum:
     formula: Callable[[], Formula]
     certificate: Callable[[], Certificate | None] = lambda: None
     prices: Callable[[], FloatArray] | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """That it holds."""
-        return Verdict(True, self.reason)
+    holds: ClassVar[bool] = True
 
 
-Decided: TypeAlias = Optimum | Verdict
+Decided: TypeAlias = Optimum | Refusal
 """The optimum; or that the condition does not hold, and why."""
 
 
@@ -113,11 +107,6 @@ class ClosedForm(ABC):
     def decide(self, problem: Problem) -> Decided:
         """Decide whether the formula is optimal for the problem, and return the optimum if so."""
 
-    def check(self, problem: Problem) -> Verdict:
-        """Return whether the formula is optimal for the problem."""
-        found = self.decide(problem)
-        return found if isinstance(found, Verdict) else found.verdict
-
     def optimum(self, problem: Problem) -> Optimum:
         """Return the optimum.
 
@@ -127,7 +116,7 @@ class ClosedForm(ABC):
             If the condition does not hold.
         """
         found = self.decide(problem)
-        if isinstance(found, Verdict):
+        if isinstance(found, Refusal):
             expected = f"a problem for which {self.name} is optimal"
             raise UnsupportedError("route", expected, found.reason)
         return found

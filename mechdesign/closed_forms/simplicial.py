@@ -13,7 +13,7 @@ from mechdesign.closed_forms.base import (
     ClosedForm,
     Decided,
     Optimum,
-    Verdict,
+    Refusal,
     best_outputs,
     best_when_informed,
     decide,
@@ -40,8 +40,8 @@ __all__ = [
 
 MOST_INPUTS = 300
 
-NOT_INFORMATIVE = Verdict(False, "it is best for information and expected losses", relevant=False)
-WORST_CASE = Verdict(False, "a worst case over x is not a mean", relevant=False)
+NOT_INFORMATIVE = Refusal("it is best for information and expected losses", relevant=False)
+WORST_CASE = Refusal("a worst case over x is not a mean", relevant=False)
 
 _decided = lru_cache(maxsize=4)(decide_cone)
 """One problem asks three times."""
@@ -76,10 +76,10 @@ class Universal(ClosedForm):
             return NOT_INFORMATIVE
         if len(problem.domain) > self.most_inputs:
             most = f"it is looked for on at most {self.most_inputs} inputs"
-            return Verdict(False, most, relevant=False)
+            return Refusal(most, relevant=False)
         found = _decided(problem.cone)
         if found.matrix is None:
-            return Verdict(False, found.reason, relevant=False)
+            return Refusal(found.reason, relevant=False)
         return Optimum(
             "every private channel is the universal one followed by post-processing, so that it is "
             f"optimal for every data-processing utility: {found.reason}",
@@ -108,7 +108,7 @@ class KaryMangat(Universal):
         notion = problem.sole_notion(HighLowLDP)
         if notion is None or len(problem.domain) < 2 or len(notion.sensitive) > 1:
             expected = "it is for high-low LDP alone, with one sensitive input"
-            return Verdict(False, expected, relevant=False)
+            return Refusal(expected, relevant=False)
         return super().decide(problem)
 
 
@@ -133,14 +133,14 @@ class LIPRandomizedResponse(ClosedForm):
         """Ask for LIP, the region, and a utility that it is optimal for."""
         notion, prior = problem.sole_notion(LIP), problem.prior
         if notion is None:
-            return Verdict(False, "it is for LIP alone", relevant=False)
+            return Refusal("it is for LIP alone", relevant=False)
         if not best_when_informed(problem) and not isinstance(problem.utility, EstimationRisk):
             return NOT_INFORMATIVE
         values, e = problem.utility.scalar_values(problem.domain), float(notion.epsilon)
         if not in_region(prior, notion.epsilon):
             claim = "" if values is None else f", and the {_claimed(prior, values, e):.6g} that it "
             claim += "claims is out of reach" if claim else ""
-            return Verdict(False, outside_region(prior, notion.epsilon) + claim)
+            return Refusal(outside_region(prior, notion.epsilon) + claim)
         matrix = -math.expm1(-e) * np.eye(len(prior)) + math.exp(-e) * prior.array
         return Optimum(
             f"P_min = {float(prior.minimum):.6g} is at least 1/(e^epsilon + 1) = "
@@ -176,7 +176,7 @@ class BinaryUniversal(ClosedForm):
     def decide(self, problem: Problem) -> Decided:
         """Ask for two inputs, and for a utility that only needs information or an expectation."""
         if len(problem.domain) != 2:
-            return Verdict(False, "it needs two inputs", relevant=False)
+            return Refusal("it needs two inputs", relevant=False)
         if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
             return WORST_CASE
         a, b = binary_limits(problem)
@@ -228,7 +228,7 @@ class IndependentRelease(ClosedForm):
     def decide(self, problem: Problem) -> Decided:
         """Join the inputs that bounds of exactly 1 tie."""
         if len(set(problem.cone.equal_classes(exact=True).tolist())) > 1:
-            return Verdict(False, "not all inputs are tied by a budget of 0", relevant=False)
+            return Refusal("not all inputs are tied by a budget of 0", relevant=False)
         if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
             return WORST_CASE
         return Optimum(
@@ -254,9 +254,9 @@ class Unconstrained(ClosedForm):
     def decide(self, problem: Problem) -> Decided:
         """Ask every family whether some column breaks a row of it."""
         if any(family.binds() for family in problem.cone.families):
-            return Verdict(False, "a row of the privacy notion binds", relevant=False)
+            return Refusal("a row of the privacy notion binds", relevant=False)
         if not problem.is_conic:
-            return Verdict(False, "the identity breaks the privacy notion", relevant=False)
+            return Refusal("the identity breaks the privacy notion", relevant=False)
         identity, utility = np.eye(len(problem.domain)), problem.utility
         formula = partial(decide, problem, identity)
         if isinstance(utility, LinearUtility):

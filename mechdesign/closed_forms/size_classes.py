@@ -21,7 +21,7 @@ from mechdesign.closed_forms.base import (
     Decided,
     Formula,
     Optimum,
-    Verdict,
+    Refusal,
     lift_rows_at,
     name_outputs,
 )
@@ -56,13 +56,13 @@ MOST_INPUTS = 96
 LEAST_LOW = 2.0**-62
 """The least entry of a channel: larger odds than 2**62 make no difference."""
 
-NOT_A_RISK = Verdict(False, "it is for the risk of estimating a distribution", relevant=False)
-NOT_LDP = Verdict(False, "it is for LDP alone", relevant=False)
-NOT_SYMMETRIC = Verdict(False, "it is for utilities symmetric in the inputs", relevant=False)
-NOT_UNIFORM = Verdict(False, "optimal only at the uniform prior")
+NOT_A_RISK = Refusal("it is for the risk of estimating a distribution", relevant=False)
+NOT_LDP = Refusal("it is for LDP alone", relevant=False)
+NOT_SYMMETRIC = Refusal("it is for utilities symmetric in the inputs", relevant=False)
+NOT_UNIFORM = Refusal("optimal only at the uniform prior")
 LARGEST_LOW = 1 - 1e-14
-TOO_SMALL = Verdict(False, "the budget is too small: its entries would be equal in floating point")
-TOO_LARGE = Verdict(False, f"its subsets are listed only for up to {MOST_INPUTS} inputs")
+TOO_SMALL = Refusal("the budget is too small: its entries would be equal in floating point")
+TOO_LARGE = Refusal(f"its subsets are listed only for up to {MOST_INPUTS} inputs")
 
 
 def write_out(problem: Problem, matrix: FloatArray) -> Formula:
@@ -104,7 +104,7 @@ class RandomizedResponse(ClosedForm):
             return NOT_LDP
         own = problem.outputs == problem.domain.labels and _is_symmetric(problem)
         if problem.expected_loss is None or not own:
-            return Verdict(False, "optimal only for the Hamming loss on the domain")
+            return Refusal("optimal only for the Hamming loss on the domain")
         if not problem.prior.is_uniform:
             return NOT_UNIFORM
         ray = np.full(len(problem.domain), math.exp(-notion.epsilon))
@@ -179,7 +179,7 @@ class UniformLift(ClosedForm):
         binding = [family for family in problem.cone.families if family.binds()]
         family = lift_rows_at(problem, binding[0]) if len(binding) == 1 else None
         if family is None or not problem.prior.is_uniform:
-            return Verdict(False, "it is for bounds on the lift at a uniform prior", relevant=False)
+            return Refusal("it is for bounds on the lift at a uniform prior", relevant=False)
         if not _is_symmetric(problem):
             return NOT_SYMMETRIC
         return Optimum(
@@ -280,7 +280,7 @@ class SubsetSelection(ClosedForm):
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
         if not utility.worst_case and not problem.prior.is_uniform:
-            return Verdict(False, "optimal only at the uniform prior, and in the worst case")
+            return Refusal("optimal only at the uniform prior, and in the worst case")
         k = len(problem.domain)
         if k > MOST_INPUTS:
             return TOO_LARGE
@@ -309,11 +309,11 @@ class BlockSubsetSelection(ClosedForm):
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
         if utility.worst_case:
-            return Verdict(False, "optimal only at one prior, not in the worst case")
+            return Refusal("optimal only at one prior, not in the worst case")
         member = notion.membership(problem.domain)
         pairs = set(zip(member.tolist(), problem.prior.probabilities, strict=True))
         if len(pairs) > member.max() + 1:
-            return Verdict(False, "optimal only where the prior is uniform inside each block")
+            return Refusal("optimal only where the prior is uniform inside each block")
         sizes = np.bincount(member).tolist()
         if max(sizes) > MOST_INPUTS:
             return TOO_LARGE

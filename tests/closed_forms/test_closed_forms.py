@@ -73,7 +73,7 @@ def value_of(form: ClosedForm, problem: Problem) -> float:
 
 
 def assert_optimal(form: ClosedForm, problem: Problem) -> None:
-    assert form.check(problem).holds
+    assert form.decide(problem).holds
     best = optimum(problem)
     assert value_of(form, problem) == pytest.approx(best, abs=1e-8)
     solution = design(problem)
@@ -164,9 +164,9 @@ def test_the_limits_of_the_other_notions() -> None:
 
 def test_what_the_binary_channel_is_not_for() -> None:
     form = BinaryUniversal()
-    assert not form.check(Problem([0, 1, 2], LDP(1), HammingLoss())).holds
-    assert not form.check(Problem([0], LDP(1), HammingLoss())).holds
-    assert not form.check(Problem([0, 1], LDP(1), HammingLoss(worst_case=True))).holds
+    assert not form.decide(Problem([0, 1, 2], LDP(1), HammingLoss())).holds
+    assert not form.decide(Problem([0], LDP(1), HammingLoss())).holds
+    assert not form.decide(Problem([0, 1], LDP(1), HammingLoss(worst_case=True))).holds
     few = Problem([0, 1], LDP(1), PosteriorMeanSquaredError(values=[0, 1]), outputs=["only"])
     with pytest.raises(UnsupportedError, match="at least 2 labels"):
         design(few)
@@ -210,7 +210,7 @@ def test_lip_randomized_response_is_optimal_on_its_region_only(
         utility = PosteriorMeanSquaredError(values=values)
     problem = Problem(labels, LIP(epsilon), utility, prior=prior)
     form = LIPRandomizedResponse()
-    verdict = form.check(problem)
+    verdict = form.decide(problem)
     assert verdict.holds == in_region(prior, epsilon)
     e, P = math.exp(-epsilon), prior.array
     formula = (1 - e) * np.eye(k) + e * np.tile(P, (k, 1))
@@ -233,11 +233,11 @@ def test_lip_randomized_response_is_optimal_on_its_region_only(
 def test_the_border_of_the_region_is_decided_exactly(k: int, beyond: Fraction) -> None:
     """P_min = 1/k: the border is eps = ln(k - 1), that is e**eps = k - 1."""
     if k == 2:
-        assert LIPRandomizedResponse().check(survey(k, Fraction(0))).holds
+        assert LIPRandomizedResponse().decide(survey(k, Fraction(0))).holds
         return
     epsilon = Fraction(repr(math.log(k - 1))) + beyond
     holds = exp_lower(epsilon) >= k - 1
-    assert LIPRandomizedResponse().check(survey(k, epsilon)).holds == holds
+    assert LIPRandomizedResponse().decide(survey(k, epsilon)).holds == holds
     if beyond:
         assert holds == (beyond > 0)
 
@@ -266,7 +266,9 @@ def test_what_lip_randomized_response_is_not_for() -> None:
     prior = [0.3, 0.3, 0.4]
 
     def holds(*args: Any, **options: Any) -> bool:
-        return LIPRandomizedResponse().check(Problem(range(3), *args, prior=prior, **options)).holds
+        return (
+            LIPRandomizedResponse().decide(Problem(range(3), *args, prior=prior, **options)).holds
+        )
 
     assert holds(LIP(2), HammingLoss())
     assert not holds(LDP(2), HammingLoss())
@@ -303,7 +305,7 @@ def test_published_claims_that_do_not_hold() -> None:
 def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
     problem = Problem([f"v{x}" for x in range(k)], LDP(epsilon), HammingLoss())
     form = RandomizedResponse()
-    assert form.check(problem).holds
+    assert form.decide(problem).holds
     e = math.exp(epsilon)
     off = 1 / (e + k - 1)
     formula = np.where(np.eye(k, dtype=bool), e * off, off)
@@ -313,7 +315,7 @@ def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
 
 def test_what_k_ary_randomized_response_is_not_for() -> None:
     def holds(*args: Any, **options: Any) -> bool:
-        return RandomizedResponse().check(Problem(range(3), *args, **options)).holds
+        return RandomizedResponse().decide(Problem(range(3), *args, **options)).holds
 
     assert holds(LDP(1), HammingLoss())
     assert holds(LDP(1), HammingLoss(), prior=["1/3", "1/3", "1/3"])
@@ -356,7 +358,7 @@ def test_under_a_budget_of_nothing_one_output_is_best(make: Any, pair: Any) -> N
     k = len(prior)
     problem = Problem(range(k), make(k), utility, prior=prior)
     form = IndependentRelease()
-    assert form.check(problem).holds
+    assert form.decide(problem).holds
     found = form.formula(problem)
     assert found.matrix.tolist() == [[1.0]] * k
     solution = design(problem)
@@ -381,13 +383,13 @@ def test_differential_identifiability_at_a_uniform_prior_and_nothing() -> None:
     problem = Problem(
         range(3), DifferentialIdentifiability(0), HammingLoss(), prior=Prior.uniform(3)
     )
-    assert IndependentRelease().check(problem).holds
+    assert IndependentRelease().decide(problem).holds
     assert design(problem).value == Fraction(2, 3)
 
 
 def test_what_independent_release_is_not_for() -> None:
     def holds(*args: Any, **options: Any) -> bool:
-        return IndependentRelease().check(Problem(range(3), *args, **options)).holds
+        return IndependentRelease().decide(Problem(range(3), *args, **options)).holds
 
     assert not holds(LDP("1e-30"), HammingLoss())
     assert not holds(LDP(0), HammingLoss(worst_case=True))
@@ -444,10 +446,10 @@ def test_constrained_inputs() -> None:
         BoundedPriorLIP(5, priors=[[0.2, 0.3, 0.5]]),
     ):
         assert (
-            not Unconstrained().check(Problem(range(3), notion, HammingLoss(), prior=prior)).holds
+            not Unconstrained().decide(Problem(range(3), notion, HammingLoss(), prior=prior)).holds
         )
     thrice = [PML("1.7"), AsymmetricLift("inf", 3), BlockLDP(1, [[0], [1], [2]])]
-    assert Unconstrained().check(Problem(range(3), thrice, HammingLoss(), prior=prior)).holds
+    assert Unconstrained().decide(Problem(range(3), thrice, HammingLoss(), prior=prior)).holds
 
 
 # --- every closed form, on every problem ----------------------------------------------------------
@@ -462,7 +464,7 @@ def test_whatever_holds_is_optimal(case: Case, data: Any) -> None:
     utility = data.draw(utilities(k))
     problem = Problem(case.domain, case.notion, utility, prior=case.prior)
     for form in CLOSED_FORMS:
-        verdict = form.check(problem)
+        verdict = form.decide(problem)
         assert verdict.reason
         if verdict.holds:
             assert value_of(form, problem) == pytest.approx(optimum(problem), abs=1e-8)

@@ -81,11 +81,11 @@ def test_what_it_is_not_for() -> None:
             certificate = symmetric(problem.compiled)
             bound = certificate.bound(problem.compiled.statement)
         except CertificateError:
-            return UniformSubsets().check(problem).holds, False
+            return UniformSubsets().decide(problem).holds, False
         best = problem.compiled.statement.sign * design(problem).value
         assert bound <= best
         proves = math.isclose(bound, best, rel_tol=1e-9)
-        return UniformSubsets().check(problem).holds, proves
+        return UniformSubsets().decide(problem).holds, proves
 
     assert both(LDP(1), info) == (True, True)
     assert both([LDP(1), LDP(2)], info) == (False, True)

@@ -15,7 +15,7 @@ from mechdesign.closed_forms.base import (
     Decided,
     Formula,
     Optimum,
-    Verdict,
+    Refusal,
     name_outputs,
 )
 from mechdesign.closed_forms.bins.facilities import Sites, are_in_line
@@ -71,20 +71,17 @@ class ResponseOnBins(ClosedForm):
         """Ask for LDP alone, and for an expected loss of which the outputs are in line."""
         notion, utility = problem.sole_notion(LDP), problem.utility.linear_form
         if notion is None or utility is None or utility.worst_case:
-            return Verdict(False, "it is for LDP alone and an expected loss", relevant=False)
+            return Refusal("it is for LDP alone and an expected loss", relevant=False)
         shrink = math.exp(-notion.epsilon)
         if not 0 < shrink < 1:
-            return Verdict(
-                False, "stated only for budgets above 0 whose odds are floats", relevant=False
-            )
+            return Refusal("stated only for budgets above 0 whose odds are floats", relevant=False)
         outputs = problem.guesses
         if len(outputs) > MOST_OUTPUTS:
-            return Verdict(False, f"stated only for up to {MOST_OUTPUTS} outputs")
+            return Refusal(f"stated only for up to {MOST_OUTPUTS} outputs")
         order = _order(outputs)
         loss = utility.loss(problem.domain, outputs).array[:, order]
         if not are_in_line(loss):
-            return Verdict(
-                False,
+            return Refusal(
                 "optimal only where the loss of every input falls, then rises along the outputs",
             )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
-from mechdesign.closed_forms.base import ClosedForm, Decided, Formula, Optimum, Verdict
+from mechdesign.closed_forms.base import ClosedForm, Decided, Formula, Optimum, Refusal
 from mechdesign.closed_forms.size_classes import (
     LARGEST_LOW,
     LEAST_LOW,
@@ -82,12 +82,10 @@ class HighLowSubsetSelection(ClosedForm):
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
         if utility.worst_case:
-            return Verdict(False, "optimal only at one prior, not in the worst case")
+            return Refusal("optimal only at one prior, not in the worst case")
         found = _HighLow(problem, notion, utility)
         if len({problem.prior[x] for x in found.sensitive}) > 1:
-            return Verdict(
-                False, "optimal only for a prior that is uniform on the sensitive inputs"
-            )
+            return Refusal("optimal only for a prior that is uniform on the sensitive inputs")
         if found.low > LARGEST_LOW:
             return TOO_SMALL
         if len(found.sensitive) > MOST_INPUTS:

@@ -12,7 +12,7 @@ from mechdesign.closed_forms.base import (
     Decided,
     Formula,
     Optimum,
-    Verdict,
+    Refusal,
     name_outputs,
 )
 from mechdesign.domain import Label
@@ -65,12 +65,10 @@ class LikeliestInputs(ClosedForm):
         """Ask for maximal leakage alone, and for right guesses with all inputs as outputs."""
         notion, k = problem.sole_notion(MaximalLeakage), len(problem.domain)
         if notion is None:
-            return Verdict(False, "it is for maximal leakage alone", relevant=False)
+            return Refusal("it is for maximal leakage alone", relevant=False)
         right = _right_outputs(problem)
         if right is None:
-            return Verdict(
-                False, "optimal only for losses of 0 at one input of each output, 1 elsewhere"
-            )
+            return Refusal("optimal only for losses of 0 at one input of each output, 1 elsewhere")
         budget = math.exp(min(float(notion.epsilon), math.log(k)))
         shares = np.full(k, budget / k)
         matrix = np.diag(shares)

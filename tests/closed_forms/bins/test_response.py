@@ -38,7 +38,7 @@ LOSSES = [MeanAbsoluteError(), MeanSquaredDistance(), EuclideanDistance(), Hammi
 
 def assert_proved(problem: Problem) -> None:
     """The formula has the least loss of a private channel, and its prices prove it exactly."""
-    assert FORM.check(problem).holds
+    assert FORM.decide(problem).holds
     best = optimum(problem)
     found, loss = FORM.formula(problem), problem.expected_loss
     assert loss is not None
@@ -105,7 +105,7 @@ def test_the_best_guess_is_right_as_often_as_the_hamming_loss_allows(
 ) -> None:
     guess = Problem(range(INPUTS), LDP(epsilon), BayesAccuracy(), prior=prior)
     loss = Problem(range(INPUTS), LDP(epsilon), HammingLoss(), prior=prior)
-    assert FORM.check(guess).holds
+    assert FORM.decide(guess).holds
     found = design(guess, route="closed-form")
     assert 1 - float(found.value) == pytest.approx(optimum(loss), abs=1e-8)
     assert float(found.bound) == pytest.approx(float(found.value), rel=1e-9)
@@ -124,7 +124,7 @@ def test_where_outputs_are_in_no_line_a_response_on_bins_may_be_worse() -> None:
     """Each of three outputs serves two of three inputs, as on a circle: no order has intervals."""
     loss = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
     problem = Problem(range(3), LDP(math.log(2)), Distortion(loss), outputs=range(3))
-    verdict = FORM.check(problem)
+    verdict = FORM.decide(problem)
     assert not verdict.holds
     assert "falls, then rises" in verdict.reason
     responses = []
@@ -137,7 +137,7 @@ def test_where_outputs_are_in_no_line_a_response_on_bins_may_be_worse() -> None:
 
 def test_the_condition() -> None:
     def holds(*args: Any, **options: Any) -> bool:
-        return FORM.check(Problem(*args, **options)).holds
+        return FORM.decide(Problem(*args, **options)).holds
 
     assert holds(range(3), LDP(1), MeanAbsoluteError())
     prior = [0.2, 0.3, 0.5]

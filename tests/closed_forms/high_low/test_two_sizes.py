@@ -61,7 +61,7 @@ def best_mixture(s: int, prior: Any, epsilon: float) -> tuple[float, list[int]]:
 
 
 def sizes_of(given_problem: Problem) -> list[int]:
-    words = HighLowSubsetSelection().check(given_problem).reason.split(" of the ")[0].split()
+    words = HighLowSubsetSelection().decide(given_problem).reason.split(" of the ")[0].split()
     return [int(word) for word in words if word.isdigit()]
 
 
@@ -107,10 +107,10 @@ def test_from_one_size_to_the_next_two_neighbors_are_mixed() -> None:
 def test_outside_its_region_it_gives_a_reason_and_is_worse() -> None:
     uneven = ["0.02", "0.6", "0.08", "0.3"]
     form = HighLowSubsetSelection()
-    verdict = form.check(problem(4, 3, 1, prior=uneven))
+    verdict = form.decide(problem(4, 3, 1, prior=uneven))
     assert (verdict.holds, "uniform on the sensitive" in verdict.reason) == (False, True)
-    assert not form.check(problem(4, 3, 1, worst_case=True)).holds
-    assert not form.check(problem(4, 3, "1e-15")).holds
+    assert not form.decide(problem(4, 3, 1, worst_case=True)).holds
+    assert not form.decide(problem(4, 3, "1e-15")).holds
     numeric = md.design(problem(4, 3, 1, prior=uneven))
     even = form.formula(problem(4, 3, 1)).matrix
     assert float(numeric.value) < risk(even, np.array([0.02, 0.6, 0.08, 0.3])) * (1 - 1e-4)

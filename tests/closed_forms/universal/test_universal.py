@@ -322,7 +322,7 @@ def test_the_closed_form_is_the_numeric_optimum_and_there_where_it_should(
     utility = data.draw(informed_utilities(3))
     problem = Problem(bare.domain, bare.privacy, utility, prior=bare.prior)
     form = Universal()
-    verdict = form.check(problem)
+    verdict = form.decide(problem)
     assert verdict.holds is independent(rays_of(problem))
     assume(verdict.holds)
     numeric = design(problem, route=numeric_route(utility))
@@ -372,7 +372,7 @@ def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
     """Without dual variables, from the file alone."""
     problem = Problem(range(3), SIMPLICIAL[name], utility, prior=PRIOR)
     form = Universal()
-    assert form.check(problem).holds
+    assert form.decide(problem).holds
     found = form.formula(problem)
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     value = utility.value(channel, problem.prior, problem.outputs)
@@ -419,7 +419,7 @@ def test_where_there_is_none(notion: Any, k: int) -> None:
     assert found.channel is None
     assert "there is none" in repr(found)
     problem = Problem(range(k), notion, MutualInformation(), prior=prior)
-    assert not Universal().check(problem).holds
+    assert not Universal().decide(problem).holds
 
 
 @examples(60)
@@ -527,7 +527,7 @@ def test_tiny_and_huge_budgets(exponent: str) -> None:
 
 def test_the_objectives_that_it_is_optimal_for() -> None:
     def holds(utility: Utility, notion: Any = CYCLE) -> bool:
-        return Universal().check(Problem(range(3), notion, utility, prior=PRIOR)).holds
+        return Universal().decide(Problem(range(3), notion, utility, prior=PRIOR)).holds
 
     assert holds(HammingLoss())
     assert holds(md.L2Risk())
@@ -751,7 +751,7 @@ def test_one_sensitive_input_is_best_served_by_mangats_design(
     utility = data.draw(informed_utilities(k))
     problem = Problem(range(k), HighLowLDP(epsilon, [s]), utility, prior=prior)
     form = KaryMangat()
-    assert form.check(problem).holds
+    assert form.decide(problem).holds
     solution = design(problem)
     assert solution.status == "optimal"
     assert solution.route.startswith("closed-form")
@@ -785,7 +785,7 @@ def test_mangats_design_is_the_universal_channel() -> None:
 
 def test_what_mangats_design_is_not_for() -> None:
     def holds(notion: Any, utility: Utility, k: int = 3) -> bool:
-        return KaryMangat().check(Problem(range(k), notion, utility)).holds
+        return KaryMangat().decide(Problem(range(k), notion, utility)).holds
 
     assert holds(HighLowLDP(1, [0]), HammingLoss())
     assert not holds(HighLowLDP(1, [0]), HammingLoss(worst_case=True))
@@ -819,7 +819,7 @@ def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: An
     notion = AsymmetricLift(lower, upper)
     assume("inf" in (lower, upper) or lower * upper > 0 or k < 5)
     problem = Problem(range(k), notion, MutualInformation(), prior=Prior.uniform(k))
-    assume(UniformLift().check(problem).holds)
+    assume(UniformLift().decide(problem).holds)
     ours = np.sort(best_lift(problem.cone.families[0]))  # type: ignore[arg-type]
     assert ours.sum() == pytest.approx(k)
     for ray in rays_of(problem):
@@ -833,7 +833,7 @@ def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: An
 def test_cyclic_shifts_are_optimal(make: Any, k: int, epsilon: str, utility: Utility) -> None:
     problem = Problem(range(k), make(epsilon), utility, prior=Prior.uniform(k))
     form = UniformLift()
-    assert form.check(problem).holds
+    assert form.decide(problem).holds
     found = form.formula(problem)
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     assert np.all(problem.cone.matrix() @ found.matrix <= 1e-15)
@@ -872,7 +872,9 @@ def test_what_uniform_lifts_are_not_for() -> None:
     uniform, skewed = ["1/3", "1/3", "1/3"], PRIOR
 
     def holds(notion: Any, utility: Utility, prior: Any = uniform, **options: Any) -> bool:
-        return UniformLift().check(Problem(range(3), notion, utility, prior=prior, **options)).holds
+        return (
+            UniformLift().decide(Problem(range(3), notion, utility, prior=prior, **options)).holds
+        )
 
     def proves(notion: Any, utility: Utility, prior: Any = uniform) -> bool:
         """Whether what it proves, which is a bound always, is the optimum."""
@@ -956,7 +958,7 @@ def test_a_budget_of_nothing_makes_one_row_of_all(make: Any, k: int) -> None:
         solution = design(problem)
         assert float(solution.bound) == pytest.approx(float(solution.value), abs=1e-28)
         for form in CLOSED_FORMS:
-            if form.check(problem).holds:
+            if form.decide(problem).holds:
                 form.formula(problem)
 
 
@@ -1052,7 +1054,7 @@ def test_budgets_beyond_any_float() -> None:
     far = ContextAwareLDP([["0", "5000", "5001"], ["inf", "0", "1"], ["inf", "inf", "0"]])
     problem = Problem(range(3), far, MeanAbsoluteError(), prior=PRIOR)
     form = Universal()
-    assert form.check(problem).holds
+    assert form.decide(problem).holds
     certificate = form.certificate(problem)
     assert certificate is not None
     assert isinstance(certificate.oracle, Rays)
