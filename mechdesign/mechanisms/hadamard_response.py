@@ -159,7 +159,8 @@ class HadamardResponse(CodedMechanism):
             pairs.append((0, len(few)))
         return [*few, *range(1, min(B, 3))], pairs
 
-    def _holds(self, x: int, y: int) -> bool:
+    def _holds(self, x: int, report: AnyArray) -> bool:
+        y = int(report[0])
         row, own = x // self.copies + 1, y >> self._digits == x % self.copies
         return own and (y & row).bit_count() % 2 == 0
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
 from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
-from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
+from mechdesign.mechanisms.two_valued import TwoValuedMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
 from mechdesign.sampling import Source, below, chances
@@ -94,34 +94,25 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMe
         np.minimum(step, wrapped, out=wrapped)
         return wrapped.view(np.int64)
 
-    def uniform_counts(self) -> FloatArray:
-        """Return 1/k for each input."""
-        return np.full(self._k, 1 / self._k)
-
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return uniform inputs."""
         return below(source, count, self._k)
 
-    def mass(self, x: int, report: AnyArray) -> Fraction:
-        """Return the probability of a report."""
-        return self.most if int(report[0]) == x else self.least
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """The exact p and q: of the truth, and of each other input."""
+        return self.most, self.least
 
-    def _scores(self) -> tuple[float, float]:
-        p, q = self._own / WHOLE, self._other / WHOLE
-        return (1 - q) / (p - q), -q / (p - q)
+    def _holds(self, x: int, report: AnyArray) -> bool:
+        return int(report[0]) == x
+
+    def _shares(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        return min(prior), max(prior)
 
     @property
     def best_guess(self) -> float:
         """The probability of the truth."""
         return self._own / WHOLE
-
-    def decoding_work(self, n: int) -> float:
-        """Return n for the counts, and one for each input."""
-        return float(n + self._k)
-
-    def largest_ratio(self) -> Fraction:
-        """Return own / other."""
-        return Fraction(self._own, self._other)
 
     def merged_reports(self) -> MergedReports:
         """Return up to three inputs and the reports that are none of them."""
@@ -129,9 +120,3 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMe
         shares = {tuple(int(x == y) for x in range(few)): Fraction(1) for y in range(few)}
         shares[(0,) * few] = Fraction(self._k - few)
         return merged_sets(self.most, self.least, shares)
-
-    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
-        """Return both probabilities; P(y) is other + (own - other) P_y."""
-        prior = self.fitting_prior(prior)
-        ends = [self.least + (self.most - self.least) * end(prior) for end in (min, max)]
-        return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]

@@ -20,6 +20,7 @@ from mechdesign.mechanisms.base import (
     inputs_of,
 )
 from mechdesign.mechanisms.optimum import least_ldp_risk
+from mechdesign.mechanisms.subsets.bit_rows import BitRows
 from mechdesign.notions import LDP
 
 __all__ = ["LDPMechanism", "TwoScoreMechanism"]
@@ -31,9 +32,15 @@ class TwoScoreMechanism(NumberedMechanism):
     The hits of each input are counted.
     """
 
-    @abstractmethod
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """The exact p and q of a report to hit its input, and any other one."""
+        raise NotImplementedError
+
     def _scores(self) -> tuple[float | FloatArray, float | FloatArray]:
         """Return the scores of a hit and of a miss: one for all inputs, or one for each."""
+        p, q = self.chances
+        return float((1 - q) / (p - q)), float(-q / (p - q))
 
     def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the estimates of many tallies, one in each row of the counts."""
@@ -84,9 +91,11 @@ class LDPMechanism(Mechanism):
         That is Sum_y max_x Q(y|x) / k, exact but for floating point; 1/k without a report.
         """
 
-    @abstractmethod
     def decoding_work(self, n: int) -> float:
         """Return about how many additions the estimates from n reports take."""
+        if isinstance(self.alphabet, BitRows):
+            return self.alphabet.counting_work(n)
+        return float(n + self.alphabet.n_counts)
 
     def ratio(self, x: int, other: int) -> Fraction:
         """Return the largest ratio of two rows."""

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.prior import Prior
@@ -38,29 +40,55 @@ class ScoreSumMoments(NamedTuple):
 
 
 class TwoValuedMechanism(Mechanism):
-    """A mechanism each of whose probabilities is ``most`` or a smaller one."""
+    """Report y with probability ``most`` if it is in the set of the input, else ``least``."""
 
     @property
     @abstractmethod
     def most(self) -> Fraction:
-        """The largest probability of a report."""
+        """The probability of a report in the set of the input."""
+
+    @property
+    @abstractmethod
+    def least(self) -> Fraction:
+        """The probability of any other report."""
+
+    @abstractmethod
+    def _holds(self, x: int, report: AnyArray) -> bool:
+        """Return whether a report, given as an array of one, is in the set of input number x."""
+
+    def _shares(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes over the reports of how likely the set of the input holds them."""
+        raise NotImplementedError
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        return self.most if self._holds(x, report) else self.least
+
+    def largest_ratio(self) -> Fraction:
+        """Return ``most`` / ``least``."""
+        return self.most / self.least
 
     @property
     def uniform_score(self) -> Fraction:
         """The mean of each score under a uniform report, alike: 1/k where all scores sum to 1."""
         return Fraction(1, len(self.inputs))
 
-    @abstractmethod
     def uniform_counts(self) -> FloatArray:
         """Return the expected counts of a uniform report."""
+        return np.full(self.alphabet.n_counts, 1 / self.n_outputs)
 
     @abstractmethod
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return reports that are uniform, independent of any input."""
 
-    @abstractmethod
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
-        """Return the probabilities that occur, each with the extremes of P(y)."""
+        """Return the probabilities that occur, each with the extremes of P(y).
+
+        P(y) is least + (most - least) Pr(y is in the set of X).
+        """
+        shares = self._shares(self.fitting_prior(prior))
+        ends = [self.least + (self.most - self.least) * share for share in shares]
+        return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y), each attained at a report of one level."""

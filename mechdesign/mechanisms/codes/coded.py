@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import AnyArray, FloatArray
+from mechdesign._typing import FloatArray
 from mechdesign.mechanisms.base import Frequencies, NumberedMechanism, whole_weights
 from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.mechanisms.two_score import LDPMechanism
@@ -31,15 +31,6 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism, NumberedMechanism):
     A subclass has fast transforms: sums over all S_x at once, and of the scores of all inputs.
     """
 
-    @property
-    @abstractmethod
-    def least(self) -> Fraction:
-        """The least probability of a report."""
-
-    @abstractmethod
-    def _holds(self, x: int, y: int) -> bool:
-        """Return whether the number y is in S_x."""
-
     @abstractmethod
     def _held_weights(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return Sum_x w_x 1{y in S_x} for each report y, exactly for weights that are integers."""
@@ -52,10 +43,6 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism, NumberedMechanism):
     def _square_sums(self, values: FloatArray) -> FloatArray:
         """Return Sum_y v_y s_x(y)**2 for each input, for ``(..., N)`` values."""
 
-    def mass(self, x: int, report: AnyArray) -> Fraction:
-        """Return the probability of a report."""
-        return self.most if self._holds(x, int(report[0])) else self.least
-
     @property
     def best_guess(self) -> float:
         """(c ``most`` + (N - c) ``least``) / k, where c reports are in a set."""
@@ -67,10 +54,6 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism, NumberedMechanism):
         """Return the estimates of many tallies, one in each row of the counts."""
         total = totals[:, None]
         return Frequencies(self._score_sums(counts) / total, self._square_sums(counts) / total)
-
-    def uniform_counts(self) -> FloatArray:
-        """Return the uniform distribution."""
-        return np.full(self.n_outputs, 1 / self.n_outputs)
 
     def expected_counts(self, weights: FloatArray) -> FloatArray:
         """Return the distribution of the report."""
@@ -116,10 +99,6 @@ class CodedMechanism(LDPMechanism, TwoValuedMechanism, NumberedMechanism):
 
         rows = [row(bit) for bit in range(len(few) + 1)]
         return MergedReports(tuple(rows[:-1]), rows[-1], tuple(pairs), tuple(few))
-
-    def largest_ratio(self) -> Fraction:
-        """Return the ratio of a probability on S_x and off it."""
-        return self.most / self.least
 
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
         """Return both probabilities, with the extremes of P(y) from a transform of the prior."""

@@ -148,8 +148,8 @@ class ProjectiveGeometryResponse(CodedMechanism):
         once = min(self.field, 12 * math.log2(self.field))
         return n + self._size * (1 + (self.dimension - 2) * once)
 
-    def _holds(self, x: int, y: int) -> bool:
-        one, other = self._space.vectors(np.array([x, y]))
+    def _holds(self, x: int, report: AnyArray) -> bool:
+        one, other = self._space.vectors(np.array([x, report[0]]))
         return int(one @ other) % self.field == 0
 
     @cached_property

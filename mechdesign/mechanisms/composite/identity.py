@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.mechanisms.two_score import TwoScoreMechanism
 from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
@@ -61,20 +61,22 @@ class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
         """Return the input numbers."""
         return codes.copy()
 
-    def uniform_counts(self) -> FloatArray:
-        """Return 1: there is one report."""
-        return np.ones(1)
-
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return the one report that there is; for one input only."""
         return np.zeros(count, dtype=np.int64)
 
-    def mass(self, x: int, report: AnyArray) -> Fraction:
-        """Return 1 for the input, else 0."""
-        return Fraction(int(int(report[0]) == x))
+    @property
+    def least(self) -> Fraction:
+        """0."""
+        return Fraction(0)
 
-    def _scores(self) -> tuple[float, float]:
-        return 1.0, 0.0
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """1 and 0."""
+        return self.most, self.least
+
+    def _holds(self, x: int, report: AnyArray) -> bool:
+        return int(report[0]) == x
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return 1 for one input, None for two."""

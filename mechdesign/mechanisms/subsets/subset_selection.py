@@ -21,7 +21,7 @@ from mechdesign.mechanisms.optimum import best_size
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
 from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
-from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
+from mechdesign.mechanisms.two_valued import TwoValuedMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances
@@ -156,15 +156,8 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
 
         return self.alphabet.in_pieces(count, BLOCK, some)
 
-    def mass(self, x: int, report: AnyArray) -> Fraction:
-        """Return the probability of a report."""
-        return self.most if bit_of(report, x) else self.least
-
-    def _scores(self) -> tuple[float, float]:
-        """Return the scores of an input that is in a report, and of one that is not."""
-        score = self._held + (self._k - 1 - self.size) * WHOLE  # 1 - q, in the unit of p - q
-        miss = self._held - self.size * WHOLE  # -q
-        return score / self._difference, miss / self._difference
+    def _holds(self, x: int, report: AnyArray) -> bool:
+        return bool(bit_of(report, x))
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score.
@@ -196,10 +189,6 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         """The probability p / j: any input of the set."""
         return self._held / (self.size * WHOLE)
 
-    def decoding_work(self, n: int) -> float:
-        """Return that of counting the bits of the reports."""
-        return self.alphabet.counting_work(n)
-
     def largest_ratio(self) -> Fraction:
         """Return the ratio of the most and the least likely set."""
         others = self._k - self.size
@@ -215,13 +204,7 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         }
         return merged_sets(self.most, self.least, shares)
 
-    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
-        """Return both probabilities; P(T) is least + (most - least) P(X in T).
-
-        Every set holds some input and leaves some out, so that any j inputs may be T at both.
-        """
-        prior = self.fitting_prior(prior)
+    def _shares(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the sums of the j smallest and of the j largest probabilities."""
         ordered = sorted(prior)
-        shares = (sum(ordered[: self.size]), sum(ordered[-self.size :]))
-        ends = [self.least + (self.most - self.least) * share for share in shares]
-        return [ProbabilityLevel(self.most, *ends), ProbabilityLevel(self.least, *ends)]
+        return sum(ordered[: self.size], Fraction(0)), sum(ordered[-self.size :], Fraction(0))

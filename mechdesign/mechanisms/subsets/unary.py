@@ -146,11 +146,6 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
         held = self._held if own else WHOLE - self._held
         return Fraction(held * others, 1 << BITS + self._digits * (ones + zeros))
 
-    def _scores(self) -> tuple[float, float]:
-        """Return the scores of an input that is in a report, and of one that is not."""
-        difference = Fraction(self._difference, WHOLE)
-        return float((1 - self._q) / difference), float(-self._q / difference)
-
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score.
 
@@ -181,10 +176,6 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
         empty = k * math.log1p(-float(q))
         hit, miss = float(p / q), float((1 - p) / (1 - q))
         return (hit * -math.expm1(empty) + miss * math.exp(empty)) / k
-
-    def decoding_work(self, n: int) -> float:
-        """Return that of counting the bits of the reports."""
-        return self.alphabet.counting_work(n)
 
     def merged_reports(self) -> MergedReports:
         """Return up to three inputs, and the sets by which of these they hold.

@@ -44,7 +44,8 @@ def test_the_best_is_short_and_good() -> None:
     assert advise(4, 3, 100).best.kind == "randomized-response"
     for k, epsilon in ((50, 1), (50, 4), (7, 2)):
         found = advise(k, epsilon, 1000)
-        shorter = [each for each in found if each.bits_per_report < found.best.bits_per_report]
+        least = found.best.bits_per_report - 1e-6  # as equal lengths may differ by rounding
+        shorter = [each for each in found if each.bits_per_report < least]
         assert all(each.risk_ratio > found.best.risk_ratio for each in shorter)
 
 
