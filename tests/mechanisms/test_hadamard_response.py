@@ -11,18 +11,11 @@ import pytest
 import scipy.linalg
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, InputError, Prior, load_mechanism, save
+from mechdesign import InputError, Prior, load_mechanism, save
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms import HadamardResponse
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from tests.mechanisms_support import (
-    check_budget,
-    check_draws,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
     scores,
 )
@@ -131,41 +124,11 @@ def test_copies_are_saved(tmp_path: Path) -> None:
         assert load_mechanism(tmp_path / "m.json").mechanism == HadamardResponse(20, 5, copies)
 
 
-@given(sizes, budgets)
-@examples(20)
-def test_it_is_private_and_not_more(k: int, epsilon: Fraction) -> None:
-    mechanism = HadamardResponse(k, epsilon)
-    check_budget(mechanism, epsilon, slack=1e-8)
-    check_ratios(mechanism)
-    assert LDP(epsilon).holds(mechanism.dense())
-    assert not LDP(epsilon * Fraction(999, 1000)).holds(mechanism.dense())
-
-
-@given(sizes, budgets)
-@examples(10)
-def test_its_estimates_are_unbiased(k: int, epsilon: Fraction) -> None:
-    mechanism = HadamardResponse(k, epsilon)
-    check_unbiased(mechanism)
-    check_moments(mechanism)
-    check_outputs(mechanism)
-
-
-@given(st.lists(st.integers(0, 5), min_size=2, max_size=9).filter(any), budgets)
-@examples(30)
-def test_its_lifts_are_those_of_all_outputs(counts: list[int], epsilon: Fraction) -> None:
-    check_lifts(HadamardResponse(len(counts), epsilon), Prior.from_counts(counts))
-
-
 def test_the_score_is_the_published_estimator() -> None:
     """2 (e + 1)/(e - 1) (h(S_x) - 1/2), for each report alone."""
     mechanism, e = HadamardResponse(5, 1), np.e
     signs = scipy.linalg.hadamard(8)[1:6]
     assert np.allclose(scores(mechanism), 2 * (e + 1) / (e - 1) * ((signs + 1) / 2 - 0.5))
-
-
-def test_its_draws_follow_the_law() -> None:
-    for k, copies in ((2, 1), (3, 1), (5, 1), (8, 1), (2, 2), (5, 2), (7, 3)):
-        check_draws(HadamardResponse(k, 1, copies), seed=10 * k)
 
 
 def test_every_record_takes_one_word() -> None:

@@ -10,19 +10,12 @@ import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, InputError, Prior, load_mechanism, save
+from mechdesign import InputError, Prior, load_mechanism, save
 from mechdesign.estimation import estimate
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms import ProjectiveGeometryResponse, SubsetSelection
 from mechdesign.mechanisms.codes.projective_geometry import _primes
 from tests.mechanisms_support import (
-    check_budget,
-    check_draws,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
 )
 from tests.strategies import examples
@@ -52,25 +45,6 @@ def test_its_law_is_the_published_one(k: int, epsilon: Fraction, q: int) -> None
         assert np.allclose([float(p) for p in row], expected, rtol=1e-12)
 
 
-@given(sizes, budgets, fields)
-@examples(20)
-def test_it_is_private_and_not_more(k: int, epsilon: Fraction, field: int | None) -> None:
-    mechanism = ProjectiveGeometryResponse(k, epsilon, field)
-    check_budget(mechanism, epsilon, slack=1e-8)
-    check_ratios(mechanism)
-    assert LDP(epsilon + Fraction(1, 10**6)).holds(mechanism.dense())
-    assert not LDP(epsilon * Fraction(999, 1000)).holds(mechanism.dense())
-
-
-@given(sizes, budgets, fields)
-@examples(12)
-def test_its_estimates_are_unbiased(k: int, epsilon: Fraction, field: int | None) -> None:
-    mechanism = ProjectiveGeometryResponse(k, epsilon, field)
-    check_unbiased(mechanism)
-    check_moments(mechanism)
-    check_outputs(mechanism)
-
-
 def test_its_estimates_are_those_of_the_inverse_of_its_matrix() -> None:
     """Where every point is an input, the matrix is square and unbiased estimates are unique."""
     mechanism = ProjectiveGeometryResponse(13, 1, 3)
@@ -81,17 +55,6 @@ def test_its_estimates_are_those_of_the_inverse_of_its_matrix() -> None:
     assert np.allclose(mechanism.frequencies(tally).estimates, expected)
     dense = estimate(mechanism.dense(), counts=tally.counts)
     assert np.allclose(dense.values, expected)
-
-
-@given(st.lists(st.integers(0, 5), min_size=2, max_size=9).filter(any), budgets)
-@examples(25)
-def test_its_lifts_are_those_of_all_outputs(counts: list[int], epsilon: Fraction) -> None:
-    check_lifts(ProjectiveGeometryResponse(len(counts), epsilon), Prior.from_counts(counts))
-
-
-def test_its_draws_follow_the_law() -> None:
-    for k, field in ((3, 2), (7, 2), (9, 3), (6, 5)):
-        check_draws(ProjectiveGeometryResponse(k, 1, field), seed=10 * k)
 
 
 def test_draws_of_every_point_follow_the_law_by_chi_square() -> None:

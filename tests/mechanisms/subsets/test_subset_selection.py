@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, InputError, Prior
+from mechdesign import InputError, Prior
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms import SubsetSelection
 from mechdesign.mechanisms.subsets.bit_rows import bit_of
@@ -21,13 +21,6 @@ from mechdesign.mechanisms.subsets.subset_selection import best_size
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, source_of
 from tests.mechanisms_support import (
-    check_budget,
-    check_draws,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
     scores,
 )
@@ -60,23 +53,11 @@ def test_its_law_is_the_published_one(mechanism: SubsetSelection) -> None:
         assert set(law) <= {mechanism.least, mechanism.most}
 
 
-@given(mechanisms(6))
-@examples(30)
-def test_it_is_private_and_not_more(mechanism: SubsetSelection) -> None:
-    epsilon = mechanism.privacy.epsilon
-    check_budget(mechanism, epsilon, slack=1e-8)
-    check_ratios(mechanism)
-    assert mechanism.most / mechanism.least == mechanism.largest_ratio()
-    assert LDP(epsilon + Fraction(1, 10**6)).holds(mechanism.dense())
-    assert not LDP(epsilon * Fraction(999, 1000)).holds(mechanism.dense())
-
-
 @given(mechanisms())
 @examples(15)
-def test_its_estimates_are_unbiased(mechanism: SubsetSelection) -> None:
-    check_unbiased(mechanism)
-    check_moments(mechanism)
-    check_outputs(mechanism)
+def test_its_scores_and_chances_are_those_of_its_law(
+    mechanism: SubsetSelection,
+) -> None:
     k = len(mechanism.inputs)
     assert np.allclose(scores(mechanism).sum(axis=0), 1)
     assert np.allclose(scores(mechanism).mean(axis=1), float(mechanism.uniform_score), rtol=1e-7)
@@ -91,14 +72,13 @@ def test_its_estimates_are_unbiased(mechanism: SubsetSelection) -> None:
 
 @given(mechanisms(), st.data())
 @examples(30)
-def test_its_lifts_are_those_of_all_outputs(
+def test_its_levels_are_those_of_all_outputs(
     mechanism: SubsetSelection, data: st.DataObject
 ) -> None:
     k = len(mechanism.inputs)
     prior = Prior.from_counts(
         data.draw(st.lists(st.integers(0, 5), min_size=k, max_size=k).filter(any))
     )
-    check_lifts(mechanism, prior)
     law, table = mechanism.output_distribution(prior), exact_table(mechanism)
     for mass, lowest, highest in mechanism.levels(prior):
         some = [total for n, total in enumerate(law) if mass in {row[n] for row in table}]
@@ -258,12 +238,6 @@ def test_sets_of_many_have_their_size(width: int, size: int) -> None:
     assert (bits.sum(axis=1) == size).all()
     share, expected = bits.mean(axis=0), size / width
     assert (abs(share - expected) < 5 * math.sqrt(expected * (1 - expected) / n)).all()
-
-
-def test_its_draws_follow_the_law() -> None:
-    for k, size in ((2, 1), (3, 1), (5, 2), (6, 3), (5, 4)):
-        check_draws(SubsetSelection(k, 1, size), seed=10 * k)
-    check_draws(SubsetSelection(5, 4), seed=5)
 
 
 def test_uniform_reports_are_uniform() -> None:

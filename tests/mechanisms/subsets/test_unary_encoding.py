@@ -17,13 +17,6 @@ from mechdesign.mechanisms.subsets.unary import UnaryEncoding
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances, coin_rows
 from tests.mechanisms_support import (
-    check_budget,
-    check_draws,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
     scores,
 )
@@ -56,15 +49,6 @@ def test_its_law_is_that_of_independent_bits(
             assert probability == expected
 
 
-@given(kinds, sizes, budgets)
-@examples(30)
-def test_it_is_private_and_not_more(kind: type[UnaryEncoding], k: int, epsilon: Fraction) -> None:
-    mechanism = kind(k, epsilon, digits=62)
-    check_budget(mechanism, epsilon, slack=1e-8)
-    check_ratios(mechanism)
-    assert kind(k, epsilon).largest_ratio() <= exp_lower(epsilon)
-
-
 def test_its_matrix_is_private_up_to_rounding() -> None:
     for kind in KINDS:
         dense = kind(4, 1).dense()
@@ -93,23 +77,6 @@ def test_the_symmetric_one_is_the_nearest_that_is_private(epsilon: Fraction, dig
     less = q - Fraction(1, 1 << digits)
     assert mechanism.largest_ratio() <= exp_lower(epsilon)
     assert less == 0 or ((1 - less) / less) ** 2 > exp_upper(epsilon)
-
-
-@given(kinds, sizes, budgets)
-@examples(10)
-def test_its_estimates_are_unbiased(kind: type[UnaryEncoding], k: int, epsilon: Fraction) -> None:
-    mechanism = kind(k, epsilon)
-    check_unbiased(mechanism)
-    check_moments(mechanism)
-    check_outputs(mechanism)
-
-
-@given(kinds, st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(any), budgets)
-@examples(30)
-def test_its_lifts_are_those_of_all_outputs(
-    kind: type[UnaryEncoding], counts: list[int], epsilon: Fraction
-) -> None:
-    check_lifts(kind(len(counts), epsilon), Prior.from_counts(counts))
 
 
 @given(kinds, st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(any), budgets)
@@ -176,13 +143,6 @@ def test_two_random_bits_do_at_epsilon_1() -> None:
     mechanism = OptimizedUnaryEncoding(1000, 1)
     assert mechanism.chances[1] == Fraction(1, 4)
     assert mechanism.loss < 0.0025
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_its_draws_follow_the_law(kind: type[UnaryEncoding]) -> None:
-    for k in (2, 3, 4):
-        check_draws(kind(k, 1), seed=10 * k)
-    check_draws(kind(3, Fraction("0.3")), seed=5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
