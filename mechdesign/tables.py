@@ -64,7 +64,7 @@ class ExactTable:
 
     @classmethod
     def of(cls, rows: Any, key: str) -> ExactTable:
-        """Read a matrix of numbers >= 0.
+        """Read a matrix of numbers >= 0; a table is returned as it is.
 
         Parameters
         ----------
@@ -78,6 +78,8 @@ class ExactTable:
         InputError
             If it is no such matrix; the message names the entry.
         """
+        if isinstance(rows, ExactTable):
+            return rows
         expected = "a matrix of numbers >= 0"
         listed, row_labels, column_labels = split_matrix(
             rows, key, expected, "a list of numbers >= 0"

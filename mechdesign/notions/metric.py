@@ -15,7 +15,7 @@ from mechdesign.notions.base import BudgetNotion, budget
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable, Points
 
-__all__ = ["MetricPrivacy"]
+__all__ = ["MetricPrivacy", "points_of"]
 
 NAMES = ("absolute", "euclidean", "manhattan")
 
@@ -82,15 +82,8 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
             return self.distance.aligned(labels, labels, "distance", "input")
         if not isinstance(self.distance, str):
             return ExactTable.of_function(self.distance, labels, labels, "distance")
-        points = self._points(domain)
+        points = points_of(domain, self.distance)
         return ExactTable.distances(points, points, self.distance)
-
-    def _points(self, domain: Domain) -> Points:
-        points = domain.coordinates
-        if points is None or (self.distance == "absolute" and len(points[0]) != 1):
-            need = "numbers" if self.distance == "absolute" else "numbers or a grid"
-            raise InputError("distance", f"{need} as the domain for {self.distance!r}", domain)
-        return points
 
     def aligned(self, domain: Domain) -> MetricPrivacy:
         """Return the notion with its distances written out, unless they have a name."""
@@ -109,9 +102,24 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
     def words(self, domain: Domain, prior: Prior | None) -> Words:
         """Return the distance by its name, or its numbers, without the way over text."""
         if isinstance(self.distance, str):
-            self._points(domain)
+            points_of(domain, self.distance)
             return super().words(domain, prior)
         table = self.distances(domain)
         rows = table.numerators.tolist()
         known = {n: table.bound(n, up=False) for n in {n for row in rows for n in row}}
         return Metric(self.epsilon, tuple(tuple(known[n] for n in row) for row in rows))
+
+
+def points_of(domain: Domain, distance: str) -> Points:
+    """Return the coordinates of the inputs.
+
+    Raises
+    ------
+    InputError
+        If there are none, or not the numbers that the absolute distance needs.
+    """
+    points = domain.coordinates
+    if points is None or (distance == "absolute" and len(points[0]) != 1):
+        need = "numbers" if distance == "absolute" else "numbers or a grid"
+        raise InputError("distance", f"{need} as the domain for {distance!r}", domain)
+    return points

@@ -363,7 +363,7 @@ class Distortion(LinearUtility):
         super().__init__(worst_case)
         self.matrix: ExactTable | Callable[[Any, Any], Any] = (
             matrix
-            if isinstance(matrix, ExactTable) or (callable(matrix) and not isinstance(matrix, type))
+            if callable(matrix) and not isinstance(matrix, type)
             else ExactTable.of(matrix, "matrix")
         )
 

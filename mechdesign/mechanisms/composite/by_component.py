@@ -87,8 +87,8 @@ class ByComponent(Mechanism):
         if len(parts) != len(self._sizes):
             expected = f"{len(self._sizes)} mechanisms, one for each block"
             raise InputError("parts", expected, len(parts))
-        filled = [IdentityMechanism(1) if part is None else part for part in parts]
-        kinds, kind_of = _distinct(filled)
+        alone = IdentityMechanism(1)
+        kinds, kind_of = _distinct([alone if part is None else part for part in parts])
         self._check(kinds, kind_of)
         self.alphabet = TaggedReports(kinds, kind_of, range(len(kind_of)))
         self._order = np.argsort(self._member, kind="stable")  # the inputs, block by block
@@ -255,10 +255,6 @@ def component_table(mechanism: Mechanism) -> dict[str, Any]:
 def _distinct(parts: Sequence[Mechanism]) -> tuple[list[Mechanism], list[int]]:
     """Return the different mechanisms, and which of them each part is."""
     place: dict[Mechanism, int] = {}
-    by_identity: dict[int, int] = {}
-    kind_of = []
-    for part in parts:
-        if id(part) not in by_identity:
-            by_identity[id(part)] = place.setdefault(part, len(place))
-        kind_of.append(by_identity[id(part)])
-    return list(place), kind_of
+    objects = {id(part): part for part in parts}  # few: equal ones are mostly the same object
+    number = {key: place.setdefault(part, len(place)) for key, part in objects.items()}
+    return list(place), [number[id(part)] for part in parts]

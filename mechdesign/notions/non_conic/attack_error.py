@@ -10,6 +10,7 @@ import numpy as np
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, known_word
 from mechdesign.exact import Exact
+from mechdesign.notions.metric import points_of
 from mechdesign.notions.non_conic.guess_constraint import GuessNotion, in_words, positive
 from mechdesign.tables import ExactTable
 
@@ -70,8 +71,6 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
         self.distance: str | ExactTable
         if isinstance(distance, str):
             self.distance = known_word(distance, NAMES, "distance", also=", or a matrix")
-        elif isinstance(distance, ExactTable):
-            self.distance = distance
         else:
             self.distance = ExactTable.of(distance, "distance")
 
@@ -96,10 +95,7 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
         elif given == HAMMING:
             found = ExactTable(1 - np.eye(len(domain), dtype=np.int64), 1)
         else:
-            points = domain.coordinates
-            if points is None or (given == "absolute" and len(points[0]) != 1):
-                need = "numbers" if given == "absolute" else "numbers or a grid"
-                raise InputError("distance", f"{need} as the domain for {given!r}", domain)
+            points = points_of(domain, given)
             found = ExactTable.distances(points, points, given)
         if not found.numerators.any():
             raise InputError(
