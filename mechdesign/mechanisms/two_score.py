@@ -20,7 +20,6 @@ from mechdesign.mechanisms.base import (
     inputs_of,
 )
 from mechdesign.mechanisms.optimum import least_ldp_risk
-from mechdesign.mechanisms.subsets.bit_rows import BitRows
 from mechdesign.notions import LDP
 
 __all__ = ["LDPMechanism", "TwoScoreMechanism"]
@@ -93,8 +92,6 @@ class LDPMechanism(Mechanism):
 
     def decoding_work(self, n: int) -> float:
         """Return about how many additions the estimates from n reports take."""
-        if isinstance(self.alphabet, BitRows):
-            return self.alphabet.counting_work(n)
         return float(n + self.alphabet.n_counts)
 
     def ratio(self, x: int, other: int) -> Fraction:

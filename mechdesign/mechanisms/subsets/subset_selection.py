@@ -194,6 +194,10 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         others = self._k - self.size
         return Fraction(self._held * others, (WHOLE - self._held) * self.size)
 
+    def decoding_work(self, n: int) -> float:
+        """Return that of counting the bits of the reports."""
+        return self.alphabet.counting_work(n)
+
     def merged_reports(self) -> MergedReports:
         """Return up to three inputs, and the sets by which of these they hold."""
         few = min(self._k, 3)

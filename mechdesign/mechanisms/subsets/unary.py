@@ -177,6 +177,10 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
         hit, miss = float(p / q), float((1 - p) / (1 - q))
         return (hit * -math.expm1(empty) + miss * math.exp(empty)) / k
 
+    def decoding_work(self, n: int) -> float:
+        """Return that of counting the bits of the reports."""
+        return self.alphabet.counting_work(n)
+
     def merged_reports(self) -> MergedReports:
         """Return up to three inputs, and the sets by which of these they hold.
 
