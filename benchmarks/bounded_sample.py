@@ -35,7 +35,7 @@ from mechdesign.notions import (
     LinearNotion,
     MaximalLeakage,
     MetricPrivacy,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     Notion,
     Row,
     SensitiveAttribute,
@@ -218,7 +218,7 @@ NOTIONS: dict[str, Callable[[Draw], Notion]] = {
     "approximate-lip": lambda draw: ApproximateLIP(
         draw.epsilon(), float(draw.rng.choice([1e-6, 1e-3, 0.05]))
     ),
-    "information": lambda draw: MutualInformationPrivacy(draw.epsilon()),
+    "information": lambda draw: MutualInformationLeakage(draw.epsilon()),
     "maximal-leakage": lambda draw: MaximalLeakage(draw.epsilon()),
     "linear": linear,
     "secret": secret,

@@ -36,7 +36,7 @@ from mechdesign import (
     EuclideanDistance,
     FisherInformation,
     GVulnerability,
-    GVulnerabilityPrivacy,
+    GVulnerabilityLeakage,
     HammingLoss,
     HighLowLDP,
     Histogram,
@@ -48,7 +48,7 @@ from mechdesign import (
     MeanSquaredDistance,
     MetricPrivacy,
     MutualInformation,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     NamedLaw,
     PlaneHistogram,
     PlaneMixture,
@@ -124,10 +124,10 @@ CONIC: dict[str, Notion] = {
 WHOLE_CHANNEL: dict[str, Notion] = {
     "approximate-ldp": ApproximateLDP(1, "0.05"),
     "approximate-lip": ApproximateLIP("0.8", "0.02"),
-    "information": MutualInformationPrivacy("0.1"),
+    "information": MutualInformationLeakage("0.1"),
     "leakage": MaximalLeakage("0.3"),
-    "guess": GVulnerabilityPrivacy("0.6"),
-    "tries": GVulnerabilityPrivacy("0.9", [[1, 1, 0], [0, "0.5", 1], [0.3, 0.3, 0.3]]),
+    "guess": GVulnerabilityLeakage("0.6"),
+    "tries": GVulnerabilityLeakage("0.9", [[1, 1, 0], [0, "0.5", 1], [0.3, 0.3, 0.3]]),
     "attack": AttackError("0.3", "absolute"),
     "errors": AttackError("0.15", [[0, 1], [1, "0.2"], [3, 0]]),
 }
@@ -330,7 +330,7 @@ def _problems() -> Iterator[tuple[str, Callable[[], Document]]]:
     yield "grid", _solved(grid, euclid, EuclideanDistance())
     attacked = [euclid, AttackError("0.3", "euclidean")]
     yield "grid attacked", _solved(grid, attacked, EuclideanDistance(), prior=["0.25"] * 4)
-    guarded = [LDP(2), GVulnerabilityPrivacy("0.55"), MaximalLeakage("0.4")]
+    guarded = [LDP(2), GVulnerabilityLeakage("0.55"), MaximalLeakage("0.4")]
     yield "guarded", _solved(three, guarded, MeanAbsoluteError(), prior=PRIOR)
     yield "grid accuracy", _solved(grid, MetricPrivacy(1, "manhattan"), BayesAccuracy())
     yield "grid blocks", _solved(grid, BlockLDP(1, block_rows=1, block_columns=2), HammingLoss())
@@ -416,7 +416,7 @@ ON_INTERVALS: dict[str, tuple[Any, Any, Utility, Any]] = {
     "estimate": ([0, 1], LIP(1), BEST, BETA),
     "approximate-ldp": ([0, 1], ApproximateLDP(1, "0.05"), LOSSES["squared"], BETA),
     "approximate-lip": ([0, 1], ApproximateLIP("0.8", "0.02"), LOSSES["absolute"], BETA),
-    "information": ([0, 1], MutualInformationPrivacy("0.1"), LOSSES["squared"], BETA),
+    "information": ([0, 1], MutualInformationLeakage("0.1"), LOSSES["squared"], BETA),
     "leakage": ([0, 1], MaximalLeakage("0.3"), LOSSES["absolute"], BETA),
     "reading": ([0, 1], LDP(1), UnbiasedVariance(), BETA),
     "reading lip": ([0, 1], LIP(1), UnbiasedVariance(), Histogram([0, "1/2", 1], ["1/3", "2/3"])),
@@ -459,7 +459,7 @@ IN_PLANE: dict[str, tuple[Any, Utility, Any]] = {
     "lip and ldp": ([LIP("1.5"), LDP("2.5")], LOSSES["euclidean"], TOWNS),
     "approximate-ldp": (ApproximateLDP(2, "0.05"), LOSSES["squared"], BINS),
     "approximate-lip": (ApproximateLIP("0.8", "0.02"), LOSSES["squared"], TOWNS),
-    "information": (MutualInformationPrivacy("0.1"), LOSSES["squared"], BINS),
+    "information": (MutualInformationLeakage("0.1"), LOSSES["squared"], BINS),
     "leakage": (MaximalLeakage("0.8"), LOSSES["euclidean"], POINTS),
 }
 """Notion, loss and law."""

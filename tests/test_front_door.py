@@ -98,7 +98,7 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "PML": md.PML,
     "ContextAwareLDP": md.ContextAwareLDP,
     "MaximalLeakage": md.MaximalLeakage,
-    "MutualInformationPrivacy": md.MutualInformationPrivacy,
+    "MutualInformationLeakage": md.MutualInformationLeakage,
     "DifferentialIdentifiability": md.DifferentialIdentifiability,
     "HammingLoss": md.HammingLoss,
     "MeanAbsoluteError": md.MeanAbsoluteError,

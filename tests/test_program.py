@@ -21,7 +21,7 @@ CASES: dict[str, tuple[Any, Any, list[str]]] = {
     "set": (md.BoundedPriorLIP(1, priors=[PRIOR, PRIOR[::-1]]), HAMMING, ["for every prior"]),
     "rows": (md.LinearNotion([("own", {0: 1}, 1, {1: 1})]), HAMMING, [r"l_i^\top q_y"]),
     "gauge": (md.ApproximateLDP(1, "0.1"), HAMMING, [r"\max_j", r"e^{-1}\, 0.1", "(6 such sums)"]),
-    "information": (md.MutualInformationPrivacy("0.2"), HAMMING, [r"I(X; Y) \le 0.2"]),
+    "information": (md.MutualInformationLeakage("0.2"), HAMMING, [r"I(X; Y) \le 0.2"]),
     "worst": (md.LDP(1), md.MeanAbsoluteError(worst_case=True), [r"\max_x"]),
     "reading": (md.LDP(1), md.UnbiasedVariance([0, 1, 2]), ["v_y Q(y|x) = f_x", "(0, 1, 2)"]),
 }

@@ -26,9 +26,9 @@ from mechdesign.notions.metric import MetricPrivacy
 from mechdesign.notions.non_conic.approximate_ldp import ApproximateLDP
 from mechdesign.notions.non_conic.approximate_lip import ApproximateLIP
 from mechdesign.notions.non_conic.attack_error import AttackError
-from mechdesign.notions.non_conic.g_vulnerability import GVulnerabilityPrivacy
+from mechdesign.notions.non_conic.g_vulnerability import GVulnerabilityLeakage
 from mechdesign.notions.non_conic.maximal_leakage import MaximalLeakage
-from mechdesign.notions.non_conic.mutual_information import MutualInformationPrivacy
+from mechdesign.notions.non_conic.mutual_information import MutualInformationLeakage
 from mechdesign.notions.pml import PML
 from mechdesign.notions.rows.cone import Cone, Row
 from mechdesign.notions.sensitive_attribute import SensitiveAttribute, SensitiveAttributePrivacy
@@ -50,12 +50,12 @@ __all__ = [
     "Cone",
     "ContextAwareLDP",
     "DifferentialIdentifiability",
-    "GVulnerabilityPrivacy",
+    "GVulnerabilityLeakage",
     "HighLowLDP",
     "LinearNotion",
     "MaximalLeakage",
     "MetricPrivacy",
-    "MutualInformationPrivacy",
+    "MutualInformationLeakage",
     "Notion",
     "Row",
     "SensitiveAttribute",
@@ -81,9 +81,9 @@ NOTIONS: dict[str, type[Notion]] = {
         DifferentialIdentifiability,
         ApproximateLDP,
         ApproximateLIP,
-        MutualInformationPrivacy,
+        MutualInformationLeakage,
         MaximalLeakage,
-        GVulnerabilityPrivacy,
+        GVulnerabilityLeakage,
         AttackError,
         LinearNotion,
     )

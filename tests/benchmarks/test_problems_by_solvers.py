@@ -20,7 +20,7 @@ from benchmarks.papers import __main__ as papers
 from benchmarks.problem_child import measure
 from benchmarks.problem_tables import is_right, page
 from benchmarks.problems_by_solvers import LIBRARY, PEERS, QUICK
-from mechdesign import LDP, ApproximateLDP, HammingLoss, MutualInformationPrivacy, Problem
+from mechdesign import LDP, ApproximateLDP, HammingLoss, MutualInformationLeakage, Problem
 from mechdesign.files import load_problem
 from solvers import SOLVERS, raw_privacy as judging, repaired as mending
 from solvers.raw_privacy import raw_privacy
@@ -213,7 +213,7 @@ def test_the_excess_under_mutual_information_is_the_information_above_it() -> No
     information = math.log(2) + 0.9 * math.log(0.9) + 0.1 * math.log(0.1)
     for epsilon in (Fraction(1, 10), Fraction(1, 2)):
         problem = Problem(
-            range(2), MutualInformationPrivacy(epsilon), HammingLoss(), prior=[0.5, 0.5]
+            range(2), MutualInformationLeakage(epsilon), HammingLoss(), prior=[0.5, 0.5]
         )
         judged = raw_privacy(problem, Q)
         assert math.isclose(judged.excess, information - epsilon, rel_tol=1e-9)

@@ -158,7 +158,7 @@ def test_the_rate_at_which_a_budget_gains(values: list[int] | None) -> None:
 @pytest.mark.parametrize(
     ("notion", "looser", "derivative"),
     [
-        (md.MutualInformationPrivacy("0.2"), md.MutualInformationPrivacy("0.20001"), 1.0),
+        (md.MutualInformationLeakage("0.2"), md.MutualInformationLeakage("0.20001"), 1.0),
         # Sum_y max_x Q <= e**eps is stated as e**-eps Sum_y max_x Q <= 1
         (md.MaximalLeakage("0.5"), md.MaximalLeakage("0.50001"), 1.0),
     ],

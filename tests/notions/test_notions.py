@@ -29,14 +29,14 @@ from mechdesign import (
     ContextAwareLDP,
     DifferentialIdentifiability,
     Domain,
-    GVulnerabilityPrivacy,
+    GVulnerabilityLeakage,
     HighLowLDP,
     InfeasibleError,
     InputError,
     LinearNotion,
     MaximalLeakage,
     MetricPrivacy,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     Prior,
 )
 from mechdesign.notions import NOTIONS, Notion, cone_of
@@ -470,9 +470,9 @@ def test_tables_round_trip(name: str) -> None:
         "differential-identifiability": DifferentialIdentifiability(2),
         "approximate-ldp": ApproximateLDP("1/3", 1e-9),
         "approximate-lip": ApproximateLIP(0, "1/7"),
-        "mutual-information": MutualInformationPrivacy(0.25),
+        "mutual-information": MutualInformationLeakage(0.25),
         "maximal-leakage": MaximalLeakage("1/3"),
-        "g-vulnerability": GVulnerabilityPrivacy("1/3", [[1, 0], ["1/3", 2]]),
+        "g-vulnerability": GVulnerabilityLeakage("1/3", [[1, 0], ["1/3", 2]]),
         "attack-error": AttackError("1/3", [[0, "1/3"], [2, 0]]),
         "linear": LinearNotion([("r", {"a": "1/3", (0, 1): 2}, 0, {"b": 3}, 2)], 0.1, "mine"),
     }

@@ -40,7 +40,7 @@ from mechdesign import (
     MeanAbsoluteError,
     MetricPrivacy,
     MutualInformation,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     PosteriorMeanSquaredError,
     Prior,
     Problem,
@@ -564,7 +564,7 @@ def test_intersections() -> None:
 
 
 BESIDE: dict[str, Notion] = {
-    "information": MutualInformationPrivacy("0.1"),
+    "information": MutualInformationLeakage("0.1"),
     "approximate": ApproximateLDP(1, "0.05"),
     "lip": LIP(1),
     "ldp": LDP(1),

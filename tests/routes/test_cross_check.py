@@ -14,7 +14,7 @@ import pytest
 import problems.families
 import solvers
 from mechdesign.files import load_problem
-from mechdesign.notions import BoundedPriorLIP, MutualInformationPrivacy
+from mechdesign.notions import BoundedPriorLIP, MutualInformationLeakage
 from mechdesign.problem import Problem
 from mechdesign.utilities import (
     BayesAccuracy,
@@ -98,7 +98,7 @@ def takes(solver: str, name: str) -> bool:
     if isinstance(problem.utility, EstimationRisk | UnbiasedVariance):
         return solver == "ours"
     if not problem.is_conic:
-        informed = any(isinstance(notion, MutualInformationPrivacy) for notion in problem.privacy)
+        informed = any(isinstance(notion, MutualInformationLeakage) for notion in problem.privacy)
         convex = solver.startswith(("cvxpy", "textbook")) and not (informed and "HIGHS" in solver)
         return solver == "ours" or convex
     if solver == "vertices":

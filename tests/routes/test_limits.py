@@ -24,7 +24,7 @@ from mechdesign import (
     MeanAbsoluteError,
     MetricPrivacy,
     MutualInformation,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     PosteriorMeanSquaredError,
     Problem,
     Solution,
@@ -106,7 +106,7 @@ CASES = {
         Problem(range(9), ApproximateLDP(1, "0.01"), MeanAbsoluteError(), prior=uneven(9))
     ),
     "information bounded": Case(
-        Problem(range(6), MutualInformationPrivacy("0.2"), MeanAbsoluteError(), prior=uneven(6))
+        Problem(range(6), MutualInformationLeakage("0.2"), MeanAbsoluteError(), prior=uneven(6))
     ),
     "linear program": Case(
         Problem(range(12), MetricPrivacy("0.2", "absolute"), MeanAbsoluteError(), prior=uneven(12)),

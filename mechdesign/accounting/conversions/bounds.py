@@ -28,7 +28,7 @@ from mechdesign.notions import (
     BoundedPriorLIP,
     DifferentialIdentifiability,
     MaximalLeakage,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     Notion,
 )
 from mechdesign.outside import called, checked
@@ -94,7 +94,7 @@ def _largest_minimum(priors: PriorSet) -> float:
 
 
 LIFTS = (PML, AsymmetricLift)
-AVERAGES = (MutualInformationPrivacy, MaximalLeakage)
+AVERAGES = (MutualInformationLeakage, MaximalLeakage)
 DI = DifferentialIdentifiability
 TIFS = "Jiang et al. 2021 (TIFS), "
 ISSA = "Issa, Wagner and Kamath 2020"
@@ -137,7 +137,7 @@ ARROWS = (
     # epsilon bounds every term of these averages
     Arrow((LDP, LIP, PML), AVERAGES, f"{TIFS}Theorem 3; {ISSA}", lambda n, *_: n.epsilon),
     Arrow(
-        (MaximalLeakage,), (MutualInformationPrivacy,), f"{ISSA}, Lemma 1", lambda n, *_: n.epsilon
+        (MaximalLeakage,), (MutualInformationLeakage,), f"{ISSA}, Lemma 1", lambda n, *_: n.epsilon
     ),
     Arrow(
         (ApproximateLDP,),

@@ -37,7 +37,7 @@ from mechdesign.notions import (
     AsymmetricLift,
     DifferentialIdentifiability,
     MaximalLeakage,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     Notion,
 )
 from mechdesign.prior import Prior, as_prior
@@ -56,7 +56,7 @@ TARGETS: dict[str, Notion] = {
     "min-lift": AsymmetricLift(0, "inf"),
     "pml": PML(ANY),
     "differential-identifiability": DifferentialIdentifiability(ANY),
-    "mutual-information": MutualInformationPrivacy(ANY),
+    "mutual-information": MutualInformationLeakage(ANY),
     "maximal-leakage": MaximalLeakage(ANY),
 }
 """The notions that guarantees are translated to, by name."""

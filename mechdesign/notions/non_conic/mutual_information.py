@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mechdesign.notions.non_conic.base import NonConicNotion
 
-__all__ = ["MutualInformationPrivacy"]
+__all__ = ["MutualInformationLeakage"]
 
 
-class MutualInformationPrivacy(NonConicNotion):
+class MutualInformationLeakage(NonConicNotion):
     """I(X; Y) = Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon, lambda = P Q.
 
     It is an average: a rare input, or a rare output, may tell everything. An input of prior 0 is
@@ -28,7 +28,7 @@ class MutualInformationPrivacy(NonConicNotion):
     >>> from mechdesign.channel import Channel
     >>> from mechdesign.prior import Prior
     >>> erased = Channel.from_matrix([["1/2", 0, "1/2"], [0, "1/2", "1/2"]])
-    >>> round(MutualInformationPrivacy(1).leakage(erased, Prior([0.5, 0.5])), 6)  # half of ln 2
+    >>> round(MutualInformationLeakage(1).leakage(erased, Prior([0.5, 0.5])), 6)  # half of ln 2
     0.346574
     """
 

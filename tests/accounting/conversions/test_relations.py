@@ -27,7 +27,7 @@ from mechdesign import (
     InputError,
     MaximalLeakage,
     MetricPrivacy,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     Prior,
     SolverError,
     UnsupportedError,
@@ -62,7 +62,7 @@ def random_channels(count: int, seed: int, prior: Prior) -> list[Channel]:
 
 def guarantees(truth: Leakages) -> list[Notion]:
     """The strongest guarantee that a channel gives under each notion."""
-    kinds = (LDP, LIP, PML, DifferentialIdentifiability, MutualInformationPrivacy, MaximalLeakage)
+    kinds = (LDP, LIP, PML, DifferentialIdentifiability, MutualInformationLeakage, MaximalLeakage)
     low, high = (truth[side].value for side in ("min-lift", "max-lift"))
     found: list[Notion] = [AsymmetricLift(low, high)]
     found += [kind(truth[kind.name].value) for kind in kinds if truth[kind.name].value < 40]
@@ -241,7 +241,7 @@ def test_averages() -> None:
 
 @pytest.mark.parametrize(
     "notion",
-    [MaximalLeakage("0.3"), MutualInformationPrivacy("0.1"), ApproximateLDP(1, "0.01")],
+    [MaximalLeakage("0.3"), MutualInformationLeakage("0.1"), ApproximateLDP(1, "0.01")],
     ids=repr,
 )
 def test_averages_imply_no_limit_on_ratios(notion: Notion) -> None:
@@ -398,7 +398,7 @@ def test_the_exact_value_is_at_most_the_bound_in_one_unit(counts: list[int], bud
     ]
     for notion in given:
         for target in targets(prior):
-            if isinstance(target, MaximalLeakage | MutualInformationPrivacy):
+            if isinstance(target, MaximalLeakage | MutualInformationLeakage):
                 continue  # a design each
             found = implied(notion, target, prior)
             if found.tight is None:

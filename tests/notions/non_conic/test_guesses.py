@@ -28,7 +28,7 @@ from mechdesign import (
     Domain,
     EuclideanDistance,
     GVulnerability,
-    GVulnerabilityPrivacy,
+    GVulnerabilityLeakage,
     HammingLoss,
     InfeasibleError,
     InputError,
@@ -87,11 +87,11 @@ def test_vulnerability_is_that_of_the_best_rule(
     blind = max(prior.mean([Fraction(g) for g in row]) for row in gains)
     assert most >= blind
     assume(most > 0)
-    assert GVulnerabilityPrivacy(most, gains).holds(channel, prior)
+    assert GVulnerabilityLeakage(most, gains).holds(channel, prior)
     less = most * (1 - Fraction(1, 10**12))
-    assert not GVulnerabilityPrivacy(less, gains).holds(channel, prior)
+    assert not GVulnerabilityLeakage(less, gains).holds(channel, prior)
     assert GVulnerability(gains).value(channel, prior) == most
-    leak = GVulnerabilityPrivacy(most + 1, gains).leakage(channel, prior)
+    leak = GVulnerabilityLeakage(most + 1, gains).leakage(channel, prior)
     assert math.isclose(leak, -1, rel_tol=1e-12)
 
 
@@ -112,7 +112,7 @@ def test_attack_error_is_that_of_the_best_rule(
 @given(channels(3), priors(3))
 def test_a_wrong_guess_is_no_right_one(channel: Channel, prior: Prior) -> None:
     accuracy = BayesAccuracy().value(channel, prior)
-    assert GVulnerabilityPrivacy(accuracy).holds(channel, prior)
+    assert GVulnerabilityLeakage(accuracy).holds(channel, prior)
     if accuracy < 1:
         assert AttackError(1 - accuracy, "hamming").holds(channel, prior)
         assert not AttackError(1 - accuracy + Fraction(1, 10**9), "hamming").holds(channel, prior)
@@ -128,13 +128,13 @@ def test_irrational_distances_are_rounded_to_the_safe_side() -> None:
 
 
 CASES: dict[str, Callable[[], Any]] = {
-    "names": lambda: GVulnerabilityPrivacy("0.55"),
-    "gains": lambda: GVulnerabilityPrivacy("0.9", GAINS),
+    "names": lambda: GVulnerabilityLeakage("0.55"),
+    "gains": lambda: GVulnerabilityLeakage("0.9", GAINS),
     "wrong": lambda: AttackError("0.45", "hamming"),
     "absolute": lambda: AttackError("0.5", "absolute"),
     "squared": lambda: AttackError("0.6", "squared"),
     "matrix": lambda: AttackError("0.3", FAR),
-    "with ldp": lambda: [LDP("1.5"), GVulnerabilityPrivacy("0.5")],
+    "with ldp": lambda: [LDP("1.5"), GVulnerabilityLeakage("0.5")],
     "with metric": lambda: [MetricPrivacy(1, "absolute"), AttackError("0.7", "absolute")],
     "with leakage": lambda: [MaximalLeakage("0.4"), AttackError("0.5", "hamming")],
 }
@@ -191,16 +191,16 @@ def test_at_the_grid_of_a_city() -> None:
 def test_no_report_at_all_is_the_least_that_can_be_asked() -> None:
     """A limit that only a constant channel keeps leaves one; less leaves none."""
     even = ["1/3", "1/3", "1/3"]
-    solution = design(Problem(3, GVulnerabilityPrivacy("1/3"), HammingLoss(), prior=even))
+    solution = design(Problem(3, GVulnerabilityLeakage("1/3"), HammingLoss(), prior=even))
     assert math.isclose(solution.value, 2 / 3)
     with pytest.raises(InfeasibleError, match=r"without any output gains 1/3, so that no channel"):
-        Problem(3, GVulnerabilityPrivacy("0.333"), HammingLoss(), prior=even)
+        Problem(3, GVulnerabilityLeakage("0.333"), HammingLoss(), prior=even)
     with pytest.raises(InfeasibleError, match=r"errs by 2/3, so that no channel makes it 0.7"):
         Problem(3, AttackError("0.7", "hamming"), HammingLoss(), prior=even)
 
 
 def test_a_limit_that_nothing_breaks_binds_nothing() -> None:
-    problem = Problem(range(4), [LDP(1), GVulnerabilityPrivacy(1)], HammingLoss(), prior=PRIOR)
+    problem = Problem(range(4), [LDP(1), GVulnerabilityLeakage(1)], HammingLoss(), prior=PRIOR)
     assert problem.is_conic
     plain = design(Problem(range(4), LDP(1), HammingLoss(), prior=PRIOR))
     assert math.isclose(design(problem).value, plain.value, rel_tol=1e-12)
@@ -208,11 +208,11 @@ def test_a_limit_that_nothing_breaks_binds_nothing() -> None:
 
 def test_labels_decide() -> None:
     inputs, prior = ["a", "b", "c"], ["0.5", "0.3", "0.2"]
-    plain = GVulnerabilityPrivacy("1.8", [[1, 2, 3], [2, 0, 0]])
+    plain = GVulnerabilityLeakage("1.8", [[1, 2, 3], [2, 0, 0]])
     frame = pd.DataFrame({"c": [3, 0], "a": [1, 2], "b": [2, 0]}, index=["stay", "go"])
     far = pd.DataFrame({"b": [1, 0, 2], "a": [0, 1, 3]}, index=["a", "b", "c"])
     pairs = [
-        (plain, GVulnerabilityPrivacy("1.8", frame)),
+        (plain, GVulnerabilityLeakage("1.8", frame)),
         (AttackError("0.1", [[1, 0], [0, 1], [2, 3]]), AttackError("0.1", far)),
     ]
     for by_place, by_label in pairs:
@@ -226,13 +226,13 @@ def test_labels_decide() -> None:
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: GVulnerabilityPrivacy(0), "limit: expected a number above 0, given 0"),
-        (lambda: GVulnerabilityPrivacy("x"), "limit"),
-        (lambda: GVulnerabilityPrivacy(float("nan")), "limit"),
-        (lambda: GVulnerabilityPrivacy(float("inf")), "limit"),
-        (lambda: GVulnerabilityPrivacy(1, [[1, 0]]), "gain_matrix"),
-        (lambda: GVulnerabilityPrivacy(1, []), "gain_matrix"),
-        (lambda: GVulnerabilityPrivacy(1, [[1, -1, 0]]), "gain_matrix"),
+        (lambda: GVulnerabilityLeakage(0), "limit: expected a number above 0, given 0"),
+        (lambda: GVulnerabilityLeakage("x"), "limit"),
+        (lambda: GVulnerabilityLeakage(float("nan")), "limit"),
+        (lambda: GVulnerabilityLeakage(float("inf")), "limit"),
+        (lambda: GVulnerabilityLeakage(1, [[1, 0]]), "gain_matrix"),
+        (lambda: GVulnerabilityLeakage(1, []), "gain_matrix"),
+        (lambda: GVulnerabilityLeakage(1, [[1, -1, 0]]), "gain_matrix"),
         (lambda: AttackError(-1, "hamming"), "least: expected a number above 0"),
         (lambda: AttackError(1, "haming"), "did you mean 'hamming'"),
         (lambda: AttackError(1, "absolute"), "numbers as the domain"),
@@ -246,7 +246,7 @@ def test_wrong_parameters_get_one_line(make: Callable[[], Notion], match: str) -
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("notion", [GVulnerabilityPrivacy("0.6"), AttackError("0.3", "hamming")])
+@pytest.mark.parametrize("notion", [GVulnerabilityLeakage("0.6"), AttackError("0.3", "hamming")])
 def test_a_prior_is_asked_for_and_some_objectives_are_refused(notion: Notion) -> None:
     with pytest.raises(InputError, match=r"prior: .*none is given"):
         Problem(3, notion, HammingLoss())
@@ -319,6 +319,6 @@ objective = "hamming"
     )
     found = load_problem(path).privacy
     assert found == (
-        GVulnerabilityPrivacy("0.7", [["1", "0.5", "0"], ["0", "0.5", "1"]]),
+        GVulnerabilityLeakage("0.7", [["1", "0.5", "0"], ["0", "0.5", "1"]]),
         AttackError("0.4", "hamming"),
     )

@@ -40,7 +40,7 @@ from mechdesign import (
     MeanAbsoluteError,
     MeanSquaredDistance,
     MutualInformation,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     PosteriorMeanSquaredError,
     Prior,
     Problem,
@@ -88,7 +88,7 @@ def of_kind(kind: str, epsilon: Any, delta: Any) -> Notion:
         return ApproximateLDP(epsilon, delta)
     if kind == "approximate-lip":
         return ApproximateLIP(epsilon, delta)
-    return (MutualInformationPrivacy if kind == "mutual-information" else MaximalLeakage)(epsilon)
+    return (MutualInformationLeakage if kind == "mutual-information" else MaximalLeakage)(epsilon)
 
 
 @st.composite
@@ -208,7 +208,7 @@ def test_post_processing_never_raises_leakage(
 @given(channels(3), priors(3, 1))
 def test_averages_leak_no_more_than_the_worst_case(channel: Channel, prior: Prior) -> None:
     """Information <= maximal leakage <= pointwise leakage <= LDP; and LIP as well."""
-    information = MutualInformationPrivacy(1).leakage(channel, prior)
+    information = MutualInformationLeakage(1).leakage(channel, prior)
     maximal = MaximalLeakage(1).leakage(channel)
     pointwise = PML(1).leakage(channel, prior)
     ordered = [information, maximal, pointwise, LDP(1).leakage(channel)]
@@ -283,7 +283,7 @@ def test_rate_distortion_of_hamming_loss(k: int, epsilon: float) -> None:
     if epsilon >= math.log(k):
         return
     loss = scipy.optimize.brentq(lambda d: information(d) - epsilon, 1e-12, 1 - 1 / k, xtol=1e-15)
-    solution = solved(MutualInformationPrivacy(epsilon), HammingLoss(), inputs=k)
+    solution = solved(MutualInformationLeakage(epsilon), HammingLoss(), inputs=k)
     is_proved(solution)
     assert math.isclose(solution.value, loss, rel_tol=1e-8)
     assert math.isclose(solution.privacy[0].leakage, epsilon, rel_tol=1e-6)
@@ -295,7 +295,7 @@ def test_rate_distortion_of_a_skewed_bit(p: float) -> None:
     epsilon = 0.4 * binary_entropy(p)
     wanted = binary_entropy(p) - epsilon
     loss = scipy.optimize.brentq(lambda d: binary_entropy(d) - wanted, 1e-12, p, xtol=1e-15)
-    solution = solved(MutualInformationPrivacy(epsilon), HammingLoss(), Prior([p, 1 - p]), inputs=2)
+    solution = solved(MutualInformationLeakage(epsilon), HammingLoss(), Prior([p, 1 - p]), inputs=2)
     is_proved(solution)
     assert math.isclose(solution.value, loss, rel_tol=1e-8)
 
@@ -347,7 +347,7 @@ def problems(draw: st.DrawFn, kinds: tuple[str, ...], count: int = 1) -> Problem
 def equals_the_textbook(problem: Problem) -> None:
     solution = design(problem)
     scale = float(problem.utility.cost(problem.domain, problem.prior, problem.outputs).max())
-    informed = any(isinstance(notion, MutualInformationPrivacy) for notion in problem.privacy)
+    informed = any(isinstance(notion, MutualInformationLeakage) for notion in problem.privacy)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that the oracle may be inaccurate
         reference = SOLVERS["textbook" if informed else "textbook:HIGHS"](problem).value
@@ -457,7 +457,7 @@ def test_without_delta_the_optimum_is_the_plain_one(
 
 @pytest.mark.parametrize(
     "notion",
-    [MaximalLeakage(0), MutualInformationPrivacy(0), ApproximateLDP(0, 0), ApproximateLIP(0, 0)],
+    [MaximalLeakage(0), MutualInformationLeakage(0), ApproximateLDP(0, 0), ApproximateLIP(0, 0)],
 )
 def test_without_a_budget_the_channel_is_constant(notion: Notion) -> None:
     solution = solved(notion, HammingLoss(), Prior([0.1, 0.2, 0.3, 0.4]))
@@ -469,7 +469,7 @@ def test_without_a_budget_the_channel_is_constant(notion: Notion) -> None:
 
 def test_information_does_not_speak_of_inputs_that_never_occur() -> None:
     prior = Prior([0, 0.5, 0.5])
-    solution = solved(MutualInformationPrivacy(0), MeanAbsoluteError(worst_case=True), prior, 3)
+    solution = solved(MutualInformationLeakage(0), MeanAbsoluteError(worst_case=True), prior, 3)
     is_proved(solution)
     assert solution.value == pytest.approx(0.5)  # 1 and 2 alike at even odds; 0 tells itself
     assert MaximalLeakage(0).holds(solution.channel) is False
@@ -481,7 +481,7 @@ def test_information_does_not_speak_of_inputs_that_never_occur() -> None:
         ApproximateLDP(1, 1),
         ApproximateLIP(1, 1),
         MaximalLeakage(1.4),
-        MutualInformationPrivacy(1.4),
+        MutualInformationLeakage(1.4),
     ],
 )
 def test_a_budget_that_nothing_breaks_binds_nothing(notion: Notion) -> None:
@@ -496,7 +496,7 @@ def test_a_budget_that_nothing_breaks_binds_nothing(notion: Notion) -> None:
         assert math.isclose(both.value, solved(LDP(1), utility, prior).value, rel_tol=1e-9)
 
 
-@pytest.mark.parametrize("notion", [ApproximateLDP(1, 0.1), MutualInformationPrivacy(0.2)])
+@pytest.mark.parametrize("notion", [ApproximateLDP(1, 0.1), MutualInformationLeakage(0.2)])
 @pytest.mark.parametrize("utility", [PosteriorMeanSquaredError(), MutualInformation()], ids=repr)
 def test_what_extreme_rays_would_solve_is_refused(notion: Notion, utility: Any) -> None:
     prior = Prior([0.1, 0.2, 0.3, 0.4])
@@ -513,13 +513,13 @@ def test_routes_by_columns_are_refused(route: str) -> None:
 def test_conditions_add_up() -> None:
     """An intersection is no better than either part, and as good where it implies the other."""
     prior = Prior([0.1, 0.2, 0.3, 0.4])
-    ldp, rule = LDP(1), MutualInformationPrivacy(0.05)
+    ldp, rule = LDP(1), MutualInformationLeakage(0.05)
     parts = [solved(notion, HammingLoss(), prior).value for notion in (ldp, rule)]
     both = solved([ldp, rule], HammingLoss(), prior)
     is_proved(both)
     assert both.value > max(parts)
     # ln(e**1) bounds the information of any 1-LDP channel
-    implied = solved([ldp, MutualInformationPrivacy(1)], HammingLoss(), prior)
+    implied = solved([ldp, MutualInformationLeakage(1)], HammingLoss(), prior)
     is_proved(implied)
     assert math.isclose(implied.value, parts[0], rel_tol=1e-9)
 
@@ -744,7 +744,7 @@ def test_wrong_files_are_refused(privacy: str, match: str, tmp_path: Path) -> No
         load_problem(file)
 
 
-@pytest.mark.parametrize("notion", [ApproximateLIP(1, 0.1), MutualInformationPrivacy(1)], ids=repr)
+@pytest.mark.parametrize("notion", [ApproximateLIP(1, 0.1), MutualInformationLeakage(1)], ids=repr)
 def test_a_prior_is_asked_for(notion: Notion) -> None:
     with pytest.raises(InputError, match=f"prior: .*{notion.name}"):
         Problem(range(3), notion, HammingLoss())

@@ -24,7 +24,7 @@ from mechdesign import (
     InfeasibleError,
     InputError,
     MeanAbsoluteError,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     Problem,
     UnsupportedError,
     design,
@@ -167,7 +167,7 @@ def test_both_at_once_and_every_solver() -> None:
     [
         LIP(0.7),
         [LIP(1), LDP(1.2)],
-        MutualInformationPrivacy(0.2),
+        MutualInformationLeakage(0.2),
         [LDP(2), ApproximateLDP(0.5, 0.05)],
     ],
     ids=repr,

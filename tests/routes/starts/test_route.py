@@ -25,7 +25,7 @@ from mechdesign import (
     MeanAbsoluteError,
     MetricPrivacy,
     MutualInformation,
-    MutualInformationPrivacy,
+    MutualInformationLeakage,
     Prior,
     Problem,
     TVRisk,
@@ -162,7 +162,7 @@ def test_a_worst_case_is_no_worse_than_randomized_response(
 NON_CONIC: list[Notion] = [
     ApproximateLDP("0.5", "0.05"),
     MaximalLeakage("0.7"),
-    MutualInformationPrivacy("0.2"),
+    MutualInformationLeakage("0.2"),
 ]
 
 
