@@ -61,7 +61,7 @@ SIZES = range(2, 13)
 
 @dataclass
 class Draw:
-    """What the parts of a random problem are drawn from.
+    """Parts from which a random problem is drawn.
 
     Attributes
     ----------
@@ -309,7 +309,7 @@ def random_problem(seed: int, number: int) -> tuple[str, str, Problem]:
 
 @dataclass
 class Result:
-    """What became of one problem."""
+    """The result for one problem."""
 
     number: int
     notion: str

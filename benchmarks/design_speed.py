@@ -52,7 +52,7 @@ LINES_KEPT = 30
 """Of what a process said before it failed."""
 
 GIVEN_UP = ("out of time", "unsuitable")
-"""What is not tried again in a larger size."""
+"""Contenders that are not tried in a larger size."""
 
 
 class Child(Protocol):

@@ -38,7 +38,7 @@ def curve(target: str, prior: Prior) -> list[Implied]:
 
 
 def figure_2(folder: Path) -> Path:
-    """What LIP implies: LDP and differential identifiability, exactly and by the bounds."""
+    """Implications of LIP: LDP and differential identifiability, exactly and by the bounds."""
     import matplotlib.pyplot as plt
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.4))

@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 OURS = "ours"
 GAP = 1e-6
-"""What counts as the same value."""
+"""Tolerance for equal values."""
 
 TINY = 1e-9
 """Values below this are compared absolutely."""

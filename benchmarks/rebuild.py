@@ -94,7 +94,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a part: what was made, or why it was left out, and the seconds."""
+    """The result of a part: its files, or the reason to skip it, and the seconds."""
 
     part: str
     made: str

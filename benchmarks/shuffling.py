@@ -1,4 +1,4 @@
-"""What shuffling adds to local privacy: our bounds beside published values, and a picture.
+"""Privacy amplification by shuffling: our bounds beside published values, and a picture.
 
     python benchmarks/shuffling.py [-o PICTURE]
 

@@ -1,4 +1,4 @@
-"""What the benchmark of design speed runs: kinds of problem, sizes, contenders, and the goals."""
+"""Cases of the benchmark of design speed: kinds of problem, sizes, contenders, and the goals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from solvers.vectorised import by_backend
 __all__ = ["GAP", "GOALS", "QUICK", "SUITES", "TARGETS", "Goal", "Suite", "Target", "contenders"]
 
 GAP = 1e-6
-"""What counts as optimal."""
+"""Gap that counts as optimal."""
 
 BACKENDS = ("CLARABEL", "HIGHS", "ECOS", "SCS")
 
@@ -167,7 +167,7 @@ TARGETS = (
 
 @dataclass(frozen=True)
 class Goal:
-    """What ours should reach.
+    """Goals for our routes.
 
     Attributes
     ----------
@@ -230,4 +230,4 @@ GOALS: dict[tuple[str, int], Goal] = {
     ("ldp-numeric, its file", 1000): Goal(60, megabytes=2, verify=3),
     ("lip-numeric, its file", 1000): Goal(60, megabytes=2, verify=3),
 }
-"""What ours should reach, by suite and size."""
+"""Goals for our routes, by suite and size."""

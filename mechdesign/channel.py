@@ -210,7 +210,7 @@ class Channel:
             an array is quickest where the labels are 0, 1, ..., k - 1.
         rng
             None for the cryptographic source of the operating system. A seed or a
-            ``numpy.random.Generator`` makes a simulation, and the reports say that they are one.
+            ``numpy.random.Generator`` makes a simulation, and marks the reports as one.
 
         Raises
         ------

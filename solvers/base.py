@@ -1,4 +1,4 @@
-"""What every solver here takes and returns."""
+"""Input and output of every solver here."""
 
 from __future__ import annotations
 

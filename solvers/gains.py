@@ -1,4 +1,4 @@
-"""What a column is worth, for objectives that are a sum over outputs, typed from the definitions.
+"""Gain of a column, for objectives that are a sum over outputs, typed from the definitions.
 
 Columns q come in any scale; joint = P_x q_x, law = Sum_x P_x q_x. For objectives of a user's own
 there is no definition here: a test brings its own formula.

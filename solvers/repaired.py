@@ -1,4 +1,4 @@
-"""What the repair makes of any solver's matrix: an exactly private channel, and its value."""
+"""Repair of a solver's matrix: an exactly private channel, and its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for all tests: no clock decides anything, Ctrl-C works, and where the data lie.
+"""Conditions of all tests: no clock decides anything, Ctrl-C works, and where the data lie.
 
 By default every run tries the same examples. ``HYPOTHESIS_PROFILE=random`` tries new ones, five
 times as many where a test does not say how many; a failure then prints how to repeat it.

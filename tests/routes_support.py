@@ -1,4 +1,4 @@
-"""What tests of the routes share: the kernel is the judge of a raw answer."""
+"""Support for tests of the routes: the kernel judges a raw answer."""
 
 from __future__ import annotations
 

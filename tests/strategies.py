@@ -48,7 +48,7 @@ WHOLE = 1 << 62
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 ORACLE = 1e-8
-"""What the textbook linear program, with its solver's tolerances, may be off by."""
+"""Tolerance for the textbook linear program and its solver."""
 
 DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 

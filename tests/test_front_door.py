@@ -1,4 +1,4 @@
-"""What a user types first: wrong types end in one line, results have HTML, channels are copied."""
+"""First steps of a user: wrong types end in one line, results have HTML, channels are copied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed by default has a permissive license; ECOS, which is GPL-3, is an extra."""
+"""Default dependencies have permissive licenses; ECOS, which is GPL-3, is an extra."""
 
 from __future__ import annotations
 

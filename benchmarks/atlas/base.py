@@ -57,7 +57,7 @@ SECOND = "extreme-rays"
 
 
 class Region(StrEnum):
-    """What a formula is at one point of its map."""
+    """The verdict on a formula at one point of its map."""
 
     OPTIMAL = "optimal"
     """Private, and no private channel is better by more than 1e-6 of its loss."""
@@ -125,7 +125,7 @@ class Boundary:
 
 
 class Optimum(NamedTuple):
-    """What the best private channel or kernel attains.
+    """The optimum of private channels or kernels.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Optimum(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a mechanism leaks, as ``Notion.leakage`` says it, and loses or gains, rounded up."""
+    """Leakage of a mechanism, as ``Notion.leakage``, and its loss or gain, rounded up."""
 
     leakage: float
     loss: float
@@ -165,7 +165,7 @@ class Entry(ABC):
     source: ClassVar[str]
 
     claim: ClassVar[str]
-    """What it is said to be optimal for, by whom; and what is measured."""
+    """The claim of optimality with its source, and the measure."""
 
     axis: ClassVar[Axis]
     boundaries: ClassVar[tuple[Boundary, ...]] = ()

@@ -26,7 +26,7 @@ FORMAT = "mechdesign atlas 1"
 
 @dataclass(frozen=True)
 class Summary:
-    """What one map says in a line.
+    """Summary of one map in a line.
 
     Attributes
     ----------

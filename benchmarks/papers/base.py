@@ -1,4 +1,4 @@
-"""What an experiment is: two sides of panels, and the rows that they give to the table."""
+"""Experiments: two sides of panels, and the rows that they give to the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each report tells.
+"""Information in each report.
 
 Four answers of a survey under LDP: above each report, how likely each answer is for somebody who
 saw it, with the prior over each bar.

@@ -1,4 +1,4 @@
-"""What docstrings say, as Markdown: powers that are no emphasis, and links to what they name."""
+"""Docstrings as Markdown: powers that are no emphasis, and links to what they name."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def _jobs(text: str) -> int:
 class _Answer:
     """The result of one problem file; ``failure`` is the reason why nothing reaches the loss.
 
-    ``ended`` says what is missing after Ctrl-C.
+    ``ended`` names what is missing after Ctrl-C.
     """
 
     path: str

@@ -308,7 +308,7 @@ problem PROBLEM.toml      whose domain and privacy count
 channel CHANNEL.json
 source IN.csv
 target OUT.csv
---seed N -> rng           a simulation, not for release; the file says so
+--seed N -> rng           a simulation, not for release; marked in the file
 --unknown POLICY = refuse  what becomes of a cell that is no label: refuse (the default), drop or
                           map:LABEL; or clip, to the nearer end of an interval; dropping a row shows
                           that its value was outside the domain

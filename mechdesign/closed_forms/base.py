@@ -67,7 +67,7 @@ class Formula:
 
 @dataclass(frozen=True)
 class Optimum:
-    """What a closed form has where its condition holds.
+    """The optimum of a closed form where its condition holds.
 
     Attributes
     ----------

@@ -266,7 +266,7 @@ class SubsetSelection(ClosedForm):
 
     so that the j with the largest |r|**2 is best. No channel is better: see `subset_selection` in
     the checker. In place of all sets a family of few is taken that covers all pairs equally often,
-    which tells as much (:func:`~mechdesign.closed_forms.balanced_subsets.balanced_subsets`).
+    which is as informative (:func:`~mechdesign.closed_forms.balanced_subsets.balanced_subsets`).
 
     Source: Ye and Barg 2018; Wang et al. 2016. That fewer sets do is known from block designs.
     """

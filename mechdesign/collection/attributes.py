@@ -153,8 +153,8 @@ class AttributeComparison(Tabular):
             for each in self.strategies
         ]
         price = self.price_of_splitting
-        told = {"epsilon": float(as_fraction(self.epsilon)), "strategies": rows}
-        return {**told, "bound": self.bound, "price_of_splitting": price}
+        shared = {"epsilon": float(as_fraction(self.epsilon)), "strategies": rows}
+        return {**shared, "bound": self.bound, "price_of_splitting": price}
 
     def _head(self) -> str:
         spent = f"LDP, epsilon = {short_text(as_fraction(self.epsilon))} for all attributes"
@@ -187,7 +187,7 @@ def compare_attributes(
 
     Each way uses best channels for the L2 risk, which :func:`~mechdesign.design` proves: one for
     each attribute at epsilon / d; one for each at epsilon, of which a person uses one; and one for
-    all attributes together, on tuples. It is told how well each attribute is estimated, and how
+    all attributes together, on tuples. The result is how well each attribute is estimated, and how
     well the distribution over tuples is.
 
     Parameters
@@ -208,7 +208,7 @@ def compare_attributes(
 
     Notes
     -----
-    Who is asked for one of d attributes tells about it with the whole budget, but only n / d people
+    A person asked for one of d attributes reports it with the whole budget, but only n / d people
     do: d times the risk at epsilon. The risk grows as 1 / epsilon**2 where epsilon is small, so
     that a share of epsilon / d costs d**2 times the risk; where epsilon is large the split wins.
 

@@ -1,4 +1,4 @@
-"""What one person spends in all, whose record has several columns."""
+"""Total leakage about one person whose record has several columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Budgets = Mapping[str, float]
 
 @dataclass(frozen=True, repr=False)
 class Spending(Tabular):
-    """What the reports of one person leak, column by column and in all.
+    """The leakage of the reports of one person, column by column and in all.
 
     Attributes
     ----------

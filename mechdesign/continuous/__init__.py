@@ -1,6 +1,6 @@
 """Continuous inputs: an interval, the law of X on it, and the problem that they state.
 
-``interval`` says where X lies, ``laws`` how it is distributed, ``problem`` what is asked, and
+``interval`` is the domain of X, ``laws`` its distribution, ``problem`` the question, and
 ``channel`` is the answer: an exact channel of nodes, to which numbers are rounded. The search is in
 :mod:`mechdesign.designs.continuous`, the proof in :mod:`mechdesign.kernel.rounding`.
 

@@ -189,7 +189,7 @@ class ContinuousChannel:
             doubles, or are rounded to the nearest ones; a double is the rational that it holds.
         rng
             None for the cryptographic source of the operating system. A seed or a
-            ``numpy.random.Generator`` makes a simulation, and the reports say that they are one.
+            ``numpy.random.Generator`` makes a simulation, and marks the reports as one.
         outside
             ``"refuse"`` numbers outside the interval, and infinities; or ``"clip"`` them to the
             nearer end. NaN is refused always.

@@ -177,4 +177,4 @@ class ContinuousProblem:
 
 
 PLANE = ("EuclideanDistance()", "on_plane")
-"""A loss of points, and the attribute of losses that says whether they are one."""
+"""A loss of points, and the attribute of losses that marks it."""

@@ -28,14 +28,14 @@ from mechdesign.routes.limits import Limits
 from mechdesign.routes.starts.remapping import remapped
 from mechdesign.routes.starts.route import Start
 
-__all__ = ["Answers"]
+__all__ = ["SolutionPool"]
 
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
 """What the proof may take for each input and output, and what more for each box or ball of priors,
 of which it may name two members for each output."""
 
 
-class Answers:
+class SolutionPool:
     """The answers to one problem, and the best of them.
 
     Parameters

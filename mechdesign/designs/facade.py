@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, overload
 
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.designs.answers import Answers
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.designs.progress import GapBar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, UnsupportedError, shown
@@ -281,9 +281,9 @@ def _answers(
     limits: Limits,
     own: UserTerms | None,
     symmetries: Iterable[Sequence[Any]] | None,
-) -> tuple[Answers, list[Considered]]:
+) -> tuple[SolutionPool, list[Considered]]:
     """Try one route after the other until an answer is good enough."""
-    answers, considered, symmetry = Answers(problem, limits), list[Considered](), None
+    answers, considered, symmetry = SolutionPool(problem, limits), list[Considered](), None
     if symmetries is not None:
         from mechdesign.routes.presolve.find_symmetries import given_symmetries  # scipy on demand
 

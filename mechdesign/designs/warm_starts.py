@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 
-from mechdesign.designs.answers import Answers
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.designs.facade import check_limits, design
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.errors import CertificateError
@@ -69,7 +69,9 @@ class Steps:
         route = next(plan(problem, AUTO, [])).route.started_at(path)
         if route is None:
             return None
-        answers = Answers(problem, Limits(OPTIMAL if self._gap is None else self._gap, seconds))
+        answers = SolutionPool(
+            problem, Limits(OPTIMAL if self._gap is None else self._gap, seconds)
+        )
         try:
             raw = answers.attempt(Attempt(route, WHY))
         except CertificateError:

@@ -83,7 +83,7 @@ def universal(
 def _turned(statement: Statement, facets: Sequence[Facet], tie: Facet) -> list[Facet]:
     """Return facets where a row that ties inputs has a ray >= 0.
 
-    q_x <= q_z of tied inputs says q_z <= q_x as well: that row takes its place. Where the notions
+    q_x <= q_z of tied inputs means q_z <= q_x as well: that row takes its place. Where the notions
     do not say so, the facet q_z >= 0 becomes q_x >= 0.
     """
     turned = replace(tie, x=tie.other, other=tie.x)

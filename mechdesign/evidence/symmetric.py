@@ -32,7 +32,7 @@ def symmetric(compiled: Compiled) -> Certificate:
 
 
 def subset_selection(compiled: Compiled) -> Certificate | None:
-    """Return the estimator of all permutations of the best ray; None if nothing can be told."""
+    """Return the estimator of all permutations of the best ray; None if there is none."""
     statement = compiled.statement
     aim, k = statement.objective, statement.k
     if not isinstance(aim, Risk) or k < 2:

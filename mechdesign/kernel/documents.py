@@ -1,6 +1,6 @@
 """A saved file: the tables of one format, how it is read under limits, and its digest.
 
-A file is JSON with the format ``mechdesign-channel``, version 2. That it says something proves
+A file is JSON with the format ``mechdesign-channel``, version 2. A statement in it proves
 nothing: `verify` checks every claim. Its keys are the fields of the dataclasses here.
 """
 

@@ -1,6 +1,6 @@
 """Convex gains g, homogeneous of degree 1: no post-processing raises Sum_y g(q_y).
 
-Three forms are all gains that are no finite set of guesses. Each value is rounded as ``up`` says,
+Three forms cover all gains other than finite sets of guesses. ``up`` is the direction of rounding,
 and is exact where it is rational. They are convex: a square over a positive linear form; a relative
 entropy; and minus the root of a product of linear forms >= 0.
 """

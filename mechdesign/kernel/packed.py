@@ -134,7 +134,7 @@ def unpacked(value: Any, form: type[Places | Numbers], place: str = "") -> Place
     Raises
     ------
     CertificateError
-        If it does not hold as many numbers as it says, and nothing else; or numbers that are not
+        If it does not hold exactly as many numbers as it states; or numbers that are not
         of that form.
     LimitError
         If they are too many.
@@ -212,7 +212,7 @@ def _texts(document: Any) -> Iterator[str]:
 
 
 def packed_entries(document: Any) -> int:
-    """Return how many numbers the packed lists of a document say that they hold."""
+    """Return how many numbers the packed lists of a document state."""
     found = (HEAD.match(text) for text in _texts(document) if text[:1] in ("u", "f"))
     return sum(int(match[1]) for match in found if match)
 

@@ -34,7 +34,7 @@ class Statement:
     objective
         What is minimized; None where privacy alone is stated.
     sign
-        -1 where a problem says maximize: its value is ``sign`` times the objective.
+        -1 where a problem maximizes: its value is ``sign`` times the objective.
     """
 
     k: int

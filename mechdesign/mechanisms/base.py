@@ -97,7 +97,7 @@ class Mechanism(ABC):
         """Return the exact parameters, as they are saved: whole numbers and lists of them."""
 
     def to_table(self) -> dict[str, Any]:
-        """Return what a mechanism file says of it: the notion, the integer parameters, the inputs.
+        """Return its tables in a mechanism file: the notion, the integer parameters, the inputs.
 
         Integers are written as text, since many readers of JSON keep 53 bits only.
         """

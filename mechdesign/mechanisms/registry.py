@@ -71,7 +71,7 @@ COMBINATORS: dict[type[Notion], Callable[..., Mechanism]] = {
     BlockLDP: by_block,
     HighLowLDP: around_sensitive,
 }
-"""What makes a mechanism under a notion from one under LDP."""
+"""Constructors of a mechanism under a notion from one under LDP."""
 
 
 def _on_all(
@@ -230,4 +230,4 @@ RESTORED: dict[str, Callable[[Domain, Any, Parameters], Mechanism]] = {
     LIPRandomizedResponse.name: _restore_lip,
     **{name: kind.restored for name, kind in NOISE.items()},
 }
-"""How a mechanism is made again from what a file says of it, by name."""
+"""Constructors of mechanisms from the tables of a file, by name."""

@@ -17,7 +17,7 @@ class DifferentialIdentifiability(BudgetNotion):
     """Differential identifiability: P(x|y) <= e**epsilon P(x'|y) for every y and every x, x'.
 
     In terms of the channel, P_x Q(y|x) <= e**epsilon P_x' Q(y|x'). Since rows sum to 1 it is
-    feasible only for epsilon >= max ln(P_x / P_x'): no channel hides what the prior tells.
+    feasible only for epsilon >= max ln(P_x / P_x'): no channel hides what the prior reveals.
 
     Parameters
     ----------

@@ -150,7 +150,7 @@ def _listed(
 
 
 def _names(curves: Sequence[Frontier]) -> list[str]:
-    """Return the notions of each frontier, and what tells those with the same notions apart."""
+    """Return the notions of each frontier, and what distinguishes those with the same notions."""
     problems = [curve.problem for curve in curves]
     names = [[curve.label] for curve in curves]
     for parts in ([repr(p.prior) for p in problems], [p.title for p in problems]):

@@ -1,4 +1,4 @@
-"""Routes: methods to find the best channel, and the router that picks one and says why."""
+"""Routes: methods to find the best channel, and the router that picks one, with the reason."""
 
 from mechdesign.routes.base import RawSolution
 from mechdesign.routes.route import Attempt, Considered, Route, Verdict

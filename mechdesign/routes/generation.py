@@ -199,7 +199,7 @@ class Generation:
             differ = np.abs(smoothed - potentials).max() > SAME * np.abs(potentials).max()
             if not useful and differ and not self.limits.over():
                 useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
-            self.limits.tell(self.rounds, loss, self.loss(self.upper))
+            self.limits.report(self.rounds, loss, self.loss(self.upper))
             if self.upper - value <= 2 * goal or self.limits.over():
                 return
             idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1

@@ -38,7 +38,7 @@ TOLERANCE = 1e-10
 """The least feasibility tolerance that HiGHS takes; it is absolute, so a repair is needed."""
 
 UNIT = 4096.0
-"""What right-hand sides and costs are multiplied by for HiGHS: relative to them, its absolute
+"""Factor of right-hand sides and costs for HiGHS: relative to them, its absolute
 tolerances shrink by as much."""
 
 SMALLEST_COEFFICIENT = 1e-12

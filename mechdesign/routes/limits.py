@@ -1,7 +1,7 @@
 """Stopping criteria of a search: a gap, a time limit, an interrupt; and reports of its progress.
 
 A search reports its best value and its best bound after every round. Whatever stops it, both are
-valid: the channel is repaired, the bound is proved, and the gap says how far apart they are.
+valid: the channel is repaired, the bound is proved, and the gap is their distance.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Progress:
 
 @dataclass
 class Limits:
-    """What stops a search.
+    """Limits that stop a search.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ class Limits:
     start: RawSolution | None = field(default=None, init=False, repr=False)
     """That channel."""
     bound: float = field(default=-math.inf, init=False)
-    """The best bound on the loss that was told so far."""
+    """The best bound on the loss so far."""
     _start: float = field(default=0.0, init=False)
     _until: float = field(default=math.inf, init=False)
     _told: float = field(default=math.nan, init=False)
@@ -165,7 +165,7 @@ class Limits:
         return part
 
     def over(self) -> bool:
-        """Return whether time is up or the user has interrupted; :attr:`ended` then says which."""
+        """Return whether time is up or the user has interrupted; :attr:`ended` then names which."""
         if self._whole is not None and self._whole.over():
             self.ended = self._whole.ended
         elif self.interrupted:
@@ -206,7 +206,7 @@ class Limits:
             return self.part(share=share)
         return Limits(self.gap, share * self.grace, memory=self.memory, clock=self.clock)
 
-    def tell(self, rounds: int, value: float, bound: float) -> bool:
+    def report(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
         if bound > self.bound:  # NaN is not
             self.bound = bound
@@ -218,8 +218,8 @@ class Limits:
             if self.watch is not None:
                 self.watch(progress)
             if self._whole is not None and self._unit:
-                told = self._whole.tell(rounds, self._unit * value, self._unit * bound)
-                enough = told and math.isfinite(self._whole.incumbent)
+                ended = self._whole.report(rounds, self._unit * value, self._unit * bound)
+                enough = ended and math.isfinite(self._whole.incumbent)
         except Exception as error:
             self._raised = error
             raise

@@ -27,7 +27,7 @@ USED = 1e-12
 """A column all of whose entries are below this is left out."""
 
 MATRICES = 12
-"""Matrices as large as the channel that a route holds, if it says nothing else."""
+"""Matrices as large as the channel that a route holds, by default."""
 
 AGAIN = "; another method for a smaller gap"
 

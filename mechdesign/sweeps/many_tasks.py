@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from mechdesign.designs.answers import Answers
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.designs.facade import design
 from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import INTERRUPTED, Steps
@@ -213,7 +213,7 @@ def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict
     for (place, problem, considered), raw in zip(numeric, raws or [], strict=raws is not None):
         own = Limits(options.gap or OPTIMAL_GAP)
         own.stopwatch = stopwatch.shared(len(numeric))
-        answers = Answers(problem, own)
+        answers = SolutionPool(problem, own)
         with suppress(CertificateError):
             if answers.take(raw, WHY) and answers.are_enough:
                 found[place] = answers.solution(considered)

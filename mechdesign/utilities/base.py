@@ -40,7 +40,7 @@ class Utility(ABC):  # noqa: B024
     """The word for it in problem files."""
 
     on_interval: str = ""
-    """What it asks of a number on an interval, if it has a meaning there: the ``"absolute"`` or
+    """Its loss on an interval, if it has a meaning there: the ``"absolute"`` or
     ``"squared"`` error of the released number, or of the best ``"estimate"`` from a report; or that
     of a ``"reading"`` without bias."""
 
@@ -60,10 +60,10 @@ class Utility(ABC):  # noqa: B024
     """Whether the checker knows it, so that a saved file proves value and bound."""
 
     definition: ClassVar[str] = ""
-    """The method that says what it is worth."""
+    """The method that computes its value."""
 
     finite_on: ClassVar[str] = "a channel on which the objective is finite"
-    """What a channel has to be for its value to be finite."""
+    """The condition on a channel for a finite value."""
 
     states_decoder: ClassVar[bool] = False
     """Whether a saved file states its decoder exactly, as the loss is that of this decoder."""
@@ -377,7 +377,7 @@ class Distortion(LinearUtility):
         return domain.labels if n_outputs == len(domain) else tuple(range(n_outputs))
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
-        """Return the matrix, or say that it does not fit."""
+        """Return the matrix, or raise an error where it does not fit."""
         if isinstance(self.matrix, ExactTable):
             return self.matrix.aligned(domain.labels, outputs, "matrix")
         return ExactTable.of_function(self.matrix, domain.labels, tuple(outputs), "matrix")

@@ -1,7 +1,7 @@
 r"""Text for a terminal: whatever would steer it is shown, not obeyed.
 
 A label, a title or a name of a file is text of somebody else. An escape sequence in it can clear
-the screen, set the clipboard or repaint the line that says what was refused; an override of the
+the screen, set the clipboard or repaint the line with the refusal; an override of the
 direction of writing shows letters in another order than they are in.
 """
 

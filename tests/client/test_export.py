@@ -1,4 +1,4 @@
-"""What is exported: the table holds the certified integers, and what is no client is refused."""
+"""Exports hold the certified integers; mechanisms without a client are refused."""
 
 from __future__ import annotations
 

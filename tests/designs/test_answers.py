@@ -28,7 +28,7 @@ from mechdesign import (
 )
 from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.designs import candidate, facade
-from mechdesign.designs.answers import Answers
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Costs
@@ -74,8 +74,8 @@ class Failing(Route):
         return self.raw
 
 
-def answered(*routes: Route, to: Problem | None = None) -> Answers:
-    found = Answers(to or problem(), Limits())
+def answered(*routes: Route, to: Problem | None = None) -> SolutionPool:
+    found = SolutionPool(to or problem(), Limits())
     found.run(iter([Attempt(route, "asked for") for route in routes]), Start())
     return found
 
@@ -211,7 +211,7 @@ def test_a_closed_form_whose_condition_fails_is_not_taken(
 
 
 class OwnError(ValueError):
-    """What a user's function raises."""
+    """Exceptions of a user's function."""
 
 
 class OwnGain(ColumnUtility):

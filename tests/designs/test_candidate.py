@@ -9,7 +9,7 @@ import pytest
 
 from mechdesign import Prior, PriorBall, PriorBox, Problem, Solution, resources
 from mechdesign.designs import candidate
-from mechdesign.designs.answers import Answers
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
@@ -41,7 +41,7 @@ def blind(problem: Problem) -> list[Any]:
 
 
 def solved(problem: Problem, raw: RawSolution, limits: Limits) -> Solution:
-    answers = Answers(problem, limits)
+    answers = SolutionPool(problem, limits)
     assert answers.take(raw, "a test")
     return answers.solution()
 
@@ -113,7 +113,7 @@ def test_a_search_that_was_interrupted_still_has_its_proof() -> None:
 def test_time_is_kept_for_the_proof_only_where_time_is_limited() -> None:
     for seconds, reserve in ((float("inf"), 0.0), (1e-4, 1e-4 / 3), (10.0, 25e-5)):
         limits = Limits(seconds=seconds)
-        Answers(Problem(range(5), LDP(1), HammingLoss()), limits)
+        SolutionPool(Problem(range(5), LDP(1), HammingLoss()), limits)
         assert limits.reserve == pytest.approx(reserve)
 
 
@@ -123,7 +123,7 @@ def test_more_time_is_kept_where_the_proof_names_members_of_a_set_of_priors() ->
     for priors in ([fifth], PriorBall(center, "0.1"), PriorBox([0] * 5, [1] * 5)):
         limits = Limits(seconds=10)
         problem = Problem(range(5), BoundedPriorLIP(1, priors), HammingLoss(), prior=center)
-        Answers(problem, limits)
+        SolutionPool(problem, limits)
         kept.append(limits.reserve)
     assert kept[1] == kept[2] > 5 * kept[0]
 

@@ -27,7 +27,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.cli.common import memory_size
-from mechdesign.designs.answers import Answers
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
 from mechdesign.routes import ROUTES, Attempt, RawSolution, Route, Verdict, plan
 from mechdesign.routes.limits import Limits, Progress
@@ -118,7 +118,7 @@ def test_a_longer_time_limit_is_never_worse(problem: Problem) -> None:
     values = []
     sign = -1 if problem.utility.is_maximized else 1
     for seconds in (3, 10, 30, 100, 1000):
-        answers = Answers(problem, Limits(seconds=seconds, clock=ticking()))
+        answers = SolutionPool(problem, Limits(seconds=seconds, clock=ticking()))
         answers.run(plan(problem, "auto", []), Start())
         values.append(sign * float(answers.solution().value))
     for early, late in itertools.pairwise(values):
@@ -148,7 +148,7 @@ def test_a_round_that_would_end_late_is_not_begun() -> None:
     told = []
     for seconds in (0.0, 3.0, 6.0, 9.0):
         now[0] = seconds
-        told.append(part.tell(1, 2.0, 1.0))
+        told.append(part.report(1, 2.0, 1.0))
     assert told == [False, False, False, True]
     assert limits.over()
     assert "time limit of 10 s" in limits.ended
@@ -159,20 +159,20 @@ def test_an_incumbent_counts_for_the_whole_only() -> None:
     limits.incumbent = 1.0
     part = limits.part(unit=2.0)
     other = limits.part()
-    assert not part.tell(1, 3.0, 0.4)
-    assert part.tell(2, 3.0, 0.46)
-    assert not other.tell(2, 3.0, 0.46)
+    assert not part.report(1, 3.0, 0.4)
+    assert part.report(2, 3.0, 0.46)
+    assert not other.report(2, 3.0, 0.46)
 
 
 def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
     """It is repaired in its place, and the evidence of the answer proves the bound beside it."""
     problem = plane()
-    answers = Answers(problem, Limits())
+    answers = SolutionPool(problem, Limits())
     answers.attempt(next(plan(problem, "interior", [])))
     assert answers.best is not None
     proofs, bound = answers.best.raw.proofs, float(answers.best.bound)
     poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), proofs, "poor")
-    answers = Answers(problem, Limits())
+    answers = SolutionPool(problem, Limits())
     answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
     start = Start().solve(problem, Limits())
@@ -210,13 +210,13 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     """A matrix that tells everything has no loss, until it is made private."""
     problem = plane()
     told = RawSolution(np.eye(16), problem.outputs or (), (), "told")
-    alone = Answers(problem, Limits())
+    alone = SolutionPool(problem, Limits())
     alone.attempt(Attempt(Fixed(told), "asked for"))
     start = Start().solve(problem, Limits())
     assert alone.best is not None
     assert start.value is not None
     assert float(alone.best.value) > 1.01 * start.value
-    answers = Answers(problem, Limits())
+    answers = SolutionPool(problem, Limits())
     answers.run(iter([Attempt(Fixed(told), "asked for")]), First())
     assert float(answers.solution().value) == pytest.approx(start.value)
 
@@ -225,7 +225,7 @@ def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     """A search that finds nothing better changes nothing, and loses nothing."""
     problem = plane()
     poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), (), "poor")
-    answers = Answers(problem, Limits(seconds=1e6))
+    answers = SolutionPool(problem, Limits(seconds=1e6))
     answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
     start = Start().solve(problem, Limits())
@@ -238,12 +238,12 @@ def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
 
 def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     problem = plane()
-    answers = Answers(problem, Limits())
+    answers = SolutionPool(problem, Limits())
     answers.attempt(next(plan(problem, "interior", [])))
     assert answers.best is not None
     good = answers.best.raw
     bare = RawSolution(good.matrix, good.outputs, (), "good")
-    answers = Answers(problem, Limits(seconds=1e6))
+    answers = SolutionPool(problem, Limits(seconds=1e6))
     answers.run(iter([Attempt(Fixed(bare), "asked for")]), First())
     found = answers.solution()
     assert float(found.value) == pytest.approx(float(answers.best.value))

@@ -72,7 +72,7 @@ def perturbed(problem: Problem, seed: int) -> list[FamilyDual]:
 
 
 def bound(problem: Problem, line: Linearizations, parts: list[SideMultipliers]) -> float:
-    """What multipliers prove, by the kernel."""
+    """The bound of multipliers, by the kernel."""
     compiled = problem.compiled
     members = members_of(compiled, [(part.notion, part.priors) for part in parts])
     relaxations = [Members(place, tuple(listed)) for place, listed in members.items()]

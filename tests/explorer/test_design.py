@@ -1,4 +1,4 @@
-"""What the page designs: proved by the checker, and as good as what the library designs."""
+"""Designs of the page are proved by the checker, and as good as those of the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page is built from: the maps of the atlas, and the files of the checker it packs."""
+"""Sources of the page: the maps of the atlas, and the files of the checker it packs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is written is read back equal, written whole or not at all, and says what was promised."""
+"""Files are read back equal, written whole or not at all, with the promised contents."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ Interval = tuple[Fraction, Fraction]
 ZERO, ONE = Fraction(0), Fraction(1)
 BITS = 200
 TOLERANCE = Fraction(1, 10**12)
-"""What a stated float may be off by, relative; a bound may not be off at all."""
+"""Relative tolerance for a stated float; a bound has none."""
 
 
 class RefusedError(Exception):

@@ -1,4 +1,4 @@
-"""What a saved file is made of: tables with known keys, exact numbers, labels, a domain."""
+"""Reading a saved file: tables with known keys, exact numbers, labels, a domain."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ Vector = tuple[Fraction, ...]
 ONE = Fraction(1)
 
 WHOLE = 1 << 20
-"""What the rows of drawn channels sum to."""
+"""The sum of each row of drawn channels."""
 
 
 def number(rng: random.Random, low: int = -4, high: int = 4) -> Fraction:

@@ -1,4 +1,4 @@
-"""What every mechanism under LDP is: private and not more, unbiased, and drawn as it is stated."""
+"""Every mechanism under LDP: exactly as private as stated, unbiased, and drawn from its law."""
 
 from __future__ import annotations
 

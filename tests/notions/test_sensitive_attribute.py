@@ -412,7 +412,7 @@ def test_a_law_of_too_many_digits_falls_back_to_a_channel_that_ignores_its_input
 @given(cases())
 @examples(30)
 def test_linkage(case: tuple[SensitiveAttribute, Prior, Channel]) -> None:
-    """What protects X protects every secret behind it."""
+    """A channel that protects X protects every attribute of it."""
     secret, prior, channel = case
     for notion in (LDP(1), LIP(1), PML(1)):
         least = notion.leakage(channel, prior)

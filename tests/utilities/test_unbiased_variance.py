@@ -17,7 +17,7 @@ PRIOR = Prior(["0.2", "0.5", "0.3"])
 
 
 def bias(channel: Channel, values: list[Fraction], readings: tuple[Fraction, ...]) -> set[Fraction]:
-    """What the means of the readings are off by."""
+    """Bias of the readings."""
     rows = channel.numerators.tolist()
     means = [sum(n * v for n, v in zip(row, readings, strict=True)) for row in rows]
     return {m / channel.denominator - f for m, f in zip(means, values, strict=True)}

@@ -1,4 +1,4 @@
-"""What steers a terminal is shown, in whatever comes from a file or from the command line."""
+"""Control characters are shown escaped, in text from a file or from the command line."""
 
 from __future__ import annotations
 

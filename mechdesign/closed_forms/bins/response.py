@@ -40,12 +40,12 @@ class ResponseOnBins(ClosedForm):
     Optimal for an expected loss under LDP if the outputs have an order in which, for every input x
     and every d, those of loss D(x, y) <= d are an interval: for distances on a line, any loss that
     rises on both sides of the best output, and the Hamming loss, where the m inputs of the largest
-    prior are told apart. The accuracy of the best guess is one less that loss.
+    prior are distinguished. The accuracy of the best guess is one less that loss.
 
     *Proof.* Let E = e**eps, and w_y = Sum_x P_x D(x, y) the loss of the output y alone. Under LDP
     a column q of least entry t has c . q >= t Sum_x (c_x + (E - 1) min(c_x, 0)). So prices u prove
     the bound Sum_x u_x if this is >= 0 for c_x = P_x D(x, y) - u_x and every output y. Where they
-    sum to L, and u_x = P_x v_x, that says
+    sum to L, and u_x = P_x v_x, that is
 
         Sum_x P_x max(0, v_x - D(x, y))  <=  f_y = (w_y - L) / (E - 1)        for every output y:
 

@@ -77,7 +77,7 @@ class HighLowSubsetSelection(ClosedForm):
     source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 5"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for high-low LDP, and a prior that only tells sensitive inputs from the others."""
+        """Ask for high-low LDP, and a prior even among sensitive inputs and among the others."""
         utility, notion = problem.utility, problem.sole_notion(HighLowLDP)
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK

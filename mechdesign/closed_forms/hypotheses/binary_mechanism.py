@@ -71,7 +71,7 @@ class BinaryMechanism(ClosedForm):
         prices = Numbers([-share * abs(float(a - b)) for a, b in pairs])
         oracle = OneBudget(tuple(map(tuple, blocks.values())) if len(blocks) > 1 else None)
         return Optimum(
-            "under LDP one bit tells two laws apart as well as any report",
+            "under LDP one bit separates two laws as well as any report",
             lambda: Formula(np.column_stack([yes, 1 - yes]), name_outputs(problem, 2)),
             lambda: Certificate(Costs(), oracle, (), (), prices),
         )

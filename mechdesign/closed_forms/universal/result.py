@@ -1,4 +1,4 @@
-"""What a user asks and reads about universal channels."""
+"""Universal channels: the question and its answer."""
 
 from __future__ import annotations
 

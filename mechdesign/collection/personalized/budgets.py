@@ -173,7 +173,7 @@ class GroupedReports:
 
     @abstractmethod
     def _line(self, group: Any) -> str:
-        """Return what the repr says of a group."""
+        """Return the words of the repr for a group."""
 
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""

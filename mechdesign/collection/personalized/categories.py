@@ -120,7 +120,7 @@ def privatize_each(
     """Draw a report for each record from the best channel of its own budget.
 
     Records of one budget and one prior share a channel, which is designed once. Which budget a
-    record has is told to the aggregator: it must not depend on the record.
+    record has is known to the aggregator: it must not depend on the record.
 
     Parameters
     ----------

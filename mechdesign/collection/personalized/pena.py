@@ -228,7 +228,7 @@ def _pooled(groups: list[NumberGroup], weights: str) -> ScalarEstimate:
     w = w / w.sum()
     T = float(w @ (sizes * surplus / n))
     A, B = float(w**2 @ (sizes**2 / n)), float(w**2 @ (1 / n))
-    V = (A - B * min(T**2, 1.0)) / (1 - B) if B < 1 else A  # one report alone tells no t
+    V = (A - B * min(T**2, 1.0)) / (1 - B) if B < 1 else A  # one report alone does not determine t
     low, width = float(groups[0].responder.low), float(groups[0].responder.width)
     return _estimate_of(
         "mean", low + width * (T + 1) / 2, width / 2 * math.sqrt(V), weights, groups

@@ -23,7 +23,7 @@ from mechdesign.sampling import Randomness, chances, pieces, rational_coin, sour
 __all__ = ["OUTSIDE", "TwoValuedResponder", "exact_values"]
 
 OUTSIDE = ("refuse", "clip")
-"""What to do with a value outside the safe range."""
+"""Policies for a value outside the safe range."""
 
 DIGITS = 62
 
@@ -69,7 +69,7 @@ class TwoValuedResponder:
     Parameters
     ----------
     low, high
-        The safe range: values within it are told apart no better than epsilon allows. That the
+        The safe range: within it, values are epsilon-indistinguishable. That the
         value lies within is not kept secret.
     epsilon
         The budget in nats, > 0 and at most 30.

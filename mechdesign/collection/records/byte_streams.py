@@ -23,7 +23,7 @@ from mechdesign.writing.temporary import temporary_room
 __all__ = ["STANDARD", "ByteReader", "ByteWriter", "whole_output"]
 
 STANDARD = Path("-")
-"""What stands for standard input and standard output."""
+"""The file name that stands for standard input and standard output."""
 
 
 class ByteReader:

@@ -47,7 +47,7 @@ def save_estimate(
     """Write an estimate to a CSV file, whole or not at all: a row for each input.
 
     The columns are ``input``, ``frequency``, ``standard_error``, ``lower`` and ``upper``; cells
-    that are not known are empty. An estimate from a simulation says so in a column ``note``.
+    that are not known are empty. A column ``note`` marks an estimate from a simulation.
 
     Parameters
     ----------

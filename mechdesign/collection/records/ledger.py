@@ -30,7 +30,7 @@ from mechdesign.text import Table, Tabular
 __all__ = ["Draw", "Ledger", "LedgerSum", "add_draw", "leakage_of_ledger", "read_ledger"]
 
 APPLICATION, VERSION = 0x4D444C47, 2
-"""What SQLite keeps as application_id and user_version: a ledger of this library, and its form."""
+"""application_id and user_version of the SQLite file: a ledger of this library, and its form."""
 
 COLUMNS = "time", "records", "mechanism", "reports", "leakages"
 
@@ -118,13 +118,13 @@ class Draw:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What a ledger file holds.
+    """The contents of a ledger file.
 
     Attributes
     ----------
     key
         32 random bytes. Digests of records are made with it, so that a digest that is seen
-        elsewhere tells nothing. Whoever has the ledger has the key, and can test guesses.
+        elsewhere reveals nothing. Whoever has the ledger has the key, and can test guesses.
     draws
         The draws, the first one first.
     """
@@ -216,7 +216,7 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
     file, reports = Path(path), sum(counts.values())
     if not reports:
         return  # nobody's record was drawn for
-    with contextlib.suppress(OSError):  # opening it says what is wrong
+    with contextlib.suppress(OSError):  # opening it raises the error
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     with _opened(file) as database, database:  # commits, or rolls back
         database.execute("BEGIN IMMEDIATE")
@@ -239,7 +239,7 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
 
 @dataclass(frozen=True, repr=False)
 class LedgerSum(Tabular):
-    """What all draws of a ledger leak together, for each set of records.
+    """The joint leakage of all draws of a ledger, for each set of records.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ class LedgerSum(Tabular):
     def totals(self, records: str | None = None) -> dict[tuple[str, str], float]:
         """Return the sums for one set of records; by default for a person who is in every set.
 
-        Notions that some draw says nothing of are left out. Sums are exact, then rounded up.
+        Notions without a leakage for some draw are left out. Sums are exact, then rounded up.
         """
         sets = self.sets.values() if records is None else [self.sets[records]]
         nats = [draw.nats for drawn in sets for draw in drawn]

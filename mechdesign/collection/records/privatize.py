@@ -41,7 +41,7 @@ AnyPath = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class PrivatizedFile:
-    """What became of a file of records.
+    """Summary of privatizing a file of records.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ def privatize_file(
         columns, as the points of a grid or a box; reports that are pairs get two columns, too.
     rng
         None for the cryptographic source of the operating system. A seed or a
-        ``numpy.random.Generator`` makes a simulation: the file gets a column ``note`` that says so.
+        ``numpy.random.Generator`` makes a simulation, which a column ``note`` of the file marks.
     unknown, missing
         What becomes of a cell that is no label of the domain, and of one that holds nothing:
         ``"refuse"`` raises, ``"drop"`` leaves the row out, ``"map:LABEL"`` takes it as a label
@@ -217,7 +217,7 @@ def privatize_file(
     Warns
     -----
     RepeatedDrawWarning
-        If the ledger says that the same records were drawn for before.
+        If the ledger has a draw for the same records.
 
     Raises
     ------

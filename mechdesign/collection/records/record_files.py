@@ -157,7 +157,7 @@ class Reader(ABC):
         return InputError(f"{self._file}{place and ': '}{place}", whole, given)
 
     def share(self) -> float | None:
-        """Return how much of the file was read, from 0 to 1; None where it cannot be told."""
+        """Return how much of the file was read, from 0 to 1; None where that is unknown."""
         return self._bytes.share()
 
     def close(self) -> None:

@@ -42,7 +42,7 @@ def tally_file(
     r"""Count the reports in a column of a file, or in several columns in one pass.
 
     A cell that is no report of the mechanism is refused: leaving it out would bias the estimate.
-    The tally says that it is of a simulation if any row says so in its column ``note``, or the
+    The tally is marked as a simulation if any row is, in its column ``note``, or the
     file does.
 
     Parameters

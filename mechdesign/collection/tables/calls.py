@@ -58,7 +58,7 @@ def privatize(
         person spends is the sum over the columns (:func:`spending`).
     rng
         None for the cryptographic source of the operating system; a seed or a
-        ``numpy.random.Generator`` for a simulation, of which a table says so in a column ``note``.
+        ``numpy.random.Generator`` for a simulation, which the column ``note`` of a table marks.
     unknown, missing
         What becomes of a cell that is no label of the domain, and of one that holds nothing:
         ``"refuse"``, ``"drop"`` (the whole row) or ``"map:LABEL"``; for numbers of an interval also

@@ -183,7 +183,7 @@ SPARK_TYPES: Mapping[pa.DataType, str] = {
     pa.float64(): "DoubleType",
     pa.string(): "StringType",
 }
-"""What Spark calls the types of reports."""
+"""Spark's names of the types of reports."""
 
 
 def _as_rows(tallies: dict[Any, Tally]) -> pa.RecordBatch:

@@ -38,7 +38,7 @@ ALONE = ""
 """The name of a column that is no part of a table."""
 
 NOTE = "note"
-"""The column in which a simulation says that it is one."""
+"""The column that marks a simulation."""
 
 Policies = str | Mapping[Any, str]
 """A policy for all columns, or one for each by name."""
@@ -177,7 +177,7 @@ class PrivatizeJob:
         if len(set(keep)) < len(keep):
             raise InputError("keep", "columns that all differ", shown(list(keep)))
         if self.noted and NOTE in others:
-            expected = f"another name than {NOTE!r}, in which a simulation says that it is one"
+            expected = f"another name than {NOTE!r}, which marks a simulation"
             raise InputError("column", expected, shown(NOTE), "rename it")
         taken = [name for name in self.stamps if name in others]
         if taken:

@@ -1,4 +1,4 @@
-"""What a table of reports says of itself: the channel of each column, and whether it simulates.
+"""Metadata of a table of reports: the channel of each column, and whether it is a simulation.
 
 Arrow and Parquet keep it as metadata of the table; any table may have it in columns: ``note``, and
 beside each column of reports one with the first digits of the digest of its channel.
@@ -35,7 +35,7 @@ def metadata_of(digests: Mapping[Any, str], simulated: bool) -> dict[bytes, byte
 
 
 def says_simulation(metadata: Metadata) -> bool:
-    """Return whether the metadata of a table say that it holds a simulation."""
+    """Return whether the metadata of a table mark it as a simulation."""
     return (metadata or {}).get(SIMULATED) == SIMULATION.encode()
 
 

@@ -21,7 +21,7 @@ from mechdesign.reports import Alphabet, Labels
 __all__ = ["LabelReader", "NumberReader", "Policy", "Reader", "read_reports"]
 
 EMPTY, OTHER = "an empty cell", "another text"
-"""What an error says of a cell; it never quotes one, which may be private."""
+"""Words of an error for a cell; it never quotes the cell, which may be private."""
 
 MAP = "map:"
 

@@ -1,6 +1,6 @@
 """The base class of laws of a continuous input: moments of the cells of any partition.
 
-A design and its proof read nothing of a law but what :mod:`mechdesign.kernel.rounding` says: means
+A design and its proof use nothing of a law but what :mod:`mechdesign.kernel.rounding` lists: means
 over the cells between nodes. A law that the kernel knows by name is stated so in files, and the
 kernel encloses the means itself; of others, which are made from samples that no file holds, a file
 has the means.

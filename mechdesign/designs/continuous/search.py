@@ -96,7 +96,7 @@ def design_continuous(
             notes.append(f"the solver gave no answer on {count} nodes, and the search ended before")
             break
         best = found if best is None or found.gap <= best.gap else best
-        limits.tell(count, float(best.value), float_below(best.bound))
+        limits.report(count, float(best.value), float_below(best.bound))
         if found.ended:
             notes.append(found.ended)
         if found.gap <= wanted or found.ended:

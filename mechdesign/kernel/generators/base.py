@@ -1,6 +1,6 @@
 """The base class of generators of cones: families of rows, for privacy and for bounds.
 
-A row says ``left . q <= e**exponent right . q`` of every column q of a private channel, with
+A row is ``left . q <= e**exponent right . q`` for every column q of a private channel, with
 left, right >= 0. Checking privacy rounds ``e**exponent`` down (a stricter row); proving a bound
 rounds it up (a weaker row, hence a larger cone). :meth:`Row.net` is the only place where that is
 decided.

@@ -57,7 +57,7 @@ def ceilings(statement: Statement, block: Sequence[int]) -> list[int | None]:
     """Return the largest bound on q_x / q_z over z of a block, at least 1, for each x.
 
     Over ``2**GRID`` and rounded up: the cone grows. None where some z bounds nothing. Inputs that
-    no generator tells apart have the same bounds, and one of them stands for all.
+    no generator distinguishes have the same bounds, and one of them stands for all.
     """
     kinds: dict[tuple[object, ...], list[int]] = {}
     names = []

@@ -23,7 +23,7 @@ __all__ = ["IdentityMechanism"]
 class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.
 
-    Of one input it says nothing: the one report there is.
+    With one input there is one report.
 
     Parameters
     ----------

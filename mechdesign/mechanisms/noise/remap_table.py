@@ -74,7 +74,7 @@ class Losses:
         Parameters
         ----------
         exponent
-            How far the noise falls at a step, which says how far from a report one has to look.
+            How far the noise falls at a step, which limits how far from a report to search.
         block
             The side of squares of points that are replaced by one.
 

@@ -18,7 +18,7 @@ MOST_INPUTS = 512
 class ApproximateLDP(ApproximateNotion):
     """Approximate LDP: Pr(Y in S|x) <= e**epsilon Pr(Y in S|x') + delta for all x, x' and S.
 
-    The worst set S has the outputs with Q[x,y] > e**epsilon Q[x',y], so that it says
+    The worst set S has the outputs with Q[x,y] > e**epsilon Q[x',y], so that the condition is
 
         Sum_y (Q[x,y] - e**epsilon Q[x',y])_+ <= delta    for every x != x'.
 

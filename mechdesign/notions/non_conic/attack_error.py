@@ -24,7 +24,7 @@ class AttackError(GuessNotion):
     """Expected error of the best attack: Sum_y min_z Sum_x P_x Q[x,y] d(x, z) >= least.
 
     Somebody who sees Y and knows P names the input z that errs least, by d(x, z) where the input is
-    x; on average the error is at least that. It is an average, and says nothing of a single output:
+    x; on average the error is at least that. It is an average, not a guarantee for each output:
     for that, add a notion on columns.
 
     Parameters

@@ -1,6 +1,6 @@
 """Rows in floating point from the generators of the kernel, for the search, repair and reports.
 
-A generator is a cone at one epsilon. How its bounds move is what a notion says: with an epsilon,
+A generator is a cone at one epsilon. A notion states how its bounds move: with an epsilon,
 exponents are proportional to it; without one, all grow by as much from 0, so that the leakage is
 the largest excess.
 """

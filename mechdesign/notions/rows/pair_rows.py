@@ -112,7 +112,7 @@ class PairRows(Family):
     def _grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
         """Group the bounds of each row x: (x, bound, number of the set of inputs against it).
 
-        A row with bound b against all x' of a set S says ``q_x <= b * min over S of q``. The input
+        A row with bound b against all x' of a set S is ``q_x <= b * min over S of q``. The input
         x itself joins S if b >= 1; then rows with the same bound to all share one set.
         """
         sets: dict[tuple[int, ...], int] = {}

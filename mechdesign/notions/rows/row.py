@@ -37,7 +37,7 @@ NUMBERED = "row"
 class Bound:
     """A bound ``factor * e**(base + slope * epsilon)`` on a ratio, kept exact.
 
-    ``slope`` says how the bound moves with the epsilon of its notion, so that the leakage of a
+    ``slope`` is the rate of the bound in the epsilon of its notion, so that the leakage of a
     channel, the least epsilon that it satisfies, can be read from the same rows.
     """
 

@@ -205,7 +205,7 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[L
             best = found.value
             yield found
         all_in = count >= min(MOST, len(candidates)) and len(found.cells) == len(cells)
-        if limits.tell(rounds, value, best) or all_in:
+        if limits.report(rounds, value, best) or all_in:
             return
         taken = max(limits.elapsed - before, 1e-9)
         growth = min(GROWTH, (SHARE * limits.left / taken) ** (1 / POWER))

@@ -32,7 +32,7 @@ OUTPUTS = 1.5
 of 64 x 64 cells, 60 representatives and 90 outputs proved as much as 180, to half a percent."""
 
 SECONDS_PER_ROW = 2e-8
-"""What the repair of the channel and the proof may take for each row of all columns."""
+"""Seconds of the repair and of the proof for each row of all columns."""
 
 POWER, LEAST_GROWTH = 2.5, 1.15
 """The power of the number of representatives with which the time of a round grows, and the least
@@ -105,7 +105,7 @@ class Coarse(LinearRoute):
             if found.value > bound:
                 bound, proofs, last = found.value, [found.proof], count
             all_in = count >= min(MOST, len(prior)) or rounds >= self._most_rounds
-            if limits.tell(rounds, value, bound) or all_in:
+            if limits.report(rounds, value, bound) or all_in:
                 break
             growth = min(GROWTH, (limits.left / (limits.elapsed - before)) ** (1 / POWER))
             if growth < LEAST_GROWTH:

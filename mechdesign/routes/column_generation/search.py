@@ -93,7 +93,7 @@ def solve_columns(
     pricer: Pricer = special or LPPricer(problem.cone, cost, scale, workers)
     columns = _Columns(problem, pricer, cost, scale, limits.gap)
     start = pricer.start()
-    # what tells nothing is a channel, whatever the first rays are
+    # a constant column is a channel, whatever the first rays are
     rays = np.column_stack([start.rays / start.rays.max(axis=0), np.ones(len(cost))])
     program = RestrictedMaster(rays, columns.gain(rays), start.change, UNIT)
     search = Generation(columns, program, lambda gain: -gain, limits.part(scale))

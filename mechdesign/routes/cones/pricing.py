@@ -1,7 +1,7 @@
 """The pricing problem of column generation: the extreme ray of least reduced cost.
 
 With potentials u of the inputs, the reduced cost of a ray r for an output y is (c_y - u) . r. A
-pricer finds, for every output at once, a ray of low reduced cost; it says how far below Sum_x u_x
+pricer finds, for every output at once, a ray of low reduced cost, and how far below Sum_x u_x
 the loss of any private channel can be; and it has the dual variables that prove that.
 """
 

@@ -122,10 +122,11 @@ def dual_objective(stated: cp.Problem, name: str, options: dict[str, Any]) -> fl
         except SolverError:
             return None
     value = stated.objective.value
-    told = answer.get("info", {}) if isinstance(answer, dict) else answer
+    answered = answer.get("info", {}) if isinstance(answer, dict) else answer
     for names in (("obj_val", "obj_val_dual"), ("pcost", "dcost"), ("pobj", "dobj")):
         pair: list[Any] = [
-            told.get(key) if isinstance(told, dict) else getattr(told, key, None) for key in names
+            answered.get(key) if isinstance(answered, dict) else getattr(answered, key, None)
+            for key in names
         ]
         if None not in pair and value is not None:
             return float(value) - abs(float(pair[0]) - float(pair[1]))
@@ -133,7 +134,7 @@ def dual_objective(stated: cp.Problem, name: str, options: dict[str, Any]) -> fl
 
 
 def _solved_again(stated: cp.Problem, name: str, options: dict[str, Any]) -> Any:
-    """Return what a solver itself tells of a problem, and take its solution."""
+    """Return the record of a solver on a problem, and take its solution."""
     data, chain, inverse = stated.get_problem_data(name, solver_opts=dict(options))
     answer = chain.solve_via_data(stated, data, solver_opts=dict(options))
     stated.unpack_results(answer, chain, inverse)

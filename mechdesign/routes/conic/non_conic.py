@@ -88,7 +88,7 @@ def solve_non_conic(
         best.take_bound([FamilyDual(0, (start.multipliers,))], start.input_multipliers, start.bound)
         for some in sums:
             some.add(start.multipliers)
-        done = limits.tell(0, best.value, best.bound)
+        done = limits.report(0, best.value, best.bound)
     while violated and not done and rounds < ROUNDS:
         rounds += 1
         active = [(some.place, some.constraint.part(np.flatnonzero(some.active))) for some in sums]
@@ -114,7 +114,7 @@ def solve_non_conic(
         violated = sum(some.add_violated(matrix, rounds > FEW_ROUNDS) for some in sums) > 0
         if start is None or not violated:
             best.take_channel(matrix, least if all_linear and not violated else np.nan)
-        done = limits.tell(rounds, best.value, best.bound)
+        done = limits.report(rounds, best.value, best.bound)
         if rounds > FEW_ROUNDS:  # nearly all bind: for so large a program ipm is faster
             method = "ipm"
     notes = [f"violated sums were added in {rounds} rounds"] if rounds > 1 else []

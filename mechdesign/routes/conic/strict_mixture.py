@@ -51,7 +51,7 @@ CHORDS = 20
 """Steps towards the largest share of the truth."""
 
 NOTHING = 1e-12
-"""What an input lacks or has, in the unit of the costs, below which it is a rounding error."""
+"""Residual of an input, in the unit of the costs, below which it counts as a rounding error."""
 
 ROOM = 1e-11
 """The flows may miss what is needed, relative to it, by this: potentials are rounded."""

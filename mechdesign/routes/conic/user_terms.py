@@ -149,7 +149,7 @@ class _Convex(Route):
         Raises
         ------
         InfeasibleError
-            If a solver says so, none has an answer, and no channel that ignores its input will do.
+            If a solver finds it infeasible, none has an answer, and no constant channel fits.
         SolverError
             If no solver has an answer.
         """

@@ -100,7 +100,7 @@ def solve_band_decoders(
     f
         ``(n_supported,)`` values of f on the inputs of positive prior, scaled to [0, 1].
     limits
-        When to stop. Before the first round there are a channel that tells nothing, and the bound
+        When to stop. Before the first round there are a constant channel, and the bound
         with potentials 0.
     unit
         What an error of 1 is in the unit of the objective.
@@ -164,7 +164,7 @@ class _BandDecoderSearch:
             bound = self._probed(potentials, means, 0.1 * self._goal)
             if bound.least > self.bound.least:
                 self.bound = bound
-            self.limits.tell(self.rounds, self.unit * self.value, self.unit * self.bound.least)
+            self.limits.report(self.rounds, self.unit * self.value, self.unit * self.bound.least)
             gap = self.value - self.bound.least
             stagnant = stagnation.ends(gap)
             if gap <= self._goal or stagnant or self.limits.over():

@@ -64,7 +64,7 @@ LEAST_LOW = 1e-20
 """Below this e**-eps is 0 for the checker."""
 
 SLACK = 1e-12
-"""What the claim has above the least that rounding allows, relative to the matrix."""
+"""Margin of the claim above the least that rounding allows, relative to the matrix."""
 
 
 @dataclass(frozen=True)

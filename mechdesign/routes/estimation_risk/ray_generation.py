@@ -43,7 +43,7 @@ ASIDE = (1e-2, 1e-4, 1e-6)
 """How far from the column of ones two opposite columns are whose mixtures are looked for."""
 
 LEFT, ROUNDS_PER_INPUT = 1e-9, 50
-"""What a mixture may lack of a column; and rounds, times inputs, after which it is given up: some
+"""Tolerance for a column of a mixture; and rounds, times inputs, after which it is given up: some
 two or three are needed, and a solver that errs might have no end."""
 
 SAME = 1e-9
@@ -93,7 +93,7 @@ def search_rays(
         raise
     best = R, found
     for round_ in range(1, ROUNDS + 1):
-        limits.tell(round_, utility.scale * (found.risk + found.rise), np.nan)
+        limits.report(round_, utility.scale * (found.risk + found.rise), np.nan)
         idle = idle + 1 if found.risk > (1 - ENOUGH) * last else 0
         last = found.risk
         if idle >= PATIENCE or limits.over():

@@ -210,7 +210,7 @@ class _SaddlePointMethod:
             if off < best[0]:
                 best = (off, point)
             value, bound = self._value_and_bound(point, model)
-            if limits.tell(step, value, bound) and (limits.over() or limits.gap > OPTIMAL):
+            if limits.report(step, value, bound) and (limits.over() or limits.gap > OPTIMAL):
                 best = (off, point)  # else to the last digit: a step or two
                 break
             if left <= GOAL * scale and off <= 100 * GOAL * scale:

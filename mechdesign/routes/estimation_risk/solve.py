@@ -78,7 +78,7 @@ SPREAD = 1e-6
 
 
 _Bound: TypeAlias = tuple[float, Proof, str]
-"""A bound on the risk, what proves it, and what the report says of it."""
+"""A bound on the risk, its proof, and its line in the report."""
 
 
 def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -151,7 +151,7 @@ def _relaxed_proofs(
     limits: Limits,
     found: list[_Bound],
 ) -> tuple[list[Proof], str]:
-    """Return the best of some bounds that need no list of rays, and what the report says of it.
+    """Return the best of some bounds that need no list of rays, and its line in the report.
 
     In the worst case a bound at any prior is one. The risk is concave in the prior: a little more
     for every input costs little, and keeps the relaxation well scaled.
@@ -237,7 +237,7 @@ def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: L
         best = Mixture(theta, found.prior, found.inverse, found.potentials, gain, found.risk)
         least = found.risk + float((theta * output) @ excess - excess.max())
         sides = (utility.scale * (found.risk + found.rise), utility.scale * least)
-        if limits.tell(round_, *sides) and (limits.over() or limits.gap > OPTIMAL):
+        if limits.report(round_, *sides) and (limits.over() or limits.gap > OPTIMAL):
             break
         order = np.argsort(-excess)[:ADDED]
         new = order[excess[order] > max(GOAL, ENOUGH * limits.gap) * found.risk]
@@ -269,7 +269,7 @@ def _first_rays(R: FloatArray) -> IntArray:
 
 
 def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
-    """Return the columns of a channel that tells as much as the mixture, with few outputs.
+    """Return the columns of a channel as informative as the mixture, with few outputs.
 
     By Caratheodory's theorem the same M needs k (k + 1) / 2 rays at most; for a worst case the same
     risk of the estimator at every distribution, Sum_y Q[z, y] |W_y|**2 for every z, needs k more.

@@ -1,4 +1,4 @@
-"""What Newton's method asks of the rows of a column, and of its block of the KKT system.
+"""The rows of a column and its block of the KKT system, as Newton's method uses them.
 
 For an output y the variables are v_y = (q_y, h_y), a column and free auxiliary variables behind it,
 and the rows A v_y <= 0, the last k of which say q_y >= 0. Newton's method solves with the matrices

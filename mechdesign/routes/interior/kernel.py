@@ -93,7 +93,7 @@ class Stagnation:
     def ends(self, gap: Any, active: BoolArray | bool = True) -> bool:
         """Take note of the gaps after a step; return whether to give up.
 
-        ``active`` says which of several problems still count.
+        ``active`` marks the problems that still count.
         """
         smaller = (gap < self.better * self.best) & np.asarray(active)
         self.idle = 0 if smaller.any() else self.idle + 1

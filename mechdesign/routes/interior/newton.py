@@ -251,8 +251,8 @@ class _Search:
         steps, stagnation, stagnant = 0, Stagnation(self.gap, PATIENCE, BETTER), False
         while not stagnant and steps < MOST_STEPS:
             worst = int(np.argmax(np.where(self.lost, -1.0, self.gap)))
-            told = float(self.value[worst]), float(self.bound[worst])
-            if self.limits.tell(steps, *told) or self.ended.all():
+            reached = float(self.value[worst]), float(self.bound[worst])
+            if self.limits.report(steps, *reached) or self.ended.all():
                 break
             try:
                 self._step()
@@ -355,7 +355,7 @@ class _Search:
         step = self._solve(np.full_like(self.s, -1.0), self.residual, self.missing)
         a, b = _lengths(step)
         left = self._total(self._after(step, a, b))
-        # what the predictor would leave says how hard the boundary is to avoid
+        # the residual of the predictor measures how hard the boundary is to avoid
         target = centering(left / total) * mu
         aim = _per_problem(target)
         step, a, b = _longest(step, self._solve(aim / self.products - step.slack * step.dual))

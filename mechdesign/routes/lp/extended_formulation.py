@@ -1,6 +1,6 @@
 """Extended formulations: the rows of a family with auxiliary variables, far fewer of them.
 
-A family of k**2 rows is often a statement about a few numbers of the column. LDP says that no entry
+A family of k**2 rows is often a statement about a few numbers of the column. Under LDP no entry
 exceeds e**eps times the least entry: with an auxiliary variable t for the least, 2 k rows do for
 k (k - 1). The output distribution P . q is an auxiliary variable of the lift rows. The projection
 on q is the cone of the family; the multipliers of the extended rows are carried back to rows of the

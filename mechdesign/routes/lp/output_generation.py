@@ -80,7 +80,7 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
             bound, evidence = lower, answer
             multipliers = [np.maximum(-solved.dual, 0.0) for _, solved in priced]
         better = np.setdiff1d(np.flatnonzero(reduced < -NEGATIVE), active)
-        if limits.tell(rounds, value, bound) or not len(better):
+        if limits.report(rounds, value, bound) or not len(better):
             break
         most = max(LEAST_ADDED, len(active) // 5)
         active = np.union1d(active, better[np.argsort(reduced[better])[:most]])

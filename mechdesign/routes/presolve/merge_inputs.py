@@ -66,7 +66,7 @@ class MergeInputs(Reduction):
         cost = np.zeros((count, program.cost.shape[1]))
         np.add.at(cost, member_of, program.cost)
         note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
-        # rows are equal as they sum to 1: no single column tells, so that prices would not do
+        # rows are equal as they sum to 1: no single column shows it, so that prices would not do
         left = ConicProgram(Cone(merged), cost)
         return MergedInputs((left,), note, program, member_of, carry_back)
 

@@ -5,7 +5,7 @@ A permutation g of the inputs is a symmetry, with a permutation of the outputs t
     E[g x, g x'] = E[x, x'],    P[g x] = P[x],    D[g x, g y] = D[x, y]      for all x, x', y,
 
 exactly. The mean of a private channel over a group of them is private and costs the same, so some
-optimum has q_{gy}(gx) = q_y(x): one column for each orbit of outputs tells all others. With n_y the
+optimum has q_{gy}(gx) = q_y(x): one column for each orbit of outputs determines all. With n_y the
 size of the orbit of y, the program that is left is
 
     minimize  Sum n_y c_y . q_y,   q_y in the cone,   Sum_y n_y Sum_{x in o} q_y(x) = |o|

@@ -97,7 +97,7 @@ def solve_by_rays(
     matrix = found.rays[:, used] * found.theta[used]
     bound = None
     if not utility.exact:
-        # no channel exceeds the gain where everything is told
+        # no channel exceeds the gain of the identity
         everything = utility.gain(np.eye(len(problem.domain)), problem.prior.array).sum()
         most = min(found.most, float(everything))
         bound = utility.objective_at(most, problem.domain, problem.prior)
@@ -124,7 +124,7 @@ def _by_all_rays(problem: Problem, utility: ColumnUtility, limits: Limits) -> _F
     # by duality the largest surplus is 0; what rounding leaves of it, scaled to P . r = 1, is added
     most = float(u.sum() + ((gain - u @ rays)[occurs] / output[occurs]).max())
     value = loss_of(problem, utility, float(gain @ theta))
-    limits.tell(1, value, loss_of(problem, utility, most))
+    limits.report(1, value, loss_of(problem, utility, most))
     notes = [f"all {rays.shape[1]} extreme rays of the cone were listed"]
     return _Found(rays, theta, [partial(_listed, u)], most, notes)
 

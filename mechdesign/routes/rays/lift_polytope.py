@@ -94,7 +94,7 @@ class LiftPolytope:
     def first_rays(self, limits: Limits | None = None) -> FloatArray:
         """Return vertices whose lifts are raised in random orders, the same in every run.
 
-        The column of ones, which tells nothing, comes first; once time is over no more are made.
+        The constant column of ones comes first; once time is over no more are made.
         """
         limits = limits or Limits()
         rng = np.random.default_rng(0)

@@ -64,7 +64,7 @@ def search_rays_locally(
     def is_enough() -> bool:
         return search.programs >= most or limits.over()
 
-    # the column that tells nothing, and rays in random directions
+    # the constant column, and rays in random directions
     found = [np.ones(k)]
     while len(found) <= 4 * k and not is_enough():
         found.append(search.best(rng.normal(size=k)))
@@ -76,7 +76,7 @@ def search_rays_locally(
     search.rise = RISE * abs(search.loss(float(program.gain @ theta)))
     for round_ in range(1, ROUNDS + 1):
         value = search.loss(float(program.gain @ theta))
-        if limits.tell(round_, value, everything):
+        if limits.report(round_, value, everything):
             break
         starts = [*program.rays[:, theta > 0].T, *rng.dirichlet(np.ones(k), size=k)]
         better = []

@@ -31,7 +31,7 @@ MIXED = 1e-9
 would leave its readings free."""
 
 SPARE, SHARE = 1e-9, 0.05
-"""What a mixture with few rays may be worse by in the worst case, relative to the variance; or this
+"""Increase of the worst case allowed to a mixture with few rays, relative to the variance; or this
 share of the gap that is aimed at."""
 
 

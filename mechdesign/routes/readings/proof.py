@@ -27,8 +27,8 @@ from mechdesign.routes.cones.one_budget import OneBudgetCone
 __all__ = ["ReadingsProof"]
 
 SLACK, MOST_PROBES = Fraction(1, 10**9), 2000
-"""What the gaps between probes may take off the bound, as a share of the largest square; and how
-many probes there are at most."""
+"""Loss of the bound to the gaps between probes, as a share of the largest square; and the most
+probes."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ USED, SAME = 1e-10, 1e-9
 
 LEAST_SINGULAR, SHARE = 1e-6, 1e-8
 """Where columns are so close to dependent that exact readings would be large, this share of
-randomized response is mixed in, which tells all inputs apart."""
+randomized response is mixed in, which separates all inputs."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class ReadingsSearch:
         self.pricer, self.prior, self.limits = pricer, prior, limits
         n, k = sets.shape[1], len(f)
         self.response = (1 + t * sets) / (n + t)
-        """Randomized response, which tells apart all inputs whose rows may differ."""
+        """Randomized response, which separates all inputs whose rows may differ."""
         self.unit = (2 + t) / t
         self.f, self.scale = f / self.unit, scale * self.unit**2
         self.rays = self._distinct([self.response, self._first() if start is None else start])
@@ -243,7 +243,7 @@ class ReadingsSearch:
             before, rays = self.dual, [self._improving(dual, probes, goal)]
             if self.dual is before and self.rounds > 1:  # half way the dual variables swing less
                 rays.append(self._improving(before.mixed(dual), probes, goal))
-            self.limits.tell(self.rounds, self.scale * self.value, self.scale * self.dual.bound)
+            self.limits.report(self.rounds, self.scale * self.value, self.scale * self.dual.bound)
             done = self.value - self.dual.bound <= goal or self.limits.over()
             if done or not sum(each.shape[1] for each in rays) or not self._add(dual, rays):
                 return

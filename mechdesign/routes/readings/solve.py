@@ -30,7 +30,7 @@ from mechdesign.utilities import ReadingVariance
 __all__ = ["solve_readings"]
 
 SLACK = 2e-8
-"""What the gaps between probes may take off the bound, relative to it; or a part of the gap."""
+"""Relative loss of the bound to the gaps between probes; or a part of the gap."""
 
 EVEN, FAR = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2), 1e5
 """Shares of even weights that a proof tries where its outermost probes are beyond that."""

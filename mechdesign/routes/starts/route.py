@@ -67,7 +67,7 @@ SLOW_REACH = 5 * 10**7
 
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16)
 LARGE_SIZES = (24, 32, 48, 64)
-"""Numbers of groups of inputs that are told apart."""
+"""Numbers of groups of inputs."""
 
 FEW_SIZES = (2, 4, 8, 16)
 MANY_ENTRIES = 4 * 10**6
@@ -395,18 +395,18 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
         yield private.completed(cone, np.exp(-d).T)
 
 
-def _within_constraints(problem: Problem, told: FloatArray) -> FloatArray:
+def _within_constraints(problem: Problem, matrix: FloatArray) -> FloatArray:
     """Return (1 - t) of a uniform output and t of a channel, for the largest t that is private."""
     from mechdesign.routes.starts.mixtures import largest_share
 
-    uniform = np.full(told.shape, 1 / told.shape[1])
+    uniform = np.full(matrix.shape, 1 / matrix.shape[1])
     rules = [rule for rule in problem.channel_constraints if rule is not None]
 
     def holds(t: float) -> bool:
-        columns = Channel.from_matrix((1 - t) * uniform + t * told).columns()
+        columns = Channel.from_matrix((1 - t) * uniform + t * matrix).columns()
         if any(problem.cone.violation(column) is not None for column in columns):
             return False
         return all(rule.violation(columns) is None for rule in rules)
 
     t = largest_share(holds, HALVINGS)
-    return np.asarray((1 - t) * uniform + t * told)
+    return np.asarray((1 - t) * uniform + t * matrix)

@@ -1,4 +1,4 @@
-"""f-divergences between what two mixtures of inputs send: how well a report tells them apart."""
+"""f-divergences of the reports of two mixtures of inputs: how well a report separates them."""
 
 from __future__ import annotations
 

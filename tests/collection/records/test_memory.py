@@ -1,4 +1,4 @@
-"""What is held of a file of records has a bound, whatever its length, its width and its packing."""
+"""Memory for a file of records is bounded, whatever its length, its width and its packing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What cannot be read is refused by its line and its column, and nothing is lost."""
+"""Unreadable input is refused with its line and its column, and nothing is lost."""
 
 from __future__ import annotations
 

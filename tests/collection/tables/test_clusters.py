@@ -37,7 +37,7 @@ TABLE = pd.DataFrame(
     }
 )
 WANTED = md.privatize(TABLE, MECHANISMS, keep=["id"], key=KEY, ids="id")
-"""What one machine sends."""
+"""The tables of one machine."""
 
 
 def same_as_on_one_machine(reports: pd.DataFrame) -> bool:

@@ -365,7 +365,7 @@ def replaced(draw: st.DrawFn) -> tuple[Problem, LatticeNoise]:
 @examples(60)
 @given(replaced())
 def test_both_ways_to_sum_the_loss_agree(given_: tuple[Problem, LatticeNoise]) -> None:
-    """What far inputs add is rounded up, by a millionth at most."""
+    """The loss from far inputs is rounded up, by a millionth at most."""
     noise, statement = checked(*given_)
     masses, _ = over_one_denominator(statement.objective.weights)  # type: ignore[union-attr, arg-type]
     m = noise.sides[1]

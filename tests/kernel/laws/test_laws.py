@@ -106,7 +106,7 @@ def test_honest_documents_pass(name: str) -> None:
 
 @pytest.mark.parametrize("name", MADE)
 def test_the_ratio_is_that_of_the_whole_table(name: str) -> None:
-    """What a few integers prove is what the matrix says: the leakage, by enumeration."""
+    """The leakage proved from a few integers is that of the matrix, by enumeration."""
     mechanism = MADE[name]
     notion, matrix = mechanism.privacy, mechanism.dense()
     prior = getattr(mechanism, "prior", None)

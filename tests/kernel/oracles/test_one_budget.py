@@ -133,7 +133,7 @@ def test_hostile_blocks_and_weights_are_refused() -> None:
 def test_prices_are_safe_after_any_number_of_steps(
     monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    """What W is short of 0 in the end is taken from the prices, and no more than that."""
+    """Prices fall by exactly the amount by which W ends below 0."""
     monkeypatch.setattr(one_budget, "NEWTON", steps)
     rng = random.Random(6)
     short = 0

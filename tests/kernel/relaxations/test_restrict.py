@@ -1,4 +1,4 @@
-"""What is left of a statement on some inputs: its rows, and an objective that is not larger."""
+"""Restriction to some inputs keeps their rows, with an objective that is not larger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rounding of a point to the corners of its cell adds to a distance, and to a bound."""
+"""Rounding a point to the corners of its cell: its effect on a distance, and on a bound."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ FAR = [[0, 1, 2], [1, 0, "1.5"], [1, 1, 0], [3, "0.5", 1]]
 
 
 def rule_values(channel: Channel, prior: Prior, worth: Any) -> list[Fraction]:
-    """What each rule is worth on average, for a table of worths by guess and input."""
+    """Mean value of each rule, for a table of values by guess and input."""
     rows, whole = channel.numerators.tolist(), channel.denominator
     guesses, outputs = range(len(worth)), range(len(channel.outputs))
     return [

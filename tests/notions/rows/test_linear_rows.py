@@ -1,4 +1,4 @@
-"""What follows from rows alone is what the families that know more about their rows say."""
+"""SolutionPool from rows alone agree with those of families with more structure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_terms_of_multipliers_are_those_of_the_rows(case: Case, data: st.DataObj
 @given(case=cases(), data=st.data())
 @examples(100)
 def test_repair_needs_rows_only(case: Case, data: st.DataObject) -> None:
-    """What is nearly private is made private by about as much as it lacks."""
+    """Repair moves a nearly private channel by about as much as it lacks."""
     family, rows = plain(case)
     noise = data.draw(st.sampled_from([0.0, 1e-9, 1e-3, 1.0]))
     given = data.draw(channels(family.size, least=1)).matrix

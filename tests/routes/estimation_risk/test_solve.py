@@ -733,7 +733,7 @@ def test_a_bound_holds_for_any_data(make: Any, worst_case: bool) -> None:
 
 
 def proved(document: dict[str, Any], statement: Statement) -> Fraction:
-    """What the certificate of a document proves of a statement."""
+    """The bound of the certificate of a document for a statement."""
     certificate = read(Certificate, document["certificate"])
     found: Fraction = certificate.bound(statement)
     return found

@@ -1,4 +1,4 @@
-"""What all interior-point methods share: steps stay inside, aims fall, stagnation is noticed."""
+"""All interior-point methods: steps stay inside, aims fall, stagnation is noticed."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from mechdesign import (
     TVRisk,
     design,
 )
-from mechdesign.designs.answers import Answers
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.errors import InfeasibleError
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
@@ -91,11 +91,11 @@ def least_loss(problem: Problem, Q: np.ndarray) -> float:
     return float((cost.T @ Q).min(axis=0).sum())
 
 
-def early(problem: Problem) -> Answers:
+def early(problem: Problem) -> SolutionPool:
     """Design with a search that is interrupted before its first step."""
     limits = Limits()
     limits.interrupted = True
-    answers = Answers(problem, limits)
+    answers = SolutionPool(problem, limits)
     answers.run(plan(problem, "auto", []), Start())
     return answers
 

@@ -49,7 +49,7 @@ MIXED = {1: "0.5", 3: "0.5"}
 
 
 def gain(statement: Statement, q: list[int], *, up: bool) -> Fraction:
-    """What the kernel says that a column tells."""
+    """The divergence of a column by the kernel."""
     aim = statement.objective
     if isinstance(aim, GainObjective):
         return aim.form(q, up=up)
@@ -247,7 +247,7 @@ def test_the_checker_believes_no_file(tmp_path: Path) -> None:
 
 
 def test_data_processing_lowers_a_divergence() -> None:
-    """What a channel after a channel sends is closer together, for each of them."""
+    """Postprocessing lowers each divergence."""
     one = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     two = Channel.from_matrix([["5/8", "3/8"], ["3/8", "5/8"]])
     for kind in ALL:

@@ -9,7 +9,7 @@ t(S) = (1 - s) a + s b and multipliers m_a, m_b
 
 as (1 - s) m_a (t(S) - a) + s m_b (t(S) - b) = s (1 - s) (b - a) (m_a - m_b). At a fixed t this is a
 sum over inputs of a number for raised or not: where its largest completion is <= 0 at both ends, or
-t(S) would leave [a, b], the walk stops. Of inputs that nothing tells apart the first are raised.
+t(S) would leave [a, b], the walk stops. Of exchangeable inputs the first are raised.
 """
 
 from __future__ import annotations
