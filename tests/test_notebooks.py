@@ -6,6 +6,7 @@ import gc
 import itertools
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,9 @@ def test_notebook_opens_the_explorer_at_its_subject(
 ) -> None:
     """The command that it names is one that the command line takes, with a problem that exists."""
     opened: list[Any] = []
-    monkeypatch.setattr(explore, "_explore", lambda options: opened.append(options) or 0)
+    (command,) = explore.COMMANDS
+    recorded = replace(command, run=lambda options: opened.append(options) or 0)
+    monkeypatch.setattr(explore, "COMMANDS", (recorded,))
     named = re.search(
         r"\*\*In the explorer\*\*[^`]*`mechdesign (explore[^`]*)`", read(path).cells[0].source
     )

@@ -27,11 +27,11 @@ description: Numbers of the papers beside those of this library, with what diffe
 
 Every number of the five papers that can be checked, beside ours. This page is written by
 `python -m benchmarks.papers`; its pictures are in `benchmarks/pictures/`, the same table as JSON in
-`benchmarks/papers/published.json`. A mark \\* says that the number itself is printed in the paper;
+`benchmarks/papers/published.json`. A mark \\* is at a number that is printed in the paper;
 otherwise the paper's own formula was evaluated, as the data of its figures are not in its text.
 Ours is exact: a certified optimum, an exact leakage, a count of the data; or a seeded simulation
 where the paper simulates. They agree when they are equal up to half a unit of the last printed
-digit, or up to 1e-6 where there is none. Where they are not, the last column says why: mostly a
+digit, or up to 1e-6 where there is none. Where they are not, the last column states why: mostly a
 formula used where it is not private, or a channel that is private and not the best; else a bound
 that holds and is loose, a misprint, or other data.
 
