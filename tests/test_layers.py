@@ -355,7 +355,7 @@ def test_no_name_of_a_notion_or_a_utility_steers_the_code_above() -> None:
     assert spelt == []
 
 
-def test_nobody_asks_for_a_particular_notion_or_utility() -> None:
+def test_no_code_depends_on_a_particular_notion_or_utility() -> None:
     """Differences are attributes of objects: only its own file tests for a class."""
     registered = {*NOTIONS.values(), *UTILITIES.values()}
     assert asked_for({kind.__name__: kind.__module__ for kind in registered}) == {}

@@ -28,7 +28,7 @@ CASES: dict[str, tuple[Any, Any, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_program_says_what_is_optimized_under_what(name: str) -> None:
+def test_the_program_states_objective_and_constraints(name: str) -> None:
     notion, utility, parts = CASES[name]
     text = Problem(range(3), notion, utility, prior=PRIOR).to_latex()
     assert text.count("{") == text.count("}")

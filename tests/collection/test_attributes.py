@@ -76,8 +76,8 @@ def test_estimates_have_the_stated_error(which: str) -> None:
         assert made.inputs == md.Domain(SIZES[name])
         off = (made.values - truth[name]) / made.standard_errors
         assert np.abs(off).max() < 4, (name, off)
-        told = strategy.attributes[name] / n
-        assert (made.standard_errors**2).sum() == pytest.approx(told, rel=0.1)
+        message = strategy.attributes[name] / n
+        assert (made.standard_errors**2).sum() == pytest.approx(message, rel=0.1)
         assert made.deviation(np.eye(len(made.inputs))) == pytest.approx(made.standard_errors)
 
 
@@ -94,7 +94,7 @@ def test_a_large_product_has_no_joint_channel_and_a_note() -> None:
 
 
 @pytest.mark.parametrize(
-    ("attributes", "told"),
+    ("attributes", "message"),
     [
         ({"a": 2}, "two or more"),
         ([2, 2], "two or more"),
@@ -103,8 +103,8 @@ def test_a_large_product_has_no_joint_channel_and_a_note() -> None:
         ({"a": 2, "b": 0}, "b"),
     ],
 )
-def test_invalid_products_are_refused(attributes: Any, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_invalid_products_are_refused(attributes: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         compare_attributes(attributes, 1)
     with pytest.raises(InputError, match="reports"):
         compare_attributes({"a": 2, "b": 2}, 1).split.estimate([0, 1])

@@ -365,7 +365,7 @@ def test_a_channel_is_what_it_is_made_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "points", "says"),
+    ("kind", "points", "message"),
     [
         ("steps", [0, 1], "kind: expected one of cells, linear"),
         ("linear", [0], "points: expected at least two"),
@@ -377,8 +377,8 @@ def test_a_channel_is_what_it_is_made_from() -> None:
         ("cells", [0, 2], "points: expected points from end to end"),
     ],
 )
-def test_points_that_do_not_fit_are_refused(kind: str, points: list[Any], says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_points_that_do_not_fit_are_refused(kind: str, points: list[Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         rounding_of(kind, points, Interval(0, 1))
 
 

@@ -36,7 +36,7 @@ MAE = md.MeanAbsoluteError()
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (
             lambda: md.ContinuousProblem([0, 1], md.DifferentialIdentifiability(1), MAE),
@@ -61,7 +61,7 @@ MAE = md.MeanAbsoluteError()
         (lambda: md.Problem(md.Interval(0, 1), md.LDP(1), MAE), "ContinuousProblem"),  # type: ignore[arg-type]
     ],
 )
-def test_mismatched_parts_are_refused_in_one_line(make: object, said: str) -> None:
-    with pytest.raises(md.InputError, match=said) as caught:
+def test_mismatched_parts_are_refused_in_one_line(make: object, message: str) -> None:
+    with pytest.raises(md.InputError, match=message) as caught:
         make()  # type: ignore[operator]
     assert "\n" not in str(caught.value)

@@ -82,7 +82,7 @@ def test_the_solution_of_a_program_in_cvxpy_is_certified_as_optimal() -> None:
         (pd.DataFrame(np.eye(3), index=["a", "b", "z"], columns=INPUTS), "matrix, rows"),
     ],
 )
-def test_what_is_no_channel_is_refused(matrix: Any, message: str) -> None:
+def test_a_matrix_that_is_not_a_channel_is_refused(matrix: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         certify(PROBLEMS["loss"], matrix)
 

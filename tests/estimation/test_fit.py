@@ -97,7 +97,7 @@ def test_what_other_records_explain_is_not_refused() -> None:
     assert estimate(reads, counts=drew.tally(_sent(drew)).counts).reports == 20_000
 
 
-def test_a_digest_tells_channels_apart_that_reports_do_not() -> None:
+def test_a_digest_distinguishes_channels_that_reports_do_not() -> None:
     old = RESPONSE(["a", "b", "c"], 1).dense()
     new = Channel(old.numerators, inputs=["a", "c", "b"], outputs=old.outputs)
     reports = old.privatize(["a"] * 500 + ["b"] * 500, 1)

@@ -51,7 +51,7 @@ def test_laws_are_read(tmp_path: Path, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (HEAD.replace("[0, 1]", "[1, 1]") + "uniform = true", "domain.interval: expected low"),
         (HEAD.replace("[0, 1]", "7") + "uniform = true", r"domain.interval: expected an interval"),
@@ -71,8 +71,8 @@ def test_laws_are_read(tmp_path: Path, line: str) -> None:
         (HEAD + "uniform = true\n[outputs]\nvalues = [1]", "outputs: expected one of the keys"),
     ],
 )
-def test_wrong_input_is_refused_in_one_line(tmp_path: Path, text: str, said: str) -> None:
-    with pytest.raises(md.InputError, match=said) as caught:
+def test_wrong_input_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(md.InputError, match=message) as caught:
         md.load_problem(written(tmp_path, text))
     assert "\n" not in str(caught.value)
     assert "problem.toml" in str(caught.value)

@@ -126,7 +126,7 @@ matrix = "haversine"
     found = md.design(read[0])
     md.save(found, tmp_path / "channel.json")
     assert md.load_channel(tmp_path / "channel.json").channel.inputs == city
-    for form, told in [
+    for form, message in [
         ('points = { file = "stations.csv", columns = ["lat"] }', "columns"),
         ('points = { file = "stations.csv", columns = ["lat", "name"] }', "number"),
         ('points = { file = "none.csv", columns = ["lat", "lon"] }', "file"),
@@ -135,7 +135,7 @@ matrix = "haversine"
         ("points = [[1, 2, 3]]", "pair"),
     ]:
         (tmp_path / "problem.toml").write_text(f"[domain]\n{form}\n{rest}", encoding="utf-8")
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             md.load_problem(tmp_path / "problem.toml")
 
 

@@ -188,10 +188,10 @@ def test_the_command_compares_in_both_directions(
     save(HadamardResponse(4, 1), tmp_path / "c.json")
     a, b, c = (str(tmp_path / name) for name in ("a.csv", "b.csv", "c.json"))
     assert main(["compare", a, b]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("the first is better: ")
-    assert "Refinement(yes)" in told
-    assert "Refinement(no)" in told
+    message = capsys.readouterr().out
+    assert message.startswith("the first is better: ")
+    assert "Refinement(yes)" in message
+    assert "Refinement(no)" in message
     assert main(["compare", a, a, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"].startswith("equivalent")

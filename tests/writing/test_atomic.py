@@ -70,7 +70,7 @@ def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(tmp_path: Pa
 
 
 @POSIX
-def test_nobody_else_may_read_a_file_before_it_is_whole(tmp_path: Path) -> None:
+def test_only_the_owner_may_read_a_file_before_it_is_whole(tmp_path: Path) -> None:
     with atomic_file(tmp_path / "out"):
         (temporary,) = tmp_path.iterdir()
         assert stat.S_IMODE(temporary.stat().st_mode) == 0o600

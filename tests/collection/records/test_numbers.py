@@ -68,8 +68,8 @@ BAD = ["ten", "nan", "inf", "1,5", "0x1", "1_0", "10.01", "-1e-300", "1e999", "\
 @pytest.mark.parametrize("cell", BAD)
 def test_numbers_outside_the_interval_are_refused_and_not_quoted(cell: str, tmp_path: Path) -> None:
     source = save(tmp_path / "in.csv", {"pay": ["1", "2", cell, "3"]})
-    says = r"line 4, column 'pay': expected numbers of \[0, 10\]"
-    with pytest.raises(InputError, match=says) as raised:
+    message = r"line 4, column 'pay': expected numbers of \[0, 10\]"
+    with pytest.raises(InputError, match=message) as raised:
         privatize_file(TELLING, source, tmp_path / "out.csv", "pay", force=True)
     assert raised.value.given in ("another text", "a number outside")
     assert not (tmp_path / "out.csv").exists()

@@ -177,7 +177,7 @@ def test_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: md.Samples([1, math.nan]), r"samples\[1\]: expected a finite number, given nan"),
         (lambda: md.Samples([]), "there are no samples"),
@@ -192,6 +192,6 @@ def test_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
         (lambda: md.KDE([1, 1]), "all samples are equal"),
     ],
 )
-def test_bad_input_is_refused_in_one_line(make: object, said: str) -> None:
-    with pytest.raises(md.InputError, match=said):
+def test_bad_input_is_refused_in_one_line(make: object, message: str) -> None:
+    with pytest.raises(md.InputError, match=message):
         make()  # type: ignore[operator]

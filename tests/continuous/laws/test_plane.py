@@ -72,7 +72,7 @@ def test_quantiles_rise_inside_the_box(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (lambda: md.PlaneSamples([]), "there are no samples"),
         (lambda: md.PlaneSamples([(1, 2, 3)]), r"samples\[0\]: expected two numbers"),
@@ -87,8 +87,8 @@ def test_quantiles_rise_inside_the_box(name: str) -> None:
         (lambda: md.Box((0,), (1, 1)), "low: expected two numbers"),
     ],
 )
-def test_invalid_laws_are_refused(make: Any, said: str) -> None:
-    with pytest.raises(md.InputError, match=said) as caught:
+def test_invalid_laws_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(md.InputError, match=message) as caught:
         make()
     assert "\n" not in str(caught.value)
 

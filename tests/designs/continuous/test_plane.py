@@ -195,18 +195,18 @@ FORGED: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "change", "said"), FORGED)
-def test_a_forged_claim_is_refused(name: str, change: Any, said: str) -> None:
+@pytest.mark.parametrize(("name", "change", "message"), FORGED)
+def test_a_forged_claim_is_refused(name: str, change: Any, message: str) -> None:
     document = copy.deepcopy(parse(json.dumps(designed(name).document())))
     verify(document)
     change(document)
     document["digest"] = digest(document)
-    with pytest.raises(md.MechdesignError, match=said):
+    with pytest.raises(md.MechdesignError, match=message):
         verify(document)
 
 
 @pytest.mark.parametrize(
-    ("domain", "notion", "loss", "law", "said"),
+    ("domain", "notion", "loss", "law", "message"),
     [
         (SQUARE_BOX, md.MetricPrivacy(1, "euclidean"), SQUARE, None, "privacy: expected one"),
         (SQUARE_BOX, md.LDP(1), md.MeanAbsoluteError(), None, "utility: expected one"),
@@ -217,9 +217,9 @@ def test_a_forged_claim_is_refused(name: str, change: Any, said: str) -> None:
     ],
 )
 def test_mismatched_parts_are_refused_in_one_line(
-    domain: Any, notion: Any, loss: Any, law: Any, said: str
+    domain: Any, notion: Any, loss: Any, law: Any, message: str
 ) -> None:
-    with pytest.raises(md.InputError, match=said) as caught:
+    with pytest.raises(md.InputError, match=message) as caught:
         md.ContinuousProblem(domain, notion, loss, prior=law)
     assert "\n" not in str(caught.value)
     with pytest.raises(md.InputError, match="ContinuousProblem"):
@@ -260,7 +260,7 @@ def test_a_problem_file_states_a_box(prior: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prior", "said"),
+    ("prior", "message"),
     [
         ("product = [{ samples = [0] }]", "prior.product: expected two tables"),
         ("samples = { file = 'points.csv', columns = ['x'] }", "two columns"),
@@ -268,10 +268,10 @@ def test_a_problem_file_states_a_box(prior: str, tmp_path: Path) -> None:
         ("law = { name = 'beta', parameters = [2, 2] }", "prior.law"),
     ],
 )
-def test_a_bad_prior_of_a_point_is_named(prior: str, said: str, tmp_path: Path) -> None:
+def test_a_bad_prior_of_a_point_is_named(prior: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("x,y\n0.1,0.2\n")
     (tmp_path / "problem.toml").write_text(TOML.format(prior=prior))
-    with pytest.raises(md.InputError, match=said):
+    with pytest.raises(md.InputError, match=message):
         md.load_problem(tmp_path / "problem.toml")
 
 

@@ -166,8 +166,8 @@ def test_the_command_line_solves_and_verifies(
     assert main(["solve", *arguments, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert main(["verify", "city.json"]) == 0
-    said = capsys.readouterr().out
-    assert f"no private channel has a loss below {answer['bound']:.10g}" in said
+    message = capsys.readouterr().out
+    assert f"no private channel has a loss below {answer['bound']:.10g}" in message
     document = json.loads(Path("city.json").read_text("utf-8"))
     assert Fraction(document["bound"]) <= Fraction(document["value"])
     document["bound"] *= 1.001

@@ -65,8 +65,8 @@ def test_true_claims_are_confirmed(name: str) -> None:
     assert found.value is not None
     assert found.bound is not None
     assert 0 <= found.bound <= found.value
-    said = r"for every law with the moments of the [0-9]+ cells; those of the law named are .*"
-    assert re.fullmatch(said, found.claims[-1])
+    message = r"for every law with the moments of the [0-9]+ cells; those of the law named are .*"
+    assert re.fullmatch(message, found.claims[-1])
 
 
 @pytest.mark.parametrize("name", ["lip", "ldp", "worst", "metric", "estimate", "averages"])
@@ -162,11 +162,11 @@ FORGED: list[tuple[str, Change, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "change", "said"), FORGED)
-def test_a_forged_claim_is_refused(name: str, change: Change, said: str) -> None:
+@pytest.mark.parametrize(("name", "change", "message"), FORGED)
+def test_a_forged_claim_is_refused(name: str, change: Change, message: str) -> None:
     found = copy.deepcopy(made(name))
     change(found)
-    with pytest.raises(MechdesignError, match=said):
+    with pytest.raises(MechdesignError, match=message):
         verify(sealed(found))
 
 
@@ -195,7 +195,7 @@ def test_stated_moments_are_not_called_verified() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"),
+    ("cells", "message"),
     [
         ([["1/12", "1/24", "1/12"]] * 3, "expected all cells"),
         ([["1/12", "1/24"]] * 8, "3 means"),
@@ -204,10 +204,10 @@ def test_stated_moments_are_not_called_verified() -> None:
         ([["1/12", "1/24", "1/11"]] * 8, "do not sum to 1"),
     ],
 )
-def test_moments_of_no_law_are_refused(cells: list[list[str]], said: str) -> None:
+def test_moments_of_no_law_are_refused(cells: list[list[str]], message: str) -> None:
     found = copy.deepcopy(made("lip"))
     found["problem"]["prior"] = stated(cells)
-    with pytest.raises(MechdesignError, match=said):
+    with pytest.raises(MechdesignError, match=message):
         verify(sealed(found))
 
 
