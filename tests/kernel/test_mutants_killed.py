@@ -123,6 +123,15 @@ def test_a_claim_of_a_source_is_paid_for() -> None:
         assert u - v == pytest.approx(2 / 3 * float(p * 6), rel=0, abs=1)
 
 
+def test_a_claim_is_rounded_up() -> None:
+    even = (ONE / 2, ONE / 2)
+    source = Given(Found([[1, 1]], claim=(1, 3)))
+    statement = Statement(2, (), (), gained(2, p=even))
+    prices = [-(1 << 200)] * 2
+    safe = Rays(source).gain(statement, Squares(units(even), even), prices)
+    assert all(u - v >= Fraction(1, 3) for u, v in zip(prices, safe, strict=True))
+
+
 def test_prices_of_rays_are_not_saved_by_a_claim_of_nothing() -> None:
     """The dearer of the claim and the rays decides."""
     statement, gain = Statement(3, (), (), gained(3, p=K3)), Squares(units(K3), K3)
@@ -231,7 +240,9 @@ def test_an_inverse_that_is_off_by_more_than_half_is_refused(
 
         monkeypatch.setattr(risk, "_inverted", shrunk)
         if holds:
-            assert risk.Inverse.of(columns, 4, (ONE / 2, ONE / 2)).error >= 1
+            found = risk.Inverse.of(columns, 4, (ONE / 2, ONE / 2))
+            off = max(abs(v / share - v) for row in found.entries for v in row)
+            assert found.error >= max(off, 1)
         else:
             with refused("do not determine"):
                 risk.Inverse.of(columns, 4, (ONE / 2, ONE / 2))

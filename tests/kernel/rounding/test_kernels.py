@@ -297,6 +297,18 @@ def test_an_output_at_an_end_of_its_hard_cell_costs_nothing() -> None:
             assert row[0 if c else -1] > row[c]
 
 
+def test_an_output_outside_its_hard_cell_costs_its_distance_at_least() -> None:
+    """The larger of the distance to the cell, and that to its mean less epsilon h**2 / 4."""
+    axis, atoms = [F(0), F(1), F(3), F(4)], [F(1, 2), F(9, 8), F(7, 2)]
+    rows, unit = program_of(of_atoms("metric", "mean-absolute-error", axis, atoms)).costs or ([], 1)
+    for c, (row, center) in enumerate(zip(rows, atoms, strict=True)):
+        low, high = axis[c : c + 2]
+        drift = 2 * (high - low) ** 2 / 4
+        wanted = [max(low - s, s - high, abs(center - s) - drift) for s in axis]
+        wanted[c] = wanted[c + 1] = F(0)
+        assert [F(v, unit) for v in row] == wanted
+
+
 def test_means_over_neighboring_cells_differ_by_no_more_than_extreme_kernels() -> None:
     """K = e**(epsilon |x - b|) on the ends of one cell, e**(-epsilon |x - b|) at a point of one."""
     epsilon, widths, b = F(2), [F(1), F(2)], F(1)
@@ -332,17 +344,17 @@ def test_the_highest_place_may_be_inside() -> None:
 
 def test_rounded_moments_of_a_point_are_those_of_a_law() -> None:
     """A point has the least spread: rounding keeps the inequality of Cauchy and Schwarz."""
-    rng, axes = random.Random(0), ((F(0), F(1)), (F(0), F(1)))
+    rng, axes = random.Random(0), ((F(0), F(1), F(2)), (F(0), F(1)))
     for _ in range(60):
         doubt = F(rng.randrange(1, 1 << 20), 1 << 140)
         places = [
             F(rng.choice((0, rng.randrange(1, 999))), 997 + 2 * rng.randrange(9)) for _ in axes
         ]
         along = [[(1 - s) ** 2, s * (1 - s), s * s] for s in places]
-        row = [
-            Enclosure(max(a * b - doubt, F(0)), a * b + doubt if a * b else F(0))
-            for a, b in itertools.product(*along)
-        ]
-        found = moments_from({(0, 0): row}, axes)
+        means = [a * b / 4 for a, b in itertools.product(*along)]
+        light = [Enclosure(max(a - doubt, F(0)), a + doubt if a else a) for a in means]
+        heavy = [Enclosure(F(3, 64), F(3, 64))] * 9
+        found = moments_from({(0, 0): light, (1, 0): heavy}, axes)
         found.check(2)
-        assert sum(abs(a - b.low) for a, b in zip(found.cells[0], row, strict=True)) <= found.error
+        off = sum(abs(a - b.low) for a, b in zip(found.cells[0], light, strict=True))
+        assert off <= found.error
