@@ -1,4 +1,4 @@
-"""Continuous inputs: what is certified, on how many cells, and in what time.
+"""Continuous inputs: certified gap, number of cells, and time.
 
 ``python -m benchmarks.continuous`` prints the tables: the worst-case absolute error on [0, 1]
 beside the best piecewise mechanism that is published, the salaries of a city under pure LIP (with

@@ -43,13 +43,13 @@ Record = dict[str, Any]
 PACKAGES = ("mechdesign", "numpy", "scipy", "highspy", "cvxpy", "clarabel", "ecos", "scs", "qif")
 
 TIME_LIMIT, TO_PROVE = 60.0, 60.0
-"""Seconds for a run, unless said; and beyond a limit that our routes are told."""
+"""Default seconds for a run; and seconds allowed beyond the time limit of our routes."""
 
 START_UP, GRACE, POLL = 60.0, 5.0, 0.02
 """Seconds for a process to get ready, beyond the limit of a run, and between two looks."""
 
 LINES_KEPT = 30
-"""Of what a process said before it failed."""
+"""Characters kept of the output of a process that failed."""
 
 GIVEN_UP = ("out of time", "unsuitable")
 """Contenders that are not tried in a larger size."""
@@ -91,9 +91,9 @@ def machine() -> Record:
 
 
 def _processor() -> str:
-    """Return the model of the processor, as Linux tells it."""
-    told = Path("/proc/cpuinfo")
-    lines = told.read_text(encoding="utf-8").splitlines() if told.exists() else []
+    """Return the model of the processor, read from Linux."""
+    source = Path("/proc/cpuinfo")
+    lines = source.read_text(encoding="utf-8").splitlines() if source.exists() else []
     models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return models[0] if models else platform.processor()
 
@@ -148,7 +148,7 @@ def run_child(start: Callable[[Path, Path], Child], limit: float) -> Record:
 
 
 def _watch(process: Child, watched: Path, limit: float) -> bool:
-    """Wait for the end, or until nothing new is said for too long; return whether it ended."""
+    """Wait for the end, or until there is no output for too long; return whether it ended."""
     seen, patience, since = 0, START_UP + limit, time.monotonic()
     while process.poll() is None:
         if watched.stat().st_size > seen:
@@ -184,8 +184,8 @@ def results(options: argparse.Namespace) -> Iterator[Record]:
             why = f"{before['status']} at size {before['size']}"
             yield {**case, "status": "skipped", "reason": why, "runs": [], "median": {}}
             continue
-        told = SUITES[suite].limits.get("time_limit")
-        limit = options.time_limit if told is None else told + TO_PROVE
+        own_limit = SUITES[suite].limits.get("time_limit")
+        limit = options.time_limit if own_limit is None else own_limit + TO_PROVE
         found = run_one(suite, size, solver, limit, 1 if options.quick else options.runs)
         if found["status"] in GIVEN_UP:
             given_up[suite, solver] = found

@@ -56,7 +56,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73")
 
 @cache
 def informative(notion: Notion, prior: Prior) -> Channel:
-    """Return the channel that tells most about X under a notion."""
+    """Return the most informative channel about X under a notion."""
     return design(Problem(range(4), notion, MutualInformation(), prior=prior)).channel
 
 
@@ -116,7 +116,7 @@ def figure_5(folder: Path) -> Path:
 
 
 def sequence(order: tuple[str, ...], epsilon: int) -> Any:
-    """Return what is leaked about independent parts in that order, one release each."""
+    """Return the leakage about independent parts in that order, one release each."""
     joint = [1]
     for name in order:
         joint = [p * q for p in joint for q in PRIORS[name]]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed_child import Record, answer, limit_memory, runs, told, warm_up
+from benchmarks.speed_child import Record, answer, limit_memory, privacy_record, runs, warm_up
 from mechdesign.files import load_problem
 from mechdesign.problem import Problem
 from problems.families import FAMILIES
@@ -37,7 +37,7 @@ def measure(path: str, name: str, limit: float, most: int) -> Iterator[Record]:
 
 
 def answer_and_repair(problem: Problem, result: SolverResult) -> Iterator[Record]:
-    """Yield what there is to say of an answer; of a peer's, that of its repaired matrix too."""
+    """Yield the measurements of an answer; for a peer, also those of its repaired matrix."""
     yield {"sense": problem.utility.sense}
     yield from answer(problem, result)
     if result.solution is not None:
@@ -45,7 +45,7 @@ def answer_and_repair(problem: Problem, result: SolverResult) -> Iterator[Record
         return
     channel, value = repaired(problem, result.matrix)
     exact = np.ldexp(channel.numerators.astype(np.longdouble), -channel.bits)
-    yield {"repaired_value": value, "privacy": told(raw_privacy(problem, exact))}
+    yield {"repaired_value": value, "privacy": privacy_record(raw_privacy(problem, exact))}
 
 
 class Forked:
@@ -74,7 +74,7 @@ class Forked:
 
 
 def start(asked: Record, watched: Path, complaints: Path) -> Forked:
-    """Start :func:`measure` with what is asked, its records going to a file."""
+    """Start :func:`measure` with these arguments; its records go to a file."""
     ways = mp.get_all_start_methods()
     context: Any = mp.get_context("forkserver" if "forkserver" in ways else "spawn")
     context.set_forkserver_preload(PRELOADED)

@@ -57,7 +57,7 @@ A cell holds
 - **seconds**, the median of {runs}, stating the problem included.
 
 Empty: not for such problems. Our library returns the matrix after the repair, which is proved
-private; the summary says what the repair costs, for any solver's matrix."""
+private; the summary has the cost of the repair, for any solver's matrix."""
 
 SUMMARY_NOTES = """\
 `right`: within 1e-6 of our certified optimum and of the value in the file. `over by at most`: the
@@ -134,9 +134,9 @@ def _machine(document: Record) -> str:
     return said
 
 
-def references(name: str, told: Record, by_pair: dict[tuple[str, str], Record]) -> list[float]:
+def references(name: str, problem: Record, by_pair: dict[tuple[str, str], Record]) -> list[float]:
     """Return the optima that a value is compared with: our certified one, and that in the file."""
-    ours, expected = by_pair.get((name, OURS), {}), told["expected"]
+    ours, expected = by_pair.get((name, OURS), {}), problem["expected"]
     certified = ours.get("certified") and ours["gap"] <= GAP
     return [
         *([ours["value"]] if certified else []),
@@ -153,7 +153,7 @@ def _off(value: float, optimum: float) -> float:
     return (value - optimum) / max(TINY, abs(optimum))
 
 
-def _cell(result: Record | None, told: Record, by_pair: dict[tuple[str, str], Record]) -> str:
+def _cell(result: Record | None, problem: Record, by_pair: dict[tuple[str, str], Record]) -> str:
     """Return the difference of the value, the privacy of the raw matrix, and the seconds."""
     if result is None or result["status"] == "unsuitable":
         return ""
@@ -161,7 +161,7 @@ def _cell(result: Record | None, told: Record, by_pair: dict[tuple[str, str], Re
         return str(result["reason"]).replace("more than", ">")
     if result["status"] != "solved":
         return str(result["status"])
-    optima = references(result["problem"], told, by_pair)
+    optima = references(result["problem"], problem, by_pair)
     optimum = optima[-1] if result["solver"] == OURS else optima[0]
     parts = [_small(_off(result["value"], optimum), "+") if optima else "?"]
     parts.append(_privacy(result.get("raw_privacy")))

@@ -38,7 +38,7 @@ __all__ = ["LIBRARY", "PEERS", "QUICK", "main", "run"]
 Record = dict[str, Any]
 
 TABLE_FROM_ELSEWHERE = "data = {"
-"""What is in a problem file that reads a table, which is not in this repository."""
+"""The mark of a problem file that reads a table outside this repository."""
 
 LIBRARY = {
     path.relative_to(ROOT / "problems").with_suffix("").as_posix(): path
@@ -87,7 +87,7 @@ class Places:
 
 
 def stated(name: str) -> Record:
-    """Return what the results say of a problem."""
+    """Return the record of a problem."""
     problem = load_problem(LIBRARY[name])
     expected = problem.expected
     return {
@@ -106,9 +106,9 @@ def known(path: Path, setting: Record) -> tuple[dict[str, Record], list[Record]]
     if any(document.get(key) != value for key, value in setting.items()):
         return {}, []
     problems = {
-        name: told
-        for name, told in document["problems"].items()
-        if name in LIBRARY and told == stated(name)
+        name: record
+        for name, record in document["problems"].items()
+        if name in LIBRARY and record == stated(name)
     }
     found = [r for r in document["results"] if r["problem"] in problems and r["solver"] in SOLVERS]
     return problems, found
@@ -131,7 +131,7 @@ def run(
     most: int = RUNS,
     fresh: bool = False,
 ) -> Record:
-    """Run what is not known yet, write results after every pair, and return the whole document.
+    """Run the pairs without a result, write the file after every pair, and return the document.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def run(
     limit, most
         Seconds for a run, and runs of a pair at most.
     fresh
-        Whether to run again what is known.
+        Whether to run pairs again that have a result.
     """
     from tqdm import tqdm
 
@@ -172,9 +172,9 @@ def in_order(found: Iterable[Record]) -> list[Record]:
     return sorted(found, key=lambda r: (r["problem"], order.index(r["solver"])))
 
 
-def _lasting(told: Record) -> Record:
+def _lasting(record: Record) -> Record:
     """Return what the figures depend on, and not when they were taken."""
-    return {key: value for key, value in told.items() if key != "date"}
+    return {key: value for key, value in record.items() if key != "date"}
 
 
 def _write(path: Path, head: Record, found: Sequence[Record]) -> None:
@@ -185,7 +185,7 @@ def _write(path: Path, head: Record, found: Sequence[Record]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what is asked for."""
+    """Run the chosen problems and solvers."""
     set_data_folder()
     options = _options(arguments)
     places = Places.of(options.out, options.quick)
@@ -216,7 +216,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, default=TIME_LIMIT, metavar="SECONDS")
     parser.add_argument("--runs", type=int, help="at most, of one pair")
     parser.add_argument("--out", type=Path, metavar="FOLDER")
-    parser.add_argument("--fresh", action="store_true", help="run again what is known")
+    parser.add_argument("--fresh", action="store_true", help="run again pairs that have a result")
     options = parser.parse_args(arguments)
     names, solvers = QUICK if options.quick else (tuple(LIBRARY), ("ours", *PEERS))
     options.only, options.solvers = options.only or names, options.solvers or solvers

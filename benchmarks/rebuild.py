@@ -122,10 +122,10 @@ def figure(name: str, places: Places, options: Options) -> str:
 
 def experiments(places: Places, options: Options) -> str:
     """Run and draw the papers' experiments, and write the table of their numbers."""
-    told = [*(["--quick"] * options.quick), *(["--fresh"] * options.fresh)]
+    flags = [*(["--quick"] * options.quick), *(["--fresh"] * options.fresh)]
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        papers.main(told if places.whole else [*told, "--out", str(places.folder)])
+        papers.main(flags if places.whole else [*flags, "--out", str(places.folder)])
     return said.getvalue().splitlines()[-1].partition(",")[0]
 
 
@@ -160,7 +160,7 @@ PARTS: dict[str, Callable[[Places, Options], str]] = {
 
 
 def rebuild(names: Sequence[str], places: Places, options: Options) -> list[Result]:
-    """Build parts one after the other, and say so after each.
+    """Build parts one after the other, with a line after each.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def rebuild(names: Sequence[str], places: Places, options: Options) -> list[Resu
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Result]:
-    """Build what is asked for, and return what came of it."""
+    """Build the chosen parts, and return the exit status."""
     set_data_folder()
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.rebuild",
@@ -194,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Result]:
     listed = ", ".join(PARTS)
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=listed)
     parser.add_argument("--out", type=Path, metavar="FOLDER")
-    parser.add_argument("--fresh", action="store_true", help="compute again what is finished")
+    parser.add_argument("--fresh", action="store_true", help="recompute finished parts")
     options = parser.parse_args(arguments)
     places = Places.of(options.out, options.quick)
     results = rebuild(options.only or list(PARTS), places, Options(options.quick, options.fresh))

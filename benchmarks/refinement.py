@@ -145,13 +145,13 @@ def draw(k: int, ax: Any) -> dict[tuple[str, str], Refinement]:
     for row, column in itertools.product(range(size), repeat=2):
         result = found[names[row], names[column]]
         color = COLORS[0] if result else "white"
-        told = "yes" if result else f"{float(result.deficiency[0]):.2f}"
+        text = "yes" if result else f"{float(result.deficiency[0]):.2f}"
         if row == column:
-            color, told = "#d0d0d0", ""
+            color, text = "#d0d0d0", ""
         patch = {"facecolor": color, "edgecolor": "#bbbbbb", "linewidth": 0.8}
         ax.add_patch(_square(column, row, patch))
         ink = "white" if result else "#333333"
-        ax.text(column + 0.5, row + 0.5, told, ha="center", va="center", fontsize=8.5, color=ink)
+        ax.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=8.5, color=ink)
     places = [n + 0.5 for n in range(size)]
     ax.set_xticks(places, names, rotation=40, ha="left", fontsize=8.5)
     ax.set_yticks(places, names, fontsize=8.5)

@@ -6,7 +6,7 @@ Ours draws exactly, from the cryptographic source of the operating system; all o
 point and generators that can be foretold. The contenders of a case run in turn, several times; a
 rate is the median over the runs, on one thread, with as many records as take the time given. The
 records are integers already, and what comes out is the array or the list that the contender makes.
-A package that is not installed is left out, and the table says so.
+A package that is not installed is left out, with a note in the table.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Contenders = dict[str, Callable[[int], Client]]
 
 @dataclass(frozen=True)
 class Case:
-    """One mechanism at one size, and who does it: each from the domain size to a client."""
+    """One mechanism, and its implementations: each maps a domain size to a client."""
 
     mechanism: str
     size: int
@@ -167,7 +167,7 @@ def multi_freq(module: str, *options: Any) -> Callable[[int], Client]:
 
 
 def cases() -> Iterator[Case]:
-    """Yield what is measured."""
+    """Yield the measurements."""
     for k in (21, 1000):
         yield Case("dense channel", k, {"ours": ours_dense, "NumPy": numpy_dense}, goal=3)
     for k in (1000, 43_750):

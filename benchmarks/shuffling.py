@@ -28,7 +28,7 @@ BLUE, ORANGE, GREEN, PINK, GREY = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#
 
 
 def channels() -> Iterator[tuple[str, Any]]:
-    """Yield what is shuffled, by name."""
+    """Yield the shuffled channels, by name."""
     yield "any channel", LOCAL
     yield "randomized response, k = 10", md.mechanisms.GeneralizedRandomizedResponse(10, LOCAL)
     yield "subset selection, k = 10", md.mechanisms.SubsetSelection(10, LOCAL, size=3)
@@ -58,8 +58,8 @@ def table(sizes: tuple[int, ...]) -> list[str]:
             seconds = time.process_time() - start
             known = f"{PUBLISHED[name]}" if n == 100_000 and name in PUBLISHED else ""
             others = (found.epsilon, found.at_least, found.variation_ratio, found.closed_form)
-            told = " | ".join(f"{value:.6f}" for value in others)
-            lines.append(f"| {name} | {n:,} | {known} | {told} | {seconds:.1f} |")
+            cells = " | ".join(f"{value:.6f}" for value in others)
+            lines.append(f"| {name} | {n:,} | {known} | {cells} | {seconds:.1f} |")
     return lines
 
 

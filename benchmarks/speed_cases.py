@@ -37,7 +37,7 @@ class Suite:
     options
         Passed on to the family.
     limits
-        What our routes are told: ``gap``, ``time_limit``.
+        Options of our routes: ``gap``, ``time_limit``.
     only
         The contenders, where not all of them have a chance.
     small
@@ -116,7 +116,7 @@ SUITES: dict[str, Suite] = {
     "ldp-numeric, its file": _of_ours("ldp-numeric", (1000,), time_limit=120),
     "lip-numeric, its file": _of_ours("lip-numeric", (1000,), time_limit=120),
 }
-"""Every suite by name; priors are random but for the grids that do not say so."""
+"""Every suite by name; priors are random, except for grids with a uniform one."""
 
 QUICK: tuple[tuple[str, ...], tuple[str, ...]] = (
     ("ldp-numeric", "euclidean-grid"),
@@ -128,13 +128,13 @@ QUICK: tuple[tuple[str, ...], tuple[str, ...]] = (
 def contenders(limits: Mapping[str, float] | None = None) -> dict[str, Solver]:
     """Return every contender by name: each of our routes, and the peers with default settings.
 
-    ``limits`` is what our routes are told.
+    ``limits`` are the options of our routes.
     """
-    told = limits or {}
+    options = limits or {}
     routes = [name for name in ROUTES if name not in ("auto", "cvxpy")]
     return {
-        "ours": by_route("auto", "ours", **told),
-        **{f"ours:{route}": by_route(route, f"ours:{route}", **told) for route in routes},
+        "ours": by_route("auto", "ours", **options),
+        **{f"ours:{route}": by_route(route, f"ours:{route}", **options) for route in routes},
         "textbook": by_conic_solver("CLARABEL", "textbook", {}),
         **{
             f"vectorised:{backend}": by_backend(backend, f"vectorised:{backend}", {})

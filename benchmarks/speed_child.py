@@ -30,7 +30,16 @@ from solvers import FailedError, Solver, SolverResult, UnsuitableError
 from solvers.base import stopwatch
 from solvers.raw_privacy import RawPrivacy, raw_privacy
 
-__all__ = ["Record", "answer", "limit_memory", "measure", "peak_memory", "runs", "told", "warm_up"]
+__all__ = [
+    "Record",
+    "answer",
+    "limit_memory",
+    "measure",
+    "peak_memory",
+    "privacy_record",
+    "runs",
+    "warm_up",
+]
 
 Record = dict[str, Any]
 State: TypeAlias = Callable[[], Problem]
@@ -38,7 +47,7 @@ Answer: TypeAlias = Callable[[Problem, SolverResult], Iterator[Record]]
 
 LEAST_RUNS, MOST_RUNS = 3, 15
 MEMORY_SHARE = 0.8
-"""Of the machine's memory, what one contender may ask for."""
+"""The share of the machine's memory that one contender may use."""
 
 LONG_ENOUGH = 1.0
 """Three runs that take so many seconds together are enough."""
@@ -47,7 +56,7 @@ LONG_ENOUGH = 1.0
 def measure(
     suite: str, size: int, name: str, limit: float, most: int = MOST_RUNS
 ) -> Iterator[Record]:
-    """Yield a record when ready, one after every run, and then what there is to say.
+    """Yield a record when ready, one after every run, and then the final measurements.
 
     Parameters
     ----------
@@ -56,7 +65,7 @@ def measure(
     name
         The contender.
     limit
-        Seconds: no further run is begun that would not end before, as far as can be told.
+        Seconds; no further run starts that is expected to end later.
     most
         Runs at most.
     """
@@ -69,7 +78,7 @@ def measure(
 def runs(
     state: State, solver: Solver, limit: float, most: int, last: Answer | None = None
 ) -> Iterator[Record]:
-    """Yield a record when ready, one after every run, and then what ``last`` says of the answer.
+    """Yield a record when ready, one after every run, and then the record of ``last``.
 
     Parameters
     ----------
@@ -129,7 +138,7 @@ def _one_run(state: State, solver: Solver) -> tuple[SolverResult, Record]:
 
 
 def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
-    """Yield what is to be said of an answer: its value, how private it is, and, of ours, the proof.
+    """Yield the record of an answer: its value, its privacy, and, for ours, the proof.
 
     What takes longest comes last.
     """
@@ -140,12 +149,12 @@ def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
     yield found
     raw = result.matrix if result.raw is None else result.raw
     if raw is not None:
-        yield {"raw_privacy": told(raw_privacy(problem, raw))}
+        yield {"raw_privacy": privacy_record(raw_privacy(problem, raw))}
     if solution is not None:
         if raw is not None:  # else it is noise, whose matrix is not written out
             channel = solution.channel
             exact = np.ldexp(channel.numerators.astype(np.longdouble), -channel.bits)
-            yield {"privacy": told(raw_privacy(problem, exact))}
+            yield {"privacy": privacy_record(raw_privacy(problem, exact))}
         text = json.dumps(solution.document())
         yield {"megabytes": len(text) / 1e6}
         with stopwatch() as seconds:
@@ -157,7 +166,7 @@ def answer(problem: Problem, result: SolverResult) -> Iterator[Record]:
             yield {**proof, "verify": seconds()}
 
 
-def told(privacy: RawPrivacy) -> Record:
+def privacy_record(privacy: RawPrivacy) -> Record:
     """Return a verdict as JSON has it, where infinity is a word."""
     return {
         key: str(value) if isinstance(value, float) and not np.isfinite(value) else value
@@ -168,7 +177,7 @@ def told(privacy: RawPrivacy) -> Record:
 def peak_memory() -> float:
     """Return the most memory that this process has had, in MB.
 
-    Linux tells it for the program that runs now; the figure of ``getrusage`` is at least that of
+    Linux reports it for the program that runs now; the figure of ``getrusage`` is at least that of
     the process that started it.
     """
     status = Path("/proc/self/status")
@@ -181,7 +190,7 @@ def peak_memory() -> float:
 
 
 def limit_memory() -> None:
-    """Let this process fail, and not the machine, when it asks for too much memory."""
+    """Limit the memory of this process, so that it fails before the machine does."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (int(MEMORY_SHARE * whole), hard))

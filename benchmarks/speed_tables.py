@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 def tables(report: Record, results: Sequence[Record]) -> str:
-    """Return the whole report: one table for each suite, then what is compared and aimed at."""
+    """Return the whole report: a table for each suite, then the comparisons and the targets."""
     packages = ", ".join(f"{name} {version}" for name, version in report["packages"].items())
     blocks = [
         f"{report['date']}, {report['cpus']} CPUs ({report['processor']}), Python "
@@ -93,7 +93,7 @@ def _cells(rows: Iterable[Record]) -> Iterable[Sequence[str]]:
 
 
 def _left_out(rows: Iterable[Record]) -> list[str]:
-    """Say once of each contender why it is not in the table, or not from some size on."""
+    """Return, once for each contender, why it is absent, or absent from some size on."""
     unsuitable = [row["solver"] for row in rows if row["status"] == "unsuitable"]
     said = [f"not for such problems: {', '.join(dict.fromkeys(unsuitable))}"] if unsuitable else []
     late: dict[str, str] = {}
@@ -106,7 +106,7 @@ def _left_out(rows: Iterable[Record]) -> list[str]:
 
 
 def ratios(results: Sequence[Record]) -> str:
-    """Return how many times as fast as a peer ours is, beside what is aimed at; or nothing."""
+    """Return our speed relative to a peer's beside the target; empty without a target."""
     found = {(r["suite"], r["size"], r["solver"]): r for r in results}
     lines = []
     for target in TARGETS:
@@ -176,7 +176,7 @@ def nearest(results: Sequence[Record]) -> str:
 
 
 def goals(results: Sequence[Record]) -> str:
-    """Return what ours reached beside what is aimed at; or nothing."""
+    """Return our result beside the target; empty without a target."""
     lines = []
     for result in results:
         goal = GOALS.get((result["suite"], result["size"]))

@@ -72,8 +72,8 @@ def seconds(arguments: Sequence[str]) -> tuple[float, float]:
 
 def import_seconds(*arguments: str) -> float:
     """Return the seconds that ``-X importtime`` gives for the first import of the package."""
-    told = run("-X", "importtime", *arguments).stderr.splitlines()
-    line = next(line for line in told if line.split("|")[-1].strip() == "mechdesign")
+    trace = run("-X", "importtime", *arguments).stderr.splitlines()
+    line = next(line for line in trace if line.split("|")[-1].strip() == "mechdesign")
     return int(line.split("|")[1]) / 1e6
 
 

@@ -55,7 +55,7 @@ def mechanisms() -> dict[str, Any]:
 
 
 def write_records(path: Path, rows: int, spare: int) -> None:
-    """Write records, and columns beside them that nobody asks for."""
+    """Write records, with unused columns beside them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -216,7 +216,7 @@ def peer_seconds(make: Callable[[int], Client], rows: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--spare", type=int, default=8, help="columns that nobody asks for")
+    parser.add_argument("--spare", type=int, default=8, help="unused columns")
     parser.add_argument("--peer-rows", type=int, default=20_000)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)

@@ -3,8 +3,8 @@
 A file of a few kilobytes can state a problem whose proof takes hours, or a header of a billion
 columns. Every reader here counts what it reads, and the kernel computes the steps of its work from
 sizes before it begins, so that the same file is accepted or refused on every machine, however
-loaded. What is past a limit raises
-:class:`~mechdesign.errors.LimitError`, which names the limit and says how to raise it.
+loaded. A file beyond a limit raises
+:class:`~mechdesign.errors.LimitError`, which names the limit and how to raise it.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Resources:
-    """How much one file may ask of its reader.
+    """The largest sizes and work that one file may cost its reader.
 
     Attributes
     ----------
     bytes
-        Of a file that is read whole, unpacked: a channel, a mechanism, a matrix, data of a prior.
+        Size, uncompressed, of a channel, a mechanism, a matrix, or the data of a prior.
     problem_bytes
-        Of a problem file.
+        Size of a problem file.
     row_bytes
-        Of a row in a table, and of a cell in one.
+        Size of a row of a table, and of a cell.
     footer_bytes
-        Of the description at the end of a Parquet file.
+        Size of the footer of a Parquet file.
     page_bytes
-        Of the pages of a Parquet file that are unpacked at once, one or two a column, as far as
-        they are larger than the usual two megabytes.
+        Size of the pages of a Parquet file that are decompressed at once, one or two a column; only
+        pages above the usual two megabytes count.
     inputs
         Inputs of a problem, a channel or a mechanism.
     entries
@@ -51,24 +51,24 @@ class Resources:
     columns
         Columns of a table in a file.
     lists
-        Lists and tables in a problem, a channel or a mechanism, one inside another or not.
+        Lists and tables in a problem, a channel or a mechanism, nested ones included.
     notions
         Notions of privacy in one problem file.
     digits
         Digits of one number.
     levels
-        Lists and tables inside one another.
+        Depth of nested lists and tables.
     rays
         Extreme rays that the checker lists.
     steps
         Work of the checker on a file: on its bound, on its decoder, and on all the rest, apart. A
         step is a simple operation of the interpreter, or some thirty multiplications of words
         inside a long one; a machine makes 10**7 or more in a second. Every entry of the lists of a
-        file allows :data:`STEPS_PER_ENTRY` more, so that a long proof may take its time, and a
-        short file may not.
+        file allows :data:`STEPS_PER_ENTRY` more, so that a long proof may take longer than a short
+        file.
     proof_steps
         Work of the designer on the proof of one bound. Where a proof takes more than the default of
-        ``steps``, the report says how much a reader must allow.
+        ``steps``, the report has the limit that a reader must allow.
     """
 
     bytes: int = 256 * 2**20
@@ -99,7 +99,7 @@ _current: ContextVar[Resources] = ContextVar("resources", default=_DEFAULT)
 
 
 def current() -> Resources:
-    """Return the limits that hold here."""
+    """Return the current limits."""
     return _current.get()
 
 
@@ -141,16 +141,16 @@ allow more with --allow inputs=11 or resources.allow(inputs=11)
 
 
 def check_size(name: str, size: int, key: str) -> None:
-    """Raise LimitError if a size is past the limit of that name.
+    """Raise LimitError if a size exceeds the limit of that name.
 
     Parameters
     ----------
     name
         The limit, as :class:`Resources` names it.
     size
-        What is asked for.
+        The requested size.
     key
-        Where the reader stands: ``"survey.toml: domain.size"``.
+        The place in the input: ``"survey.toml: domain.size"``.
     """
     limit: int = getattr(current(), name)
     if size > limit:
@@ -159,7 +159,7 @@ def check_size(name: str, size: int, key: str) -> None:
 
 
 def entries_of(document: Any) -> int:
-    """Return how many entries the lists of a document have that are no lists themselves.
+    """Return the number of entries in the lists of a document, nested lists not counted.
 
     Text in a table counts as one entry for each eight characters: it may be packed numbers.
 

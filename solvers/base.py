@@ -44,7 +44,7 @@ class SolverResult:
         The name in :data:`solvers.SOLVERS`.
     parts
         Seconds of ``"build"``, to state the problem to a solver; of ``"solve"``; and of ours
-        ``"prove"``, to repair and certify. Only the parts that can be told apart.
+        ``"prove"``, to repair and certify. Only the parts that can be measured apart.
     solution, raw
         Of ours: the certified solution, and the last matrix before the repair; else None.
     """
@@ -63,6 +63,6 @@ Solver: TypeAlias = Callable[[Problem], SolverResult]
 
 @contextmanager
 def stopwatch() -> Iterator[Callable[[], float]]:
-    """Yield a function that tells the seconds since the start."""
+    """Yield a function that returns the seconds since the start."""
     start = time.perf_counter()
     yield lambda: time.perf_counter() - start

@@ -29,7 +29,7 @@ def is_installed() -> bool:
 def suits(problem: Problem) -> bool:
     """Return whether the notions are rows on pairs of inputs, and the objective an expected loss.
 
-    It says nothing of whether the loss is one that :mod:`solvers.definitions` knows.
+    Whether :mod:`solvers.definitions` has the loss is a question of its own.
     """
     on_pairs = all(isinstance(family, PairRows) for family in problem.cone.families)
     return problem.is_conic and on_pairs and problem.expected_loss is not None
@@ -43,7 +43,7 @@ def solve(problem: Problem) -> SolverResult:
     UnsuitableError
         If libqif is not installed, or does not take such a problem.
     FailedError
-        If it returns an empty matrix, which is how it says that it found nothing.
+        If it returns an empty matrix, its sign of failure.
     """
     if not is_installed():
         raise UnsuitableError("libqif: the package qif is not installed")

@@ -18,7 +18,7 @@ __all__ = ["extreme_rays"]
 MOST_INPUTS = 12
 
 THIN = 1e-6
-"""Rows with an entry smaller than this, but not 0, leave cones too thin to tell in floats."""
+"""Rows with an entry smaller than this, but not 0, leave cones too thin for floats."""
 
 FLAT = 1e-9
 """Slack that is 0: of rows in the cone, and of vertices in rows."""

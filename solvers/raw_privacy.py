@@ -1,4 +1,4 @@
-"""How private a solver's matrix is as it stands, before anybody repairs it.
+"""How private a solver's matrix is before any repair.
 
 A solver that stops at "optimal" meets its rows to an absolute tolerance; privacy is a ratio. So
 every row e**(-a) (left . q) <= right . q of every notion is evaluated at every column as

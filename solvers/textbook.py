@@ -148,7 +148,7 @@ def transcribe(problem: Problem) -> tuple[cp.Problem, cp.Variable]:
 
 
 def exact(text: Any) -> float:
-    """Return the float that a number of a problem file stands for; ``inf`` for "inf"."""
+    """Return a number of a problem file as a float; ``inf`` for "inf"."""
     return math.inf if text == "inf" else float(Fraction(str(text)))
 
 

@@ -170,10 +170,10 @@ def check(call: Callable[[], Any]) -> None:
     try:
         call()
     except MechdesignError as error:
-        told = str(error)
+        message = str(error)
     else:
-        told = ""
-    assert "\n" not in told
+        message = ""
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize("name", ONE)

@@ -94,7 +94,7 @@ def test_top_level_folders_are_the_agreed_ones() -> None:
         check=False,
     )
     if tracked.returncode:
-        pytest.skip("not a git checkout, so it cannot be told what belongs to it")
+        pytest.skip("not a git checkout, so its files cannot be listed")
     top = {line.split("/")[0] for line in tracked.stdout.splitlines() if "/" in line}
     assert top - {".ci", ".github"} == FOLDERS
 

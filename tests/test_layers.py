@@ -202,7 +202,7 @@ EVERY_FOLDER = pytest.mark.parametrize(
 
 TYPES_FROM_ABOVE = {("mechdesign.notions.rows", "family"): {"lift_rows", "pair_rows"}}
 """The files above that one file names, for types only. A family is asked for itself as bounds on
-ratios or on lifts, so that nobody tests for its class: a base class with a method that returns one
+ratios or on lifts, so no code tests for its class: a base class with a method that returns one
 of its subclasses. That names them; nothing of them is imported when the program runs."""
 
 
@@ -244,7 +244,7 @@ MORE_FILES = {"kernel": 15}
 
 @EVERY_FOLDER
 def test_a_folder_holds_about_a_dozen_files(folder: Path) -> None:
-    kept = {*FRONT_DOORS, "_typing"}  # names for types: nobody looks for anything there
+    kept = {*FRONT_DOORS, "_typing"}  # names for types: no public names
     modules = [path.stem for path in folder.glob("*.py") if path.stem not in kept]
     most = MORE_FILES.get(folder.relative_to(LIBRARY).as_posix(), MOST_FILES)
     assert len(modules) <= most, sorted(modules)
@@ -301,14 +301,14 @@ def asked_for(names: dict[str, str]) -> dict[str, set[str]]:
                 and isinstance(node.func, ast.Name)
                 and node.func.id in ("isinstance", "issubclass")
             ):
-                told: Iterator[ast.AST] = ast.walk(node.args[1])
+                parts: Iterator[ast.AST] = ast.walk(node.args[1])
             elif isinstance(node, ast.Compare) and "type(" in ast.unparse(node):
-                told = ast.walk(node)
+                parts = ast.walk(node)
             elif isinstance(node, ast.MatchClass):
-                told = ast.walk(node.cls)
+                parts = ast.walk(node.cls)
             else:
                 continue
-            for part in told:
+            for part in parts:
                 name = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", None)
                 if name in names and names[name] != own:
                     found.setdefault(file.relative_to(LIBRARY).as_posix(), set()).add(name)

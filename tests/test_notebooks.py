@@ -177,7 +177,7 @@ def test_a_notebook_prints_its_saved_output(
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.setenv("STATIC_PICTURES", "1")  # of sliders, as they are saved
     monkeypatch.delenv("MPLBACKEND", raising=False)  # pictures go into the notebook
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # nobody's own settings
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # no user's settings
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
     saved = read(path)
     fresh = read(path)

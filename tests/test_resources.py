@@ -60,7 +60,7 @@ def test_the_table_in_the_docs_has_every_limit_and_its_default() -> None:
     docs = Path(__file__).parents[1] / "docs" / "problem_files.md"
     section = docs.read_text(encoding="utf-8").partition("## Limits")[2]
     written = re.findall(r"^\| `(\w+)` \| ([\d,]+)( MiB)? \|", section, re.MULTILINE)
-    told = {
+    documented = {
         name: int(size.replace(",", "")) * 2 ** (20 * bool(unit)) for name, size, unit in written
     }
-    assert told == {name: getattr(Resources(), name) for name in NAMES}
+    assert documented == {name: getattr(Resources(), name) for name in NAMES}

@@ -93,7 +93,7 @@ class Axis:
     key
         The name of the parameter in the tables.
     label
-        What is written beside the axis.
+        The label of the axis.
     values, quick
         The values of the whole map, and the few of the quick one, rising.
     """
@@ -152,7 +152,7 @@ class Measured(NamedTuple):
 class Entry(ABC):
     """A mechanism with a claim, and the map that the claim is measured on.
 
-    A subclass says what is claimed and where, what the mechanism leaks and loses at a point, and
+    A subclass states the claim and its region, the mechanism's leakage and loss at a point, and
     what the optimum of the same problem is. The region follows.
     """
 

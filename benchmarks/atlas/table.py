@@ -147,7 +147,7 @@ class Atlas:
 
 
 def _described(formula: Entry) -> dict[str, Any]:
-    """Return what is said of a formula beside its cells."""
+    """Return the remarks on a formula beside its cells."""
     return {
         "name": formula.name,
         "title": " ".join(formula.title.split()),

@@ -122,7 +122,7 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run what is asked for."""
+    """Build the chosen figures and tables."""
     set_data_folder()
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.papers", description=__doc__.splitlines()[0]
@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="few points, under half a minute")
     parser.add_argument("--only", nargs="+", choices=EXPERIMENTS, metavar="NAME")
     parser.add_argument("--out", type=Path, metavar="FOLDER")
-    parser.add_argument("--fresh", action="store_true", help="compute again what is known")
+    parser.add_argument("--fresh", action="store_true", help="recompute finished parts")
     options = parser.parse_args(arguments)
     places = Places.of(options.out, options.quick)
     start = time.perf_counter()

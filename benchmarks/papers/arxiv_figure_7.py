@@ -64,7 +64,7 @@ def root(matrix: np.ndarray) -> float:
 
 
 def one_count(epsilon: float) -> float:
-    """Return the error of a count of nobody, one report: arXiv V-A.3."""
+    """Return the error of a count whose truth is 0, per report: arXiv V-A.3."""
     return 4 * math.exp(epsilon) / math.expm1(epsilon) ** 2
 
 
@@ -76,8 +76,8 @@ def rows(pair: Pair) -> list[Row]:
         LDP: "k-ary randomized response is private, not optimal: subset selection is",
         LIP: f"the formula leaks {published.leakage[LIP][i]:.3f} ε; it is private from ln 19 on",
         HALF: f"the formula leaks {published.leakage[HALF][i]:.3f} times its ε/2",
-        UNARY: "printed is the error of one count (of nobody); the histogram has 20 of them, and"
-        " those who do hold a value add 1",
+        UNARY: "printed is the error of one count whose truth is 0; the histogram has 20 of them,"
+        " and those who do hold a value add 1",
     }
     return [
         Row("arXiv, Fig. 7", f"√(MSE/N), {name}, ε = 1", published.at(name, 1), ours.at(name, 1), w)

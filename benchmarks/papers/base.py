@@ -42,7 +42,7 @@ class Panel:
     Attributes
     ----------
     title, axis, unit
-        What is shown; the words of both axes.
+        The title, and the labels of both axes.
     x
         Where the curves are known.
     curves
@@ -50,7 +50,7 @@ class Panel:
     leakage
         By name, the exact leakage of the published channel over the budget that it promises.
     relations
-        By name, how ours and the published curve compare; none where theory says nothing.
+        By name, how our and the published curve compare; none where theory is silent.
     log
         Which axes are logarithmic: "", "x", "y" or "xy".
     ticks
@@ -137,7 +137,7 @@ class Experiment:
     title
         The paper and the figure.
     data
-        What is real and what is synthetic.
+        Which data is real and which synthetic.
     run
         Returns (ours, published); quick or whole.
     rows

@@ -26,7 +26,7 @@ THEOREM, LDP = "LIP, Theorem 2", "LDP, best estimate"
 
 
 def unbiased(one: float, zero: float) -> float:
-    """Return the variance of the unbiased sum; they say yes with these chances, by their answer."""
+    """Return the variance of the unbiased sum, given Pr(report = yes) for each answer."""
     spread = SHARE * one * (1 - one) + (1 - SHARE) * zero * (1 - zero)
     return PEOPLE * spread / (one - zero) ** 2
 

@@ -96,7 +96,7 @@ def symmetric_total(p: np.ndarray, epsilon: float) -> float:
 
 
 def rows(pair: Pair) -> list[Row]:
-    """Return who wins, and how many channels are not private."""
+    """Return the number of wins of each, and of channels that are not private."""
     found = []
     for ours, published in zip(*pair, strict=True):
         found += [

@@ -99,7 +99,7 @@ def corollary_10(law: GaussianMixture, x: float, epsilon: float, delta: float) -
 
 
 def larger_side(own: Array, law: Array, epsilon: float) -> Array:
-    """Return what Definition 5 asks of a row of probabilities: both inequalities."""
+    """Return the excess of a row of probabilities over both inequalities of Definition 5."""
     grown = math.exp(epsilon)
     forward = np.maximum(own - grown * law, 0).sum(axis=-1) / grown
     found: Array = np.maximum(forward, np.maximum(law - grown * own, 0).sum(axis=-1))

@@ -145,7 +145,7 @@ def subsets(law: np.ndarray, m: int) -> np.ndarray:
 
 
 def rows(pair: Pair) -> list[Row]:
-    """Return what the paper says of the figure, and the last points."""
+    """Return the paper's statements about the figure, and the last points."""
     ours, published = pair
     place = "ICML, Fig. 2 and Section 7"
     last = published[0].x[-1]

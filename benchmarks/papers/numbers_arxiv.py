@@ -70,7 +70,7 @@ def absolute_error() -> list[Row]:
 
 
 def several_inputs() -> list[Row]:
-    """Return what is claimed to be optimal for a sum over four values."""
+    """Return the claimed optimum for a sum over four values."""
     prior, found = Prior.uniform(4), []
     for epsilon in (1.0, 2.0):
         lip, grr = erasure(prior.array, epsilon), randomized_response(4, epsilon)

@@ -82,7 +82,7 @@ def printed_22(p: float, q: float) -> float:
 
 
 def others() -> list[Row]:
-    """Return what is said in passing."""
+    """Return the numbers quoted in passing."""
     prior = Prior([0.99, 0.01])
     gap = ldp_bit(prior, 1) / lip_bit(prior, 1) - 1
     claimed = ldp_bit(prior, 1) / claimed_lip(0.01, 1.0) - 1

@@ -15,7 +15,7 @@ COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
     *("#882255", "#999933"),
 )
-"""Okabe and Ito's, which most colour-blind readers tell apart, and two of Tol's."""
+"""Okabe and Ito's colors, distinct for most color-blind readers, and two of Tol's."""
 
 ABOVE = 1 + 1e-9
 """A leakage that is not within the budget, relative to it."""

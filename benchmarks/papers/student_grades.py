@@ -1,4 +1,4 @@
-"""The student grades of TIFS V-A: who is in A and B, coarser grades, priors from a classifier."""
+"""The student grades of TIFS V-A: sets A and B, coarser grades, priors from a classifier."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["CARDINALITIES", "PARTS", "coarse", "global_prior", "grades", "local_
 
 CARDINALITIES = (2, 5, 10, 21)
 TESTED = 60
-"""Students of B, who report; all others are in A."""
+"""The number of students in B, the reporters; all others are in A."""
 
 PARTS = {
     "all": None,
@@ -79,7 +79,7 @@ def local_priors(k: int, part: str) -> list[Prior]:
 
 
 def features(number: int, part: str) -> dict[str, Any]:
-    """Return what is known of a student but the final grade, numbers as numbers."""
+    """Return all features of a student except the final grade, numbers as numbers."""
     record, wanted = students()[number], PARTS[part]
     names = [name for name in record if name != "G3"] if wanted is None else wanted
     return {name: float(record[name]) if record[name].isdigit() else record[name] for name in names}

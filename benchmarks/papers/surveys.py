@@ -37,7 +37,7 @@ def panels(
     names: Sequence[str] = (LDP, LIP, HALF, SYMMETRIC),
     log: str = "",
 ) -> tuple[Panel, Panel]:
-    """Return (ours, published) for people who answer about a bit, Pr(X = 1) = prior[1]."""
+    """Return (ours, published) for a survey of one bit, Pr(X = 1) = prior[1]."""
     ours: dict[str, list[float]] = {}
     published: dict[str, list[float]] = {}
     leakage: dict[str, list[float]] = {}

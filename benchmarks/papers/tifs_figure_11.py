@@ -51,7 +51,7 @@ Channels = list[np.ndarray]
 
 
 def run(quick: bool) -> Pair:
-    """Return (ours, published): first what the students get, then what is expected."""
+    """Return (ours, published): first the students' error, then its expectation."""
     budgets = [1.0, 3.0] if quick else [0.5, 1.0, 2.0, 3.0, 5.0]
     first = 4 if quick else None
     sizes = (2, 5) if quick else CARDINALITIES

@@ -45,7 +45,7 @@ THOUSAND, ERROR = "thousand dollars", "mean absolute error"
 
 
 def salaries() -> Array:
-    """Return the gross pay of everybody who had any, in thousand dollars, in rising order."""
+    """Return all positive gross pays, in thousand dollars, in rising order."""
     with gzip.open(data_file("baltimore", "salaries.csv.gz"), "rt") as lines:
         paid = [row["gross_pay"] for row in csv.DictReader(lines)]
     return np.sort([float(pay) / 1000 for pay in paid if pay])

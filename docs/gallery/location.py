@@ -1,4 +1,4 @@
-"""Where a phone says it is.
+"""The reported place of a phone.
 
 A city of 8 × 8 cells under metric privacy, one nat for each cell of distance: what a phone in
 the ringed cell reports, by planar Laplace noise and by the best channel for how people are spread.

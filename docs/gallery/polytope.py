@@ -1,6 +1,6 @@
 """The best channel in its cone.
 
-The circles are the reports of the channel that tells most under LIP and LDP together, larger when
+The circles are the reports of the most informative channel under LIP and LDP together, larger when
 sent more often. Their mean is the prior.
 """
 

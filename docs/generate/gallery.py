@@ -17,7 +17,7 @@ def scripts() -> list[Path]:
 
 
 def parts(script: Path) -> tuple[str, str, str]:
-    """Return the title of a script, what it says below, and its code."""
+    """Return the title of a script, its description, and its code."""
     text = script.read_text(encoding="utf-8")
     tree = ast.parse(text)
     said = ast.get_docstring(tree) or ""

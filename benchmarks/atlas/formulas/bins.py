@@ -69,10 +69,10 @@ class Likeliest(GRRHamming):
         m = 1 + int(np.argmax(odds * np.cumsum(p[order]) / (odds + counts - 1)))
         matrix = np.zeros((len(p), len(p)))
         matrix[:, order[:m]] = 1 / (odds + m - 1)
-        told = np.array([x if x in order[:m] else order[0] for x in range(len(p))])
-        matrix[np.arange(len(p)), told] *= odds
+        kept = np.array([x if x in order[:m] else order[0] for x in range(len(p))])
+        matrix[np.arange(len(p)), kept] *= odds
         return as_channel(problem, matrix)
 
     def proved(self, at: Point) -> Region | None:
-        """Return optimal: the inputs of the largest prior are told apart."""
+        """Return the optimal channel: it distinguishes the likeliest inputs."""
         return Region.OPTIMAL

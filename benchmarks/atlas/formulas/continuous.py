@@ -47,7 +47,7 @@ class Sampling(Formula):
     """Release X with the probability of Proposition 2, else a fresh draw, uniform on k numbers.
 
     Where X has atoms more than that probability would be private as well; and a fresh draw is not
-    the best thing to say.
+    the best report.
     """
 
     name = "sampling-mechanism"

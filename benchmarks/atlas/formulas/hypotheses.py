@@ -1,4 +1,4 @@
-"""A parameter, or one of two laws, to be told from reports: the sign, the binary mechanism, GRR."""
+"""Testing a parameter, or one of two laws, from reports: the sign, the binary mechanism, GRR."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ FEW = Axis("k", "number of inputs k", sizes(range(2, 11)), sizes([3, 6]))
 
 
 def _warner(above: FloatArray, epsilon: Fraction) -> FloatArray:
-    """Return the channel that tells whether an input is above, with odds e**epsilon."""
+    """Return the channel that reports whether an input is above, with odds e**epsilon."""
     truth = 1 / (1 + math.exp(-epsilon))
     yes = np.where(above, truth, 1 - truth)
     return np.column_stack([yes, 1 - yes])
 
 
 class SignMechanism(Formula):
-    """Tell the sign of a Gaussian number, less its presumed mean, by randomized response.
+    """Report the sign of a Gaussian number, less its presumed mean, by randomized response.
 
     The number is rounded to k cells of equal probability, which takes nothing from the sign: the
     Fisher information about the mean is tanh(eps / 2)**2 2 / pi for every even k. That no private
     channel on the line has more is proved in the paper up to eps = 1.04. On cells it stays the best
-    up to about eps = 2.007 (k = 160; 2.009 for k = 40); beyond, reports that tell large numbers
-    from those around the mean are better.
+    up to about eps = 2.007 (k = 160; 2.009 for k = 40); beyond, reports that distinguish
+    large numbers from those around the mean are better.
     """
 
     name = "sign-mechanism"
@@ -98,7 +98,7 @@ class _TwoLaws(Formula):
 
 
 class _Binary(_TwoLaws):
-    """Tell which law makes the input likelier, with odds e**eps.
+    """Report which law makes the input likelier, with odds e**eps.
 
     An input that both make equally likely, as for odd k, counts for the second: for the first it
     would cost some of the divergence at every budget.

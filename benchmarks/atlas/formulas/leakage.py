@@ -1,4 +1,4 @@
-"""Maximal leakage: the likeliest inputs are told, the others taken for them."""
+"""Maximal leakage: the likeliest inputs are reported, the others merged with them."""
 
 from __future__ import annotations
 

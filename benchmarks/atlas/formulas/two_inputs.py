@@ -150,7 +150,7 @@ class BoundedPrior(_TwoInputs):
 
 
 class _Warner(_TwoInputs):
-    """Tell the truth with odds e**eps: the universal channel of LDP with two inputs."""
+    """Report the input with odds e**eps: the universal channel of LDP with two inputs."""
 
     source = "Warner 1965; Acharya et al. 2020, Theorem 2; Jiang et al. 2018 (CNS), Proposition 3"
 
@@ -189,7 +189,7 @@ class WarnerInformation(_Warner):
 
 
 class Mangat(_TwoInputs):
-    """Hide the sensitive answer: it always says 0, the other says 0 with probability e**-eps.
+    """Hide the sensitive answer: its report is always 0, the other's is 0 with probability e**-eps.
 
     It is the universal channel of high-low LDP with one of two inputs sensitive.
     """

@@ -1,6 +1,6 @@
 """Means of numbers: the unbiased mechanisms for [-1, 1], where the data lies in [-w, w].
 
-A mechanism made for [-1, 1] is used on [-w, w], as where nobody dares to say how small the data is.
+A mechanism made for [-1, 1] is used on [-w, w], for lack of a better bound on the data.
 Its worst variance there is enclosed; the least one is w**2 times that for [-1, 1], since kernels
 and readings scale with the data, so one design for each budget is enough.
 """
@@ -50,7 +50,7 @@ class Mean(Entry):
             yield best._replace(value=best.value * scale, bound=best.bound * scale)
 
     def measured(self, at: Point) -> Measured:
-        """Return what the enclosures say: of the leakage, and of the variance at the worst x."""
+        """Return the enclosures of the leakage and of the variance at the worst x."""
         made = self.kind(at.epsilon)
         worst = (at.parameter * Fraction(x) for x in made.worst_inputs)
         return Measured(self.leakage(at), max(made.loss_enclosure(x).ends.high for x in worst))
