@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.errors import CertificateError, InputError, UnsupportedError
+from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.kernel.generators import Cone as KernelCone
 from mechdesign.kernel.limits import Gauge, Information, Limit
@@ -217,8 +217,9 @@ class Notion:
             What it refers to, as for :class:`~mechdesign.Problem`: a Series or a dict as prior
             counts by label.
         epsilon
-            A parameter for ``e**-epsilon``, not for epsilon: the budget of the notion itself does
-            not matter then. Rows are linear in it, so that a sweep is compiled once (DPP).
+            A parameter that replaces the budget of the notion. The rows contain a parameter of
+            their own for ``e**-epsilon``, whose value follows from it, so that cvxpy compiles a
+            sweep once (DPP).
 
         Returns
         -------
@@ -230,21 +231,22 @@ class Notion:
         Raises
         ------
         InputError
-            If the shapes do not fit, or the domain is a prior.
+            If the shapes do not fit, the domain is a prior, or epsilon is not a parameter.
         UnsupportedError
             If rows are not linear in e**-epsilon, as those of metric privacy, whose exponents are
             epsilon times a distance.
 
         Examples
         --------
+        >>> import math
         >>> import cvxpy as cp
         >>> from mechdesign import LDP
-        >>> Q, shrink = cp.Variable((2, 2), nonneg=True), cp.Parameter(nonneg=True)
-        >>> rows = LDP(1).constraints(Q, ["yes", "no"], epsilon=shrink)
+        >>> Q, epsilon = cp.Variable((2, 2), nonneg=True), cp.Parameter(nonneg=True)
+        >>> rows = LDP(1).constraints(Q, ["yes", "no"], epsilon=epsilon)
         >>> sweep = cp.Problem(cp.Maximize(cp.trace(Q) / 2), [*rows, cp.sum(Q, axis=1) == 1])
         >>> sweep.is_dcp(dpp=True)
         True
-        >>> shrink.value = 1 / 3  # epsilon is ln 3
+        >>> epsilon.value = math.log(3)
         >>> round(float(sweep.solve(solver="CLARABEL")), 6)
         0.75
         """
@@ -255,7 +257,7 @@ class Notion:
         notion = self.aligned(domain)
         if epsilon is not None:
             fixed, moving = notion._linear_rows(domain, prior)
-            return [fixed @ Q + epsilon * (moving @ Q) <= 0]
+            return [fixed @ Q + _shrinkage(epsilon) * (moving @ Q) <= 0]
         rule = notion.channel_constraint(domain, prior)
         if rule is not None:
             return list(rule.state(Q).constraints)
@@ -330,6 +332,20 @@ class Notion:
         given = {k: v for k, v in self.to_table().items() if k != "notion"}
         inner = ", ".join(f"{key}={_shown(value)}" for key, value in given.items())
         return f"{type(self).__name__}({inner})"
+
+
+def _shrinkage(epsilon: cp.Parameter) -> cp.Parameter:
+    """Return a parameter whose value is always e**-epsilon."""
+    import cvxpy as cp
+
+    if not isinstance(epsilon, cp.Parameter) or not epsilon.is_scalar():
+        hint = "for a number, give it to the notion: LDP(2)"
+        raise InputError("epsilon", "a scalar cvxpy.Parameter", shown(epsilon), hint)
+
+    def value() -> float | None:
+        return None if epsilon.value is None else math.exp(-float(epsilon.value))
+
+    return cp.CallbackParam(value, nonneg=True)
 
 
 class BudgetNotion(Notion):

@@ -79,13 +79,13 @@ def test_duals_are_the_multipliers_of_the_named_rows(notion: md.LDP | md.LIP) ->
 
 @pytest.mark.parametrize("notion", LINEAR, ids=str)
 def test_a_sweep_by_a_parameter_is_the_frontier(notion: Any) -> None:
-    Q, shrink = cp.Variable((3, 3), nonneg=True), cp.Parameter(nonneg=True)
-    sweep = program(notion.constraints(Q, INPUTS, PRIOR, epsilon=shrink), Q)
+    Q, budget = cp.Variable((3, 3), nonneg=True), cp.Parameter(nonneg=True)
+    sweep = program(notion.constraints(Q, INPUTS, PRIOR, epsilon=budget), Q)
     assert sweep.is_dcp(dpp=True)
     problem = Problem(INPUTS, notion, md.HammingLoss(), prior=PRIOR)
     budgets = [0.5, 1, 2]
     for epsilon, best in zip(budgets, design_frontier(problem, budgets), strict=True):
-        shrink.value = np.exp(-epsilon)
+        budget.value = epsilon
         assert sweep.solve(solver="CLARABEL") == pytest.approx(float(best.value), abs=1e-6)
 
 
@@ -95,3 +95,9 @@ def test_a_sweep_by_a_parameter_is_the_frontier(notion: Any) -> None:
 def test_rows_that_are_not_linear_in_the_parameter_are_refused(notion: Any) -> None:
     with pytest.raises(UnsupportedError, match="epsilon: expected a notion whose rows are linear"):
         notion.constraints(cp.Variable((3, 3)), range(3), PRIOR, epsilon=cp.Parameter())
+
+
+@pytest.mark.parametrize("epsilon", [2, cp.Parameter(2), cp.Variable()], ids=str)
+def test_only_a_scalar_parameter_is_taken_for_epsilon(epsilon: Any) -> None:
+    with pytest.raises(InputError, match=r"epsilon: expected a scalar cvxpy\.Parameter"):
+        md.LDP(1).constraints(cp.Variable((3, 3)), range(3), epsilon=epsilon)
