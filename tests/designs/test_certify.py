@@ -91,3 +91,10 @@ def test_a_reference_is_a_solution_of_the_same_problem() -> None:
     other = design(PROBLEMS["loss"].at(2))
     with pytest.raises(InputError, match="reference: expected a solution of the same problem"):
         certify(PROBLEMS["loss"], RESPONSE, reference=other)
+
+
+def test_a_matrix_that_is_far_from_private_is_reported_as_another_channel() -> None:
+    """The identity is private at no epsilon: what is certified is not what was given."""
+    problem = PROBLEMS["loss"]
+    (note,) = [note for note in certify(problem, np.eye(3)).notes if "repair" in note]
+    assert note.startswith("the matrix is not private: the repair changed probabilities by up to")
