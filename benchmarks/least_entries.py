@@ -14,9 +14,9 @@ from unittest import mock
 import numpy as np
 
 from mechdesign import LDP, MeanAbsoluteError, Prior, Problem
-from mechdesign.routes.lp.column_rows import ColumnRows
-from mechdesign.routes.lp.extended_formulation import NONE
-from mechdesign.routes.lp.solve import solve_linear
+from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.lp.extended_formulation import NONE
+from mechdesign.search.lp.solve import solve_linear
 
 RUNS = 3
 

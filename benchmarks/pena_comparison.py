@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder, exact_values
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.speed_problems import PROBLEMS
 from mechdesign.problem import Problem
-from mechdesign.routes import ROUTES
+from mechdesign.search import ROUTES
 from solvers import Solver
 from solvers.libqif import solve as libqif
 from solvers.ours import by_route

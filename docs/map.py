@@ -22,7 +22,7 @@ PATH = (
     ("notions", "the notions become rows of a cone"),
     ("utilities", "the utility becomes a cost"),
     ("closed_forms", "a formula is taken where its condition holds"),
-    ("routes", "else a route finds a channel and dual variables, in floats"),
+    ("search", "else a route finds a channel and dual variables, in floats"),
     ("repair", "the channel becomes integers that are private exactly"),
     ("kernel", "privacy and a bound on the optimum are proved"),
     ("designs", "channel, value, bound and proof are reported"),

@@ -32,7 +32,7 @@ from .continuous import (
     Samples as Samples,
 )
 from .designs.certify import certify as certify
-from .designs.facade import (
+from .designs.design import (
     design as design,
 )
 from .designs.min_epsilon import (

@@ -23,9 +23,9 @@ from mechdesign.kernel.names import Compiled, ProblemTable, compile_problem
 from mechdesign.kernel.schema import read
 from mechdesign.labels import clean_labels
 from mechdesign.notions import Cone, MetricPrivacy, Notion
-from mechdesign.outside import called
 from mechdesign.prior import Prior, prior_on
 from mechdesign.program import program_latex
+from mechdesign.solver_guard import called
 from mechdesign.text import html_lines, shortened
 from mechdesign.utilities import (
     Divergence,

@@ -37,8 +37,8 @@ from mechdesign.channel import BITS
 from mechdesign.notions import ChannelConstraint, Cone
 from mechdesign.notions.rows.equations import on_grid
 from mechdesign.notions.rows.ratio_steps import HALF, LOW, share_above, share_below
-from mechdesign.outside import checked
 from mechdesign.prior import Prior
+from mechdesign.solver_guard import checked
 
 __all__ = ["EMPTY", "mixed", "repair"]
 

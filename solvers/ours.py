@@ -8,12 +8,12 @@ from typing import Any
 from unittest import mock
 
 from mechdesign import Channel, design
-from mechdesign.designs import facade
+from mechdesign.designs import design as design_module
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
-from mechdesign.routes import Attempt, RawSolution, Route, Verdict
-from mechdesign.routes.limits import Limits
-from mechdesign.routes.starts.route import Start
+from mechdesign.search import Attempt, RawSolution, Route, Verdict
+from mechdesign.search.limits import Limits
+from mechdesign.search.starts.route import Start
 from solvers.base import (
     FailedError,
     FloatArray,
@@ -83,13 +83,13 @@ class _Recorder(Route):
 
 @contextmanager
 def _recorded() -> Iterator[list[FloatArray]]:
-    """Keep the matrices of the routes that the facade tries."""
+    """Keep the matrices of the routes that the design tries."""
     raw: list[FloatArray] = []
-    plan = facade.plan
+    plan = design_module.plan
 
     def recorded(*arguments: Any, **options: Any) -> Iterator[Attempt]:
         for attempt in plan(*arguments, **options):
             yield Attempt(_Recorder(attempt.route, raw), attempt.why)
 
-    with mock.patch.object(facade, "plan", recorded):
+    with mock.patch.object(design_module, "plan", recorded):
         yield raw

@@ -29,4 +29,4 @@ def _mistakes_show(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Tests of solvers that fail undo this: they ask for ``monkeypatch`` themselves.
     """
-    monkeypatch.setattr("mechdesign.outside.NUMERICAL", ())
+    monkeypatch.setattr("mechdesign.solver_guard.NUMERICAL", ())

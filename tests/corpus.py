@@ -208,8 +208,8 @@ def _as_if_large(*stated: Any, **keys: Any) -> Callable[[], Document]:
 
     def solve() -> Document:
         with (
-            mock.patch("mechdesign.routes.rays.extreme_rays.LISTED_UP_TO", 0),
-            mock.patch("mechdesign.routes.rays.extreme_rays.all_rays", side_effect=many),
+            mock.patch("mechdesign.search.rays.extreme_rays.LISTED_UP_TO", 0),
+            mock.patch("mechdesign.search.rays.extreme_rays.all_rays", side_effect=many),
         ):
             return design(Problem(*stated, **keys), route="extreme-rays").document()
 
@@ -236,7 +236,7 @@ def _as_if_many(*stated: Any, **keys: Any) -> Callable[[], Document]:
     """Solve a small problem of estimation as large ones are, whose rays cannot be listed."""
 
     def solve() -> Document:
-        module = "mechdesign.routes.estimation_risk.solve"
+        module = "mechdesign.search.estimation_risk.solve"
         with (
             mock.patch(f"{module}._listed", return_value=None),
             mock.patch(f"{module}.relaxed", return_value=None),

@@ -21,7 +21,7 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 
-from mechdesign.routes.interior import band, newton, sparse
+from mechdesign.search.interior import band, newton, sparse
 
 
 class Panic(BaseException):

@@ -411,7 +411,7 @@ def work(pool: list[Document], seed: int, numbers: range) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what solvers print is no matter
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     import mechdesign.cli.design  # noqa: F401 - so that the first case does not pay for it
-    from mechdesign.designs.facade import design  # noqa: F401
+    from mechdesign.designs.design import design  # noqa: F401
 
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     most = pages * resource.getpagesize() + MOST_ADDRESSES

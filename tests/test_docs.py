@@ -60,7 +60,7 @@ def test_the_map_is_that_of_the_imports() -> None:
     saved = shown(house.PICTURE.read_text(encoding="utf-8"))
     assert saved == shown(house.draw()), "run: python docs/map.py"
     rooms = {room for room, _, _ in saved[0]}
-    assert {"routes", "kernel", "notions", "exact"} <= rooms
+    assert {"search", "kernel", "notions", "exact"} <= rooms
     assert {room for room, _ in house.PATH} <= rooms
 
 

@@ -20,7 +20,7 @@ LIBRARY = Path(__file__).resolve().parents[1] / "mechdesign"
 
 FLOORS: list[set[str]] = [
     {"errors", "text", "_typing"},
-    {"resources", "outside", "writing"},
+    {"resources", "solver_guard", "writing"},
     {"exact", "sampling"},
     {"kernel"},
     {"geography"},
@@ -33,7 +33,7 @@ FLOORS: list[set[str]] = [
     {"problem"},
     {"evidence"},
     {"closed_forms", "continuous"},
-    {"routes"},
+    {"search"},
     {"estimation"},
     {"designs"},
     {"accounting", "files"},
@@ -49,17 +49,17 @@ STRANGERS: dict[str, set[str]] = {
     "utilities": {"notions"},
     "repair": {"closed_forms", "utilities"},
     "mechanisms": {"utilities", "problem", "closed_forms"},
-    "estimation": {"routes", "closed_forms"},
+    "estimation": {"search", "closed_forms"},
     "kernel": set(HEIGHT) - {"kernel", "errors", "resources", "exact"},
 }
 """Rooms below that must not be known all the same."""
 
 AT_HOME: dict[str, set[str]] = {
-    "highspy": {"routes"},
-    "clarabel": {"routes"},
+    "highspy": {"search"},
+    "clarabel": {"search"},
     "ecos": set(),
     "scs": set(),
-    "cvxpy": {"notions", "utilities", "problem", "routes"},
+    "cvxpy": {"notions", "utilities", "problem", "search"},
     "matplotlib": {"plots"},
     "joblib": {"sweeps"},
     "dask": set(),
@@ -318,7 +318,7 @@ def asked_for(names: dict[str, str]) -> dict[str, set[str]]:
 FORMS = (
     "closed_forms/",  # a formula is for one form of utility: its condition
     "problem.py",  # states the expected loss that one form has
-    "routes/",  # a route takes one form of utility, presolve one form of rows
+    "search/",  # a route takes one form of utility, presolve one form of rows
 )
 """Where code may ask for the form of a utility, or for how a notion states its rows."""
 

@@ -131,7 +131,7 @@ def test_expected_value_is_that_of_other_solvers(name: str) -> None:
     stated = problem(name)
     assert stated.expected is not None
     if isinstance(stated.utility, EstimationRisk | UnbiasedVariance):
-        pytest.skip("computed without the library in tests/routes/")
+        pytest.skip("computed without the library in tests/search/")
     size = len(stated.domain) ** 2 * len(stated.outputs or ())
     asked = []
     for solver in INDEPENDENT:

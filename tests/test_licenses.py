@@ -11,7 +11,7 @@ import cvxpy as cp
 import pytest
 from packaging.requirements import Requirement
 
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.notions import LDP

@@ -35,7 +35,7 @@ from mechdesign import (
 from mechdesign.notions import Cone, Notion, Row
 from mechdesign.notions.rows.linear_rows import LinearRows
 from mechdesign.repair import _plus_constant, repair
-from mechdesign.routes.conic.cvxpy_solver import OPTIONS
+from mechdesign.search.conic.cvxpy_solver import OPTIONS
 from tests.strategies import (
     KINDS,
     WHOLE,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from mechdesign.channel import Channel
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, UnsupportedError
 from mechdesign.exact import fraction_text

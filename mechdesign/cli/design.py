@@ -80,7 +80,7 @@ def _designed(
     problem: Problem | ContinuousProblem, options: argparse.Namespace
 ) -> Solution | ContinuousSolution:
     """Design the best channel; errors about the problem name its file."""
-    from mechdesign.designs.facade import design
+    from mechdesign.designs.design import design
     from mechdesign.designs.progress import GapBar
     from mechdesign.kernel.documents import OPTIMAL_GAP
 
@@ -148,7 +148,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _check_one(path: str) -> dict[str, Any]:
     """Solve one problem and compare it with its expectation."""
-    from mechdesign.designs.facade import design
+    from mechdesign.designs.design import design
     from mechdesign.files import load_problem
 
     try:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.outside import called, checked
+from mechdesign.solver_guard import called, checked
 
 __all__ = ["balanced_arrangements", "balanced_subsets"]
 

@@ -13,15 +13,15 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.estimation import Estimate, estimate
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.notions import LDP
-from mechdesign.outside import called
 from mechdesign.prior import Prior, prior_on
 from mechdesign.problem import Problem
+from mechdesign.solver_guard import called
 from mechdesign.text import Table, Tabular
 from mechdesign.utilities import L2Risk
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mechdesign._typing import ObjectArray
 from mechdesign.channel import Channel
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.estimation.estimate import estimate

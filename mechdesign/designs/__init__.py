@@ -1,1 +1,1 @@
-"""Designs: the facade, many problems, frontiers, and the least epsilon for a loss."""
+"""Designs: one problem, many problems, frontiers, and the least epsilon for a loss."""

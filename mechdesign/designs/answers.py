@@ -20,13 +20,13 @@ from mechdesign.errors import (
     SolverError,
     UnsupportedError,
 )
-from mechdesign.outside import failure
 from mechdesign.problem import Problem
-from mechdesign.routes import Attempt, Considered, RawSolution, Route
-from mechdesign.routes.coarse.route import Coarse
-from mechdesign.routes.limits import Limits
-from mechdesign.routes.starts.remapping import remapped
-from mechdesign.routes.starts.route import Start
+from mechdesign.search import Attempt, RawSolution, RejectedRoute, Route
+from mechdesign.search.coarse.route import Coarse
+from mechdesign.search.limits import Limits
+from mechdesign.search.starts.remapping import remapped
+from mechdesign.search.starts.route import Start
+from mechdesign.solver_guard import failure
 
 __all__ = ["SolutionPool"]
 
@@ -73,7 +73,7 @@ class SolutionPool:
     def are_enough(self) -> bool:
         """Whether the gap is as small as asked, or the search was ended."""
         enough = self.best is not None and self.best.is_within(self._limits.gap)
-        return enough or self._limits.over()
+        return enough or self._limits.expired()
 
     def run(self, attempts: Iterator[Attempt], last: Start) -> None:
         """Try one route after the other until an answer is good enough.
@@ -95,7 +95,9 @@ class SolutionPool:
             self._start_bound = self._limits.bound
             if start.proofs:  # proved at once: there may be no time for it in the end
                 self.take(start, "a channel and a bound before the search")
-        while not (start and self._limits.over()) and (attempt := self._next(attempts)) is not None:
+        while (
+            not (start and self._limits.expired()) and (attempt := self._next(attempts)) is not None
+        ):
             self.attempt(attempt)
             if self.are_enough:
                 break
@@ -212,7 +214,7 @@ class SolutionPool:
         return True
 
     def solution(
-        self, considered: Iterable[Considered] = (), notes: Sequence[str] = ()
+        self, considered: Iterable[RejectedRoute] = (), notes: Sequence[str] = ()
     ) -> Solution:
         """Return the best channel with its proof.
 

@@ -227,7 +227,7 @@ def _priced(
     problem: Problem, certificate: Certificate, part: Columns
 ) -> tuple[Columns, Iterator[Block]]:
     """Return some columns, and the multipliers that prices imply at them."""
-    from mechdesign.routes.lp.warm_column import row_multipliers  # scipy
+    from mechdesign.search.lp.warm_column import row_multipliers  # scipy
 
     allowed = part.places.argmax(axis=0).tolist()
     columns = replace(part, places=np.eye(len(allowed)))

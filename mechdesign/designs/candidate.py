@@ -25,10 +25,10 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
-from mechdesign.routes import Considered, RawSolution
-from mechdesign.routes.coarse.groups import MOST_FACETS, grouped
-from mechdesign.routes.limits import OPTIMAL, Limits
-from mechdesign.routes.starts.remapping import remapped, without_rare
+from mechdesign.search import RawSolution, RejectedRoute
+from mechdesign.search.coarse.groups import MOST_FACETS, grouped
+from mechdesign.search.limits import OPTIMAL, Limits
+from mechdesign.search.starts.remapping import remapped, without_rare
 
 __all__ = ["Candidate", "too_long"]
 
@@ -202,7 +202,7 @@ class Candidate:
         return best
 
     def solution(
-        self, considered: Iterable[Considered] = (), notes: Sequence[str] = ()
+        self, considered: Iterable[RejectedRoute] = (), notes: Sequence[str] = ()
     ) -> Solution:
         """Return the candidate as the answer.
 

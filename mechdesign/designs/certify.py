@@ -9,14 +9,14 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.designs.candidate import Candidate
-from mechdesign.designs.facade import check_limits, check_problem, design
+from mechdesign.designs.design import check_limits, check_problem, design
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown
 from mechdesign.labels import aligned, split_matrix
 from mechdesign.problem import Problem
-from mechdesign.routes import RawSolution
-from mechdesign.routes.limits import Limits
+from mechdesign.search import RawSolution
+from mechdesign.search.limits import Limits
 
 __all__ = ["certify"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from mechdesign.writing.terminal import below
 
 if TYPE_CHECKING:
-    from mechdesign.routes.limits import Progress
+    from mechdesign.search.limits import Progress
 
 __all__ = ["GapBar", "ProgressBar", "tqdm_bar"]
 

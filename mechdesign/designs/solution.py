@@ -19,7 +19,7 @@ from mechdesign.kernel.documents import FORMAT, VERSION, digest
 from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.routes import Considered
+from mechdesign.search import RejectedRoute
 from mechdesign.text import Report
 
 __all__ = ["EARLY", "PrivacyClaim", "Solution"]
@@ -77,7 +77,7 @@ class Solution(Answer):
     privacy: tuple[PrivacyClaim, ...]
     route: str
     why: str
-    considered: tuple[Considered, ...]
+    considered: tuple[RejectedRoute, ...]
     notes: tuple[str, ...]
     certificate: Certificate | None = field(repr=False)
     readings: tuple[Fraction, ...] | None

@@ -6,13 +6,13 @@ import math
 import time
 
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.designs.facade import check_limits, design
+from mechdesign.designs.design import check_limits, design
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.errors import CertificateError
 from mechdesign.problem import Problem
-from mechdesign.routes import AUTO, Attempt, plan
-from mechdesign.routes.base import RawSolution
-from mechdesign.routes.limits import OPTIMAL, Limits
+from mechdesign.search import AUTO, Attempt, plan
+from mechdesign.search.base import RawSolution
+from mechdesign.search.limits import OPTIMAL, Limits
 
 __all__ = ["Steps"]
 
@@ -83,5 +83,5 @@ class Steps:
 
 
 def _limit(seconds: float) -> float | None:
-    """Return a time limit as the facade takes it: some time, or none."""
+    """Return a time limit as `design` takes it: some time, or none."""
     return None if math.isinf(seconds) else max(seconds, 1e-3)

@@ -13,9 +13,9 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.estimation.scores import Scores
 from mechdesign.mechanisms import Frequencies
-from mechdesign.outside import called, check_product, checked
 from mechdesign.prior import prior_on
 from mechdesign.reports import Tally
+from mechdesign.solver_guard import called, check_product, checked
 
 __all__ = ["ColumnScores", "FisherInformation", "reference_distribution"]
 

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import InputError, SolverError, shown
 from mechdesign.estimation.report_models import DistinctReports
-from mechdesign.outside import called, check_product, checked
+from mechdesign.solver_guard import called, check_product, checked
 
 __all__ = ["Fit", "Progress", "fit", "likelihood_gap", "observed_information"]
 

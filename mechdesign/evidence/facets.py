@@ -19,8 +19,8 @@ from mechdesign.kernel.oracles.sources import DoubleDescription, Facet
 from mechdesign.kernel.relaxations import Members, Relaxations
 from mechdesign.kernel.statement import Statement
 from mechdesign.notions.rows.equations import reduced
-from mechdesign.outside import called
 from mechdesign.prior_sets import Weights
+from mechdesign.solver_guard import called
 
 __all__ = ["NamedRow", "binary", "equal_rows", "erasure", "simplicial"]
 

@@ -87,7 +87,7 @@ def plot_polytope(
         raise InputError("prior", "a probability > 0 for each input", problem.prior)
     if not problem.is_conic:
         raise UnsupportedError("privacy", "conditions on single columns", problem.non_conic[0])
-    from mechdesign.routes.rays.enumerate import all_rays  # scipy on demand
+    from mechdesign.search.rays.enumerate import all_rays  # scipy on demand
 
     ax = axes_or_new(ax, (6.4, 5.6))
     _triangle(ax, problem)

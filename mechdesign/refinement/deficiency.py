@@ -26,8 +26,8 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import LimitError, SolverError
-from mechdesign.outside import called, checked
 from mechdesign.refinement.linear_system import Equation, solved
+from mechdesign.solver_guard import called, checked
 
 __all__ = ["Separation", "Table", "decided"]
 

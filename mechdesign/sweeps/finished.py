@@ -15,7 +15,7 @@ from mechdesign.kernel import canonical
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.schema import read
 from mechdesign.problem import Problem
-from mechdesign.routes import Considered
+from mechdesign.search import RejectedRoute
 
 __all__ = ["Cache", "Finished"]
 
@@ -94,7 +94,7 @@ class Finished:
             ),
             route=document["route"],
             why=document["why"],
-            considered=tuple(Considered(**each) for each in document["considered"]),
+            considered=tuple(RejectedRoute(**each) for each in document["considered"]),
             notes=tuple(document["notes"]),
             certificate=certificate,
             readings=_readings(saved),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Unpack
 
-from mechdesign.designs.facade import check_problem
+from mechdesign.designs.design import check_problem
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InfeasibleError, InputError, shown
 from mechdesign.exact import as_fraction

@@ -18,12 +18,12 @@ from itertools import islice
 from pickle import PicklingError
 from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
-from mechdesign.designs.facade import check_limits
+from mechdesign.designs.design import check_limits
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, shown, shown_kind
 from mechdesign.problem import Problem
-from mechdesign.routes import AUTO
+from mechdesign.search import AUTO
 from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.many_tasks import Options, Task, divided, run, run_each
 from mechdesign.sweeps.workers import Processes

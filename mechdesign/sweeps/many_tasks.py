@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.designs.warm_starts import INTERRUPTED, Steps
 from mechdesign.errors import CertificateError, InputError, MechdesignError, SolverError
 from mechdesign.kernel.documents import OPTIMAL_GAP
 from mechdesign.problem import Problem
-from mechdesign.routes import AUTO, ROUTES, Considered
-from mechdesign.routes.closed_form import ClosedForms
-from mechdesign.routes.interior.conversion import solve_interior_batch
-from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.batching import most_together, shape
+from mechdesign.search import AUTO, ROUTES, RejectedRoute
+from mechdesign.search.closed_form import ClosedForms
+from mechdesign.search.interior.conversion import solve_interior_batch
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.batching import most_together, shape
 from mechdesign.sweeps.finished import Cache, Finished
 
 __all__ = ["Options", "Task", "divided", "run", "run_each"]
@@ -194,7 +194,7 @@ def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict
     """Solve problems of one shape, but for those with a closed form and those that fail."""
     limits = Limits(options.aim(), options.left)
     stopwatch, formulas = limits.stopwatch, ROUTES[ClosedForms.name]
-    numeric: list[tuple[int, Problem, tuple[Considered, ...]]] = []
+    numeric: list[tuple[int, Problem, tuple[RejectedRoute, ...]]] = []
     for place, problem in asked:
         with stopwatch.phase("compile"):
             verdict = formulas.check(problem)

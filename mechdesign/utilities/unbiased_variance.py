@@ -16,8 +16,8 @@ from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, SolverError, UnsupportedError
 from mechdesign.exact import fraction_text
-from mechdesign.outside import called, checked
 from mechdesign.prior import Prior, prior_on
+from mechdesign.solver_guard import called, checked
 from mechdesign.utilities.base import MeanOrWorstCase
 from mechdesign.utilities.input_values import InputValues
 

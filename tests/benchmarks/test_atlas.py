@@ -18,7 +18,7 @@ from benchmarks.atlas.base import Entry, Formula, Point, one_rare
 from benchmarks.atlas.cache import Cache
 from benchmarks.atlas.formulas.metric import largest_step
 from benchmarks.atlas.maps import save_maps
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.errors import InputError
 from mechdesign.notions import LDP, LIP
 from mechdesign.prior import Prior

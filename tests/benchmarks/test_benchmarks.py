@@ -23,7 +23,7 @@ from benchmarks.speed_cases import GOALS, QUICK, SUITES, TARGETS, contenders
 from benchmarks.speed_problems import missing
 from benchmarks.speed_tables import goals, nearest, ratios
 from mechdesign import LDP, LIP, HammingLoss, Prior, Problem, design
-from mechdesign.routes import ROUTES
+from mechdesign.search import ROUTES
 from problems.families import FAMILIES
 from solvers import SOLVERS, FailedError, UnsuitableError, libqif
 from solvers.raw_privacy import exact_columns, raw_privacy

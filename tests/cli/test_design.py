@@ -92,7 +92,7 @@ def test_an_error_of_the_design_names_the_file_whatever_its_name(
     def refuse(*_: Any, **__: Any) -> None:
         raise UnsupportedError("utility.objective", "another", "this")
 
-    monkeypatch.setattr("mechdesign.designs.facade.design", refuse)
+    monkeypatch.setattr("mechdesign.designs.design.design", refuse)
     Path(name).write_text(SMALL, encoding="utf-8")
     assert main(["solve", name]) == 2
     assert capsys.readouterr().err == f"{name}: utility.objective: expected another, given this\n"
@@ -497,7 +497,7 @@ def test_an_interrupt_ends_in_one_line(
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mechdesign.designs.facade.design", interrupt)
+    monkeypatch.setattr("mechdesign.designs.design.design", interrupt)
     assert main(["solve", "small.toml"]) == 130
     assert capsys.readouterr().err == "interrupted\n"
 

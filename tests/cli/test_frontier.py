@@ -12,7 +12,7 @@ import pytest
 
 from mechdesign import Problem, Solution
 from mechdesign.cli import main
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.files import load_problem
 
 PRIOR = "[prior]\nprobabilities = [0.1, 0.2, 0.7]\n"

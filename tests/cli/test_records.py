@@ -20,7 +20,7 @@ from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.cli.common import FileBar
 from mechdesign.collection.records import tally_file
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.domain import Domain
 from mechdesign.estimation import METHODS, TARGETS, estimate, mean
 from mechdesign.files import load_mechanism, load_problem, save

@@ -27,7 +27,7 @@ from mechdesign import (
     min_epsilon,
 )
 from mechdesign.closed_forms import CLOSED_FORMS
-from mechdesign.designs import candidate, facade
+from mechdesign.designs import candidate, design as design_module
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
@@ -35,9 +35,9 @@ from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import DoubleDescription
 from mechdesign.kernel.packed import Numbers
-from mechdesign.routes import Attempt, RawSolution, Route, Verdict
-from mechdesign.routes.limits import Limits, Progress
-from mechdesign.routes.starts.route import Start
+from mechdesign.search import Attempt, RawSolution, Route, Verdict
+from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.starts.route import Start
 from mechdesign.sweeps import trace_frontier
 from tests.faults_support import FAULTS, Faults
 
@@ -181,7 +181,7 @@ def test_a_router_that_fails_leaves_the_last_resort(monkeypatch: pytest.MonkeyPa
         raise MemoryError
         yield
 
-    monkeypatch.setattr(facade, "plan", scarce)
+    monkeypatch.setattr(design_module, "plan", scarce)
     solution = design(problem())
     assert "the router gave no answer, as it ran out of memory" in solution.notes
     assert solution.value == pytest.approx(LEAST)

@@ -16,11 +16,11 @@ from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.oracles import Rays
 from mechdesign.notions import LDP, BoundedPriorLIP, ContextAwareLDP
-from mechdesign.routes import RawSolution
-from mechdesign.routes.coarse.groups import grouped
-from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.route import LinearProgram
-from mechdesign.routes.rays.route import ExtremeRays
+from mechdesign.search import RawSolution
+from mechdesign.search.coarse.groups import grouped
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.route import LinearProgram
+from mechdesign.search.rays.route import ExtremeRays
 from mechdesign.utilities import HammingLoss, MeanAbsoluteError, MutualInformation
 
 PRIOR = ["0.1", "0.2", "0.3", "0.15", "0.25"]

@@ -37,7 +37,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.kernel import verify
-from mechdesign.routes.limits import Progress
+from mechdesign.search.limits import Progress
 from mechdesign.sweeps.many import design_many
 from tests.strategies import lp_optimum
 

@@ -10,9 +10,9 @@ from mechdesign.errors import SolverError
 from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.kernel.verify import verify
 from mechdesign.notions import LDP, LIP, AsymmetricLift, ContextAwareLDP, MetricPrivacy
-from mechdesign.routes.coarse.groups import grouped
-from mechdesign.routes.highs import limit_time
-from mechdesign.routes.limits import Limits, running
+from mechdesign.search.coarse.groups import grouped
+from mechdesign.search.highs import limit_time
+from mechdesign.search.limits import Limits, running
 from mechdesign.utilities import (
     BayesAccuracy,
     Distortion,
@@ -136,7 +136,7 @@ def test_a_step_has_half_of_the_time_left_and_some_when_time_is_over() -> None:
     clock.now = 4.0
     assert limits.step().left == pytest.approx(3)
     clock.now = 10.5
-    assert limits.over()
+    assert limits.expired()
     assert limits.step().left == pytest.approx(0.5)
 
 

@@ -29,10 +29,10 @@ from mechdesign import (
 from mechdesign.cli.common import memory_size
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
-from mechdesign.routes import ROUTES, Attempt, RawSolution, Route, Verdict, plan
-from mechdesign.routes.limits import Limits, Progress
-from mechdesign.routes.starts import route as starts
-from mechdesign.routes.starts.route import Start
+from mechdesign.search import ROUTES, Attempt, RawSolution, Route, Verdict, plan
+from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.starts import route as starts
+from mechdesign.search.starts.route import Start
 
 LDP1, RISING = LDP(1), Prior.from_counts(range(1, 10))
 
@@ -150,7 +150,7 @@ def test_a_round_that_would_end_late_is_not_begun() -> None:
         now[0] = seconds
         told.append(part.report(1, 2.0, 1.0))
     assert told == [False, False, False, True]
-    assert limits.over()
+    assert limits.expired()
     assert "time limit of 10 s" in limits.ended
 
 

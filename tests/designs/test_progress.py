@@ -8,7 +8,7 @@ import pytest
 
 from mechdesign import design
 from mechdesign.designs.progress import GapBar
-from mechdesign.routes.limits import Progress
+from mechdesign.search.limits import Progress
 from problems import families
 
 

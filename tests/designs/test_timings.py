@@ -9,7 +9,7 @@ import pytest
 
 from mechdesign import LDP, HammingLoss, MeanAbsoluteError, Problem, Solution, design
 from mechdesign.designs.warm_starts import Steps
-from mechdesign.routes.stopwatch import PHASES
+from mechdesign.search.stopwatch import PHASES
 from mechdesign.sweeps.frontier import design_frontier
 from mechdesign.sweeps.many import design_many
 

@@ -29,13 +29,13 @@ from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.schema import write
 from mechdesign.notions import SensitiveAttribute, SensitiveAttributePrivacy
-from mechdesign.routes.cones.proofs import multiplier_bound
-from mechdesign.routes.decoders import decoder_grid
-from mechdesign.routes.decoders.decoder_grid import solve_decoder_grid
-from mechdesign.routes.limits import Limits
-from mechdesign.routes.lp.linear_program import by_highs
-from mechdesign.routes.presolve.chain import program_cost
-from mechdesign.routes.presolve.reduction import ConicProgram
+from mechdesign.search.cones.proofs import multiplier_bound
+from mechdesign.search.decoders import decoder_grid
+from mechdesign.search.decoders.decoder_grid import solve_decoder_grid
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.linear_program import by_highs
+from mechdesign.search.presolve.chain import program_cost
+from mechdesign.search.presolve.reduction import ConicProgram
 
 K, LISTS = 7, ("node", "x", "other", "weight")
 PRIOR = [f"{n}/63" for n in (12, 3, 9, 15, 1, 17, 6)]

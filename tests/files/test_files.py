@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from mechdesign.cli import main
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import CertificateError, InputError

@@ -1221,7 +1221,7 @@ def test_a_wrong_output_is_found_before_solving(
     def design(*args: object, **options: object) -> None:
         raise AssertionError("solved first")
 
-    monkeypatch.setattr("mechdesign.designs.facade.design", design)
+    monkeypatch.setattr("mechdesign.designs.design.design", design)
     Path(FILE).write_text(problem(), encoding="utf-8")
     for wrong in (["-o", "nowhere/x.json"], ["--plot", "x.bmp"]):
         one_line(capsys, ["solve", FILE, *wrong])

@@ -53,7 +53,7 @@ from mechdesign.kernel import verify
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.notions.non_conic.base import NonConicNotion
 from mechdesign.repair import repair
-from mechdesign.routes.presolve.find_symmetries import given_symmetries, symmetries
+from mechdesign.search.presolve.find_symmetries import given_symmetries, symmetries
 from tests.strategies import channels, examples, simplex
 
 GIVEN = [["0.9", "0.1"], ["0.2", "0.8"], ["0.4", "0.6"]]

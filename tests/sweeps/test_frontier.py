@@ -35,8 +35,8 @@ from mechdesign import (
 from mechdesign.designs.min_epsilon import Reach
 from mechdesign.designs.warm_starts import INTERRUPTED, Steps
 from mechdesign.errors import InfeasibleError, InputError, SolverError
-from mechdesign.routes.interior.solve import solve_interior
-from mechdesign.routes.limits import Limits, Progress
+from mechdesign.search.interior.solve import solve_interior
+from mechdesign.search.limits import Limits, Progress
 from mechdesign.sweeps import trace_frontier
 from problems import families
 from solvers import SOLVERS

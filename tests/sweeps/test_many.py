@@ -35,7 +35,7 @@ from mechdesign import (
 )
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
-from mechdesign.routes.limits import Limits
+from mechdesign.search.limits import Limits
 from mechdesign.sweeps import design_each, many, many_tasks as tasks
 
 

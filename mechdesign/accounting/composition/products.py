@@ -22,8 +22,8 @@ import scipy.optimize
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.errors import InputError, SolverError, UnsupportedError, listed
-from mechdesign.outside import called, checked
 from mechdesign.refinement.linear_system import solved
+from mechdesign.solver_guard import called, checked
 
 __all__ = [
     "Column",

@@ -21,8 +21,8 @@ from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, exp_lower, log_lower, log_upper
 from mechdesign.exact.enclosures import Bounds, Enclosure, logarithm
-from mechdesign.outside import called
 from mechdesign.prior import Prior
+from mechdesign.solver_guard import called
 
 __all__ = ["LaplaceMechanism", "laplace_scale", "least_laplace_scale"]
 

@@ -31,9 +31,9 @@ from mechdesign.notions import (
     MutualInformationLeakage,
     Notion,
 )
-from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorSet
+from mechdesign.solver_guard import called, checked
 
 __all__ = ["ARROWS", "Arrow", "best_bound"]
 

@@ -24,8 +24,8 @@ from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import SolverError
 from mechdesign.notions import Cone
-from mechdesign.outside import called, checked
 from mechdesign.repair import repair
+from mechdesign.solver_guard import called, checked
 
 __all__ = ["ExtremalColumns"]
 

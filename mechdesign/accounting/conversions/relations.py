@@ -20,7 +20,7 @@ from mechdesign.accounting.conversions.extremal_columns import ExtremalColumns
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.domain import Domain
 from mechdesign.errors import (
     InfeasibleError,

@@ -22,7 +22,7 @@ from mechdesign.errors import InfeasibleError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, OptimizedUnaryEncoding
 from mechdesign.mechanisms.base import LEAST_BUDGET, MOST_BUDGET, Mechanism, inputs_of
-from mechdesign.outside import called
+from mechdesign.solver_guard import called
 
 __all__ = ["AggregatedDesign", "design_for_aggregation"]
 

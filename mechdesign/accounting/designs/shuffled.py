@@ -10,7 +10,7 @@ from mechdesign.accounting.shuffling.after_shuffling import Shuffled, after_shuf
 from mechdesign.accounting.shuffling.comparisons import central_budget, compared, reports
 from mechdesign.accounting.shuffling.crossings import bisected
 from mechdesign.accounting.shuffling.upper import is_within
-from mechdesign.designs.facade import check_problem, design
+from mechdesign.designs.design import check_problem, design
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InfeasibleError
 from mechdesign.exact import Exact

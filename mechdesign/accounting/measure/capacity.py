@@ -15,8 +15,8 @@ from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper, log_lower, log_upper
 from mechdesign.exact.enclosures import Bounds, Enclosure
 from mechdesign.notions.base import budget
-from mechdesign.outside import called
 from mechdesign.prior import Prior
+from mechdesign.solver_guard import called
 
 __all__ = ["Capacity", "capacity", "ldp_capacity"]
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from scipy.optimize import brentq
 
-from mechdesign.outside import called
+from mechdesign.solver_guard import called
 
 __all__ = ["COARSE", "FINE", "bisected", "coarse_crossing", "crossing"]
 

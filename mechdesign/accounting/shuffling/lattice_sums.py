@@ -12,7 +12,7 @@ from scipy import fft
 from scipy.optimize import brentq
 
 from mechdesign._typing import AnyArray, FloatArray
-from mechdesign.outside import called
+from mechdesign.solver_guard import called
 
 __all__ = [
     "LARGEST",

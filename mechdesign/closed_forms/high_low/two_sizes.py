@@ -20,8 +20,8 @@ from mechdesign.closed_forms.size_classes import (
     write_out,
 )
 from mechdesign.notions import HighLowLDP
-from mechdesign.outside import called
 from mechdesign.problem import Problem
+from mechdesign.solver_guard import called
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["HighLowSubsetSelection"]

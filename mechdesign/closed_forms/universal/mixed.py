@@ -24,8 +24,8 @@ from mechdesign.closed_forms.universal.pairs import Length, Lengths, compare
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.equations import reduced
 from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.outside import called, checked
 from mechdesign.prior_sets import Weights
+from mechdesign.solver_guard import called, checked
 
 __all__ = ["MOST_EXACT", "decide_mixed"]
 

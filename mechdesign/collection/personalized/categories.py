@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign._typing import Int64Array
 from mechdesign.channel import Channel
 from mechdesign.collection.personalized.budgets import GroupedReports, budgets_of, draw_groups
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.estimation.groups import estimate_groups

@@ -31,7 +31,7 @@ from mechdesign.kernel.rounding.tables import rounded_problem
 from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.routes.limits import Limits
+from mechdesign.search.limits import Limits
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import UTILITIES, Distortion, UnbiasedVariance, Utility
 

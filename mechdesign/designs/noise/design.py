@@ -37,8 +37,8 @@ from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoi
 from mechdesign.notions import MetricPrivacy
 from mechdesign.problem import Problem
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
-from mechdesign.routes.coarse.lattice import LatticeBound, lattice_bounds
-from mechdesign.routes.limits import Limits
+from mechdesign.search.coarse.lattice import LatticeBound, lattice_bounds
+from mechdesign.search.limits import Limits
 
 __all__ = ["design_noise"]
 

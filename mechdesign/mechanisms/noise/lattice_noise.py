@@ -26,10 +26,10 @@ from mechdesign.mechanisms.base import (
 from mechdesign.mechanisms.noise.remap_table import Losses
 from mechdesign.mechanisms.noise.torus_law import TorusLaw
 from mechdesign.notions import MetricPrivacy
-from mechdesign.outside import called, checked
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
 from mechdesign.sampling import Source, chances
+from mechdesign.solver_guard import called, checked
 
 __all__ = ["GeometricNoise", "LatticeNoise", "PlanarLaplace"]
 

@@ -65,7 +65,7 @@ def test_a_bolder_claim_is_refused() -> None:
 def test_with_no_formula_the_rays_agree() -> None:
     problem = Problem(3, LDP(1), TotalVariation(0, [0, "0.5", "0.5"]))
     one = design(problem)
-    with mock.patch("mechdesign.routes.closed_form.CLOSED_FORMS", ()):
+    with mock.patch("mechdesign.search.closed_form.CLOSED_FORMS", ()):
         other = design(Problem(3, LDP(1), TotalVariation(0, [0, "0.5", "0.5"])))
     assert other.route.startswith("extreme-rays")
     assert math.isclose(one.value, other.value, rel_tol=1e-12)

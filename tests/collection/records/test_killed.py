@@ -19,7 +19,7 @@ import pytest
 
 from mechdesign.collection.records import privatize_file
 from mechdesign.collection.records.ledger import read_ledger
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.errors import InputError
 from mechdesign.files import load_channel, load_problem, save
 from mechdesign.writing.atomic import PREFIX, atomic_file

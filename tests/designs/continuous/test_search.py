@@ -13,7 +13,7 @@ from scipy import optimize, sparse
 import mechdesign as md
 from mechdesign.continuous.laws import Law
 from mechdesign.designs.continuous.solution import ContinuousSolution
-from mechdesign.routes.limits import Progress
+from mechdesign.search.limits import Progress
 
 MAE, MSE = md.MeanAbsoluteError, md.MeanSquaredDistance
 LAWS: list[Law] = [

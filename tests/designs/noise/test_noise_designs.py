@@ -28,7 +28,7 @@ from mechdesign import (
 from mechdesign.cli import main
 from mechdesign.designs.noise.solution import NoiseSolution
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
-from mechdesign.routes.coarse import route as coarse_route
+from mechdesign.search.coarse import route as coarse_route
 
 COUNTS = [(x * 7) % 5 for x in range(36)]
 

@@ -534,7 +534,7 @@ def test_sums_may_be_added_as_they_are_violated(
         range(8), of_kind(kind, "1", "0.03"), utility, prior=Prior.from_counts(range(1, 9))
     )
     whole = design(problem)
-    program = "mechdesign.routes.conic.non_conic"
+    program = "mechdesign.search.conic.non_conic"
     monkeypatch.setattr(f"{program}.ALL_AT_ONCE", 0)
     monkeypatch.setattr(f"{program}.strict_mixture", lambda *_: None)  # leaves nothing to add
     by_rounds = design(problem)

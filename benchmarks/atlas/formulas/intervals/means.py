@@ -16,7 +16,7 @@ from benchmarks.atlas.base import Axis, Entry, Measured, Optimum, Point, shares
 from mechdesign.accounting import DuchiMechanism, HybridMechanism, PiecewiseMechanism
 from mechdesign.accounting.continuous.bounded_means import BoundedMechanism
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.designs.facade import design
+from mechdesign.designs.design import design
 from mechdesign.exact.enclosures import logarithm
 from mechdesign.notions import LDP
 from mechdesign.utilities import UnbiasedVariance

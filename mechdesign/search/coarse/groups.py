@@ -1,0 +1,138 @@
+"""A bound for any problem with bounds on ratios, for little more than a look at the losses.
+
+Every input is in the group of one input r. A private column has q_x >= s_x q_r for the others of
+the group, with 1 / s_x the bound on q_r / q_x. These rows and q_r >= 0, one for each input, are the
+facets of a cone that holds all private columns. Its rays are s on each group, and each other input
+alone; so the channel of these rays is at least as good as any private one. Few groups tell too
+little, many too much: some numbers of them are tried.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.rows import averaged, relaxed
+from mechdesign.evidence.simplicial import universal
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.generators import Ratio
+from mechdesign.kernel.linearizations import Costs
+from mechdesign.kernel.objectives import GainObjective, Loss, Risk
+from mechdesign.kernel.oracles import Orthant
+from mechdesign.kernel.oracles.sources import Facet
+from mechdesign.kernel.relaxations import Representatives
+from mechdesign.kernel.statement import Statement
+from mechdesign.problem import Problem
+from mechdesign.search.coarse.representatives import Ratios, chosen
+from mechdesign.solver_guard import called, checked
+from mechdesign.utilities import ColumnUtility, EstimationRisk
+
+__all__ = ["grouped"]
+
+MOST_ENTRIES = 2 * 10**6
+"""Entries of the losses, or pairs of inputs, up to which groups are looked for."""
+
+MOST_FACETS, MOST_ESTIMATED = 200, 40
+"""Inputs up to which rays of facets are listed: for objectives other than losses; and for a risk of
+estimation, whose estimator takes as many steps as the cube of their number."""
+
+
+def grouped(problem: Problem) -> Certificate | None:
+    """Return the bound of the best groups; None where no ratio is bounded, or inputs are many."""
+    statement, k = problem.compiled.statement, len(problem.domain)
+    n_outputs = len(problem.guesses) if isinstance(statement.objective, Loss) else 1
+    if k < 2 or k * max(k, n_outputs) > MOST_ENTRIES:
+        return None
+    ratios = Ratios(problem.cone)
+    steps = averaged(statement, np.ones(k))
+    small = relaxed(statement, steps)
+    worth, aim = _worth(problem, small), small.objective
+    if worth is None or not np.isfinite(ratios.E).sum() > k:
+        return None
+    counts = [1 << n for n in range(k.bit_length()) if 1 << n < k]
+    listed = [_Groups(ratios, inputs) for inputs in chosen(ratios, problem.prior.array, counts)]
+    best = max(listed, key=worth)
+    if isinstance(aim, Loss) and all(min(aim.costs.lower(y)) >= 0 for y in range(n_outputs)):
+        step = Representatives(tuple(best.stands.tolist()))
+        return Certificate(Costs(), Orthant(), (*steps, step))
+    if k > MOST_FACETS:
+        return None
+    return universal(
+        statement, [_facet(statement, x, r) for x, r in enumerate(best.stands.tolist())]
+    )
+
+
+class _Groups:
+    """Inputs that stand for others.
+
+    Attributes
+    ----------
+    stands
+        ``(n_inputs,)``: the input that stands for each.
+    shares
+        ``(n_inputs,)``: s.
+    rays
+        ``(n_inputs, n_groups)``: s on each group.
+    """
+
+    def __init__(self, ratios: Ratios, inputs: IntArray) -> None:
+        own, every = ratios.E[inputs].argmin(axis=0), np.arange(len(ratios.E))
+        own[inputs] = np.arange(len(inputs))
+        self.stands: IntArray = inputs[own]
+        self.shares: FloatArray = np.exp(-ratios.E[self.stands, every])
+        self.rays: FloatArray = np.zeros((len(every), len(inputs)))
+        self.rays[every, own] = self.shares
+
+
+def _worth(problem: Problem, small: Statement) -> Callable[[_Groups], float] | None:
+    """Return a function that computes the bound of groups in floating point, up to a constant."""
+    aim, utility, k = small.objective, problem.utility, small.k
+    if isinstance(aim, Risk) and isinstance(utility, EstimationRisk):
+        if k > MOST_ESTIMATED:
+            return None
+        p = np.array([float(v) for v in aim.prior or ()])
+
+        def risk(groups: _Groups) -> float:
+            U = np.hstack([groups.rays, np.diag(1 - groups.shares)])
+            law = p @ U
+            M = (U[:, law > 0] / law[law > 0]) @ U[:, law > 0].T
+            inverse = called("LAPACK", np.linalg.pinv, M, hermitian=True)
+            variances = np.diag(checked("LAPACK", inverse, M.shape)).copy()
+            with np.errstate(divide="ignore"):  # a deviation of 0 has no slope
+                return float(utility.deviations(variances, p).value.sum())
+
+        return risk
+    if isinstance(aim, Loss):
+        weights = np.array([float(w) for w in aim.weights or ()])
+        tables = (np.array(aim.costs.lower(y), dtype=float) for y in range(aim.costs.n_outputs))
+        costs = np.array([weights * table for table in tables]) / aim.costs.denominator
+
+        def best(rays: FloatArray) -> FloatArray:
+            return np.asarray((costs @ rays).min(axis=0))
+
+        alone = costs.min(axis=0)
+    elif isinstance(utility, ColumnUtility) and isinstance(aim, GainObjective):
+        gains = utility.on(problem.domain)
+
+        def best(rays: FloatArray) -> FloatArray:
+            return -np.asarray(gains.gain(rays, problem.prior.array))
+
+        alone = best(np.eye(k))
+    else:
+        return None
+    return lambda groups: float(best(groups.rays).sum() + (1 - groups.shares) @ alone)
+
+
+def _facet(statement: Statement, x: int, r: int) -> Facet:
+    """Return the row q_x >= s q_r, of the generator that bounds the ratio most; q_r >= 0 for r."""
+    if x == r:
+        return Facet(None, x)
+    bounds = {
+        n: float(a) + math.log(part.scale(r, x))
+        for n, part in enumerate(statement.cone)
+        if isinstance(part, Ratio) and (a := part.exponents.at(r, x, up=True)) is not None
+    }
+    return Facet(min(bounds, key=bounds.__getitem__), r, x) if bounds else Facet(None, x)

@@ -1,0 +1,172 @@
+"""The least expected loss by column generation (Dantzig and Wolfe 1960) over extreme rays.
+
+A column of a channel is a mixture of extreme rays r of the cone, so that the best channel is
+
+    minimize Sum_j theta_j min_y c_y . r_j   over theta >= 0 with Sum_j theta_j r_j = 1:
+
+a ray is worth what it is with the best output for it (:mod:`mechdesign.search.generation`). The
+potentials u of the inputs, the dual variables of the equations, tell which rays to add: those of
+negative reduced cost (c_y - u) . r (see `pricing`).
+
+The first rays are the k that are largest on one input each. If they are independent and some
+mixture of them is a channel, it is a basis, and its potentials solve k equations. On a line, with a
+loss that grows with the distance, no other ray has a negative reduced cost, for any prior: one
+round is all. Elsewhere the program is stated in the coordinates in which they are the unit vectors;
+there other rays are often sparse, on a line with an entry for each of their peaks and valleys.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.column_generation.lp_pricer import LPPricer
+from mechdesign.search.cones.input_line import ratio_lengths
+from mechdesign.search.cones.price_search import price_search
+from mechdesign.search.cones.pricing import Pricer
+from mechdesign.search.cones.proofs import PRICERS, linear_proof
+from mechdesign.search.generation import Generation, Pace, SurplusBound
+from mechdesign.search.highs import UNIT
+from mechdesign.search.limits import Limits
+from mechdesign.search.master import RestrictedMaster
+from mechdesign.search.presolve.chain import program_cost
+from mechdesign.search.presolve.implied_pairs import implied_pairs
+
+__all__ = ["solve_columns", "suits"]
+
+PACE = Pace(goal=1e-10, patience=math.inf, worth=0.01, most_rays=8)
+
+FEW = 6
+"""Rows for each input, once those that follow from others are dropped, that count as few."""
+
+
+def solve_columns(
+    problem: Problem, limits: Limits | None = None, workers: int | None = None
+) -> RawSolution:
+    """Find the channel of least expected loss by extreme rays.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.LinearUtility` in expectation, and notions that all
+        speak of columns.
+    limits
+        When to stop; default at the optimum.
+    workers
+        Threads for the linear programs over one column, where it takes any.
+
+    Raises
+    ------
+    UnsupportedError
+        If the problem is another.
+    SolverError
+        If HiGHS fails before there is a channel.
+
+    Examples
+    --------
+    >>> from mechdesign import Domain, MeanAbsoluteError, MetricPrivacy
+    >>> line = Problem(Domain([0, 1, 4, 6]), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
+    >>> found = solve_columns(line)
+    >>> found.route
+    'columns: dynamic programming along the line'
+    >>> float((abs(np.subtract.outer([0, 1, 4, 6], [0, 1, 4, 6])) * found.matrix).sum() / 4)
+    0.3505...
+    """
+    if problem.expected_loss is None:
+        raise UnsupportedError("objective", "an expected loss", problem.utility.name)
+    if not problem.is_conic:
+        raise UnsupportedError("privacy", "notions that speak of columns", problem.non_conic[0])
+    limits = Limits() if limits is None else limits
+    cost, scale = program_cost(problem)
+    form = price_search(problem)
+    special = PRICERS[form].of(problem, cost) if form else None
+    pricer: Pricer = special or LPPricer(problem.cone, cost, scale, workers)
+    columns = _Columns(problem, pricer, cost, scale, limits.gap)
+    start = pricer.start()
+    # a constant column is a channel, whatever the first rays are
+    rays = np.column_stack([start.rays / start.rays.max(axis=0), np.ones(len(cost))])
+    program = RestrictedMaster(rays, columns.gain(rays), start.change, UNIT)
+    search = Generation(columns, program, lambda gain: -gain, limits.part(scale))
+    search.run()
+    matrix = columns.sent(search.columns)
+    outputs = problem.outputs or ()
+    return RawSolution(matrix, outputs, search.proofs, f"columns: {pricer.route}", search.notes())
+
+
+def suits(problem: Problem, *, small: bool = False) -> str | None:
+    """Return the reason for column generation, in a few words; None where there is none.
+
+    A small one should only be on a line.
+    """
+    if problem.expected_loss is None or not problem.is_conic:
+        return None
+    if price_search(problem) == "chain":
+        return "the inputs lie on a line, where rays are found one input after the other"
+    E = None if small else ratio_lengths(problem.cone)
+    if E is None or not np.array_equal(E, E.T):
+        return None
+    (first, *more) = problem.cone.families
+    pairs = first.ratio_rows()
+    if more or pairs is None or pairs.near is None:
+        n_pairs = int((np.isfinite(E) & ~implied_pairs(E)).sum())
+    else:
+        n_pairs = pairs.n_checked
+    if n_pairs > (1 + FEW) * len(E):
+        return None
+    return "each input is bound by few others, so that rays are simple"
+
+
+class _Columns:
+    """Rays, each with its best output: a loss as a gain, for the loop of column generation."""
+
+    pace, steps_of_a_box = PACE, 0
+
+    def __init__(
+        self, problem: Problem, pricer: Pricer, cost: FloatArray, scale: float, gap: float
+    ) -> None:
+        self.how, self.size = pricer.route, len(cost)
+        self._pricer, self._cost, self._scale, self._gap = pricer, cost, scale, gap
+        self._is_priced = bool(price_search(problem))
+        self._matrix: FloatArray = np.zeros_like(cost)
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return minus the cost of each ray at its best output."""
+        return np.asarray(-(self._cost.T @ rays).min(axis=0))
+
+    def sent(self, columns: FloatArray) -> FloatArray:
+        """Return the channel that sends the best output for each column."""
+        n = columns.shape[1]
+        best = (self._cost.T @ columns).argmin(axis=0)
+        places = sp.csr_array((np.ones(n), (np.arange(n), best)), shape=(n, self._cost.shape[1]))
+        self._matrix = np.asarray(columns @ places)
+        return self._matrix
+
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return how much a column may be worth above its price, and the best rays."""
+        expired = (lambda: False) if limits is None else limits.expired
+        priced = self._pricer.price(-u, expired)
+        rays = priced.rays(np.arange(self._cost.shape[1]))
+        tops = rays.max(axis=0)
+        found = list((rays[:, tops > 0] / tops[tops > 0]).T)
+        proof = partial(self._certificate, u, priced.multipliers)
+        return SurplusBound(-priced.shortfall, found, proof)
+
+    def _certificate(
+        self, u: FloatArray, multipliers: Callable[[], tuple[FamilyDual, ...]], problem: Problem
+    ) -> Certificate | None:
+        """Return the potentials; or the multipliers, where they are the evidence."""
+        potentials = -self._scale * u if self._is_priced else None
+        duals = () if self._is_priced else multipliers()
+        return linear_proof(duals, self._matrix, self._gap, potentials=potentials)(problem)

@@ -1,0 +1,326 @@
+"""The problem stated in cvxpy as it stands: the reference for every faster route."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError, UnsupportedError, did_you_mean
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.evidence.rows import Proof, ceiling_of, certificate
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.oracles import Entropy
+from mechdesign.kernel.packed import Numbers
+from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.cones.proofs import linear_proof
+from mechdesign.search.conic.blahut_arimoto import best_potentials, potential_bound
+from mechdesign.search.limits import Limits
+from mechdesign.solver_guard import called, checked
+from mechdesign.utilities import LinearUtility
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = [
+    "CONIC_SOLVERS",
+    "OPTIONS",
+    "DualBound",
+    "StatedProblem",
+    "run",
+    "solve_conic",
+    "solver_named",
+]
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "CLARABEL": {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11},
+    "ECOS": {"abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11, "max_iters": 500},
+    "HIGHS": {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 200_000, "polishing": True},
+    "SCS": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 200_000},
+}
+"""Tolerances by solver: as tight as each is known to reach."""
+
+TIME_LIMITS = {
+    "CLARABEL": "time_limit",
+    "HIGHS": "time_limit",
+    "OSQP": "time_limit",
+    "SCS": "time_limit_secs",
+}
+"""The name of the time limit of each solver; one without a time limit is not stopped."""
+
+CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
+"""Solvers for conic programs, the most precise first."""
+
+EXTRAS = {"ECOS": "ecos"}
+"""Solvers that only an extra of this package installs, with its name."""
+
+NO_MULTIPLIER = 1e-9
+"""A multiplier of a bound on information below this, relative to the loss, counts as 0."""
+
+
+def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> RawSolution:
+    """State a problem in cvxpy and solve it.
+
+    Parameters
+    ----------
+    problem
+        With a loss that is convex in the channel.
+    solver
+        The name of a solver that cvxpy finds installed.
+    limits
+        When to stop; default at the optimum.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is no such solver, or the loss is not convex.
+    SolverError
+        If it stops without an answer, or time is over before; the message says why.
+    """
+    import cvxpy as cp
+
+    name, outputs = solver_named(solver), problem.outputs or ()
+    Q = cp.Variable((len(problem.domain), max(1, len(outputs))), nonneg=True)
+    stated = StatedProblem(problem, Q)
+    run(stated.program, name, limits)
+    bound = stated.dual_bound(stated.mean_cost())
+    matrix, weights = np.array(Q.value), stated.input_multipliers()
+    if bound.information is not None:
+        proof: Proof = partial(_entropy, bound.families, weights, bound.information)
+    else:
+        proof = linear_proof(bound.families, matrix, (limits or Limits()).gap, weights=weights)
+    return RawSolution(matrix, outputs, [proof], f"cvxpy: {name}")
+
+
+def _entropy(
+    duals: Sequence[FamilyDual], weights: FloatArray | None, found: Information, problem: Problem
+) -> Certificate:
+    """Return the certificate of multipliers, some of them of bounds on information."""
+    ceiling, parts = ceiling_of(problem), problem.compiled.parts
+    multipliers = tuple(
+        (parts[n].limits.start, as_fraction(v)) for n, v in found.multipliers.items()
+    )
+    levels = Numbers([v - ceiling for v in found.potentials.tolist()])
+    return certificate(problem, oracle=Entropy(multipliers, levels), duals=duals, weights=weights)
+
+
+def solver_named(solver: str) -> str:
+    """Return the name of an installed solver in cvxpy's spelling.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is not installed; the message lists those that are.
+    """
+    import cvxpy as cp
+
+    installed = cp.installed_solvers()
+    name = solver.upper()
+    if name not in installed:
+        extra = EXTRAS.get(name)
+        hint = f'pip install -e ".[{extra}]"' if extra else did_you_mean(name, installed)
+        expected = f"cvxpy:NAME with NAME one of {', '.join(installed)}"
+        raise UnsupportedError("route", expected, f"cvxpy:{solver}", hint)
+    return name
+
+
+def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
+    """Solve a problem of cvxpy to the tightest tolerance of the solver, in the time that is left.
+
+    Raises
+    ------
+    SolverError
+        If it stops without an answer, or time is over before; the message says why.
+    """
+    import cvxpy as cp
+
+    limits, options = limits or Limits(), dict(OPTIONS.get(name, {}))
+    if limits.expired():
+        raise SolverError(f"{name} was not started: {limits.ended}")
+    if name in TIME_LIMITS and math.isfinite(limits.left):
+        options[TIME_LIMITS[name]] = limits.left
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "may be inaccurate": the certificate will tell
+        try:
+            called(name, stated.solve, solver=name, **options)
+        except SolverError:
+            if limits.expired():
+                raise SolverError(f"{name} stopped: {limits.ended}") from None
+            raise
+    if stated.status == cp.USER_LIMIT and limits.expired():
+        raise SolverError(f"{name} stopped: {limits.ended}")
+    if any(variable.value is None for variable in stated.variables()):
+        raise SolverError(f"{name} stopped: {stated.status}")
+    for variable in stated.variables():
+        checked(name, variable.value, variable.shape)
+    for constraint in stated.constraints:
+        for dual in constraint.dual_variables:
+            if dual.value is not None:
+                checked(name, dual.value, np.shape(dual.value))
+
+
+@dataclass(frozen=True)
+class Information:
+    """Dual variables of bounds on the mutual information of X and Y.
+
+    Attributes
+    ----------
+    multipliers
+        That of each such notion, by its place among the problem's notions: loss per nat.
+    potentials
+        ``(n_inputs,)`` numbers in the unit of the loss, as in
+        :mod:`mechdesign.search.conic.blahut_arimoto`.
+    """
+
+    multipliers: Mapping[int, float]
+    potentials: FloatArray
+
+
+@dataclass(frozen=True)
+class DualBound:
+    """A lower bound on a linear cost, from the dual values of a solver.
+
+    Attributes
+    ----------
+    families
+        Multipliers of the rows, by notion.
+    information
+        The multipliers of bounds on the information, with potentials; None if none binds.
+    least
+        The bound, in floating point.
+    """
+
+    families: list[FamilyDual]
+    information: Information | None
+    least: float
+
+
+class StatedProblem:
+    """A problem in cvxpy, and the bound from the dual values of a solver.
+
+    Parameters
+    ----------
+    problem
+        With a loss that is convex in the channel, or a concave gain.
+    Q
+        A variable of shape ``(n_inputs, n_outputs)``.
+    further
+        Constraints beside those of the notions.
+
+    Attributes
+    ----------
+    program
+        The problem as cvxpy has it.
+    loss
+        What is minimized, as an expression of ``Q``; None for a linear loss.
+    cost
+        ``(n_inputs, n_outputs)``: that of a linear loss, else 0.
+    scale
+        The unit in which the solver sees the loss. Tolerances of solvers are absolute: the largest
+        cost is scaled to 1.
+    """
+
+    def __init__(
+        self, problem: Problem, Q: cp.Variable, further: Sequence[cp.Constraint] = ()
+    ) -> None:
+        import cvxpy as cp
+
+        self.problem, self.Q = problem, Q
+        matrices = [family.matrix() for family in problem.cone.families]
+        self._rows = [None if G.shape[0] == 0 else G @ Q <= 0 for G in matrices]
+        self._whole = [
+            None if constraint is None else constraint.state(Q)
+            for constraint in problem.channel_constraints
+        ]
+        utility, outputs = problem.utility, problem.outputs or ()
+        self.scale, self.cost, self.loss = 1.0, np.zeros(Q.shape), None
+        self._per_input: list[cp.Constraint] = []
+        if isinstance(utility, LinearUtility):
+            self.cost = utility.cost(problem.domain, problem.prior, outputs)
+            self.scale = float(self.cost.max()) or 1.0
+            terms = cp.multiply(self.cost, Q)
+            goal = cp.sum(terms)
+            if utility.worst_case:  # input by input, so that the solver gives their multipliers
+                goal = cp.Variable()
+                self._per_input = [cp.sum(terms, axis=1) <= goal]
+        else:
+            loss = utility.objective(Q, problem.domain, problem.prior, outputs)
+            goal = self.loss = -loss if utility.is_maximized else loss
+        constraints = [cp.sum(Q, axis=1) == 1, *(row for row in self._rows if row is not None)]
+        constraints += [c for part in self._whole if part is not None for c in part.constraints]
+        constraints += [*self._per_input, *further]
+        self.program = cp.Problem(cp.Minimize(goal / self.scale), constraints)
+
+    def input_multipliers(self) -> FloatArray | None:
+        """Return the multipliers of the losses of the inputs, for a worst case; else None."""
+        if not self._per_input:
+            return None
+        k, stated = len(self.cost), self._per_input[0]
+        return np.ones(k) if stated.dual_value is None else _multipliers(stated, (k,))
+
+    def mean_cost(self) -> FloatArray:
+        """Return costs whose sum times Q a linear loss is at least: for a worst case a mean."""
+        weights = self.input_multipliers()
+        if weights is None:
+            return self.cost
+        return weights[:, None] / (weights.sum() or 1.0) * self.cost
+
+    def dual_bound(self, cost: FloatArray) -> DualBound:
+        """Return the Lagrangian bound at the solver's dual values.
+
+        Parameters
+        ----------
+        cost
+            ``(n_inputs, n_outputs)``: the loss is at least the sum of cost times Q.
+        """
+        m, found, reduced, scale = self.Q.shape[1], list[FamilyDual](), cost.copy(), self.scale
+        from_limits = 0.0  # the multipliers of constraints g(Q) <= limit, times their limits
+        pairs = zip(self.problem.cone.families, self._rows, strict=True)
+        for n, (family, row) in enumerate(pairs):
+            G = family.matrix()
+            multipliers = scale * _multipliers(row, (G.shape[0], m))
+            listed, priors = family.read_dual(multipliers)
+            found.append(FamilyDual(n, tuple(listed), priors))
+            reduced += G.T @ multipliers
+        on_information: dict[int, float] = {}
+        for n, (constraint, stated) in enumerate(
+            zip(self.problem.channel_constraints, self._whole, strict=True)
+        ):
+            if stated is None or constraint is None:
+                continue
+            if isinstance(constraint, ExcessConstraint):
+                multipliers = scale * _multipliers(stated.rows, (len(constraint.members()), m))
+                found.append(FamilyDual(n, tuple(constraint.read_dual(multipliers))))
+                reduced += constraint.matrix().T @ multipliers
+                sums = np.zeros((len(constraint.excesses), m))
+                np.add.at(sums, constraint.members(), multipliers)
+                from_limits += float(constraint.limits() @ sums.max(axis=1))
+            elif stated.information is not None:
+                on_information[n] = scale * float(_multipliers(stated.information, (1, 1))[0, 0])
+                from_limits += on_information[n] * float(constraint.epsilon)
+        total = sum(on_information.values())
+        if total <= NO_MULTIPLIER * float(np.abs(cost).max()):
+            return DualBound(found, None, float(reduced.min(axis=1).sum()) - from_limits)
+        P, Q = self.problem.prior.array, np.maximum(np.array(self.Q.value), 0.0)
+        b = best_potentials(reduced, P, P @ Q, total)
+        least = potential_bound(reduced, P, b, total)
+        return DualBound(found, Information(on_information, b), least - from_limits)
+
+
+def _multipliers(constraint: cp.Constraint | None, shape: tuple[int, ...]) -> FloatArray:
+    """Return the dual values of an inequality, negative ones as 0; 0 without a solution."""
+    if constraint is None or constraint.dual_value is None:
+        return np.zeros(shape)
+    multipliers = called("cvxpy", np.reshape, constraint.dual_value, shape)
+    return np.maximum(checked("cvxpy", multipliers, shape), 0.0)

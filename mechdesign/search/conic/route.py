@@ -1,0 +1,134 @@
+"""The routes by conic programming: non-conic notions, and any convex problem as cvxpy states it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mechdesign.errors import InputError
+from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.conic.cvxpy_solver import CONIC_SOLVERS, solve_conic, solver_named
+from mechdesign.search.limits import Limits
+from mechdesign.search.route import LinearRoute, Route, Verdict
+from mechdesign.utilities import ConvexUtility
+
+__all__ = ["Cvxpy", "NonConic"]
+
+HIGHS = ("simplex", "ipm")
+"""Methods of HiGHS; the other solvers are those of cvxpy."""
+
+
+BYTES = 200.0
+"""For each row of a program, in cvxpy and in the solver."""
+
+
+class NonConic(LinearRoute):
+    """Solves for linear losses under constraints on the whole channel.
+
+    Sums of linear excesses are a linear program. A bound on mutual information is not: it is left
+    to cvxpy, unless the other notions imply it.
+
+    Parameters
+    ----------
+    solver
+        A method of HiGHS or a solver of cvxpy; default the first that suits.
+    again
+        Whether it is tried again for a smaller gap: inputs of prior 0 then cost nothing.
+    """
+
+    name = "conic"
+    summary = "linear and conic programs for notions about the whole channel"
+    allows_non_conic = True
+
+    def __init__(self, solver: str = "", *, again: bool = False) -> None:
+        self._solver, self._again = solver, again
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a linear loss; recommended where a notion is about the whole channel."""
+        verdict = super().check(problem)
+        if problem.utility.linear_form is problem.utility:
+            verdict = replace(verdict, reason="a notion speaks of the whole channel, convexly")
+        return replace(verdict, recommended=not problem.is_conic)
+
+    def memory(self, problem: Problem) -> float:
+        """Return that of a row for each pair of inputs and each output."""
+        return _rows_in_full(problem)
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve by one solver."""
+        solver = self._solver or _solvers(problem)[0]
+        if solver not in HIGHS:
+            return solve_conic(problem, solver, limits)
+        # scipy and HiGHS on demand
+        from mechdesign.search.conic.non_conic import UNLIKELY, solve_non_conic
+
+        return solve_non_conic(problem, solver, limits, 0.0 if self._again else UNLIKELY)
+
+    def alternatives(self, problem: Problem) -> Iterator[NonConic]:
+        """Yield the other solvers."""
+        first, *others = _solvers(problem)
+        if first in HIGHS and 0 in problem.prior.probabilities:
+            others = [first, *others]
+        yield from (NonConic(solver, again=True) for solver in others)
+
+
+def _solvers(problem: Problem) -> tuple[str, ...]:
+    """Return the solvers for a problem, best first."""
+    bounds = (bound for bound in problem.channel_constraints if bound is not None)
+    if all(isinstance(bound, ExcessConstraint) for bound in bounds):
+        return (*HIGHS, CONIC_SOLVERS[0])
+    first = HIGHS[:1] if len(problem.privacy) > 1 else ()  # the bound on information may not bind
+    return (*first, *CONIC_SOLVERS)
+
+
+def _rows_in_full(problem: Problem) -> float:
+    """Return the bytes of a program that states all pairs of inputs for each output."""
+    return BYTES * len(problem.domain) ** 2 * len(problem.outputs or problem.domain)
+
+
+class Cvxpy(LinearRoute):
+    """States the problem in cvxpy as it stands: the reference for every faster route.
+
+    Parameters
+    ----------
+    solver
+        A solver that cvxpy finds installed; default the most precise.
+    """
+
+    name = "cvxpy"
+    summary = "the original problem, by a solver of cvxpy, such as cvxpy:CLARABEL"
+    setting = "NAME"
+    allows_non_conic = True
+
+    def __init__(self, solver: str = CONIC_SOLVERS[0]) -> None:
+        self._solver = solver
+
+    def configured(self, setting: str) -> Cvxpy:
+        """Return the route by one solver, which must be named."""
+        if not setting:
+            raise InputError("route", "cvxpy:NAME, as in cvxpy:CLARABEL", "cvxpy")
+        return Cvxpy(setting)
+
+    def check(self, problem: Problem) -> Verdict:
+        """Accept any problem; recommended for convex losses of the user's own only."""
+        if isinstance(problem.utility, ConvexUtility):
+            return Verdict(True, "a loss of your own, convex in the channel")
+        return Verdict(True, "asked for", recommended=False)
+
+    def memory(self, problem: Problem) -> float:
+        """Return that of a row for each pair of inputs and each output."""
+        return _rows_in_full(problem)
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """State the problem and solve it."""
+        if not isinstance(problem.utility, ConvexUtility):
+            return solve_conic(problem, self._solver, limits)
+        from mechdesign.search.conic.user_terms import solve_custom  # cvxpy on demand
+
+        return solve_custom(problem, (), solver_named(self._solver), limits)
+
+    def alternatives(self, problem: Problem) -> Iterator[Route]:
+        """Yield the other solvers."""
+        yield from (Cvxpy(name) for name in CONIC_SOLVERS if name != self._solver)

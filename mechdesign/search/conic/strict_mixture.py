@@ -1,0 +1,253 @@
+"""Bounds on a sum by delta, solved from the strict notion: its optimum, mixed with the truth.
+
+With delta = 0 such a notion is a cone of columns (approximate LDP is LDP), and the optimum there is
+a matter of milliseconds. Let Q be that channel, T the one that sends each input's best output.
+
+*Value.* Every sum is convex, at most 0 at Q; so (1 - t) Q + t T is private up to some t, for
+approximate LDP up to t = delta at least.
+
+*Bound.* Let u be the potentials of the strict optimum and v_y = c_y - u. Where the sums are those
+of pairs, multipliers f of the excesses e**-eps q_x - q_z prove
+
+    loss  >=  Sum_x u_x - e**-eps delta Sum_xz W_xz,   W_xz = max_y f[x, z, y],
+
+as soon as v_y plus their terms is >= 0 for every output: Sum_z f[x, z, y] >= e**eps (-v_y[x]) where
+v_y[x] < 0, and Sum_x f[x, z, y] <= v_y[z] where it is not. So for each output they are a flow in a
+transport problem, and W has the capacities that all of them share. An input needs most at its best
+output; if capacities that sum to that suffice for all outputs, then value and bound are both
+(1 - delta) of the strict optimum and delta of the loss of the truth. So it was for expected
+distances in every problem tried; it is not so for every loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.notions.non_conic.base import ApproximateNotion
+from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.notions.rows.cone import Cone, Multipliers
+from mechdesign.problem import Problem
+from mechdesign.search.highs import BoundedProgram, LPModel, solve_lp
+from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.linear_program import by_highs
+from mechdesign.search.lp.support_formulation import transport
+from mechdesign.search.presolve.chain import solve_chain
+from mechdesign.search.presolve.components import Components
+from mechdesign.search.presolve.reduction import ConicProgram, reduced_costs
+
+__all__ = ["StrictMixture", "strict_mixture"]
+
+
+MOST_FLOWS = 20_000
+"""Up to so many flows one program finds the best capacities."""
+
+CHORDS = 20
+"""Steps towards the largest share of the truth."""
+
+NOTHING = 1e-12
+"""Residual of an input, in the unit of the costs, below which it counts as a rounding error."""
+
+ROOM = 1e-11
+"""The flows may miss what is needed, relative to it, by this: potentials are rounded."""
+
+
+@dataclass(frozen=True)
+class StrictMixture:
+    """A private channel, up to rounding, and a bound, in the unit of the loss.
+
+    Attributes
+    ----------
+    matrix
+        ``(n_inputs, n_outputs)``.
+    value, bound
+        Its loss, and what the multipliers prove.
+    multipliers
+        Of the excesses of pairs.
+    input_multipliers
+        For a worst case; else None.
+    """
+
+    matrix: FloatArray
+    value: float
+    bound: float
+    multipliers: Multipliers
+    input_multipliers: FloatArray | None
+
+
+def strict_mixture(
+    problem: Problem, cost: FloatArray, scale: float, limits: Limits
+) -> StrictMixture | None:
+    """Mix the optimum of the strict notion with the truth.
+
+    Parameters
+    ----------
+    problem
+        With a linear loss.
+    cost, scale
+        Those of the entries, with a largest entry near 1, and their unit.
+    limits
+        When to stop.
+
+    Returns
+    -------
+    StrictMixture or None
+        None if the problem has another notion than one that bounds excesses of pairs, or the
+        strict problem is not solved, or time is over.
+    """
+    notion, *more = problem.privacy
+    constraint, *_ = problem.channel_constraints
+    if more or not isinstance(notion, ApproximateNotion) or limits.expired():
+        return None
+    if not isinstance(constraint, ExcessConstraint) or not constraint.on_pairs:
+        return None
+    cone = Cone([notion.rows(problem.domain, problem.prior)])
+    program = ConicProgram(cone, cost, problem.utility.worst_case)
+    try:
+        solver = by_highs if program.worst_case else by_interior
+        answer = solve_chain(program, [Components()], solver, limits.part())
+    except (SolverError, UnsupportedError):
+        return None  # a budget of 0 leaves the interior-point method no inside
+    weights = answer.worst_case_multipliers
+    if weights is not None:
+        cost = weights[:, None] / weights.sum() * cost
+    rest = reduced_costs(ConicProgram(cone, cost), answer.duals)
+    potentials = rest.min(axis=1)
+    v = cost - potentials[:, None]
+    shrink = float(np.exp(-float(constraint.epsilon)))
+    flow = _flows(v, shrink, limits)
+    np.add.at(v, (flow.x, flow.y), shrink * flow.amount)
+    np.add.at(v, (flow.z, flow.y), -flow.amount)
+    matrix = _mixed(answer.matrix, program.cost, constraint)
+    losses = (program.cost * matrix).sum(axis=1)
+    spent = flow.capacity * float(constraint.limits()[0])
+    return StrictMixture(
+        matrix,
+        scale * float(losses.max() if program.worst_case else losses.sum()),
+        scale * (float((potentials + v.min(axis=1)).sum()) - spent),
+        flow.multipliers(constraint.excesses[0].side).scaled(scale),
+        weights,
+    )
+
+
+def _mixed(Q: FloatArray, cost: FloatArray, constraint: ExcessConstraint) -> FloatArray:
+    """Return (1 - t) Q + t T for the largest t that is found.
+
+    Each sum is convex in t: its chord from here to t = 1 is above it, so that the place where that
+    meets the limit is a step on the safe side.
+    """
+    T = np.zeros_like(Q)
+    T[np.arange(len(Q)), cost.argmin(axis=1)] = 1
+    limits, t = constraint.limits(), 0.0
+    last = constraint.sums(T)
+    over = last > limits
+    for _ in range(CHORDS if over.any() else 0):
+        here = constraint.sums((1 - t) * Q + t * T)
+        room = np.maximum(limits - here, 0.0)[over] / (last - here)[over]
+        step = (1 - t) * float(room.min())
+        t += step
+        if step <= NOTHING:
+            break
+    return (1 - t) * Q + t * T if over.any() else T
+
+
+@dataclass(frozen=True)
+class _Flows:
+    """Flows of all outputs: from ``x`` to ``z`` for the output ``y``, and their capacities."""
+
+    y: IntArray
+    x: IntArray
+    z: IntArray
+    amount: FloatArray
+    capacity: float
+
+    def multipliers(self, side: str) -> Multipliers:
+        """Return the flows as multipliers of excesses."""
+        kept = self.amount > 0
+        return Multipliers(side, self.y[kept], self.x[kept], self.z[kept], self.amount[kept])
+
+
+def _flows(v: FloatArray, shrink: float, limits: Limits) -> _Flows:
+    """Return flows from the inputs that lack to those that have, for each column of v.
+
+    Their capacities are the least in sum where the program for all outputs is small; else one
+    output after the other takes the flow that adds least to the capacities there are.
+    """
+    need, has = np.maximum(-v, 0.0) / shrink, np.maximum(v, 0.0)
+    lacks, haves = need > NOTHING, has > NOTHING
+    if (lacks.sum(axis=0) * haves.sum(axis=0)).sum() <= MOST_FLOWS:
+        try:
+            return _least_capacities(need, has, lacks, haves, limits)
+        except SolverError:
+            pass  # what follows is quick
+    capacity = np.zeros((len(v), len(v)))
+    found = [np.zeros((0, 4))]
+    for y in np.argsort(-lacks.sum(axis=0), kind="stable").tolist():
+        x, z = np.flatnonzero(lacks[:, y]), np.flatnonzero(haves[:, y])
+        if not len(x) or not len(z):
+            continue
+        there = np.ix_(x, z)
+        amount = None if limits.expired() else _next_flow(need[x, y], has[z, y], capacity[there])
+        if amount is None:
+            i, j, flow = transport(need[x, y], has[z, y])
+            amount = np.zeros((len(x), len(z)))
+            amount[i, j] = flow
+        capacity[there] = np.maximum(capacity[there], amount)
+        i, j = np.nonzero(amount)
+        found.append(np.column_stack([np.full(len(i), y), x[i], z[j], amount[i, j]]))
+    y, x, z, flow = np.concatenate(found).T
+    places = (y.astype(np.intp), x.astype(np.intp), z.astype(np.intp))
+    return _Flows(*places, flow, float(capacity.sum()))
+
+
+def _next_flow(need: FloatArray, has: FloatArray, capacity: FloatArray) -> FloatArray | None:
+    """Return the flow of one output that exceeds the capacities by the least sum.
+
+    Half of the variables are below the capacities, the others beyond; None where HiGHS fails.
+    """
+    p, q = capacity.shape
+    n = p * q
+    x, z = np.divmod(np.tile(np.arange(n), 2), q)
+    places = np.concatenate([x, p + z]), np.tile(np.arange(2 * n), 2)
+    A = sp.csr_array((np.ones(4 * n), places), shape=(p + q, 2 * n))
+    low = np.concatenate([(1 - ROOM) * need, np.full(q, -np.inf)])
+    high = np.concatenate([np.full(p, np.inf), has])
+    cost = np.repeat([0.0, 1.0], n)
+    most = np.concatenate([capacity.ravel(), np.full(n, np.inf)])
+    found = BoundedProgram(LPModel(cost, A, low, high)).solve(cost, np.zeros(2 * n), most)
+    if found is None:
+        return None
+    return np.asarray(np.maximum(found.primal, 0.0).reshape(2, p, q).sum(axis=0))
+
+
+def _least_capacities(
+    need: FloatArray, has: FloatArray, lacks: BoolArray, haves: BoolArray, limits: Limits
+) -> _Flows:
+    """Solve the linear program for capacities of the least sum and the flows below them."""
+    k = len(need)
+    y, x, z = np.nonzero((lacks[:, None, :] & haves[None, :, :]).transpose(2, 0, 1))
+    pairs, pair = np.unique(x * k + z, return_inverse=True)
+    n, n_pairs = len(y), len(pairs)
+    each, flow = np.arange(n), n_pairs + np.arange(n)
+    sender, out = np.unique(y * k + x, return_inverse=True)
+    receiver, into = np.unique(y * k + z, return_inverse=True)
+    p, q = len(sender), len(receiver)
+    rows = np.concatenate([out, p + into, p + q + each, p + q + each])
+    ones = np.ones(n)
+    places = (rows, np.concatenate([flow, flow, flow, pair]))
+    A = sp.csr_array(
+        (np.concatenate([ones, ones, ones, -ones]), places), shape=(p + q + n, n_pairs + n)
+    )
+    low = np.concatenate([(1 - ROOM) * need.T.ravel()[sender], np.full(q + n, -np.inf)])
+    high = np.concatenate([np.full(p, np.inf), has.T.ravel()[receiver], np.zeros(n)])
+    cost = np.concatenate([np.ones(n_pairs), np.zeros(n)])
+    result = solve_lp(LPModel(cost, A, low, high), "simplex", limits)
+    amount = np.maximum(result.primal[n_pairs:], 0.0)
+    largest = np.zeros(n_pairs)
+    np.maximum.at(largest, pair, amount)
+    return _Flows(y, x, z, amount, float(largest.sum()))

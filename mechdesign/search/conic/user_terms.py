@@ -1,0 +1,297 @@
+"""Convex programs with constraints or an objective of the user's own, stated in cvxpy.
+
+The channel is repaired and satisfies the notions exactly. The user's constraints hold up to the
+tolerance of the solver and the change by the repair, which the report states. The value of the
+user's objective and the bound on it are computed in floating point.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.channel import Channel
+from mechdesign.errors import InfeasibleError, InputError, SolverError, UnsupportedError
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.conic.cvxpy_solver import (
+    CONIC_SOLVERS,
+    OPTIONS,
+    StatedProblem,
+    run,
+    solver_named,
+)
+from mechdesign.search.conic.lagrangian import dual_objective, lagrangian_term, linearized
+from mechdesign.search.limits import Limits
+from mechdesign.search.route import Route, Verdict
+from mechdesign.utilities import ExpressionUtility, placed
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+__all__ = ["UserTerms", "best_constant", "solve_custom"]
+
+
+FLOOR = 1e-12
+"""Entries below this are raised to it for the tangents of logarithms and roots."""
+
+LONGEST = 500
+"""Characters of a constraint that are quoted."""
+
+ROUGH = 1e-3
+"""Rows of a solver's channel that are off by more are no answer."""
+
+ROUNDING = 1e-14
+"""The share of all its terms that the bound is lowered by, for the rounding of their sum."""
+
+CLOSE, HUGE = 1e-6, 1e99
+"""A violation that is mentioned as a tolerance only, and a bound that stands for none."""
+
+
+class UserTerms:
+    """A problem with constraints, and maybe an objective, of the user's own.
+
+    Parameters
+    ----------
+    problem
+        Whose variable ``problem.Q`` they speak of.
+    constraints
+        cvxpy constraints.
+    objective
+        ``cp.Minimize(...)``, ``cp.Maximize(...)``, or an expression to be minimized; None for the
+        utility of the problem.
+
+    Raises
+    ------
+    InputError
+        If one is not convex, or no such thing; the message names it.
+    UnsupportedError
+        If one speaks of other variables.
+    """
+
+    def __init__(self, problem: Problem, constraints: Sequence[Any], objective: Any) -> None:
+        import cvxpy as cp
+
+        Q = problem.Q
+        self.constraints = tuple(constraints)
+        for n, constraint in enumerate(self.constraints):
+            key = f"constraints[{n}]"
+            if not isinstance(constraint, cp.Constraint):
+                raise InputError(key, "a constraint of cvxpy", constraint)
+            if not constraint.is_dcp():
+                raise InputError(key, "a convex constraint, by cvxpy's rules (DCP)", constraint)
+            _check_leaves(key, constraint, Q)
+        self.problem = copy.copy(problem)  # which shares Q
+        self.problem.quoted = tuple(str(constraint)[:LONGEST] for constraint in self.constraints)
+        if objective is None:
+            return
+        if isinstance(objective, cp.Expression):
+            objective = cp.Minimize(objective) if objective.is_scalar() else objective
+        if not isinstance(objective, cp.Minimize | cp.Maximize):
+            expected = "cp.Minimize(...), cp.Maximize(...) or a scalar expression of cvxpy"
+            raise InputError("objective", expected, objective)
+        if not objective.is_dcp():
+            expected = "a convex loss or a concave gain, by cvxpy's rules (DCP)"
+            raise InputError("objective", expected, objective)
+        _check_leaves("objective", objective, Q)
+        sense = "maximize" if isinstance(objective, cp.Maximize) else "minimize"
+        self.problem.utility = ExpressionUtility(objective.args[0], Q, sense)
+
+    def route(self, route: str) -> Route:
+        """Return the route for ``"auto"`` or ``"cvxpy:NAME"``.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is another.
+        """
+        name, _, option = route.partition(":")
+        if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
+            expected = "auto or cvxpy:NAME, with constraints or an objective of your own"
+            raise UnsupportedError("route", expected, route)
+        return _Convex(self.constraints, (solver_named(option),) if option else CONIC_SOLVERS)
+
+    def notes(self, channel: Channel) -> list[str]:
+        """Return how well the user's constraints hold at the channel that is returned."""
+        if not self.constraints:
+            return []
+        self.problem.Q.value = placed(channel, self.problem.outputs or ())
+        worst = max(float(np.max(constraint.violation())) for constraint in self.constraints)
+        if worst == 0:
+            return ["your constraints hold"]
+        if worst <= CLOSE:
+            return [f"your constraints hold to {worst:.1e}"]
+        return [f"your constraints are broken by {worst:.1e}: privacy comes first"]
+
+
+class _Convex(Route):
+    """A problem with constraints of the user's own, by the first of some solvers that succeeds."""
+
+    name = "cvxpy"
+    summary = "constraints or an objective of the user's own, by cvxpy"
+    allows_non_conic = True
+
+    def __init__(self, constraints: Sequence[cp.Constraint], solvers: Sequence[str]) -> None:
+        self._constraints, self._solvers = constraints, solvers
+
+    def check(self, problem: Problem) -> Verdict:
+        """Accept any problem; whether it is convex was checked with the terms."""
+        return Verdict(True, "constraints or an objective of your own are a convex program")
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve by the first solver that gives an answer.
+
+        Raises
+        ------
+        InfeasibleError
+            If a solver finds it infeasible, none has an answer, and no constant channel fits.
+        SolverError
+            If no solver has an answer.
+        """
+        failures, claim = list[str](), None
+        for solver in self._solvers:
+            try:
+                return solve_custom(problem, self._constraints, solver, limits)
+            except InfeasibleError as error:
+                claim = error
+                failures.append(f"{solver} claims that {error}")
+            except SolverError as error:
+                failures.append(str(error))
+        if claim is not None and not _constants(problem, self._constraints):
+            raise claim
+        raise SolverError("; ".join(failures))
+
+
+def _check_leaves(key: str, part: Any, Q: cp.Variable) -> None:
+    others = [variable.name() for variable in part.variables() if variable is not Q]
+    if others:
+        hint = "write it without: a bound on the optimum needs to know all that may vary"
+        raise UnsupportedError(key, "an expression of problem.Q alone", ", ".join(others), hint)
+    for parameter in part.parameters():
+        if parameter.value is None:
+            raise InputError(key, f"a value of the parameter {parameter.name()}", "none")
+
+
+def solve_custom(
+    problem: Problem,
+    constraints: Sequence[cp.Constraint],
+    solver: str,
+    limits: Limits | None = None,
+) -> RawSolution:
+    """State a problem with further constraints in cvxpy, solve it, and bound its optimum.
+
+    Parameters
+    ----------
+    problem
+        With a loss that is convex in the channel, or a concave gain.
+    constraints
+        Constraints on ``problem.Q``.
+    solver
+        The name of an installed solver.
+    limits
+        When to stop; default at the optimum.
+
+    Raises
+    ------
+    InfeasibleError
+        If no private channel meets the constraints.
+    SolverError
+        If the solver stops without an answer.
+    """
+    import cvxpy as cp
+
+    stated = StatedProblem(problem, problem.Q, constraints)
+    try:
+        run(stated.program, solver, limits)
+    except SolverError:
+        claimed = stated.program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
+        if claimed and constraints:  # without any, what ignores its input is feasible
+            raise InfeasibleError("no private channel meets your constraints") from None
+        raise
+    matrix, scale = np.array(problem.Q.value), stated.scale
+    off = max(float(np.abs(matrix.sum(axis=1) - 1).max()), -float(matrix.min()))
+    if off > ROUGH:
+        raise SolverError(f"{solver} failed: its channel has rows that are off by {off:.1e}")
+    value = scale * float(stated.program.objective.value)
+    terms = [lagrangian_term(constraint, scale) for constraint in constraints]
+    bound, notes = _bound(stated, [term for term in terms if term is not None]), []
+    if bound < value - CLOSE * abs(value):
+        dual = dual_objective(stated.program, solver, OPTIONS.get(solver, {}))
+        if dual is not None and scale * dual > bound:
+            bound = scale * dual
+            notes.append(f"a term of yours has a kink: the bound is the dual objective of {solver}")
+    if problem.utility.is_maximized:
+        bound = -bound
+    numeric_bound = Fraction(max(bound, -HUGE))
+    outputs = problem.outputs or ()
+    return RawSolution(matrix, outputs, (), f"cvxpy: {solver}", notes, numeric_bound)
+
+
+def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> RawSolution:
+    """Return the best of some channels that ignore their input and meet the constraints.
+
+    Parameters
+    ----------
+    problem
+        With a loss that is convex in the channel, or a concave gain.
+    constraints
+        Constraints on ``problem.Q``.
+
+    Raises
+    ------
+    SolverError
+        If none of them meets the constraints.
+    """
+    found = _constants(problem, constraints)
+    if not found:
+        raise SolverError("no channel was found that meets your constraints and ignores its input")
+    Q, utility, outputs = problem.Q, problem.utility, problem.outputs or ()
+    loss = utility.objective(Q, problem.domain, problem.prior, outputs)
+    sign, values = -1 if utility.is_maximized else 1, list[float]()
+    for matrix in found:
+        Q.value = matrix
+        values.append(sign * float(np.asarray(loss.value).item()))
+    best, least = found[int(np.argmin(values))], -HUGE
+    line = linearized(sign * loss, Q, best)
+    if line is not None:  # each input gets its best output
+        least = max(least, line[0] + float(line[1].min(axis=1).sum()))
+    route = "start: one output for all"
+    return RawSolution(best, outputs, (), route, numeric_bound=Fraction(sign * least))
+
+
+def _constants(problem: Problem, constraints: Sequence[cp.Constraint]) -> list[FloatArray]:
+    """Return channels with equal rows that meet the constraints: one output, all alike, the prior.
+
+    Where there are as many outputs as inputs the last has them as often as the inputs.
+    """
+    k, m = problem.Q.shape
+    rows = [*np.eye(m), np.full(m, 1 / m)]
+    if k == m:
+        rows.append(problem.prior.array)
+    found = []
+    for row in rows:
+        problem.Q.value = np.tile(row, (k, 1))
+        if all(float(np.max(one.violation())) <= CLOSE for one in constraints):
+            found.append(np.tile(row, (k, 1)))
+    return found
+
+
+def _bound(stated: StatedProblem, terms: list[cp.Expression]) -> float:
+    """Return the bound by tangents at the solver's answer; -inf if the loss has no gradient."""
+    at = np.maximum(np.array(stated.Q.value), FLOOR)
+    constant, total = 0.0, stated.mean_cost()
+    size = float(np.abs(total).sum())
+    for n, term in enumerate([*terms, *([] if stated.loss is None else [stated.loss])]):
+        line = linearized(term, stated.Q, at)
+        if line is not None:
+            constant, total = constant + line[0], total + line[1]
+            size += abs(line[0]) + float(np.abs(line[1]).sum())
+        elif n == len(terms):
+            return -np.inf
+    stated.Q.value = at
+    return constant + stated.dual_bound(total).least - ROUNDING * size

@@ -1,0 +1,131 @@
+"""Evidence for a bound on a risk of estimation: an estimator, and prices of its gain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.estimator import alike, estimator
+from mechdesign.evidence.rows import Proof, averaged, certificate, negated
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.objectives import Risk
+from mechdesign.kernel.oracles import Oracles, Rays
+from mechdesign.kernel.oracles.sources import Classes
+from mechdesign.kernel.relaxations import Implied
+from mechdesign.prior_sets import Weights
+from mechdesign.problem import Problem
+from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.estimation_risk.ray_classes import RayClasses
+from mechdesign.search.estimation_risk.saddle_point import Mixture
+from mechdesign.search.rays.extreme_rays import listed_rays, set_vertices
+from mechdesign.solver_guard import called, checked
+from mechdesign.utilities import EstimationRisk
+
+__all__ = ["Oracle", "RiskProof", "by_classes", "by_rays", "channel_proof", "implied"]
+
+
+@dataclass(frozen=True)
+class RiskProof:
+    """An optimum, and how the kernel prices its estimator.
+
+    Attributes
+    ----------
+    inverse, potentials, prior
+        ``(n_inputs, n_inputs)`` and ``(n_inputs,)``: M**-1, and what the gain is priced at.
+    oracle
+        Returns it for a problem, the prior of the bound, and the potentials.
+    worst
+        For a worst case, the prior that the bound is at, exactly.
+    """
+
+    inverse: FloatArray
+    potentials: FloatArray
+    prior: FloatArray
+    oracle: Oracle
+    worst: Weights | None = None
+
+    @classmethod
+    def of(cls, mixture: Mixture, oracle: Oracle, worst: Weights | None) -> RiskProof:
+        """Return that of a mixture of rays."""
+        return cls(mixture.inverse, mixture.potentials, mixture.prior, oracle, worst)
+
+    def __call__(self, problem: Problem) -> Certificate:
+        """Return the certificate."""
+        aim = problem.compiled.statement.objective
+        if not isinstance(aim, Risk):
+            raise UnsupportedError("objective", "a risk of estimation", problem.utility.name)
+        prices = self.potentials * getattr(problem.utility, "scale", 1.0)
+        oracle = self.oracle(problem, self.worst or problem.prior.probabilities, prices)
+        step = estimator(self.inverse, self.prior, aim.roots)
+        # rays are listed of the vertices of a set of priors; other oracles are of the whole set
+        priors = set_vertices(problem.cone) if self.oracle is by_rays else None
+        return certificate(
+            problem,
+            oracle=oracle,
+            weights=self.worst,
+            priors=priors,
+            estimator=step,
+            prices=negated(prices),
+        )
+
+
+Oracle: TypeAlias = Callable[[Problem, Weights, FloatArray], Oracles]
+
+
+def by_rays(problem: Problem, _prior: Weights, _potentials: FloatArray) -> Oracles:
+    """Price all extreme rays."""
+    return listed_rays(problem)
+
+
+def by_classes(problem: Problem, prior: Weights, potentials: FloatArray) -> Oracles:
+    """Price classes of rays that are alike but for a permutation."""
+    budget = OneBudgetCone.of(problem.cone)
+    if budget is None:
+        raise UnsupportedError("privacy", "one budget in blocks", problem.privacy)
+    inner = [inputs.tolist() for _, inputs in budget.blocks]
+    return Rays(Classes(alike(inner, prior, potentials.tolist()), budget.block_groups))
+
+
+def implied(proof: Proof, larger: Problem, worst: Weights | None, problem: Problem) -> Certificate:
+    """Return the certificate of a problem from that of a larger cone, which its notions imply.
+
+    Parameters
+    ----------
+    proof, larger
+        What proves a bound for the problem under local differential privacy.
+    worst
+        For a worst case, the prior that the bound is at.
+    problem
+        The problem itself.
+    """
+    found = proof(larger)
+    if found is None:
+        raise UnsupportedError("privacy", "a bound for the larger cone", "none")
+    steps = (*averaged(problem.compiled.statement, worst), Implied(), *found.relaxations)
+    return replace(found, relaxations=steps)
+
+
+def channel_proof(matrix: FloatArray, problem: Problem) -> Certificate | None:
+    """Return the certificate of an optimal channel at a prior, by classes of rays, if any.
+
+    The gain of each of its columns is its price, which gives the potential of each group of inputs
+    that are alike.
+    """
+    classes, utility, p = RayClasses.of(problem.cone), problem.utility, problem.prior.array
+    if classes is None or not isinstance(utility, EstimationRisk) or not classes.fit(problem):
+        return None
+    if utility.worst_case or not p.all():
+        return None
+    M = (matrix / (p @ matrix)) @ matrix.T
+    A = checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape)
+    slope = utility.deviations(np.diag(A).copy(), p).slope
+    gain = slope @ (A @ matrix) ** 2 / (p @ matrix)
+    member = (classes.groups[:, None] == np.unique(classes.groups)).astype(np.float64)
+    levels = called("LAPACK", np.linalg.lstsq, matrix.T @ member, gain, rcond=None)[0]
+    mixture = classes.evened(Mixture(np.ones(0), p, A, member @ levels, gain, 0.0))
+    return RiskProof.of(mixture, by_classes, None)(problem)

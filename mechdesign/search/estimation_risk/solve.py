@@ -1,0 +1,362 @@
+"""The best channel to estimate the distribution of the inputs: a convex program over extreme rays.
+
+A channel is a mixture of extreme rays of the cone, and the risk is convex in their weights
+(:mod:`~mechdesign.search.estimation_risk.saddle_point`). Rays are listed where they are few, or
+where they fall into few classes (:mod:`~mechdesign.search.estimation_risk.ray_classes`); of many
+hundreds only those whose gain is above their price at the potentials are taken into the program
+(column generation).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+import scipy.optimize
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.closed_forms.base import name_outputs
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.rows import Proof
+from mechdesign.prior import Prior
+from mechdesign.prior_sets import Weights
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.estimation_risk.mixture_risk import RayMoments
+from mechdesign.search.estimation_risk.product_relaxation import product_bound
+from mechdesign.search.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays, implied
+from mechdesign.search.estimation_risk.ray_classes import RayClasses
+from mechdesign.search.estimation_risk.ray_generation import first_prior, search_rays
+from mechdesign.search.estimation_risk.relaxation import relaxed
+from mechdesign.search.estimation_risk.saddle_point import Mixture, best_mixture
+from mechdesign.search.estimation_risk.separable import separable_bound
+from mechdesign.search.highs import LPModel, solve_lp
+from mechdesign.search.limits import OPTIMAL, Limits
+from mechdesign.search.rays.enumerate import all_rays
+from mechdesign.search.starts.route import Start
+from mechdesign.solver_guard import called, checked
+from mechdesign.utilities import EstimationRisk
+
+__all__ = ["solve_estimation"]
+
+
+AT_ONCE = 400
+"""Up to so many rays the program takes all."""
+
+ROUNDS, ADDED, FIRST = 60, 100, 250
+"""Rounds of column generation; the most rays that a round adds; and rays to start with."""
+
+GOAL, ENOUGH = 1e-11, 0.25
+"""Relative to the risk: a ray is added if it promises as much, or this share of the gap that is
+wanted, which is also what each program may leave."""
+
+USED = 1e-8
+SHARES, EXACT = (1e-8, 1e-14), 1e-11
+"""Weights below one of these shares of the largest are left out, the first at which the others
+attain the same sums with a residual of at most ``EXACT``."""
+
+MOST_SPARSE = 1500
+MOST_SUBSETS = 1 << 16
+PRIOR_BITS = 60
+LEAST_PRIOR = 1e-12
+SHARE = 0.5
+"""The share of the time that is left which a first bound takes, and then the search for rays."""
+
+MANY = 4096
+"""Beyond so many rays the checker takes seconds to list them."""
+
+PROOF_SECONDS = 5e-6
+"""That the value and a proof take, times the cube of the number of inputs."""
+
+SPREAD = 1e-6
+"""The share of the uniform prior in that of a bound by a relaxation in the worst case."""
+
+
+_Bound: TypeAlias = tuple[float, Proof, str]
+"""A bound on the risk, its proof, and its line in the report."""
+
+
+def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolution:
+    """Find the best channel to estimate the distribution of the inputs.
+
+    Parameters
+    ----------
+    problem
+        With an :class:`~mechdesign.utilities.EstimationRisk`.
+    limits
+        When to stop; default at the optimum.
+
+    Raises
+    ------
+    UnsupportedError
+        If the utility is another, or the rays are too many.
+    SolverError
+        If the method stalls.
+    """
+    limits = limits or Limits()
+    utility = problem.utility
+    if not isinstance(utility, EstimationRisk):
+        raise UnsupportedError("objective", "a risk of estimation", utility.name)
+    proofs: list[Proof] = []
+    if len(problem.domain) == 1:
+        return RawSolution(np.ones((1, 1)), name_outputs(problem, 1), (), "estimation: one input")
+    classes = RayClasses.of(problem.cone)
+    if classes is not None and classes.fit(problem):
+        mixture = _by_classes(problem, utility, classes, limits)
+        matrix = classes.columns(mixture.theta)
+        proofs = [_proof(utility, mixture, by_classes)]
+        note = f"{len(mixture.theta)} classes of extreme rays, alike but for a permutation"
+    else:
+        R = _listed(problem, classes, limits)
+        if R is None:
+            limits.keep(PROOF_SECONDS * len(problem.domain) ** 3)
+            found, start = list[_Bound](), None
+            if not utility.worst_case and math.isfinite(limits.seconds):
+                start = limits.start or Start().solve(problem, limits)
+                found = _by_diagonal(problem, start.matrix, None, limits.part(share=SHARE))
+            try:
+                R, mixture = search_rays(problem, utility, limits.part(1.0, SHARE))
+            except SolverError:
+                if start is None or not found or found[0][0] <= 0:
+                    raise
+                return replace(start, proofs=[found[0][1]])
+            note = f"the extreme rays are too many to list: {R.shape[1]} were found by local search"
+            proofs, how = _relaxed_proofs(problem, utility, R, mixture, limits, found)
+            note += how
+        else:
+            R = R / R.mean(axis=0)
+            mixture = _by_rays(problem, utility, R, limits)
+            proofs = [_proof(utility, mixture, by_rays)]
+            if R.shape[1] > MANY:  # where a time limit leaves no time to list them
+                worst = _exact_prior(mixture) if utility.worst_case else None
+                more = _by_diagonal(problem, R * mixture.theta, worst, limits)
+                proofs += [proof for _, proof, _ in more]
+            note = f"all {R.shape[1]} extreme rays of the cone were listed"
+        matrix = _sparse(R, utility, mixture)
+    notes = [note, *_prior_note(utility, mixture)]
+    outputs = name_outputs(problem, matrix.shape[1])
+    return RawSolution(matrix, outputs, proofs, "estimation: Newton's method on rays", notes)
+
+
+def _relaxed_proofs(
+    problem: Problem,
+    utility: EstimationRisk,
+    R: FloatArray,
+    mixture: Mixture,
+    limits: Limits,
+    found: list[_Bound],
+) -> tuple[list[Proof], str]:
+    """Return the best of some bounds that need no list of rays, and its line in the report.
+
+    In the worst case a bound at any prior is one. The risk is concave in the prior: a little more
+    for every input costs little, and keeps the relaxation well scaled.
+    """
+    if utility.worst_case:
+        k = len(mixture.prior)
+        mixture = replace(mixture, prior=(1 - SPREAD) * mixture.prior + SPREAD / k)
+    worst = _exact_prior(mixture) if utility.worst_case else None
+    prior = mixture.prior if worst is None else np.array([float(p) for p in worst])
+    if not found:
+        found = _by_diagonal(problem, R * mixture.theta, worst, limits)
+    with contextlib.suppress(SolverError):
+        bound = product_bound(problem, utility, prior, limits)
+        if bound is not None:
+            proof = RiskProof(bound.inverse, bound.potentials, prior, bound.proved.oracle, worst)
+            found.append((bound.risk, proof, "products of rows of the cone"))
+    larger = relaxed(problem, worst)
+    if larger is not None and not limits.expired():
+        with contextlib.suppress(SolverError):
+            raw = solve_estimation(larger, limits.part())
+            M = (raw.matrix / (prior @ raw.matrix)) @ raw.matrix.T
+            variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
+            risk = float(utility.deviations(variances.copy(), prior).value.sum())
+            how = "local differential privacy at the budget implied"
+            found += [(risk, partial(implied, p, larger, worst), how) for p in raw.proofs]
+    if not found:
+        return [], ""
+    _, best, how = max(found, key=lambda one: one[0])
+    return [best], f"; the bound is that of {how}"
+
+
+def _by_diagonal(
+    problem: Problem, channel: FloatArray, worst: Weights | None, limits: Limits
+) -> list[_Bound]:
+    with contextlib.suppress(SolverError):
+        found = separable_bound(problem, channel, worst, limits)
+        if found is not None:
+            return [(*found, "the diagonal of the information matrix")]
+    return []
+
+
+def _listed(problem: Problem, classes: RayClasses | None, limits: Limits) -> FloatArray | None:
+    """Return all extreme rays, or None if they are too many."""
+    R = None if classes is None else classes.subset_rays(MOST_SUBSETS)
+    if R is None:
+        with contextlib.suppress(UnsupportedError):
+            R = all_rays(problem.cone, limits)
+    return R
+
+
+def _by_classes(
+    problem: Problem, utility: EstimationRisk, classes: RayClasses, limits: Limits
+) -> Mixture:
+    rays = classes.moments()
+    found = best_mixture(rays, utility, first_prior(problem), limits)
+    mixture = classes.evened(found)
+    if limits.expired() or limits.gap > OPTIMAL:  # cut short, every class still has some weight
+        mixture = replace(mixture, theta=_few_classes(rays, utility, mixture))
+    return mixture
+
+
+def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: Limits) -> Mixture:
+    """Return the best mixture of many rays, by column generation.
+
+    For a mixture with potentials u, a ray whose gain g is above u . r can lower the risk. By
+    convexity the risk of any mixture is at least the current one plus the mean of the excess
+    (g - u . r) / (p . r) over the mixture less its maximum over all rays.
+    """
+    prior, n = first_prior(problem), R.shape[1]
+    if n <= AT_ONCE:
+        return best_mixture(RayMoments.of_rays(R), utility, prior, limits)
+    chosen, within = _first_rays(R), limits.part()
+    within.gap *= ENOUGH
+    rays = RayMoments.of_rays(R[:, chosen])
+    found = best_mixture(rays, utility, prior, within)
+    for round_ in range(1, ROUNDS + 1):
+        theta = np.zeros(n)
+        theta[chosen] = found.theta
+        slope = found.slope(utility)
+        output = found.prior @ R
+        gain = slope @ (found.inverse @ R) ** 2 / output
+        excess = (gain - found.potentials @ R) / output
+        best = Mixture(theta, found.prior, found.inverse, found.potentials, gain, found.risk)
+        least = found.risk + float((theta * output) @ excess - excess.max())
+        sides = (utility.scale * (found.risk + found.rise), utility.scale * least)
+        if limits.report(round_, *sides) and (limits.expired() or limits.gap > OPTIMAL):
+            break
+        order = np.argsort(-excess)[:ADDED]
+        new = order[excess[order] > max(GOAL, ENOUGH * limits.gap) * found.risk]
+        if not len(set(new.tolist()) - set(chosen.tolist())):
+            break
+        # rays whose gain is far below their price will hardly come back
+        useful = chosen[(theta[chosen] > USED * theta.max()) | (excess[chosen] > -found.risk / 10)]
+        chosen = np.union1d(useful if len(chosen) > 2 * AT_ONCE else chosen, new)
+        rays = RayMoments.of_rays(R[:, chosen])
+        found = best_mixture(rays, utility, prior, within)
+        if limits.expired():  # it was cut short: that before is better
+            break
+    return best
+
+
+def _first_rays(R: FloatArray) -> IntArray:
+    """Return some rays at random, and those of a few random vertices of Sum theta r = 1.
+
+    The vertices make sure that some mixture of the rays is a channel.
+    """
+    k, n = R.shape
+    rng = np.random.default_rng(0)
+    chosen = set(rng.choice(n, FIRST, replace=False).tolist())
+    one, A = np.ones(k), sp.csr_array(R)
+    for _ in range(4):
+        program = LPModel(rng.random(size=(n,)), A, one, one)
+        chosen |= set(np.flatnonzero(solve_lp(program, "simplex").primal > 0).tolist())
+    return np.array(sorted(chosen))
+
+
+def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
+    """Return the columns of a channel as informative as the mixture, with few outputs.
+
+    By Caratheodory's theorem the same M needs k (k + 1) / 2 rays at most; for a worst case the same
+    risk of the estimator at every distribution, Sum_y Q[z, y] |W_y|**2 for every z, needs k more.
+    Nonnegative least squares finds such weights.
+    """
+    weight = mixture.theta * R.max(axis=0)
+    for share in SHARES:
+        used = np.flatnonzero(weight > share * weight.max())
+        if len(used) <= MOST_SPARSE:
+            factors, residual = _fewest(R[:, used], utility, mixture, mixture.theta[used])
+            if residual <= EXACT:
+                kept = factors > 0
+                return R[:, used[kept]] * (mixture.theta[used] * factors)[kept]
+    used = np.flatnonzero(weight > SHARES[-1] * weight.max())
+    return np.asarray(R[:, used] * mixture.theta[used])
+
+
+def _fewest(
+    r: FloatArray, utility: EstimationRisk, mixture: Mixture, theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return factors for the weights, most of them 0, and how far the sums are from the same."""
+    k, output = len(r), mixture.prior @ r
+    upper = np.triu_indices(k)
+    # M is 1 1' and the second moments of the deviations, which may be tiny beside it
+    deviation = r / output - 1
+    equations = [output * deviation[upper[0]] * deviation[upper[1]], r]
+    targets = [equations[0] @ theta, np.ones(k)]
+    if utility.worst_case:
+        slope = mixture.slope(utility)
+        equations.append(r * (slope @ (mixture.inverse @ r) ** 2) / output**2)
+        targets.append(equations[-1] @ theta)
+    return _factors(equations, targets, theta)
+
+
+def _few_classes(rays: RayMoments, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
+    """Return weights of few classes that tell as much as the mixture; its own if there are none.
+
+    Two inputs of each group stand for all: M has one entry for any two of a group, one for its
+    diagonal, and one for two groups. In a class all rays are worth the same.
+    """
+    groups = [np.flatnonzero(rays.group == group)[:2] for group in np.unique(rays.group)]
+    some = np.concatenate(groups)
+    output, mean = mixture.prior @ rays.mean, rays.mean[some]
+    a, b = np.triu_indices(len(some))
+    moments = rays.second[:, some[a], some[b]].T / output - mean[a] - mean[b] + output
+    equations, targets = [moments, mean], [moments @ mixture.theta, np.ones(len(some))]
+    if utility.worst_case:
+        equations.append(mean * mixture.gain / output)
+        targets.append(equations[-1] @ mixture.theta)
+    factors, residual = _factors(equations, targets, mixture.theta)
+    return mixture.theta * factors if residual <= EXACT else mixture.theta
+
+
+def _factors(
+    equations: list[FloatArray], targets: list[FloatArray], theta: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return factors for weights that keep all sums, and how far those are from the same.
+
+    Where none are found that is infinitely far.
+    """
+    units = [max(float(np.abs(b).max()), 1e-300) for b in targets]
+    rows = [eq * theta / unit for eq, unit in zip(equations, units, strict=True)]
+    right = np.concatenate([b / unit for b, unit in zip(targets, units, strict=True)])
+    try:
+        method, most = scipy.optimize.nnls, 50 * len(theta)
+        factors, residual = called("NNLS", method, np.vstack(rows), right, maxiter=most)
+        return checked("NNLS", factors, theta.shape), float(checked("NNLS", residual, ()))
+    except SolverError:
+        return np.ones(len(theta)), np.inf
+
+
+def _proof(utility: EstimationRisk, mixture: Mixture, oracle: Oracle) -> Proof:
+    """Return what proves the bound at a mixture's prior."""
+    worst = _exact_prior(mixture) if utility.worst_case else None
+    return RiskProof.of(mixture, oracle, worst)
+
+
+def _exact_prior(mixture: Mixture) -> Weights:
+    """Return the prior of a mixture in rationals, none of them 0, equal where the floats are."""
+    whole = [int(max(p, LEAST_PRIOR) * 2**PRIOR_BITS) for p in mixture.prior.tolist()]
+    return Prior.from_counts(whole).probabilities
+
+
+def _prior_note(utility: EstimationRisk, mixture: Mixture) -> list[str]:
+    if not utility.worst_case:
+        return []
+    shown = ", ".join(f"{p:.4g}" for p in mixture.prior[:8]) + (
+        ", ..." if len(mixture.prior) > 8 else ""
+    )
+    return [f"the least favorable distribution, which the estimator is made for: ({shown})"]

@@ -1,0 +1,269 @@
+"""Column generation: a restricted master problem over rays, and pricing that proves a bound.
+
+A restricted master problem over some rays gives potentials; pricing finds rays of positive surplus
+at them, and bounds the surplus of all others. Potentials are smoothed: those that are priced are a
+mean of those of the master problem and the best so far, which keeps them from oscillating (Wentges
+1997).
+
+How long it goes on without a time limit is counted in boxes of branch and bound, never in seconds,
+so that the same problem has the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.evidence.rows import Proof
+from mechdesign.search.limits import OPTIMAL, Limits
+from mechdesign.search.master import RestrictedMaster
+
+__all__ = ["USED", "WORTH_ADDING", "Generation", "Pace", "Pricer", "SurplusBound"]
+
+
+ROUNDS, KEPT = 10_000, 3
+"""The most rounds, and how many rays for each input are kept where they are too many."""
+
+USED = 1e-12
+"""Rays with a smaller weight are left out of the channel."""
+
+ENOUGH = 0.4
+"""The share of a gap that the user wants which the rounds aim at."""
+
+LEAST_GOAL = 1e-13
+FIRST_BOXES = 64
+"""Boxes that pricing looks at in a round at first; more as potentials settle."""
+
+SMOOTHING = 0.5
+"""The share of the best potentials so far in those that are priced."""
+
+WORTH_ADDING = 1e-3
+"""A column is added if its surplus is above this share of the goal."""
+
+SAME = 1e-9
+"""Potentials that differ by less, relative to the largest, are not priced again."""
+
+BETTER = 0.05
+"""A round that saves less than this share of the gap saves little."""
+
+
+@dataclass(frozen=True)
+class SurplusBound:
+    """The largest surplus of a column: its gain less its price at some potentials.
+
+    Attributes
+    ----------
+    surplus
+        An upper bound on the surplus of every column.
+    rays
+        Columns that have a positive one.
+    proof
+        What makes the certificate of the bound that it is, with the potentials, on the objective.
+    boxes
+        How many boxes branch and bound looked at; 0 where it was not needed.
+    """
+
+    surplus: float
+    rays: list[FloatArray]
+    proof: Proof
+    boxes: int = 0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long the rounds go on.
+
+    Attributes
+    ----------
+    goal
+        Relative to the value: what they aim at. They end within twice as much.
+    patience
+        After so many rounds that save little of the gap, more boxes are allowed.
+    last_patience
+        The same where no more are: then the rounds end.
+    most_entries
+        Boxes that pricing may look at in a round, times inputs.
+    most_boxes
+        Without a time limit the rounds end after so many boxes.
+    kept
+        The share of a time limit that is kept for the proof; branch and bound keeps what it needs.
+    steps_a_second
+        For each second of a time limit, the checker's steps for the boxes of a round.
+    worth
+        A column is added if its surplus is above this share of the goal.
+    most_rays
+        Times the number of inputs: with more rays than that, only the best are kept.
+    """
+
+    goal: float = 3e-7
+    patience: float = 3
+    last_patience: float = 12
+    most_entries: int = 900_000
+    most_boxes: int = 100_000
+    kept: float = 0.0
+    steps_a_second: float = math.inf
+    worth: float = WORTH_ADDING
+    most_rays: float = math.inf
+
+
+class Pricer(Protocol):
+    """Finds columns of positive surplus, and bounds the surplus of all others."""
+
+    size: int
+    how: str
+    """The search, in a few words."""
+    pace: Pace
+    steps_of_a_box: int
+    """About how many steps it takes the checker to bound one box; 0 if there are none."""
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of rays, ``(n_inputs, n_rays)``."""
+
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus of all columns, and columns with a positive one."""
+
+
+class Generation:
+    """The rounds.
+
+    Parameters
+    ----------
+    pricer
+        What prices.
+    program
+        The restricted master problem, with rays of which some mixture is a channel.
+    loss
+        The objective at a sum of gains, as a loss.
+    limits
+        When to stop.
+    center
+        The first potentials that are priced; default those of the first program.
+    """
+
+    def __init__(
+        self,
+        pricer: Pricer,
+        program: RestrictedMaster,
+        loss: Callable[[float], float],
+        limits: Limits,
+        center: FloatArray | None = None,
+    ) -> None:
+        self.center = center
+        self.pricer, self.program, self.loss, self.limits = pricer, program, loss, limits
+        self.theta: FloatArray = np.zeros(len(program.gain))
+        self.rounds = self.boxes = 0
+        self.upper = np.inf
+        """The least bound met on the sum of the gains."""
+        self._best: tuple[FloatArray, SurplusBound] | None = None
+        self._failure = ""
+
+    def run(self) -> None:
+        """Solve, price, add rays, and again until the bound is near or nothing moves."""
+        boxes, idle = FIRST_BOXES, 0
+        pace, of_box = self.pricer.pace, self.pricer.steps_of_a_box
+        wanted = ENOUGH * self.limits.gap if self.limits.gap > OPTIMAL else 0.0
+        most, most_boxes = pace.most_entries // self.pricer.size, float(pace.most_boxes)
+        last_patience = pace.last_patience
+        if math.isfinite(self.limits.seconds):
+            kept = pace.kept * self.limits.seconds if of_box else 0.0
+            self.limits.reserve = max(self.limits.reserve, kept)
+            most_boxes = last_patience = math.inf
+            if math.isfinite(pace.steps_a_second):
+                most = self.limits.steps(most, pace.steps_a_second / max(1, of_box))
+        most = max(FIRST_BOXES, most)
+        for self.rounds in range(1, ROUNDS + 1):
+            try:
+                self.theta, potentials = self.program.solve()
+            except SolverError as error:
+                if self._best is None:
+                    raise
+                self._failure = str(error)
+                return
+            value = float(self.program.gain @ self.theta)
+            self._forget(potentials, pace.most_rays)
+            loss = self.loss(value)
+            goal = max(max(pace.goal, wanted) * abs(loss), LEAST_GOAL)
+            before = self.upper
+            smoothed = self._smoothed(potentials)
+            priced = self._try(smoothed, goal, boxes)
+            useful = self._useful(priced.rays, potentials, goal)
+            # rays found at smoothed potentials may not help the master problem: then at its own
+            differ = np.abs(smoothed - potentials).max() > SAME * np.abs(potentials).max()
+            if not useful and differ and not self.limits.expired():
+                useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
+            self.limits.report(self.rounds, loss, self.loss(self.upper))
+            if self.upper - value <= 2 * goal or self.limits.expired():
+                return
+            idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1
+            if not useful and (not of_box or (boxes >= most and priced.boxes < boxes)):
+                return  # rounding is all that is left
+            if self.boxes > most_boxes:
+                break
+            if not useful or idle >= (pace.patience if boxes < most else last_patience):
+                if not of_box:
+                    return
+                if boxes >= most:
+                    break
+                boxes, idle = min(8 * boxes, most), 0
+            if useful:
+                new = np.column_stack(useful)
+                self.program.add(new, self.pricer.gain(new))
+        self.limits.ended = f"it takes more than {self.boxes} boxes"
+
+    def _forget(self, potentials: FloatArray, most_rays: float) -> None:
+        """Drop the rays of least surplus where they are too many."""
+        size = self.pricer.size
+        if len(self.theta) > most_rays * size:
+            surplus = self.program.gain - potentials @ self.program.rays
+            least = np.partition(surplus, -KEPT * size)[-KEPT * size]
+            self.theta = self.theta[self.program.keep(surplus >= least)]
+
+    def _smoothed(self, potentials: FloatArray) -> FloatArray:
+        if self._best is None:
+            return potentials if self.center is None else self.center
+        return SMOOTHING * self._best[0] + (1 - SMOOTHING) * potentials
+
+    def _try(self, u: FloatArray, goal: float, boxes: int) -> SurplusBound:
+        """Price, and keep the potentials if their bound is the least so far."""
+        priced = self.pricer.price(u, goal, boxes, self.limits)
+        self.boxes += priced.boxes
+        upper = float(u.sum()) + priced.surplus
+        if upper < self.upper:
+            self.upper, self._best = upper, (u, priced)
+        return priced
+
+    def _useful(
+        self, found: list[FloatArray], potentials: FloatArray, goal: float
+    ) -> list[FloatArray]:
+        """Return the rays with a positive surplus at the potentials of the master problem."""
+        if not found:
+            return []
+        new = np.column_stack(found)
+        better = self.pricer.gain(new) - potentials @ new > self.pricer.pace.worth * goal
+        return [ray for ray, keep in zip(found, better, strict=True) if keep]
+
+    @property
+    def proofs(self) -> list[Proof]:
+        """The best potentials met, and how the kernel bounds the surplus at them."""
+        return [] if self._best is None else [self._best[1].proof]
+
+    @property
+    def columns(self) -> FloatArray:
+        """The rays of the mixture, ``(n_inputs, n_used)``, each times its weight."""
+        used = self.theta > USED
+        return np.asarray(self.program.rays[:, used] * self.theta[used])
+
+    def notes(self) -> list[str]:
+        """Return what was done, in a sentence."""
+        plural = "s" * (self.rounds > 1)
+        rounds = f"{self.rounds} round{plural} of pricing by {self.pricer.how}"
+        found = [f"{rounds}, {len(self.theta)} rays in the program"]
+        return [*found, self._failure] if self._failure else found

@@ -1,0 +1,302 @@
+"""KKT blocks with the sparsity of an arrow: rows on one entry and one auxiliary variable.
+
+For one output the variables are v = (q, f), a column and its free auxiliary variables, and a row is
+
+    alpha_i q[x_i] + beta_i h[j_i] <= 0
+
+with h free (t <= q_x, the least entry under LDP) or defined by the column (h = P . q, the
+probability of the output). With B = A' diag(D) A + diag(d), the last for q >= 0, B v = g is solved
+in O(k) operations: as no row joins two entries, q is eliminated entry by entry. With nu the
+multiplier of h = P . q, and sums over the rows i at x,
+
+    q_x = (g_x - (P' nu)_x - c_x . h) / b_x,   b_x = d_x + Sum alpha_i**2 D_i,
+                                               c_xj = Sum alpha_i beta_i D_i over those with h_j.
+
+What is left is a system of the size of h. Its matrix is S, with -P U and -P diag(1/b) P' beside it
+if an h is defined, U_x = -c_x / b_x. The diagonal of S is a sum over the inputs x of
+
+    e_x - c_x**2 / b_x,    e_x = Sum beta_i**2 D_i.
+
+Near an optimum D runs over twenty orders of magnitude, and that difference would cancel to nothing.
+By Lagrange's identity it is a sum of nonnegative terms, and is computed so:
+
+    (e_x (b_x - a_x) + Sum_{i < l} (alpha_i beta_l - alpha_l beta_i)**2 D_i D_l) / b_x
+
+with a_x = Sum alpha_i**2 D_i over the rows with h_j, and b_x - a_x again summed, not subtracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.search.interior.blocks import Blocks, inverses, middle
+
+__all__ = ["ArrowBlocks", "ArrowRows"]
+
+LEAST_SLACK = 1e-8
+"""Cones whose rows have less slack than this at the start have no interior to work in."""
+
+MOST_AUXILIARY = 8
+"""With more auxiliary variables most inputs do not meet most of them: those rows are sparse."""
+
+Index = IntArray | slice
+
+
+@dataclass(frozen=True)
+class ArrowRows:
+    """The rows of one column; auxiliary variables are numbered with the free ones first.
+
+    Attributes
+    ----------
+    x, j, alpha, beta
+        ``(n_rows,)`` each.
+    definition
+        ``(k,)``: the last auxiliary variable as a combination of entries; None if all are free.
+    n_free
+        How many auxiliary variables are free.
+    """
+
+    x: IntArray
+    j: IntArray
+    alpha: FloatArray
+    beta: FloatArray
+    definition: FloatArray | None
+    n_free: int
+
+    @property
+    def pattern(self) -> tuple[bytes, bytes, int, bool]:
+        """The structure shared by the rows of all problems of a batch."""
+        return self.x.tobytes(), self.j.tobytes(), self.n_free, self.definition is None
+
+    @classmethod
+    def of(cls, A: sp.csr_array, equal: BoolArray, k: int) -> ArrowRows | None:
+        """Read rows ``(n_rows, n_vars)``, some of them equations that define auxiliary variables.
+
+        Returns None if a row touches more than one entry and one auxiliary variable, if there is no
+        row, if auxiliary variables are many, or if they are defined in more than one way.
+        """
+        entries, others = sp.csr_array(A[:, :k]), sp.csr_array(A[:, k:])
+        left = sp.csr_array(entries[np.flatnonzero(~equal)])
+        if (np.diff(others.indptr) != 1).any() or (np.diff(left.indptr) != 1).any() or equal.all():
+            return None
+        j, beta = others.indices[~equal], others.data[~equal]
+        defined = np.isin(others.indices, j) & equal
+        definitions = -entries[np.flatnonzero(defined)].toarray() / others.data[defined, None]
+        free = np.setdiff1d(j, others.indices[defined])
+        same = (definitions == definitions[:1]).all()
+        if not same or len(free) + defined.any() > MOST_AUXILIARY:
+            return None
+        number = np.full(A.shape[1] - k, len(free))  # those with one definition are one
+        number[free] = np.arange(len(free))
+        definition = definitions[0] if len(definitions) else None
+        x = left.indices.astype(np.intp)
+        return cls(x, number[j], left.data, beta, definition, len(free))
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """Rows with one auxiliary variable j, no two at one entry, as arrays over all entries.
+
+    Attributes
+    ----------
+    j
+        The auxiliary variable.
+    row
+        ``(k,)``: the row at each entry; where there is none, any, with coefficients of 0.
+    alpha, beta
+        ``(batch, k, 1)``.
+    """
+
+    j: int
+    row: Index
+    alpha: FloatArray
+    beta: FloatArray
+
+
+class ArrowBlocks(Blocks):
+    """The blocks of the outputs of some problems of one shape.
+
+    Arrays over rows are ``(batch, n_rows + k, m)``, the rows of q >= 0 last.
+
+    Parameters
+    ----------
+    problems
+        The rows of each, of one pattern.
+    size
+        Inputs.
+    counts
+        ``(m,)``: how many outputs each stands for.
+    """
+
+    correctors = 0
+
+    def __init__(self, problems: Sequence[ArrowRows], size: int, counts: FloatArray) -> None:
+        first = problems[0]
+        self.size, self.batch, self.n_rows = size, len(problems), len(first.x)
+        self.n_vars, self.counts, self.weight = size + first.n_free, counts, counts[None, None, :]
+        self._x, self._j = first.x, first.j
+        self._alpha = np.array([rows.alpha for rows in problems])[:, :, None]
+        self._beta = np.array([rows.beta for rows in problems])[:, :, None]
+        self._P: FloatArray | None = None
+        if first.definition is not None:
+            self._P = np.array([rows.definition for rows in problems])[:, None, :]
+        self._n_auxiliary = first.n_free + (self._P is not None)
+        self._slots = self._in_slots()
+        self._pairs = [
+            (s, t, (one.alpha * other.beta - other.alpha * one.beta) ** 2)
+            for (s, one), (t, other) in combinations(enumerate(self._slots), 2)
+            if one.j == other.j
+        ]
+
+    @classmethod
+    def of(
+        cls, problems: Sequence[ArrowRows | None], size: int, counts: FloatArray
+    ) -> ArrowBlocks | None:
+        """Return the blocks of some problems.
+
+        None where the rows of one have another form or pattern, and where a cone has no interior to
+        start from.
+        """
+        rows = [own for own in problems if own is not None]
+        if len(rows) < len(problems) or len({own.pattern for own in rows}) > 1:
+            return None
+        blocks = cls(rows, size, counts)
+        return blocks if blocks.least_slack(blocks.start()[:, :, None]) > LEAST_SLACK else None
+
+    def _in_slots(self) -> list[_Slot]:
+        places: dict[tuple[int, int], list[int]] = {}
+        for n, place in enumerate(zip(self._j.tolist(), self._x.tolist(), strict=True)):
+            places.setdefault(place, []).append(n)
+        slots = []
+        for j in range(self._n_auxiliary):
+            mine = [places.get((j, x), []) for x in range(self.size)]
+            for n in range(max(map(len, mine))):
+                row = np.array([rows[n] if n < len(rows) else 0 for rows in mine])
+                real = np.array([n < len(rows) for rows in mine])[:, None]
+                alpha, beta = self._alpha[:, row] * real, self._beta[:, row] * real
+                slots.append(_Slot(j, as_slice(row), alpha, beta))
+        return slots
+
+    def start(self) -> FloatArray:
+        """Return ``(batch, n_vars)``: q = 1, and each free auxiliary variable amid its bounds."""
+        v = np.ones((self.batch, self.n_vars))
+        for n, j in np.ndindex(self.batch, self.n_vars - self.size):
+            mine = self._j == j
+            v[n, self.size + j] = middle(self._alpha[n, mine, 0], self._beta[n, mine, 0])
+        return v
+
+    def _auxiliary(self, v: FloatArray) -> FloatArray:
+        """Return all h, those defined too."""
+        h = v[:, self.size :]
+        if self._P is None:
+            return h
+        return np.concatenate([h, np.matmul(self._P, v[:, : self.size])], axis=1)
+
+    def rows(self, v: FloatArray) -> FloatArray:
+        """Return A v: ``(batch, n_vars, m)`` to ``(batch, n_rows + k, m)``."""
+        q, h = v[:, : self.size], self._auxiliary(v)
+        found = np.empty((self.batch, self.n_rows + self.size, v.shape[2]))
+        found[:, : self.n_rows] = self._alpha * q[:, self._x]
+        found[:, : self.n_rows] += self._beta * h[:, self._j]
+        np.negative(q, out=found[:, self.n_rows :])
+        return found
+
+    def columns(self, w: FloatArray) -> FloatArray:
+        """Return A' w: ``(batch, n_rows + k, m)`` to ``(batch, n_vars, m)``."""
+        q, h = -w[:, self.n_rows :], np.zeros((self.batch, self._n_auxiliary, w.shape[2]))
+        for slot in self._slots:
+            mine = w[:, slot.row]
+            q += slot.alpha * mine
+            h[:, slot.j] += np.matmul(slot.beta.transpose(0, 2, 1), mine)[:, 0]
+        if self._P is not None:
+            q += self._P.transpose(0, 2, 1) * h[:, [-1]]
+        return np.concatenate([q, h[:, : self.n_vars - self.size]], axis=1)
+
+    def factor(self, D: FloatArray, _needed: BoolArray | None = None) -> None:
+        """Eliminate q; invert what is left of every output, of the size of h."""
+        d, weights = D[:, self.n_rows :], [D[:, slot.row] for slot in self._slots]
+        a, e, c = (np.zeros((self._n_auxiliary, *d.shape)) for _ in range(3))
+        for slot, weight in zip(self._slots, weights, strict=True):
+            a[slot.j] += slot.alpha * slot.alpha * weight
+            e[slot.j] += slot.beta * slot.beta * weight
+            c[slot.j] += slot.alpha * slot.beta * weight
+        for j in range(len(a)):  # the diagonal of S, times b, by Lagrange's identity
+            e[j] *= sum((a[i] for i in range(len(a)) if i != j), start=d)
+        for s, t, cross in self._pairs:
+            e[self._slots[s].j] += cross * (weights[s] * weights[t])
+        self._inverse = 1 / sum(a, start=d)
+        e *= self._inverse
+        # q = g / b + U (h, nu), with a column of U for each auxiliary variable and the multiplier
+        self._U = list(-c * self._inverse)
+        S = np.einsum("ibxm,jbxm->bijm", c, np.array(self._U))
+        diagonal = np.arange(len(a))
+        S[:, diagonal, diagonal] = e.sum(axis=2).swapaxes(0, 1)
+        self._S, K = S, S
+        if self._P is not None:
+            self._G = -np.concatenate([np.matmul(self._P, U) for U in self._U], axis=1)
+            self._G[:, -1] += 1
+            self._T = np.matmul(self._P * self._P, self._inverse)
+            self._U.append(-self._P.transpose(0, 2, 1) * self._inverse)
+            # symmetric quasi-definite, as S and T are positive definite
+            top = np.concatenate([S, -self._G[:, :, None]], axis=2)
+            bottom = np.concatenate([-self._G[:, None], -self._T[:, None]], axis=2)
+            K = np.concatenate([top, bottom], axis=1)
+        self._small = inverses(K.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
+
+    def solve(self, g: FloatArray) -> FloatArray:
+        """Return B**-1 g."""
+        n_free, q = self.n_vars - self.size, g[:, : self.size] * self._inverse
+        right = np.stack([np.einsum("bxm,bxm->bm", U, g[:, : self.size]) for U in self._U], axis=1)
+        right[:, :n_free] += g[:, self.size :]
+        h = np.einsum("bijm,bjm->bim", self._small, right)
+        for j, U in enumerate(self._U):
+            q += U * h[:, [j]]
+        if self._P is not None:
+            # where b is tiny, g - P' nu cancels; one step of refinement restores h = P . q
+            missing = h[:, [-2]] - np.matmul(self._P, q)
+            q -= self._U[-1] * (missing / self._T)
+        return np.concatenate([q, h[:, :n_free]], axis=1)
+
+    def schur(self) -> FloatArray:
+        """Return the weighted sum over outputs of the q part of B**-1."""
+        small = self._small * self.counts
+        found = np.zeros((self.batch, self.size, self.size))
+        for i, U in enumerate(self._U):
+            other = sum(small[:, i, [j]] * V for j, V in enumerate(self._U))
+            found += np.matmul(U, other.transpose(0, 2, 1))
+        diagonal = np.arange(self.size)
+        if self._P is not None and self._n_auxiliary == 1:
+            found[:, diagonal, diagonal] = self._diagonal(self._P) @ self.counts
+        else:
+            found[:, diagonal, diagonal] += self._inverse @ self.counts
+        return found
+
+    def _diagonal(self, P: FloatArray) -> FloatArray:
+        """Return the diagonal of B**-1 for every output, as a sum of nonnegative terms.
+
+            ((G + U_x P_x)**2 / b_x + (U_x**2 + S / b_x) R_x) / (S T + G**2)
+
+        with R_x the sum of P_z**2 / b_z over all z but x. The usual form begins with 1 / b_x less
+        S (P_x / b_x)**2 / (S T + G**2), which may cancel to nothing.
+        """
+        S, G, U, P = self._S[:, 0], self._G, self._U[0], P.transpose(0, 2, 1)
+        terms = P * P * self._inverse
+        others = np.zeros_like(terms)
+        others[:, 1:] = np.cumsum(terms[:, :-1], axis=1)
+        others[:, :-1] += np.cumsum(terms[:, :0:-1], axis=1)[:, ::-1]
+        found = (G + U * P) ** 2 * self._inverse + (U * U + S * self._inverse) * others
+        return np.asarray(found / (S * self._T + G * G))
+
+
+def as_slice(index: IntArray) -> Index:
+    """Return an index as a slice if it is a range: taking that copies nothing."""
+    first = int(index[0]) if len(index) else 0
+    if np.array_equal(index, np.arange(first, first + len(index))):
+        return slice(first, first + len(index))
+    return index

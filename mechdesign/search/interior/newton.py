@@ -1,0 +1,468 @@
+"""A primal-dual interior-point method for channels: Newton's method, block by block.
+
+    minimize  Sum_y n_y c_y . q_y   with  A v_y <= 0,  Sum_y n_y q_y = 1
+
+where v_y is the column q_y with free auxiliary variables behind it, n_y counts outputs that are
+alike, and rows of A say q_y >= 0 as well. The dual has multipliers w_y >= 0 of the rows and
+potentials pi of the row sums:
+
+    maximize  Sum_x pi_x   with  A' w_y + (c_y - pi on the column) = 0.
+
+On the central path the products w s are all the same, with slacks s_y = -A v_y. The outputs meet in
+the row sums only, so that the KKT matrix has a bordered block-diagonal form: eliminating w and s
+from the linearized conditions leaves B_y dv_y = right, B_y = A' diag(w_y / s_y) A, and the Schur
+complement Sum_y n_y B_y**-1 for pi. A grid of 10 x 10 points, a program of 990,000 rows, takes 100
+inverses of size 100 x 100 a step.
+
+The method starts strictly inside the cone and stays there. So each step leaves a private channel
+and, by weak duality, a bound, for any w >= 0: with w those of the rows but q >= 0,
+
+    Sum_y n_y c_y . q_y  >=  Sum_y n_y (c_y + A' w_y) . q_y  >=  Sum_x min_y (c_y + A' w_y)_x,
+
+so that it may end at any step. Near the optimum, rounding violates the dual equations, and the
+bound suffers: dual feasibility is restored, see :meth:`_Search._restore_dual_feasibility`.
+
+Source: Mehrotra 1992 (predictor and corrector); Gondzio 1996 and Colombo and Gondzio 2008 (weighted
+centrality correctors).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+from threadpoolctl import threadpool_limits
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.errors import SolverError
+from mechdesign.search.base import Path
+from mechdesign.search.interior.blocks import Blocks
+from mechdesign.search.interior.kernel import (
+    FRACTION_TO_BOUNDARY,
+    Stagnation,
+    centering,
+    longest_step,
+)
+from mechdesign.search.limits import Limits
+from mechdesign.solver_guard import called, checked
+
+__all__ = ["InteriorResult", "interior_point"]
+
+
+MOST_STEPS = 400
+PATIENCE, BETTER = 10, 0.9
+"""The method ends after so many steps in a row without a gap below this share of the best one."""
+
+LONG, LONGER, WORTH = 0.9, 0.3, 0.02
+"""A step of this length needs no corrector; one aims at a step longer by so much; and is taken if
+it gains so much."""
+
+NEAR, FAR = 0.1, 10.0
+"""A centrality corrector leaves products between these multiples of the target as they are."""
+
+SHARES = (1.0, 0.7, 0.4, 0.1)
+"""How much of a corrector is taken: what lets the step go farthest."""
+
+REFINED_BELOW = 1e-2
+"""The gap below which Newton systems are solved once more for what rounding leaves of them."""
+
+DUAL_ERROR = 1e-2
+"""Dual feasibility is restored when its error could cost the bound this share of the gap."""
+
+MOST_CHANGE = 0.5
+"""The largest share of a multiplier that restoring dual feasibility may take away."""
+
+RESTORING_ROUNDS = 3
+"""How often the restoring step is solved: each round refines what rounding left of the last."""
+
+RIDGE = 1e-15
+"""Added to the scaled Schur complement, whose diagonal is 1: it may be singular to rounding."""
+
+ROW_SUM = 1e-9
+"""How far row sums of a channel that is kept may be from 1."""
+
+PATH = 1e-2
+"""The gap at which the iterate is kept for a warm start: late enough to spare steps, early enough
+to be far from the boundary of a cone nearby."""
+
+
+@dataclass(frozen=True)
+class InteriorResult:
+    """The result of the method; arrays have the problems of the batch first.
+
+    Attributes
+    ----------
+    matrix
+        ``(batch, size, m)``: the columns of the best channel.
+    multipliers
+        ``(batch, n_rows, m)``: of the rows, >= 0, those of the best bound.
+    potentials
+        ``(batch, size)``: of the row sums, those of the best bound, raised until the least reduced
+        cost of each orbit is 0.
+    value, bound
+        ``(batch,)``, in floating point.
+    steps
+        How many were taken.
+    path
+        Where a program nearby can start; None if the gap never was small enough.
+    """
+
+    matrix: FloatArray
+    multipliers: FloatArray
+    potentials: FloatArray
+    value: FloatArray
+    bound: FloatArray
+    steps: int
+    path: Path | None
+
+
+def interior_point(
+    blocks: Blocks,
+    cost: FloatArray,
+    limits: Limits,
+    *,
+    orbit: IntArray | None = None,
+    path: Path | None = None,
+) -> InteriorResult:
+    """Solve the programs of a batch together.
+
+    Parameters
+    ----------
+    blocks
+        The rows.
+    cost
+        ``(batch, size, m)``, with a largest entry near 1.
+    limits
+        When to stop; progress is that of the problem with the largest gap.
+    orbit
+        ``(size,)``: the orbit of alike inputs that each belongs to, numbered from 0: potentials are
+        equal in an orbit, and only its sum of row sums is held. Default each its own.
+    path
+        Where a program of the same shape with a smaller cone has been; used if it is inside.
+    """
+    orbit = np.arange(blocks.size) if orbit is None else orbit
+    # the factors are many and small: threads within one cost more than they give; what is not
+    # finite is found where steps are assessed, and warned of nowhere
+    with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
+        search = _Search(blocks, cost, limits, orbit)
+        if path is not None:
+            search.start_from(path)
+        return search.run()
+
+
+@dataclass(frozen=True)
+class _Direction:
+    """A change of columns v, slacks s and multipliers w, relative to these, and of potentials."""
+
+    v: FloatArray
+    slack: FloatArray
+    dual: FloatArray
+    potentials: FloatArray
+
+    def plus(self, other: _Direction, share: FloatArray) -> _Direction:
+        """Return this change and a share of another, one share for each problem."""
+        t = _per_problem(share)
+        return _Direction(
+            self.v + t * other.v,
+            self.slack + t * other.slack,
+            self.dual + t * other.dual,
+            self.potentials + share[:, None] * other.potentials,
+        )
+
+
+class _Search:
+    """The iterate, Newton steps on it, and the best channel and bound so far."""
+
+    def __init__(self, blocks: Blocks, cost: FloatArray, limits: Limits, orbit: IntArray) -> None:
+        self.blocks, self.cost, self.limits, self.orbit = blocks, cost, limits, orbit
+        self.k, batch = blocks.size, blocks.batch
+        self.members: FloatArray = np.zeros((int(orbit.max()) + 1, self.k))
+        self.members[orbit, np.arange(self.k)] = 1
+        self.sizes = self.members.sum(axis=1)
+        self.path: Path | None = None
+        self.value: FloatArray = np.full(batch, np.inf)
+        self.bound: FloatArray = np.full(batch, -np.inf)
+        start = 1 / float(blocks.counts.sum())
+        target = np.maximum(np.abs(cost).max(axis=(1, 2)), 1e-300) * start
+        v = np.repeat(start * blocks.start()[:, :, None], cost.shape[2], axis=2)
+        self._begin(v, _per_problem(target), target)
+
+    def _begin(self, v: FloatArray, products: FloatArray, target: FloatArray) -> None:
+        """Set columns, multipliers with the products w s given, and potentials.
+
+        These are the largest at which every product of q and its reduced cost is at least the
+        target.
+        """
+        self.v, self.s = v, -self.blocks.rows(v)
+        self.w: FloatArray = products / self.s
+        entries = self.blocks.reduced_costs(self.w)
+        entries[:] = 0
+        reduced = self.cost + self.blocks.columns(self.w)[:, : self.k]
+        highest = (reduced - _per_problem(target) / v[:, : self.k]).min(axis=2)
+        self.potentials = self._least_by_orbit(highest)
+        entries[:] = reduced - self._spread(self.potentials)[:, :, None]
+        self.best_columns, self.best_potentials = v[:, : self.k], self.potentials
+        self.best_multipliers = self.blocks.multipliers(self.w)
+
+    def start_from(self, path: Path) -> None:
+        """Start where the path of another program is, if that is inside the cone.
+
+        The multipliers are chosen such that the products w s are those of the path: a point that
+        is central for the smaller cone is then nearly so for the larger one.
+        """
+        products = self.best_multipliers.shape
+        if path.v.shape != self.v.shape or path.products.shape != products:
+            return
+        if self.blocks.least_slack(path.v) > 0:
+            mean = path.products.mean(axis=(1, 2))
+            self._begin(path.v, self.blocks.begin_with(path.products), mean)
+
+    def _least_by_orbit(self, numbers: FloatArray) -> FloatArray:
+        """Return the least in each orbit of what there is for each input."""
+        least: FloatArray = np.full((len(self.sizes), len(numbers)), np.inf)
+        np.minimum.at(least, self.orbit, numbers.T)
+        return least.T
+
+    def _spread(self, by_orbit: FloatArray) -> FloatArray:
+        """Return for each input what there is for its orbit."""
+        return by_orbit[:, self.orbit]
+
+    def _sums(self, v: FloatArray) -> FloatArray:
+        """Return what the entries of each orbit of inputs sum to."""
+        return np.asarray(v[:, : self.k] @ self.blocks.counts @ self.members.T)
+
+    @property
+    def gap(self) -> FloatArray:
+        """Between the best value and the best bound so far; infinite where one is missing."""
+        apart = np.abs(self.value - self.bound) / np.maximum(1e-12, np.abs(self.value))
+        return np.where(np.isnan(apart), np.inf, apart)
+
+    @property
+    def ended(self) -> BoolArray:
+        """Which problems are at their aim, or beyond help."""
+        return np.asarray(self.lost | (self.gap <= self.limits.gap))
+
+    def run(self) -> InteriorResult:
+        """Step until the gap is small, or until rounding, time or the user ends it."""
+        self._assess()
+        steps, stagnation, stagnant = 0, Stagnation(self.gap, PATIENCE, BETTER), False
+        while not stagnant and steps < MOST_STEPS:
+            worst = int(np.argmax(np.where(self.lost, -1.0, self.gap)))
+            reached = float(self.value[worst]), float(self.bound[worst])
+            if self.limits.report(steps, *reached) or self.ended.all():
+                break
+            try:
+                self._step()
+                self._assess()
+            except SolverError:
+                break
+            steps += 1
+            stagnant = stagnation.ends(self.gap, ~self.lost)
+        return InteriorResult(
+            self.best_columns,
+            self.best_multipliers,
+            self._spread(self.best_potentials),
+            self.value,
+            self.bound,
+            steps,
+            self.path,
+        )
+
+    def _assess(self) -> None:
+        """Measure values and bounds, restore dual feasibility where it is lost, keep the best.
+
+        The best channel and the best multipliers may be of different steps: each is feasible.
+        """
+        q = self.v[:, : self.k]
+        value = np.einsum("bkm,bkm,m->b", self.cost, q, self.blocks.counts)
+        bound = self._measure_dual()
+        # an error e in the reduced costs lowers the bound by at most e on each of the k inputs
+        allowed = DUAL_ERROR * np.abs(value - bound) / self.k
+        if (np.abs(self.residual).max(axis=(1, 2)) > allowed).any():
+            bound = self._restore_dual_feasibility(allowed)
+        self.missing = self.sizes - self._sums(self.v)
+        self.products = self.w * self.s
+        self.lost = ~(np.isfinite(value) & np.isfinite(bound) & (self.s.min(axis=(1, 2)) > 0))
+        sums = np.abs(self.missing / self.sizes).max(axis=1) < ROW_SUM
+        lower, higher = ~self.lost & sums & (value < self.value), ~self.lost & (bound > self.bound)
+        self.value = np.where(lower, value, self.value)
+        self.bound = np.where(higher, bound, self.bound)
+        self.best_columns = _where(lower, q, self.best_columns)
+        if higher.any():
+            now = self.blocks.multipliers(self.w)
+            self.best_multipliers = _where(higher, now, self.best_multipliers)
+            raised = self.potentials + self.least_reduced
+            self.best_potentials = np.where(higher[:, None], raised, self.best_potentials)
+        if self.path is None and (self.gap <= PATH).all():
+            self.path = Path(self.v, self.blocks.multipliers(self.products))
+
+    def _measure_dual(self) -> FloatArray:
+        """Set the dual residual and the least reduced costs; return the bound.
+
+        That is Sum_x min_y (c_y + A' w_y)_x, which in terms of pi is with less cancellation
+
+            Sum_x pi_x + min_y (reduced costs)_x,
+
+        less what the residual on auxiliary variables, which have no cost, could cost: at any
+        channel these are at most 1.
+        """
+        self.residual = self.blocks.columns(self.w)
+        self.residual[:, : self.k] += self.cost - self._spread(self.potentials)[:, :, None]
+        reduced = self.residual[:, : self.k] + self.blocks.reduced_costs(self.w)
+        self.least_reduced = self._least_by_orbit(reduced.min(axis=2))
+        error = np.abs(self.residual[:, self.k :]).max(axis=2, initial=0.0).sum(axis=1)
+        return np.asarray((self.potentials + self.least_reduced) @ self.sizes - error)
+
+    def _restore_dual_feasibility(self, allowed: FloatArray) -> FloatArray:
+        """Change multipliers until A' w + c - pi = 0 holds again; return the bound.
+
+        Of all dw with A' dw = -residual this takes the one with the least Sum (dw / w)**2, which is
+
+            dw = w**2 (A u),    (A' diag(w**2) A) u = -residual.
+
+        Weighing by w, not by w / s as a Newton step does, divides by no slack: near the optimum the
+        slacks are rounding errors, the multipliers of tight rows are not.
+        """
+        bad = np.abs(self.residual).max(axis=1) > allowed[:, None]
+        self.blocks.factor(self.w * self.w, bad.any(axis=0))
+        for _ in range(RESTORING_ROUNDS):
+            u = self.blocks.solve(np.where(bad[:, None], -self.residual, 0.0))
+            change = self.w * self.blocks.rows(u)
+            share = MOST_CHANGE / np.maximum(MOST_CHANGE, -self.blocks.least(change))
+            self.w = self.w * (1 + self.blocks.spread(share) * change)
+            bound = self._measure_dual()
+        return bound
+
+    def _step(self) -> None:
+        """Take a step: predictor, corrector, and centrality correctors while they lengthen it."""
+        blocks, stay = self.blocks, self.ended
+        weight = np.broadcast_to(blocks.weight, self.products[:1].shape)
+        total = self._total(self.products)
+        mu = total / weight.sum()
+        self.D = self.w / self.s
+        if stay.any():  # a harmless system, so that the batch goes on
+            self.D = np.where(_per_problem(stay), 1.0, self.D)
+        blocks.factor(self.D)
+        schur = self.members @ blocks.schur() @ self.members.T
+        # entries range over many orders: scaled to a diagonal of 1, rounding hurts all rows alike
+        unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
+        schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
+        self.system = [called("LAPACK", lapack.dgetrf, own)[:2] for own in schur], unit
+        self.refined = bool((self.gap < REFINED_BELOW).any())
+        step = self._solve(np.full_like(self.s, -1.0), self.residual, self.missing)
+        a, b = _lengths(step)
+        left = self._total(self._after(step, a, b))
+        # the residual of the predictor measures how hard the boundary is to avoid
+        target = centering(left / total) * mu
+        aim = _per_problem(target)
+        step, a, b = _longest(step, self._solve(aim / self.products - step.slack * step.dual))
+        for _ in range(blocks.correctors):
+            if (np.minimum(a, b) > LONG).all():
+                break
+            after = self._after(step, np.minimum(1, a + LONGER), np.minimum(1, b + LONGER))
+            longer, c, d = _longest(step, self._solve(_towards(after, aim) / self.products))
+            if not (c + d > a + b + WORTH).any():
+                break
+            step, a, b = longer, c, d
+        a = np.minimum(a, longest_step(blocks.blocked(self.v, step.v)))
+        a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * length) for length in (a, b))
+        self._move(step, a, b, aim)
+
+    def _move(self, step: _Direction, a: FloatArray, b: FloatArray, aim: FloatArray) -> None:
+        """Step by a in the columns, by b in the multipliers; then rows join.
+
+        Slacks are computed anew, not added up: else rounding would let A v + s drift from 0.
+        """
+        before, self.v = self.v, self.v + _per_problem(a) * step.v
+        self.w = self.w * (1 + _per_problem(b) * step.dual)
+        self.potentials = self.potentials + b[:, None] * step.potentials
+        old = self.blocks.join()
+        self.s = -self.blocks.rows(self.v)
+        if old is not None:
+            w, self.w = self.w, aim / np.maximum(self.s, -self.blocks.rows(before))
+            self.w[:, old] = w
+
+    def _total(self, products: FloatArray) -> FloatArray:
+        """Return the sum of the products of each problem."""
+        return np.asarray((products * self.blocks.weight).sum(axis=(1, 2)))
+
+    def _after(self, step: _Direction, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return what the products are after steps of length a and b."""
+        slack, dual = 1 + _per_problem(a) * step.slack, 1 + _per_problem(b) * step.dual
+        return np.asarray(self.products * slack * dual)
+
+    def _solve(
+        self,
+        goal: FloatArray,
+        residual: FloatArray | float = 0.0,
+        missing: FloatArray | float = 0.0,
+    ) -> _Direction:
+        """Solve a Newton system; products are to grow by a goal relative to what they are.
+
+        With dv_y = B_y**-1 (right_y + d pi on the column), the row sums ask for
+        (Sum_y n_y B_y**-1) d pi = missing - Sum_y n_y B_y**-1 right_y. Below some gap this is done
+        once more for what rounding left of the system (iterative refinement).
+        """
+        blocks, (factors, unit) = self.blocks, self.system
+        right = -blocks.columns(self.w * goal) - residual
+        rest, potentials, v = right, np.zeros_like(self.potentials), np.zeros_like(self.v)
+        for last in (False, True) if self.refined else (True,):
+            wanted = missing - self._sums(v) - self._sums(blocks.solve(rest))
+            found = [
+                called("LAPACK", lapack.dgetrs, *own, b)[0]
+                for own, b in zip(factors, unit * wanted, strict=True)
+            ]
+            change = unit * checked("LAPACK", found, wanted.shape, finite=False)
+            potentials = potentials + change
+            v = v + blocks.solve(self._raised(rest, change))
+            if not last:
+                applied = blocks.columns(self.D * blocks.rows(v))
+                rest = self._raised(right - applied, potentials)
+        slack = blocks.rows(v) / -self.s
+        return _Direction(v, slack, goal - slack, potentials)
+
+    def _raised(self, right: FloatArray, potentials: FloatArray) -> FloatArray:
+        """Return the right side with potentials added on the column."""
+        right = right.copy()
+        right[:, : self.k] += self._spread(potentials)[:, :, None]
+        return right
+
+
+def _per_problem(numbers: FloatArray | BoolArray) -> Any:
+    """Return one number for each problem, shaped to go with the problems' arrays."""
+    return numbers[:, None, None]
+
+
+def _where(chosen: BoolArray, new: FloatArray, old: FloatArray) -> FloatArray:
+    """Return new arrays for the problems chosen, old ones for the others."""
+    return new if chosen.all() else np.where(_per_problem(chosen), new, old)
+
+
+def _lengths(step: _Direction) -> tuple[FloatArray, FloatArray]:
+    """Return how far slacks and multipliers can go until one of them is 0, at most 1."""
+    return longest_step(step.slack.min(axis=(1, 2))), longest_step(step.dual.min(axis=(1, 2)))
+
+
+def _longest(
+    step: _Direction, more: _Direction, shares: Sequence[float] = SHARES
+) -> tuple[_Direction, FloatArray, FloatArray]:
+    """Add the share of a direction that lets each problem go farthest; return how far that is."""
+    lows = [
+        [(now + t * change).min(axis=(1, 2)) for now, change in pairs]
+        for t in shares
+        for pairs in [((step.slack, more.slack), (step.dual, more.dual))]
+    ]
+    lengths = longest_step(np.array(lows))  # (n_shares, 2, batch)
+    best = np.argmax(lengths[:, 0] * lengths[:, 1], axis=0)
+    a, b = np.take_along_axis(lengths, best[None, None, :], axis=0)[0]
+    return step.plus(more, np.array(shares)[best]), a, b
+
+
+def _towards(products: FloatArray, aim: FloatArray) -> FloatArray:
+    """Return changes that bring products below NEAR or above FAR times the aim back to there."""
+    low, high = NEAR * aim, FAR * aim
+    above = np.where(products > high, np.maximum(high - products, -high), 0.0)
+    return np.where(products < low, low - products, above)

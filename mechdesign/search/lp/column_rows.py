@@ -1,0 +1,95 @@
+"""The extended formulation of one column, and its multipliers as those of the notions' rows."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.notions.rows.cone import Cone, Family, Multipliers
+from mechdesign.prior_sets import Weights
+from mechdesign.search.lp.extended_formulation import NONE, extended_formulation, stacked
+
+__all__ = ["ColumnRows"]
+
+FEW_PRIORS = 16
+"""Up to so many listed priors each has an auxiliary variable of its own."""
+
+
+class ColumnRows:
+    """The rows of the families of a cone on one column and its auxiliary variables.
+
+    Parameters
+    ----------
+    cone
+        Where the column lies.
+    sets
+        Whether long lists, boxes and balls of priors are stated as a whole, which takes variables
+        >= 0.
+
+    Attributes
+    ----------
+    blocks
+        The compressed rows of each family.
+    equal
+        Which of all rows are equations.
+
+    Raises
+    ------
+    UnsupportedError
+        If a set of priors is not a short list, and is not to be stated as a whole.
+    """
+
+    def __init__(self, cone: Cone, sets: bool = False) -> None:
+        self.size = cone.size
+        self._tables = [_listed(family, sets) for family in cone.families]
+        pairs = zip(cone.families, self._tables, strict=True)
+        self.blocks = [extended_formulation(family, table) for family, table in pairs]
+        self.equal: BoolArray = np.concatenate([block.equal for block in self.blocks])
+
+    def __len__(self) -> int:
+        return len(self.equal)
+
+    def matrix(self) -> sp.csr_array:
+        """Return the rows of all families, ``(n_rows, n_inputs + n_auxiliary)``."""
+        return stacked(self.blocks, self.size)
+
+    @cached_property
+    def least(self) -> IntArray:
+        """``(3, n)``: entries, their least entries t, and rows t <= q, of the first family."""
+        auxiliary = row = 0
+        for block in self.blocks:
+            if block.least.size:
+                shift = np.array([[0], [auxiliary], [row]], dtype=np.intp)
+                return np.asarray(block.least + shift)
+            auxiliary += block.A.shape[1] - self.size
+            row += block.A.shape[0]
+        return NONE
+
+    def duals(self, weights: FloatArray) -> list[FamilyDual]:
+        """Return multipliers of the rows, ``(n_rows, n_outputs)``, as those of the notions."""
+        ends = np.cumsum([block.A.shape[0] for block in self.blocks])
+        found = []
+        for n, (block, mine) in enumerate(
+            zip(self.blocks, np.split(weights, ends[:-1]), strict=True)
+        ):
+            multipliers: list[Multipliers] = []
+            for y, column in enumerate(np.ascontiguousarray(mine.T)):
+                multipliers += block.carry_back(column, y)
+            found.append(FamilyDual(n, tuple(multipliers), self._tables[n] or tuple(block.priors)))
+        return found
+
+
+def _listed(family: Family, sets: bool) -> tuple[Weights, ...]:
+    """Return the priors of a short list; none for rows on ratios, and for a set as a whole."""
+    lifts = family.lift_rows()
+    if lifts is None or 0 < len(lifts.priors.members) <= FEW_PRIORS:
+        return () if lifts is None else lifts.priors.members
+    if not sets:
+        expected = "bounds on the lift for a short list of priors"
+        raise UnsupportedError("privacy.priors", expected, repr(lifts.priors))
+    return ()

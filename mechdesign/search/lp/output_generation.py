@@ -1,0 +1,106 @@
+"""Linear programs with few of the outputs at first: others are added as they pay.
+
+An optimum uses few outputs, where the extended formulation of a column may have some hundred rows.
+So the program is stated for some outputs only. Its potentials u price all: if no private column q
+has a negative reduced cost (c_y - u) . q for any output y, no other output helps. Those that do are
+added, and so on. Each pricing program, over one column with entries that sum to 1, gives
+multipliers that show how negative a reduced cost can be, and Sum_x u_x and k times the least of all
+is a bound at any time, as all columns of a channel sum to k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.linear_program import by_highs
+from mechdesign.search.lp.support_formulation import support_of
+from mechdesign.search.lp.warm_column import WarmColumn
+from mechdesign.search.presolve.reduction import Answer, ConicProgram
+
+__all__ = ["by_outputs", "pays"]
+
+
+FEWEST_INPUTS = 80
+"""On fewer inputs one program for all outputs is as quick."""
+
+FIRST, LEAST_ADDED = 16, 8
+"""Outputs to begin with, and the fewest that are added; of many outputs, a fifth is added."""
+
+NEGATIVE = 1e-10
+"""A reduced cost below minus this, in the unit of the costs, pays."""
+
+
+def pays(program: ConicProgram) -> bool:
+    """Return whether outputs should be added one after the other.
+
+    That is so on many inputs for a box or a ball of priors, and for a worst case: there few outputs
+    are used, while a column has many rows or the rows of Q are coupled twice.
+    """
+    sets = (support_of(family.lift_rows()) is not None for family in program.cone.families)
+    return len(program.cost) >= FEWEST_INPUTS and (program.worst_case or any(sets))
+
+
+def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> Answer:
+    """Solve a program by output generation: a backend for where it :func:`pays`.
+
+    Where time ends the search, the best channel of the outputs so far stands.
+
+    Raises
+    ------
+    SolverError
+        If time is over before there is a channel.
+    """
+    k, m = program.cost.shape
+    active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
+    column, rounds, bound, value = WarmColumn(program.cone, np.ones(k), limits), 0, -np.inf, np.inf
+    while True:
+        try:
+            cost, counts = program.cost[:, active], program.counts[active]
+            some = replace(program, cost=cost, output_count=counts, is_priced=True)
+            answer = by_highs(some, limits.part(), method)
+            mass, potentials = _mass(program, answer), np.asarray(answer.potentials)
+            v = mass[:, None] * program.cost - potentials[:, None]
+            priced = [column.cheapest(one) for one in v.T]
+        except SolverError:
+            if not rounds:
+                raise
+            break
+        rounds += 1
+        if (loss := _loss(some, answer.matrix)) < value:
+            value, matrix = loss, np.zeros((k, m))
+            matrix[:, active] = answer.matrix
+        reduced = np.array([one @ q for one, (q, _) in zip(v.T, priced, strict=True)])
+        lower = float(potentials.sum()) + k * min(0.0, float(reduced.min()))
+        if lower > bound:
+            bound, evidence = lower, answer
+            multipliers = [np.maximum(-solved.dual, 0.0) for _, solved in priced]
+        better = np.setdiff1d(np.flatnonzero(reduced < -NEGATIVE), active)
+        if limits.report(rounds, value, bound) or not len(better):
+            break
+        most = max(LEAST_ADDED, len(active) // 5)
+        active = np.union1d(active, better[np.argsort(reduced[better])[:most]])
+    note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
+    duals = () if program.is_priced else column.families(multipliers, 1.0)
+    return replace(evidence, matrix=matrix, duals=duals, notes=(note,))
+
+
+def _mass(program: ConicProgram, answer: Answer) -> FloatArray:
+    """Return the mass of each input in the loss: that which a worst case has, else 1."""
+    found = answer.worst_case_multipliers
+    if found is None:
+        return np.ones(len(program.cost))
+    orbit = program.orbits
+    return np.asarray((found / found.sum() / np.bincount(orbit))[orbit])
+
+
+def _loss(program: ConicProgram, matrix: FloatArray) -> float:
+    """Return the loss of the columns: their sum, or the largest of an input or an orbit."""
+    losses, orbit = (program.cost * matrix) @ program.counts, program.orbits
+    if not program.worst_case:
+        return float(losses.sum())
+    return float((np.bincount(orbit, losses) / np.bincount(orbit)).max())

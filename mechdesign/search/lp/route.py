@@ -1,0 +1,97 @@
+"""The route by linear programming: the simplex or interior-point method of HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mechdesign.errors import InputError
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.program_size import MOST_FOR_HIGHS, program_size
+from mechdesign.search.route import LinearRoute, Verdict
+
+if TYPE_CHECKING:
+    from mechdesign.search.presolve.symmetry_group import Symmetry
+
+__all__ = ["LinearProgram"]
+
+METHODS = ("simplex", "ipm")
+
+BYTES = 2_000.0
+"""For each row, where HiGHS factors them."""
+
+
+class LinearProgram(LinearRoute):
+    """Solves one linear program, whose solutions by the simplex method are vertices.
+
+    A large program for a worst case is reduced by its symmetries first, if there are any.
+
+    Parameters
+    ----------
+    method
+        ``"simplex"`` or ``"ipm"``; default by size.
+    symmetry
+        Symmetries that the user has named.
+    again
+        Whether it is tried again for a smaller gap: inputs of prior 0 then cost nothing.
+    """
+
+    name = "linear-program"
+    summary = "linear programming by HiGHS, by the simplex or the interior-point method"
+    setting = "METHOD"
+
+    def __init__(
+        self, method: str = "", symmetry: Symmetry | None = None, *, again: bool = False
+    ) -> None:
+        self._method, self._symmetry, self._again = method, symmetry, again
+
+    def configured(self, setting: str) -> LinearProgram:
+        """Return the route with one method."""
+        if setting and setting not in METHODS:
+            expected = f"linear-program:METHOD with METHOD one of {', '.join(METHODS)}"
+            raise InputError("route", expected, f"linear-program:{setting}")
+        return LinearProgram(setting)
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a linear loss; HiGHS is recommended unless it would take far too long."""
+        verdict = super().check(problem)
+        if not verdict.holds:
+            return verdict
+        size = program_size(problem)
+        return replace(verdict, recommended=not size.is_expected or size.rows <= MOST_FOR_HIGHS)
+
+    def memory(self, problem: Problem) -> float:
+        """Return that of the rows of all outputs, and of the factors of HiGHS."""
+        return BYTES * program_size(problem).rows
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the program, by its symmetries where that pays."""
+        from mechdesign.search.lp.solve import UNLIKELY, solve_linear  # scipy and HiGHS on demand
+
+        symmetry = self._symmetry
+        if symmetry is None and not self._method and problem.utility.worst_case:
+            symmetry = _found(problem)
+        method = self._method or "auto"
+        unlikely = 0.0 if self._again else UNLIKELY
+        return solve_linear(problem, method, limits, symmetry, unlikely)
+
+    def alternatives(self, problem: Problem) -> Iterator[LinearProgram]:
+        """Yield both methods, unless the user has named one."""
+        if not self._method:
+            yield from (LinearProgram(method, again=True) for method in reversed(METHODS))
+
+    def with_symmetry(self, symmetry: Symmetry) -> LinearProgram:
+        """Return the route for what the symmetries leave."""
+        return LinearProgram(symmetry=symmetry)
+
+
+def _found(problem: Problem) -> Symmetry | None:
+    """Return the symmetries of a large program; None without any."""
+    if not (problem.is_conic and program_size(problem).is_large):
+        return None
+    from mechdesign.search.presolve.find_symmetries import symmetries
+
+    return symmetries(problem)

@@ -1,0 +1,58 @@
+"""The linear route: components and orbits by HiGHS."""
+
+from __future__ import annotations
+
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.linear_program import by_highs
+from mechdesign.search.lp.output_generation import by_outputs, pays
+from mechdesign.search.presolve.chain import UNLIKELY, solve_reduced
+from mechdesign.search.presolve.components import Components
+from mechdesign.search.presolve.orbit_reduction import OrbitReduction
+from mechdesign.search.presolve.reduction import Answer, ConicProgram
+from mechdesign.search.presolve.symmetry_group import Symmetry
+
+__all__ = ["UNLIKELY", "solve_linear"]
+
+
+def solve_linear(
+    problem: Problem,
+    method: str = "auto",
+    limits: Limits | None = None,
+    symmetry: Symmetry | None = None,
+    unlikely: float = UNLIKELY,
+) -> RawSolution:
+    """Solve a problem whose loss is linear in the channel, a worst case too.
+
+    Implied pairs need no reduction of their own: the extended formulation leaves them out.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.LinearUtility`.
+    method
+        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size: a large program may then be
+        stated for some outputs first.
+    limits
+        When to stop; default at the optimum.
+    symmetry
+        Symmetries of the problem, for an orbit reduction.
+    unlikely
+        The share of the largest cost that an input of prior 0 has.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    SolverError
+        If HiGHS fails, or time is over before there is an answer.
+    """
+    reduction = Components() if symmetry is None else OrbitReduction(symmetry)
+
+    def backend(program: ConicProgram, within: Limits) -> Answer:
+        if method == "auto" and pays(program):
+            return by_outputs(program, within)
+        return by_highs(program, within, "ipm" if method == "auto" and symmetry else method)
+
+    return solve_reduced(problem, limits or Limits(), backend, [reduction], unlikely)

@@ -1,0 +1,106 @@
+"""The warm-started pricing LP: one private column with P . r = 1, solved again at other costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.problem import Problem
+from mechdesign.search.cones.proofs import weighted_costs
+from mechdesign.search.highs import Basis, LPModel, LPResult, WarmStartedLP
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.column_rows import ColumnRows
+
+__all__ = ["WarmColumn", "row_multipliers"]
+
+
+class WarmColumn:
+    """The linear program over one column and the auxiliary variables of its rows.
+
+    Parameters
+    ----------
+    cone
+        Where the column lies.
+    prior
+        ``(n_inputs,)``: P in P . r = 1.
+    limits
+        What ends a long search, with a SolverError; None where asking would take longer.
+    """
+
+    def __init__(self, cone: Cone, prior: FloatArray, limits: Limits | None = None) -> None:
+        self.size, self.rows = len(prior), ColumnRows(cone, sets=True)
+        rows = self.rows.matrix()
+        self._no_cost = np.zeros(rows.shape[1] - self.size)
+        output = sp.csr_array(np.concatenate([prior, self._no_cost])[None, :])
+        A = sp.csr_array(sp.vstack([rows, output], format="csr"))
+        low = np.append(np.where(self.rows.equal, 0.0, -np.inf), 1.0)
+        high = np.append(np.zeros(len(self.rows)), 1.0)
+        self._empty = LPModel(np.zeros(rows.shape[1]), A, low, high)
+        self._program = WarmStartedLP(self._empty, "simplex", limits)
+
+    def copy(self) -> WarmColumn:
+        """Return the same program in a solver of its own, as for another thread."""
+        twin = copy(self)
+        twin._program = WarmStartedLP(self._empty, "simplex")
+        return twin
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of the last optimum."""
+        return self._program.basis
+
+    def start_at(self, basis: Basis | None) -> None:
+        """Start the next search at a basis, or at none, whatever was solved before."""
+        self._program.start_at(basis)
+
+    def cheapest(self, cost: FloatArray) -> tuple[FloatArray, LPResult]:
+        """Return the column of least cost, and the whole answer of the program."""
+        found = self._program.solve(np.concatenate([cost, self._no_cost]))
+        return found.primal[: self.size], found
+
+    def farthest(self, direction: FloatArray) -> FloatArray:
+        """Return the column that is farthest in a direction, a vertex of the cone with P . r = 1.
+
+        The direction is scaled to a largest entry of 1, as the tolerances of HiGHS are absolute.
+        """
+        scale = float(np.abs(direction).max()) or 1.0
+        return np.maximum(self.cheapest(-direction / scale)[0], 0.0)
+
+    def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
+        """Return multipliers of the rows, an array for each output, as those of the notions."""
+        n = len(self.rows)  # the last row of the program is P . r = 1
+        mine = np.array([own[:n] for own in weights]).reshape(len(weights), n)
+        return tuple(self.rows.duals(scale * mine.T))
+
+
+def row_multipliers(
+    problem: Problem,
+    potentials: FloatArray,
+    weights: FloatArray | None,
+    outputs: Sequence[int],
+) -> tuple[FamilyDual, ...]:
+    """Return multipliers of rows that show the prices to be feasible, at some outputs.
+
+    They are the dual variables of the least reduced cost of a private column.
+
+    Parameters
+    ----------
+    problem
+        With a linear loss, or one that stands for it.
+    potentials, weights
+        Of the inputs; the weights of a worst case, else None.
+    outputs
+        Places among the outputs allowed. The multipliers count them from 0, in this order.
+    """
+    reduced = weighted_costs(problem, weights)[:, outputs] - potentials[:, None]
+    unit = float(np.abs(reduced).max(initial=0.0)) or 1.0
+    k = len(reduced)
+    column = WarmColumn(problem.cone, np.full(k, 1 / k))
+    found = [column.cheapest(v)[1].dual[:-1] for v in reduced.T / unit]
+    return column.families([np.maximum(-own, 0.0) for own in found], unit)

@@ -1,0 +1,192 @@
+"""The presolve chain: reductions in order, the backend, and their inverses in reverse order.
+
+All reductions are exact: the optimum is the same, and the dual variables of what is left prove the
+same bound for the whole. The report prints the reductions that applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.cones.price_search import price_search
+from mechdesign.search.cones.proofs import linear_proof
+from mechdesign.search.limits import Limits
+from mechdesign.search.presolve.components import Components
+from mechdesign.search.presolve.implied_pairs import ImpliedPairs
+from mechdesign.search.presolve.merge_inputs import MergeInputs
+from mechdesign.search.presolve.reduction import (
+    Answer,
+    Backend,
+    ConicProgram,
+    Reduction,
+    reduced_costs,
+)
+
+__all__ = [
+    "PRESOLVE",
+    "UNLIKELY",
+    "conic_program",
+    "program_cost",
+    "raw_solution",
+    "solve_chain",
+    "solve_reduced",
+]
+
+PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
+"""Reductions of any program. Inputs are merged first, as their bounds may then imply others."""
+
+UNLIKELY = 1e-10
+"""The share of the largest cost that an input of prior 0 has, in the program only: its best row is
+wanted, at no cost. Where the loss is that small a share of the largest cost, it spoils the bound:
+then the program is solved once more without it."""
+
+
+def solve_reduced(
+    problem: Problem,
+    limits: Limits,
+    backend: Backend,
+    reductions: Sequence[Reduction] = PRESOLVE,
+    unlikely: float = UNLIKELY,
+) -> RawSolution:
+    """Reduce a problem, solve what is left, and carry the answer back.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.LinearUtility`.
+    limits
+        When to end.
+    backend
+        What solves the program that is left.
+    reductions
+        The chain.
+    unlikely
+        The share of the largest cost that an input of prior 0 has.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear, or a worst case that the backend cannot solve.
+
+    Examples
+    --------
+    >>> from mechdesign import ContextAwareLDP
+    >>> from mechdesign.search.lp.linear_program import by_highs
+    >>> from mechdesign.utilities import HammingLoss
+    >>> E = [[0, 0, 1, 3], [1, 0, 1, 3], [1, 1, 0, 1], ["inf", "inf", "inf", 0]]
+    >>> problem = Problem(range(4), ContextAwareLDP(E), HammingLoss())
+    >>> raw = solve_reduced(problem, Limits(), by_highs)
+    >>> raw.notes
+    ['Presolve: 4 inputs merged to 3, as rows must be equal; 1 of 4 pairs follows from others']
+    """
+    with limits.stopwatch.phase("presolve"):
+        program, unit = conic_program(problem, unlikely)
+    answer = solve_chain(program, reductions, backend, limits.part(unit))
+    return raw_solution(problem, answer, unit, limits.gap)
+
+
+def program_cost(problem: Problem, unlikely: float = UNLIKELY) -> tuple[FloatArray, float]:
+    """Return the cost of each entry of Q in a unit that makes the largest 1, and that unit.
+
+    Tolerances are absolute, hence the unit. Rows that never occur cost next to nothing, so that
+    the best of them is found as well: the share ``unlikely`` of the largest cost.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    """
+    utility = problem.utility.linear_form
+    if utility is None or utility is not problem.utility:
+        given = problem.utility.name
+        raise UnsupportedError("objective", "a loss that is linear in the channel", given)
+    outputs = problem.outputs or ()
+    cost = utility.cost(problem.domain, problem.prior, outputs)
+    never = problem.prior.array == 0
+    if never.any() and not utility.worst_case:
+        loss = utility.loss(problem.domain, outputs).array
+        cost[never] = unlikely * float(cost.max()) * loss[never] / (loss.max() or 1.0)
+    scale = float(cost.max()) or 1.0
+    return cost / scale, scale
+
+
+def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicProgram, float]:
+    """State a problem with a linear loss as a program, and return the unit of its costs.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    """
+    cost, unit = program_cost(problem, unlikely)
+    is_worst = problem.expected_loss is None
+    # where costs are not the true ones, neither are the potentials: see `raw_solution`
+    is_priced = price_search(problem) != "" and (is_worst or bool(problem.prior.array.all()))
+    return ConicProgram(problem.cone, cost, is_worst, is_priced=is_priced), unit
+
+
+def solve_chain(
+    program: ConicProgram, reductions: Sequence[Reduction], backend: Backend, limits: Limits
+) -> Answer:
+    """Apply the first reduction, solve what is left by the rest of the chain, and invert."""
+    if not reductions:
+        return backend(program, limits)
+    first, *rest = reductions
+    with limits.stopwatch.phase("presolve"):
+        reduced = first.apply(program)
+    if reduced is None:
+        return solve_chain(program, rest, backend, limits)
+    # one program of several has no value and no bound for the whole to tell
+    is_only = len(reduced.programs) == 1
+    answers = [
+        solve_chain(left, rest, backend, limits if is_only else limits.part())
+        for left in reduced.programs
+    ]
+    with limits.stopwatch.phase("presolve"):
+        answer = reduced.invert(answers)
+    return replace(answer, reductions=(reduced.note, *answer.reductions))
+
+
+def raw_solution(problem: Problem, answer: Answer, unit: float, gap: float) -> RawSolution:
+    """Return the raw solution of a problem from the answer to its program.
+
+    Parameters
+    ----------
+    problem, answer
+        The program of the one, solved by the other.
+    unit
+        That of the costs.
+    gap
+        What was aimed at.
+    """
+    duals = tuple(
+        FamilyDual(d.notion, tuple(found.scaled(unit) for found in d.multipliers), d.priors)
+        for d in answer.duals
+    )
+    potentials = answer.potentials if price_search(problem) else None
+    if price_search(problem) and duals and problem.expected_loss is not None:
+        # multipliers of rows prove the same bound as their least reduced costs do as prices
+        program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
+        potentials = reduced_costs(program, answer.duals).min(axis=1)
+    proof = linear_proof(
+        duals,
+        answer.matrix,
+        gap,
+        potentials=None if potentials is None else unit * potentials,
+        weights=answer.worst_case_multipliers,
+    )
+    notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
+    return RawSolution(
+        answer.matrix,
+        problem.outputs or (),
+        [proof],
+        answer.route,
+        [*notes, *answer.notes],
+        path=answer.path,
+    )

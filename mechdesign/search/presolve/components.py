@@ -1,0 +1,77 @@
+"""Components: groups of inputs that share no row are independent programs.
+
+Columns of the cone are columns of the components' cones one below the other, and an expected loss
+is the sum of theirs. A worst case joins all inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from mechdesign._typing import IntArray
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced, Reduction
+
+__all__ = ["Components"]
+
+
+class Components(Reduction):
+    """Take a program apart into one for each component of its cone."""
+
+    def apply(self, program: ConicProgram) -> Reduced | None:
+        """Restrict the cone and the cost to every component."""
+        if program.worst_case or program.input_orbit is not None:
+            return None
+        component = program.cone.components()
+        count = int(component.max()) + 1
+        if count == 1:
+            return None
+        members = tuple(np.flatnonzero(component == part) for part in range(count))
+        programs = tuple(
+            ConicProgram(
+                program.cone.restricted(inputs), program.cost[inputs], is_priced=program.is_priced
+            )
+            for inputs in members
+        )
+        note = f"{count} groups that share no row, solved apart"
+        return _Apart(programs, note, program, members)
+
+
+@dataclass(frozen=True)
+class _Apart(Reduced):
+    """The programs of the components, with the inputs of each."""
+
+    whole: ConicProgram
+    members: tuple[IntArray, ...]
+
+    def invert(self, answers: Sequence[Answer]) -> Answer:
+        """Put the rows of the channel in their places, and name the inputs as in the whole."""
+        matrix = np.zeros(self.whole.cost.shape)
+        for inputs, answer in zip(self.members, answers, strict=True):
+            matrix[inputs] = answer.matrix
+        duals = tuple(
+            FamilyDual(
+                n,
+                tuple(
+                    found.on_inputs(inputs)
+                    for inputs, answer in zip(self.members, answers, strict=True)
+                    for found in answer.duals[n].multipliers
+                ),
+                answers[0].duals[n].priors,
+            )
+            for n in range(len(self.whole.cone.families) * (not self.whole.is_priced))
+        )
+        potentials = None
+        if all(answer.potentials is not None for answer in answers):
+            potentials = np.concatenate([answer.potentials for answer in answers])
+            potentials = potentials[np.argsort(np.concatenate(self.members))]
+        route = " and ".join(dict.fromkeys(answer.route for answer in answers))
+        reductions, notes = (
+            tuple(dict.fromkeys(chain.from_iterable(said)))
+            for said in ([a.reductions for a in answers], [a.notes for a in answers])
+        )
+        return Answer(matrix, duals, route, potentials, reductions=reductions, notes=notes)

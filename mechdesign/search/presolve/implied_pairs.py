@@ -1,0 +1,138 @@
+"""Implied pairs: bounds on ratios that follow from chains of others are left out.
+
+With E the lengths, all positive, a pair with some z such that E[x, z] + E[z, x'] <= E[x, x']
+follows from the other two. Of k**2 pairs on a line, 2 (k - 1) stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.notions.rows.cone import Cone, Family
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.search.cones.shortest_paths import closure
+from mechdesign.search.presolve.reduction import ConicProgram, Reduced, Reduction
+
+__all__ = ["ImpliedPairs", "count_pairs", "implied_pairs", "thin_pairs", "without_implied_pairs"]
+
+CHAIN_TOLERANCE = 1e-13
+"""Chains longer than a pair by less than this share of it are ties."""
+
+SHORTEST = 1e-9
+"""Pairs at this length or less may imply each other both ways."""
+
+
+class ImpliedPairs(Reduction):
+    """Leave out the pairs that others of the same notion imply.
+
+    The rows that stay are rows of the notion, so that multipliers on them need no change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mechdesign import Domain, MetricPrivacy
+    >>> cone = MetricPrivacy(1, "manhattan").cone(Domain.grid(7, 7))
+    >>> ImpliedPairs().apply(ConicProgram(cone, np.ones((49, 1)))).note
+    '2,184 of 2,352 pairs follow from others'
+    """
+
+    def apply(self, program: ConicProgram) -> Reduced | None:
+        """Look at every family of ratios by itself."""
+        cone = Cone([without_implied_pairs(family) for family in program.cone.families])
+        before, after = count_pairs(program.cone), count_pairs(cone)
+        if before == after:
+            return None
+        verb = "follows" if before - after == 1 else "follow"
+        note = f"{before - after:,} of {before:,} pairs {verb} from others"
+        return Reduced((replace(program, cone=cone),), note)
+
+
+def count_pairs(cone: Cone) -> int:
+    """Return how many bounds on ratios of two entries a cone has."""
+    families = (family.ratio_rows() for family in cone.families)
+    return sum(rows.n_pairs for rows in families if rows is not None)
+
+
+def without_implied_pairs(family: Family) -> Family:
+    """Return a family without the pairs that others imply; as it is if it has no pairs.
+
+    What is left out by rounding only is caught by the exact check of the result.
+    """
+    rows = family.ratio_rows()
+    return family if rows is None else thin_pairs(rows)
+
+
+def thin_pairs(family: PairRows) -> PairRows:
+    """Return bounds on ratios without those that others imply."""
+    finite = family.index != FREE
+    if family.near is None:
+        kept = finite & ~implied_pairs(family.lengths())
+    else:
+        kept = finite & family.near
+    return family if (kept == finite).all() else family.on_pairs(kept)
+
+
+def implied_pairs(E: FloatArray) -> BoolArray:
+    """Return which pairs follow from a chain of others.
+
+    All of them can be left out at once: as lengths are positive, a pair is longer than each pair of
+    a chain that implies it, so that by induction on the length the pairs that stay imply all. A
+    first pass looks only for chains of a pair that stays and one more pair of any kind; what it
+    leaves has the same shortest paths, and a second pass looks for chains of a pair that stays and
+    a shortest path. On a line each input keeps its neighbors, on a city-block grid the four next to
+    it. It takes a few operations on ``(n_inputs, n_inputs)`` arrays.
+
+    Parameters
+    ----------
+    E
+        As in :func:`~mechdesign.search.cones.shortest_paths.closure`. Where a length is (nearly)
+        0 pairs may imply each other, and nothing is left out.
+    """
+    finite = np.isfinite(E)
+    np.fill_diagonal(finite, False)
+    nothing = np.zeros_like(finite)
+    if len(E) < 3 or not finite.any():
+        return nothing
+    least, most = float(E[finite].min()), float(E[finite].max())
+    if least <= max(SHORTEST, 2 * CHAIN_TOLERANCE * most) or 2 * least > (1 + 1e-9) * most:
+        return nothing
+    far = np.where(finite, E, np.inf)
+    kept = _not_by_two(far, far, finite)
+    left = np.where(kept, E, np.inf)
+    np.fill_diagonal(left, 0.0)
+    paths = closure(left)
+    np.fill_diagonal(paths, np.inf)
+    return finite & ~_not_by_two(far, paths, kept)
+
+
+def _not_by_two(E: FloatArray, rest: FloatArray, pairs: BoolArray) -> BoolArray:
+    """Return the pairs (x, x') with no z such that (x, z) stays and E[x, z] + rest[z, x'] does.
+
+    In each round every input keeps its shortest open pair and closes the pairs that chains
+    beginning with it imply.
+    """
+    kept = np.zeros_like(pairs)
+    row = np.flatnonzero(pairs.any(axis=1))
+    open_lengths = np.where(pairs, E, np.inf)[row]
+    reach = E[row] * (1 + CHAIN_TOLERANCE)
+    last = np.where(pairs[row], E[row], 0.0).max(axis=1)
+    shortest = float(rest.min())
+    while len(row):
+        place = np.arange(len(row))
+        z = open_lengths.argmin(axis=1)
+        step = open_lengths[place, z]
+        # a chain is at least this step and the shortest pair long: if that exceeds every length
+        # of the input, all its open pairs stay
+        done = step + shortest > last * (1 + CHAIN_TOLERANCE)
+        kept[row[done]] |= np.isfinite(open_lengths[done])
+        if done.any():
+            row, open_lengths, reach = row[~done], open_lengths[~done], reach[~done]
+            last, z, step = last[~done], z[~done], step[~done]
+            place = place[: len(row)]
+        kept[row, z] = True
+        open_lengths[place, z] = np.inf
+        open_lengths[step[:, None] + rest[z] <= reach] = np.inf
+    return kept

@@ -1,0 +1,154 @@
+"""Merging of inputs whose rows must be equal: one input for each class.
+
+A bound of 1 in either direction makes two rows of a channel equal, as both sum to 1. The inputs of
+a class are replaced by one, with the sum of their costs, and their bounds against others by the
+tightest.
+
+A bound for the small program proves the same for the whole one. Let r_x(y) be the reduced costs,
+costs plus terms of multipliers, with the multipliers of a class on rows of its members. The term of
+a row q_x <= q_x' inside the class adds to r_x what it takes from r_x', and so r can be moved within
+the class until all members have R / |class|, with R(y) = Sum_{x in class} r_x(y) the reduced costs
+of the small program. Then Sum_x min_y r_x(y) over the class is min_y R(y).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.notions.rows.cone import CarryBack, Cone, Multipliers
+from mechdesign.search.presolve.reduction import (
+    Answer,
+    ConicProgram,
+    Reduced,
+    Reduction,
+    reduced_costs,
+)
+
+__all__ = ["MergeInputs", "MergedInputs"]
+
+
+class MergeInputs(Reduction):
+    """Merge the inputs whose rows must be equal, where the loss is expected.
+
+    Examples
+    --------
+    >>> from mechdesign import ContextAwareLDP, Domain
+    >>> cone = ContextAwareLDP([[0, 0, 2], [1, 0, 1], [1, 1, 0]]).cone(Domain.range(3))
+    >>> merged = MergeInputs().apply(ConicProgram(cone, np.eye(3)))
+    >>> merged.programs[0].cost
+    array([[1., 1., 0.],
+           [0., 0., 1.]])
+    >>> merged.note
+    '3 inputs merged to 2, as rows must be equal'
+    """
+
+    def apply(self, program: ConicProgram) -> MergedInputs | None:
+        """Merge by the bounds on ratios; None if a family has no rows on classes."""
+        families = program.cone.families
+        pairs = [rows for family in families if (rows := family.ratio_rows()) is not None]
+        if not pairs or program.worst_case or program.input_orbit is not None:
+            return None
+        member_of = Cone(pairs).equal_classes()
+        count = int(member_of.max()) + 1
+        if count == len(member_of):
+            return None
+        small = [found for family in families if (found := family.merged(member_of)) is not None]
+        if len(small) < len(families):
+            return None
+        merged, carry_back = zip(*small, strict=True)
+        cost = np.zeros((count, program.cost.shape[1]))
+        np.add.at(cost, member_of, program.cost)
+        note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
+        # rows are equal as they sum to 1: no single column shows it, so that prices would not do
+        left = ConicProgram(Cone(merged), cost)
+        return MergedInputs((left,), note, program, member_of, carry_back)
+
+
+@dataclass(frozen=True)
+class MergedInputs(Reduced):
+    """A program with one input for each class of inputs that must have equal rows.
+
+    Attributes
+    ----------
+    whole
+        The program that was merged.
+    member_of
+        ``(n_inputs,)``: the class of each input.
+    from_classes
+        For each family, what takes multipliers on its merged rows back.
+    """
+
+    whole: ConicProgram
+    member_of: IntArray
+    from_classes: tuple[CarryBack, ...]
+
+    def invert(self, answers: Sequence[Answer]) -> Answer:
+        """Give each input the row of its class, and carry the multipliers back."""
+        (answer,) = answers
+        matrix, duals = answer.matrix[self.member_of], tuple(self.carry_back(answer.duals))
+        return replace(answer, matrix=matrix, duals=duals, potentials=None)
+
+    def carry_back(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
+        """Return multipliers of rows of the whole that prove the same bound.
+
+        Parameters
+        ----------
+        duals
+            Multipliers of rows on classes, one item for each family.
+        """
+        found = [
+            FamilyDual(n, *carry(dual.multipliers, dual.priors))
+            for n, (carry, dual) in enumerate(zip(self.from_classes, duals, strict=True))
+        ]
+        reduced = reduced_costs(self.whole, found)
+        size = np.bincount(self.member_of)
+        total = np.zeros((len(size), reduced.shape[1]))
+        np.add.at(total, self.member_of, reduced)
+        lack = (total / size[:, None])[self.member_of] - reduced
+        moves = _tree_moves(self.whole.cone, lack)
+        return [
+            replace(dual, multipliers=(*dual.multipliers, *moves.get(dual.notion, ())))
+            for dual in found
+        ]
+
+
+def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
+    """Return multipliers whose terms add ``lack`` to the costs of the inputs, by family.
+
+    In every class the lacks sum to 0. They are sent along a spanning tree of the pairs with bound
+    1, from the leaves to the root, with a constant for all outputs so that nothing sent is
+    negative. That changes no bound: the least cost of one input grows by the constant and that of
+    the other falls by it.
+    """
+    none = sp.csr_array((cone.size, cone.size))
+    ties = [none if f.ratio_rows() is None else f.forced_equal() for f in cone.families]
+    tied = {
+        pair: n
+        for n, tie in enumerate(ties)
+        for pair in map(tuple, np.argwhere(tie.toarray()).tolist())
+    }
+    graph, seen, lack = sp.csr_array(sum(ties, start=none)), set[int](), lack.copy()
+    moves: dict[int, list[Multipliers]] = {}
+    for root in range(cone.size):
+        if root in seen:
+            continue
+        order, parent = breadth_first_order(graph, root, directed=False)
+        seen.update(order.tolist())
+        for x in order[:0:-1].tolist():  # the leaves first: x takes what it lacks from its parent
+            up = int(parent[x])
+            sign = 1 if (x, up) in tied else -1
+            one, other = (x, up) if sign > 0 else (up, x)
+            sent = sign * lack[x] - (sign * lack[x]).min()
+            y = np.flatnonzero(sent)
+            places = (y, np.full(len(y), one), np.full(len(y), other))
+            found = Multipliers("ratio", *places, weight=sent[y])
+            moves.setdefault(tied[one, other], []).append(found)
+            lack[up] += lack[x]
+    return moves

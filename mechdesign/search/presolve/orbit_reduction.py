@@ -1,0 +1,67 @@
+"""Orbit reduction: symmetries leave one column for each orbit of outputs.
+
+The mean of a private channel over the group is private and costs the same; see
+:mod:`~mechdesign.search.presolve.symmetry_group` for the program that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced, Reduction
+from mechdesign.search.presolve.symmetry_group import Symmetry
+
+__all__ = ["OrbitReduction"]
+
+
+@dataclass(frozen=True)
+class OrbitReduction(Reduction):
+    """Keep one output of each orbit; a worst case is reduced as well.
+
+    Examples
+    --------
+    >>> from mechdesign import LDP, Problem
+    >>> from mechdesign.search.lp.solve import solve_linear
+    >>> from mechdesign.search.presolve.find_symmetries import symmetries
+    >>> from mechdesign.utilities import HammingLoss
+    >>> problem = Problem(range(4), LDP(1), HammingLoss())
+    >>> raw = solve_linear(problem, symmetry=symmetries(problem))
+    >>> raw.matrix[0].round(6)
+    array([0.475367, 0.174878, 0.174878, 0.174878])
+    """
+
+    symmetry: Symmetry
+
+    def apply(self, program: ConicProgram) -> Reduced:
+        """Keep the columns of the representatives."""
+        left = replace(
+            program,
+            cost=program.cost[:, self.symmetry.representatives],
+            output_count=self.symmetry.multiplicity.astype(np.float64),
+            input_orbit=self.symmetry.input_orbit,
+        )
+        return _Orbits((left,), self.symmetry.note, self.symmetry)
+
+
+@dataclass(frozen=True)
+class _Orbits(Reduced):
+    """The program on the representatives of the orbits."""
+
+    symmetry: Symmetry
+
+    def invert(self, answers: Sequence[Answer]) -> Answer:
+        """Carry the columns and the multipliers to all outputs of the orbits."""
+        (answer,) = answers
+        of_orbits = answer.worst_case_multipliers
+        return replace(
+            answer,
+            matrix=self.symmetry.expand(answer.matrix),
+            duals=tuple(map(self.symmetry.expand_dual, answer.duals)),
+            route=f"{answer.route}, by symmetry",
+            worst_case_multipliers=(
+                None if of_orbits is None else self.symmetry.expand_inputs(of_orbits)
+            ),
+        )

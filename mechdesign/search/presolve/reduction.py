@@ -1,0 +1,165 @@
+"""The reduction contract: a program is made smaller, and the answer is carried back.
+
+The program is a conic one, linear in the channel Q:
+
+    minimize    Sum_xy cost[x, y] Q[x, y]     or, in the worst case,  max_x Sum_y cost[x, y] Q[x, y]
+    subject to  every column of Q in the cone,  every row of Q sums to 1
+
+A :class:`Reduction` applies to a program and gives the :class:`Reduced` one, which inverts answers:
+the channel, and the dual variables that prove the same bound for the program before. The contract
+is that of cvxpy's reductions (Agrawal et al. 2018, "A rewriting system for convex optimization
+problems"), but that one program may fall apart into several.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.search.base import Path
+from mechdesign.search.limits import Limits
+
+__all__ = ["Answer", "Backend", "ConicProgram", "Reduced", "Reduction", "reduced_costs"]
+
+
+@dataclass(frozen=True)
+class ConicProgram:
+    """A cone and a cost; see the head of the module.
+
+    Where symmetries left one output of each orbit, column y stands for ``output_count[y]`` alike,
+    and the entries of an orbit of inputs have to sum to the number of its inputs:
+
+        minimize    Sum_y n_y c_y . q_y
+        subject to  Sum_y n_y Sum_{x in o} q_y(x) = |o|   for every orbit o
+
+    Attributes
+    ----------
+    cone
+        Where the columns lie.
+    cost
+        ``(n_inputs, n_outputs)``, with a largest entry near 1: tolerances are absolute.
+    worst_case
+        Whether the loss is that of the worst input, not the sum.
+    output_count
+        ``(n_outputs,)``: n_y; None for 1 each.
+    input_orbit
+        ``(n_inputs,)``: the orbit of each input, from 0; None for one orbit each.
+    is_priced
+        Whether potentials prove the bound, so that no multipliers are asked for.
+    """
+
+    cone: Cone
+    cost: FloatArray
+    worst_case: bool = False
+    output_count: FloatArray | None = None
+    input_orbit: IntArray | None = None
+    is_priced: bool = False
+
+    @property
+    def counts(self) -> FloatArray:
+        """``(n_outputs,)``: n_y."""
+        return np.ones(self.cost.shape[1]) if self.output_count is None else self.output_count
+
+    @property
+    def orbits(self) -> IntArray:
+        """``(n_inputs,)``: the orbit of each input."""
+        return np.arange(len(self.cost)) if self.input_orbit is None else self.input_orbit
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a backend.
+
+    Attributes
+    ----------
+    matrix
+        ``(n_inputs, n_outputs)``, a channel up to a tolerance.
+    duals
+        Multipliers of rows of the cone, one item for each of its families, in the unit of the cost;
+        empty if the program is priced.
+    route
+        How it was found, for the report.
+    potentials
+        ``(n_inputs,)``: the dual variables of the row sums; None where nothing asks for them.
+    worst_case_multipliers
+        For a worst case ``(n_inputs,)``: the multipliers of the losses of the inputs, or of their
+        orbits; else None.
+    reductions
+        What was done to the program before the backend saw it, in words.
+    notes
+        What else the report should say.
+    path
+        Where a program nearby can start, if the backend has such a thing.
+    """
+
+    matrix: FloatArray
+    duals: tuple[FamilyDual, ...]
+    route: str
+    potentials: FloatArray | None = None
+    worst_case_multipliers: FloatArray | None = None
+    reductions: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    path: Path | None = None
+
+
+Backend: TypeAlias = Callable[[ConicProgram, Limits], Answer]
+"""Solves a program within limits."""
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A reduced program.
+
+    Attributes
+    ----------
+    programs
+        They are solved independently of each other.
+    note
+        What was done, in words.
+    """
+
+    programs: tuple[ConicProgram, ...]
+    note: str
+
+    def invert(self, answers: Sequence[Answer]) -> Answer:
+        """Return the answer to the program before, from those to :attr:`programs`.
+
+        Here the one answer is returned as it is, which is right where rows were only left out.
+        """
+        (answer,) = answers
+        return answer
+
+
+class Reduction(ABC):
+    """One step of presolve, with the same optimum before and after."""
+
+    @abstractmethod
+    def apply(self, program: ConicProgram) -> Reduced | None:
+        """Reduce a program; None where there is nothing to reduce."""
+
+
+def reduced_costs(program: ConicProgram, duals: Sequence[FamilyDual]) -> FloatArray:
+    """Return the costs with the terms of multipliers w, w (e**-a left - right), added to them.
+
+    Those are at most 0 on private columns, so that Sum_x min_y of the result bounds an expected
+    loss from below.
+
+    Parameters
+    ----------
+    program
+        Without orbits.
+    duals
+        Multipliers of rows of its cone, one item for each family.
+    """
+    costs = np.array(program.cost)
+    for family, dual in zip(program.cone.families, duals, strict=True):
+        for found in dual.multipliers:
+            family.add_terms(costs, found, dual.priors)
+    return costs

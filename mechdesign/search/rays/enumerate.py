@@ -1,0 +1,205 @@
+"""All extreme rays of a cone, by the double description method in floating point.
+
+It begins with the unit vectors, the rays of the orthant, and adds one row g . q <= 0 after the
+other: rays with g . q > 0 go, and every pair of adjacent rays on the two sides makes a new one, on
+g . q = 0. Two rays are adjacent if no third one has all their common tight rows. Nothing is proved
+here: the checker enumerates again, in integers.
+
+Source: Fukuda and Prodon 1996.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.notions import Cone
+from mechdesign.resources import current
+from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.limits import Limits
+from mechdesign.search.presolve.implied_pairs import without_implied_pairs
+
+__all__ = ["MOST_RAYS", "all_rays"]
+
+
+MOST_RAYS = 10_000
+"""Enumeration ends with more than that."""
+
+MOST_LISTED = 1 << 14
+"""The most rays of a cone of one budget, which are known and need no enumeration."""
+
+MOST_STEPS, STEPS_A_SECOND = 1_000_000_000, 20_000_000
+"""The most comparisons of 64 rows of two rays, and how many for each second of a time limit: about
+a tenth of it."""
+
+PAIR_STEPS, RAY_STEPS, GAIN_STEPS = 40, 25, 600
+"""Of the checker: for a pair that may be adjacent, for an entry of a new ray, and for the gain of
+a ray."""
+
+TIGHT = 1e-11
+"""A row that is this near 0, relative to its terms, is tight."""
+
+CHUNK = 1 << 20
+"""Comparisons that are made at once."""
+
+
+def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
+    """Return all extreme rays, largest entry 1, shape ``(n_inputs, n_rays)``.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are more than :data:`MOST_RAYS`, or finding them takes too many steps; or if the
+        cone is so thin that rounding leaves none.
+    """
+    limits = limits or Limits()
+    steps = _Steps(limits.steps(MOST_STEPS, STEPS_A_SECOND), limits)
+    if not cone.equal_classes().any():  # all entries are equal: one ray, which rounding might miss
+        return np.ones((cone.size, 1))
+    budget = OneBudgetCone.of(cone)
+    listed = None if budget is None else budget.subset_rays(MOST_LISTED)
+    if listed is None:
+        listed = _scaled_subsets(cone)
+    if listed is not None:
+        return listed
+    reduced = [without_implied_pairs(family) for family in cone.families]
+    G = np.unique(Cone(reduced).matrix().toarray(), axis=0)
+    G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
+    k = cone.size
+    rays: FloatArray = np.eye(k)
+    tight: BoolArray = ~np.eye(k, dtype=bool)
+    for row in G:
+        value = rays @ row
+        near = np.abs(value) <= TIGHT * (rays @ np.abs(row))
+        bad, good = np.flatnonzero((value > 0) & ~near), np.flatnonzero((value < 0) & ~near)
+        if not len(bad):  # the rows before imply this one, and describe the cone without it
+            continue
+        first, second = _adjacent(tight, bad, good, k, steps)
+        steps.foresee(RAY_STEPS * k * len(first))
+        made = value[first, None] * rays[second] - value[second, None] * rays[first]
+        made /= made.max(axis=1, keepdims=True, initial=1e-300)
+        kept = np.concatenate([np.flatnonzero(near), good])
+        old = np.column_stack([tight[kept], near[kept]])
+        new = np.column_stack([tight[first] & tight[second], np.ones(len(first), dtype=bool)])
+        rays, tight = np.concatenate([rays[kept], made]), np.concatenate([old, new])
+        if len(rays) > MOST_RAYS:
+            raise _too_many()
+    steps.foresee(GAIN_STEPS * len(rays))
+    if not len(rays):
+        thick = "a cone that floats can tell from a line"
+        raise UnsupportedError("epsilon", thick, "a thinner one")
+    return np.ascontiguousarray(rays.T)
+
+
+def _scaled_subsets(cone: Cone) -> FloatArray | None:
+    """Return all rays where bounds are e**(eps + f_z - f_x), as for differential identifiability.
+
+    Then e**f_x q_x obey local differential privacy at eps, whose rays are the subsets of the
+    inputs. None where the bounds are others, or the subsets too many.
+    """
+    (family, *more) = cone.families
+    rows = family.ratio_rows()
+    if more or rows is None or not 2 < cone.size <= math.log2(MOST_LISTED):
+        return None
+    E = rows.lengths()
+    if not np.isfinite(E).all():
+        return None
+    budget, f = float(E[0, 1] + E[1, 0]) / 2, (E[:, 0] - E[0, :]) / 2
+    f = f[0] - f
+    same = np.abs(budget + f[None, :] - f[:, None] - E) <= TIGHT * max(1.0, float(np.abs(E).max()))
+    np.fill_diagonal(same, True)
+    if not same.all():
+        return None
+    raised = (np.arange(1, (1 << cone.size) - 1) >> np.arange(cone.size)[:, None]) & 1
+    rays = np.exp(np.where(raised, 0.0, -budget) - f[:, None])
+    return np.ascontiguousarray(rays / rays.max(axis=0))
+
+
+class _Steps:
+    """Counts comparisons, and ends the enumeration after too many."""
+
+    def __init__(self, most: int, limits: Limits) -> None:
+        self._left, self._limits = most, limits
+        self._readable = current().proof_steps
+
+    def take(self, steps: int) -> None:
+        """Count steps that follow.
+
+        Raises
+        ------
+        UnsupportedError
+            If they are too many, or time is over.
+        """
+        self._left -= steps
+        if self._left < 0 or self._limits.expired():
+            raise _too_many()
+
+    def foresee(self, steps: int) -> None:
+        """Count steps that the checker will make, who enumerates again and counts them.
+
+        Raises
+        ------
+        UnsupportedError
+            If they are more than the proof may take.
+        """
+        self._readable -= steps
+        if self._readable < 0:
+            raise _too_many()
+
+
+def _adjacent(
+    tight: BoolArray, bad: IntArray, good: IntArray, k: int, steps: _Steps
+) -> tuple[IntArray, IntArray]:
+    """Return the pairs, one of each side, that no third ray shares all tight rows with."""
+    # two rays span a face of dimension 2 only if at least k - 2 rows are tight on both
+    words = _packed(tight)
+    steps.take(len(bad) * len(good) * words.shape[1])
+    steps.foresee(len(bad) * len(good) // 2)
+    i, j = _sharing(words[bad], words[good], k - 2)
+    steps.foresee(PAIR_STEPS * len(i))
+    first: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    second: list[IntArray] = [np.zeros(0, dtype=np.intp)]
+    step = max(1, CHUNK // max(1, len(tight)))
+    for start in range(0, len(i), step):
+        a, b = bad[i[start : start + step]], good[j[start : start + step]]
+        steps.take(len(a) * words.size)
+        both = words[a] & words[b]
+        holds = np.ones((len(a), len(tight)), dtype=bool)
+        for column, needed in zip(words.T, both.T, strict=True):
+            holds &= (column & needed[:, None]) == needed[:, None]
+        alone = holds.sum(axis=1) == 2
+        first.append(a[alone])
+        second.append(b[alone])
+    return np.concatenate(first), np.concatenate(second)
+
+
+def _packed(flags: BoolArray) -> WordArray:
+    """Return each row of flags as the bits of some 64-bit words."""
+    width = -flags.shape[1] % 64
+    padded = np.pad(flags, ((0, 0), (0, width)))
+    return np.packbits(padded, axis=1).view(np.uint64)
+
+
+def _sharing(one: WordArray, other: WordArray, least: int) -> tuple[IntArray, IntArray]:
+    """Return the pairs of rows that have at least so many bits in common."""
+    found = [np.zeros((0, 2), dtype=np.intp)]
+    step = max(1, CHUNK // max(1, len(other)))
+    for start in range(0, len(one), step):
+        part = one[start : start + step]
+        shared = np.zeros((len(part), len(other)), dtype=np.int64)
+        for mine, theirs in zip(part.T, other.T, strict=True):
+            shared += np.bitwise_count(mine[:, None] & theirs)
+        pairs = np.argwhere(shared >= least)
+        pairs[:, 0] += start
+        found.append(pairs)
+    i, j = np.concatenate(found).T
+    return i, j
+
+
+def _too_many() -> UnsupportedError:
+    return UnsupportedError(
+        "domain", f"a cone of at most {MOST_RAYS} extreme rays to list them all", "more"
+    )

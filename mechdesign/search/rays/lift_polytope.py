@@ -1,0 +1,217 @@
+"""The largest surplus of a vertex of a lift polytope, low <= r_x <= high and P . r = 1.
+
+A gain that splits, Sum_x h_x(r_x) with h_x convex, less a price u . r is largest at a vertex, where
+all lifts but one are at an end. Let J be the set of inputs at the upper end and f the one in
+between. Where the prior is made of counts n_x of N, P . r = 1 fixes r_f by the sum j of the counts
+in J,
+
+    Sum_{x in J} n_x + n_f (r_f - low) / (high - low) = N (1 - low) / (high - low),
+
+so that for each f the best J is a knapsack with whole weights n_x, solved by dynamic programming
+over j. All f together cost a factor ln k more than one: a table with all items but one is made by
+divide and conquer, as no item can be taken out of a table again. Without counts, or with too many,
+branch and bound does it (`branch_and_bound`).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.evidence.rows import certificate, negated
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.oracles import Knapsack
+from mechdesign.problem import Problem
+from mechdesign.search.generation import WORTH_ADDING, Pace, SurplusBound
+from mechdesign.search.limits import Limits
+from mechdesign.search.rays.branch_and_bound import BranchAndBound
+from mechdesign.utilities import ColumnUtility
+
+__all__ = ["LiftPolytope"]
+
+
+MOST_ENTRIES = 10_000_000
+"""The most entries that the dynamic program may fill."""
+
+ROUNDING = 1e-12
+"""A sum of counts this far beyond a whole number is that number."""
+
+PACE = Pace(patience=12, most_boxes=400_000)
+
+TRIED = 3
+"""For each input in between, the most vertices that are returned."""
+
+
+class LiftPolytope:
+    """The columns r = q / (P . q) with lifts between two bounds, and their gains.
+
+    Parameters
+    ----------
+    boxes
+        The polytope as a box cut by one equation.
+    counts
+        Whole numbers that the prior is in proportion to, if they are small; else None.
+    """
+
+    pace = PACE
+
+    def __init__(self, boxes: BranchAndBound, counts: list[int] | None) -> None:
+        self.boxes, self.counts = boxes, counts
+        self.prior, self.low, self.high = boxes.prior, boxes.low, boxes.high
+        self.utility, self.size = boxes.utility, boxes.size
+        self.how = "dynamic programming over sums" if counts else "branch and bound"
+        self.steps_of_a_box = 0 if counts else boxes.steps_of_a_box
+
+    @classmethod
+    def of(cls, problem: Problem, utility: ColumnUtility) -> LiftPolytope | None:
+        """Return it if one notion bounds the lift for one prior, and the gain splits by inputs."""
+        (family, *more) = problem.cone.families
+        lifts = family.lift_rows()
+        if more or lifts is None or not lifts.is_for(problem.prior.probabilities):
+            return None
+        boxes = BranchAndBound.of(problem, utility)
+        if boxes is None or boxes.high <= boxes.low:
+            return None
+        k, low, high = boxes.size, boxes.low, boxes.high
+        weights = problem.prior.probabilities
+        whole = math.lcm(*(p.denominator for p in weights))
+        share = min(1.0, (1 - low) / (high - low))
+        entries = k * max(1, k.bit_length()) * share * whole
+        counts = None
+        if math.isfinite(high) and entries <= MOST_ENTRIES:
+            counts = [int(p * whole) for p in weights]
+        return cls(boxes, counts)
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of rays, ``(n_inputs, n_rays)``, which all have P . r = 1."""
+        x = np.arange(self.size)[:, None]
+        parts: FloatArray = self.utility.coordinate_gain(x, rays, self.prior)
+        return np.asarray(parts.sum(axis=0))
+
+    def first_rays(self, limits: Limits | None = None) -> FloatArray:
+        """Return vertices whose lifts are raised in random orders, the same in every run.
+
+        The constant column of ones comes first; once time is over no more are made.
+        """
+        limits = limits or Limits()
+        rng = np.random.default_rng(0)
+        low, high = self.boxes.root()[:2]
+        found = [np.ones(self.size)]
+        for _ in range(20 * self.size):
+            if limits.expired():
+                break
+            order = rng.permutation(self.size)
+            order = order[self.prior[order] > 0]
+            r = np.where(self.prior > 0, low, 1.0)
+            left = 1.0 - float(self.prior @ r)
+            for x in order:
+                step = max(0.0, min(high[x] - r[x], left / self.prior[x]))
+                r[x] += step
+                left -= step * self.prior[x]
+                if left <= 1e-16:
+                    break
+            found.append(r)
+        return np.column_stack(found)
+
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus of all vertices, and vertices with a positive one.
+
+        Parameters
+        ----------
+        u
+            ``(n_inputs,)`` potentials.
+        goal
+            A surplus that is small enough.
+        boxes
+            At most so many boxes are looked at, where it takes branch and bound.
+        limits
+            When branch and bound stops.
+        """
+        if self.counts:
+            return self._by_sums(u, goal)
+        return self.boxes.price(u, goal, boxes, limits)
+
+    def _by_sums(self, u: FloatArray, goal: float) -> SurplusBound:
+        """Find the best vertex for each input in between, by dynamic programming over counts."""
+        n = np.array(self.counts)
+        k, N = self.size, int(n.sum())
+        bottom, top = np.full(k, self.low), np.full(k, self.high)
+        at_low, at_high = self.boxes.gains(bottom) - u * bottom, self.boxes.gains(top) - u * top
+        free = n == 0
+        base = float(np.where(free, np.maximum(at_low, at_high), at_low).sum())
+        profit = at_high - at_low
+        share = N * (1 - self.low) / (self.high - self.low)  # the counts at the upper end, with f's
+        most = min(N, math.floor(share + ROUNDING))
+        best, rays = -np.inf, list[FloatArray]()
+        lone = np.flatnonzero(~free)
+
+        def split(inputs: IntArray, table: FloatArray, taken: list[tuple[int, FloatArray]]) -> None:
+            """Add one half of the inputs to the table and go on with the other, both ways.
+
+            When one input f is left, the table has all others.
+            """
+            nonlocal best
+            if len(inputs) > 1:
+                half = len(inputs) // 2
+                for mine, others in (
+                    (inputs[:half], inputs[half:]),
+                    (inputs[half:], inputs[:half]),
+                ):
+                    grown, steps = table, list(taken)
+                    for x in others.tolist():
+                        grown, chosen = _with_item(grown, int(n[x]), float(profit[x]))
+                        steps.append((x, chosen))
+                    split(mine, grown, steps)
+                return
+            f = int(inputs[0])
+            j = np.arange(max(0, math.ceil(share - n[f] - ROUNDING)), most + 1)
+            if not len(j):
+                return
+            lift = self.low + (share - j) * (self.high - self.low) / n[f]
+            lift = np.clip(lift, self.low, self.high)
+            h = self.utility.coordinate_gain(np.full(len(j), f), lift, self.prior) - u[f] * lift
+            surplus = base - at_low[f] + table[j] + h
+            order = np.argsort(-surplus)
+            best = max(best, float(surplus[order[0]]))
+            for i in order[:TRIED]:
+                if surplus[i] > WORTH_ADDING * goal:
+                    r = np.where(free & (at_high > at_low), self.high, self.low)
+                    r[_backtrack(taken, int(j[i]), n)] = self.high
+                    r[f] = lift[i]
+                    rays.append(r)
+
+        start = np.full(most + 1, -np.inf)
+        start[0] = 0.0
+        split(lone, start, [])
+        return SurplusBound(best, rays, partial(_certificate, u))
+
+
+def _certificate(u: FloatArray, problem: Problem) -> Certificate:
+    return certificate(problem, oracle=Knapsack(), prices=negated(u))
+
+
+def _with_item(table: FloatArray, size: int, profit: float) -> tuple[FloatArray, FloatArray]:
+    """Return the best profit by sum with one more item, and where it is taken."""
+    grown = table.copy()
+    if size >= len(table):
+        return grown, np.zeros(len(table), dtype=bool)
+    with_it = table[: len(table) - size] + profit
+    chosen = np.zeros(len(table), dtype=bool)
+    chosen[size:] = with_it > table[size:]
+    grown[size:] = np.where(chosen[size:], with_it, table[size:])
+    return grown, chosen
+
+
+def _backtrack(taken: list[tuple[int, FloatArray]], total: int, n: IntArray) -> list[int]:
+    """Return the items that make up the sum."""
+    found = []
+    for x, chosen in reversed(taken):
+        if chosen[total]:
+            found.append(x)
+            total -= int(n[x])
+    return found

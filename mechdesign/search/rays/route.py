@@ -1,0 +1,37 @@
+"""The route by extreme rays of the cone, for utilities that are a sum over outputs."""
+
+from __future__ import annotations
+
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.limits import Limits
+from mechdesign.search.route import Route, Verdict
+from mechdesign.utilities import ColumnUtility
+
+__all__ = ["ExtremeRays"]
+
+
+class ExtremeRays(Route):
+    """Mixes extreme rays of the cone, all of them or those that a local search finds."""
+
+    name = "extreme-rays"
+    summary = "a linear program over extreme rays of the cone, for a sum over outputs"
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for a sum over outputs; for the error of a scalar the search over decoders is better.
+
+        A convex and homogeneous gain is largest at extreme rays. A gain that is a constant less
+        such an error may be so small that the search leaves a gap: then rays come after it.
+        """
+        utility = problem.utility
+        if not isinstance(utility, ColumnUtility):
+            return Verdict(False, f"{utility.name} is not a sum over outputs")
+        reason = "the objective is a sum over outputs, best at extreme rays of the cone"
+        own = utility.is_maximized or utility.scalar_values(problem.domain) is None
+        return Verdict(True, reason, own)
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the linear program over rays."""
+        from mechdesign.search.rays.extreme_rays import solve_by_rays  # scipy and HiGHS on demand
+
+        return solve_by_rays(problem, limits)

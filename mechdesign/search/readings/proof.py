@@ -1,0 +1,141 @@
+"""Evidence for a bound on the variance of unbiased readings: probes with prices or multipliers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.evidence.rows import FAR, averaged, certificate, mass_of, relaxed, rounded_numbers
+from mechdesign.kernel.arithmetic import BITS, scaled
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Readings
+from mechdesign.kernel.objectives import Reading
+from mechdesign.kernel.oracles import OneBudget
+from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.proof import least
+from mechdesign.notions.rows.row import Multipliers
+from mechdesign.problem import Problem
+from mechdesign.search.cones.one_budget import OneBudgetCone
+
+__all__ = ["ReadingsProof"]
+
+SLACK, MOST_PROBES = Fraction(1, 10**9), 2000
+"""Loss of the bound to the gaps between probes, as a share of the largest square; and the most
+probes."""
+
+
+@dataclass(frozen=True)
+class ReadingsProof:
+    """Dual variables in units in which the values f run from -1 to 1.
+
+    Attributes
+    ----------
+    values
+        The readings probed, in order, as they are.
+    slope
+        ``(n_inputs,)``: the multipliers of unbiasedness.
+    weights
+        For a worst case ``(n_inputs,)`` weights of the inputs; else None.
+    duals
+        Multipliers of rows by probe; empty under one budget.
+    potentials
+        ``(n_inputs,)``, under one budget.
+    spare
+        What leaving out multipliers may take off the bound.
+    """
+
+    values: tuple[Fraction, ...]
+    slope: FloatArray
+    weights: FloatArray | None
+    duals: tuple[FamilyDual, ...]
+    potentials: FloatArray | None
+    spare: float
+
+    def __call__(self, problem: Problem) -> Certificate:
+        """Return the certificate, in the unit of the objective."""
+        statement = problem.compiled.statement
+        aim, steps = statement.objective, averaged(statement, self.weights)
+        if not isinstance(aim, Reading):
+            raise UnsupportedError("objective", "unbiased readings", problem.utility.name)
+        middle = (max(aim.values) + min(aim.values)) / 2
+        half = (max(aim.values) - min(aim.values)) / 2
+        mass, far = mass_of(problem, steps), abs(middle) > FAR * half
+        pairs = zip(mass, map(Fraction, self.slope.tolist()), strict=True)
+        exact = [2 * middle * p + half * s for p, s in pairs]
+        slopes = rounded_numbers(exact, far)
+        line = Readings(self.values, slopes)
+        if self.potentials is None:
+            ends = (self.values[0], self.values[-1])
+            tails = [float(2 * half * half / abs(end - middle)) for end in ends]
+            unit = float(half * half)
+            duals = [_with_tails(dual, len(self.values), unit, tails) for dual in self.duals]
+            n, spare = len(self.values) + 2, self.spare
+            return certificate(
+                problem, line, duals=duals, n_nodes=n, weights=self.weights, spare=lambda: spare
+            )
+        terms = zip(map(Fraction, self.potentials.tolist()), mass, exact, strict=True)
+        prices = rounded_numbers(
+            [half * half * v + middle * middle * p - middle * m for v, p, m in terms], far
+        )
+        budget = OneBudgetCone.of(problem.cone)
+        oracle = OneBudget(None if budget is None else budget.block_groups)
+        price = oracle.linear(relaxed(statement, steps))
+        line = replace(line, probes=_denser(self.values, mass, slopes, prices, price))
+        return certificate(problem, line, oracle, weights=self.weights, prices=prices)
+
+
+def _with_tails(dual: FamilyDual, n: int, unit: float, tails: Sequence[float]) -> FamilyDual:
+    """Return multipliers in the unit of the objective, and those of the two ends beyond probes."""
+
+    def parts(m: Multipliers) -> Iterator[Multipliers]:
+        yield replace(m, weight=m.weight * unit)
+        for number, (at, tail) in enumerate(zip((0, n - 1), tails, strict=True)):
+            end = m.output == at
+            yield Multipliers(
+                m.side,
+                np.full(int(end.sum()), n + number, dtype=np.intp),
+                m.x[end],
+                m.other[end],
+                m.weight[end] * tail,
+            )
+
+    return replace(dual, multipliers=tuple(part for m in dual.multipliers for part in parts(m)))
+
+
+def _denser(
+    probes: Sequence[Fraction],
+    mass: Sequence[Fraction],
+    slopes: Numbers,
+    prices: Numbers,
+    price: Callable[..., list[int]],
+) -> tuple[Fraction, ...]:
+    """Halve the gaps between probes that take most off the bound, until they take little."""
+    m, given = [Fraction(v) for v in slopes], prices.scaled(BITS)
+    known: dict[Fraction, list[int]] = {}
+
+    def safe(v: Fraction) -> list[int]:
+        if v not in known:
+            cost = [scaled(v * v * w - v * s) for w, s in zip(mass, m, strict=True)]
+            known[v] = price(cost, given, None)
+        return known[v]
+
+    enough = scaled(sum(mass, Fraction(0)) * SLACK * max(map(abs, probes)) ** 2)
+    found = list(probes)
+    while len(found) < MOST_PROBES:
+        middles = []
+        for a, b in pairwise(found):
+            bent = [scaled((b - a) ** 2 * w, up=True) for w in mass]
+            ends = zip(safe(a), safe(b), bent, given, strict=True)
+            if sum(max(0, u - least(x, y, c)) for x, y, c, u in ends) > enough:
+                middles.append((a + b) / 2)
+        if not middles:
+            break
+        found = sorted([*found, *middles])
+    return tuple(found)

@@ -1,0 +1,30 @@
+"""The route for unbiased readings: column generation over pairs of a ray and a reading."""
+
+from __future__ import annotations
+
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.limits import Limits
+from mechdesign.search.route import Route, Verdict
+from mechdesign.utilities import ReadingVariance
+
+__all__ = ["UnbiasedReadings"]
+
+
+class UnbiasedReadings(Route):
+    """Minimizes the variance of unbiased readings over mixtures of rays with their readings."""
+
+    name = "readings"
+    summary = "column generation over rays and readings, for the variance of unbiased readings"
+
+    def check(self, problem: Problem) -> Verdict:
+        """Ask for the variance of unbiased readings."""
+        if not isinstance(problem.utility, ReadingVariance):
+            return Verdict(False, "it is for the variance of unbiased readings")
+        return Verdict(True, "for fixed readings the variance is linear in the channel")
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Search until the bound is as close as asked."""
+        from mechdesign.search.readings.solve import solve_readings  # scipy on demand
+
+        return solve_readings(problem, limits)

@@ -1,0 +1,361 @@
+"""Private columns that anybody could write down: exponentials, plateaus, and raised sets.
+
+A column q lies in the cone of notions that bound ratios, q_x <= e**E[x, x'] q_x', exactly where
+ln q is Lipschitz for E. With d the shortest paths of E, this holds for
+
+    e**-d(z, x)                       the exponential mechanism about an input z,
+    min(1, e**(rho - d(z, x)))        a plateau, since minima of private columns are private,
+    max over z in B of e**-d(z, x)    a raised set B, since maxima are,
+    e**-a |x - z|                     for any point z, where a |x - x'| <= E[x, x'] for all pairs.
+
+Points z beyond the border matter on fine grids: without them no mixture of exponentials is a
+channel. Under LDP the raised sets are all extreme rays, and those of the bins of a line are
+randomized response on bins. In any other cone there is room about the constant column: 1 + t v is
+private for t up to :func:`reach`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.domain import Domain
+from mechdesign.errors import SolverError
+from mechdesign.notions.rows.cone import Cone, Family
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.pair_rows import PairRows
+from mechdesign.search.cones.shortest_paths import closure
+from mechdesign.solver_guard import called, checked
+
+__all__ = ["completed", "exponentials", "groups", "is_quick", "plateaus", "raised", "reach"]
+
+MOST_CLOSED = 700
+"""Inputs up to which shortest paths are looked for; distances with a name are shortest paths."""
+
+NOTHING = 1e-13
+"""Terms below this are rounding errors."""
+
+FARTHEST = 1e12
+"""A column is no more than this much larger at one input than at another, but for zeros."""
+
+PLATEAUS = 2
+"""How many plateaus of growing radius there are about each input."""
+
+LOOSE = 0.5
+"""Exponentials about points are sought where they use this share of what pairs allow, in the
+mean."""
+
+FINEST = 64
+"""How many points of a lattice there are along a side at most, but for the margins."""
+
+MARGIN = 0.5
+"""How far beyond the border there are points, as a share of the side."""
+
+UPDATES = 20
+"""How often the sizes of rays are updated so that they add up to ones."""
+
+SCALE = 1 << 40
+"""Numbers are multiplied by this and rounded for arithmetic in integers."""
+
+SWAPS = 8
+"""How often the outputs of groups and their inputs are chosen anew in turn."""
+
+
+def reach(cone: Cone, directions: FloatArray) -> FloatArray:
+    """Return for each direction v the largest t with 1 + t v private, at most 1e12.
+
+    Parameters
+    ----------
+    cone
+        Any.
+    directions
+        ``(n_inputs, n)``.
+
+    Examples
+    --------
+    >>> from mechdesign import Domain, LDP
+    >>> cone = Cone([LDP(math.log(3)).family(Domain([0, 1, 2]))])
+    >>> reach(cone, np.array([[1.0], [0.0], [0.0]])).round(9).tolist()
+    [2.0]
+    """
+    found: FloatArray = np.full(directions.shape[1], FARTHEST)
+    _lower(found, np.ones(1), -directions.min(axis=0)[None, :])
+    for family in cone.families:
+        pairs, lifts = family.ratio_rows(), family.lift_rows()
+        if pairs is not None:
+            _reach_pairs(found, pairs, directions)
+        elif lifts is not None:
+            _reach_lifts(found, lifts, directions)
+        else:
+            rows = family.matrix()
+            room = -np.asarray(rows @ np.ones(cone.size))
+            _lower(found, room, np.asarray(rows @ directions))
+    return found
+
+
+def _lower(found: FloatArray, room: FloatArray, used: FloatArray) -> None:
+    """Lower each t to where t used <= room in all rows: ``(n_rows,)`` and ``(n_rows, n)``."""
+    if not len(room):
+        return
+    binds = used > NOTHING
+    room = np.where(room > NOTHING, room, 0.0)
+    most = np.where(binds, room[:, None] / np.where(binds, used, 1.0), np.inf)
+    np.minimum(found, most.min(axis=0), out=found)
+
+
+def _reach_pairs(found: FloatArray, pairs: PairRows, directions: FloatArray) -> None:
+    """Take e**-E (1 + t v_x) <= 1 + t v_z for all pairs."""
+    k = pairs.size
+    if _is_uniform(pairs):
+        low = np.exp(-pairs.lengths()[0, -1:])
+        _lower(found, 1 - low, low * directions.max(axis=0)[None, :] - directions.min(axis=0))
+        return
+    if not pairs.n_pairs:
+        return
+    low = np.exp(-pairs.lengths())
+    for y, v in enumerate(directions.T):
+        used = (low * v[:, None] - v).reshape(k * k, 1)
+        _lower(found[y : y + 1], (1 - low).ravel(), used)
+
+
+def _is_uniform(pairs: PairRows) -> bool:
+    """Return whether all pairs have one bound."""
+    return len(pairs.bounds) == 1 and pairs.n_pairs == pairs.size * (pairs.size - 1) > 0
+
+
+def _reach_lifts(found: FloatArray, lifts: LiftRows, directions: FloatArray) -> None:
+    """Take low (1 + t P . v) <= 1 + t v_x <= high (1 + t P . v) for all inputs and priors."""
+    low, high = lifts.ends()
+    least, most = _extreme_means(lifts, directions)
+    if math.isfinite(high):
+        _lower(found, np.array([high - 1]), (directions.max(axis=0) - high * least)[None, :])
+    if low > 0:
+        _lower(found, np.array([1 - low]), (low * most - directions.min(axis=0))[None, :])
+
+
+def _extreme_means(lifts: LiftRows, directions: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the largest P . v of each direction."""
+    if lifts.priors.members:
+        priors = np.array([[float(p) for p in prior] for prior in lifts.priors.members])
+        means = priors @ directions
+        return means.min(axis=0), means.max(axis=0)
+    columns = np.round(directions.T * SCALE).astype(np.int64).tolist()
+    least, most = (
+        np.array([float(lifts.priors.extreme_mean(q, largest=largest)) / SCALE for q in columns])
+        for largest in (False, True)
+    )
+    return least, most
+
+
+def is_quick(cone: Cone) -> bool:
+    """Return whether :func:`reach` takes a number of operations in proportion to the entries."""
+    families = [family.ratio_rows() for family in cone.families if _is_ratio(family)]
+    return all(one is not None and _is_uniform(one) for one in families)
+
+
+def _is_ratio(family: Family) -> bool:
+    pairs = family.ratio_rows()
+    return pairs is not None and bool(pairs.n_pairs)
+
+
+def lengths(cone: Cone) -> FloatArray | None:
+    """Return shortest paths d with ln(q_x / q_z) <= d[x, z]; None without ratios, or too many."""
+    families = [family.ratio_rows() for family in cone.families if _is_ratio(family)]
+    known = [one for one in families if one is not None]
+    if not known:
+        return None
+    if len(known) == 1 and (known[0].near is not None or _is_uniform(known[0])):
+        return known[0].lengths()
+    if cone.size > MOST_CLOSED:
+        return None
+    return closure(np.min([one.lengths() for one in known], axis=0))
+
+
+def is_by_ratios(cone: Cone) -> bool:
+    """Return whether bounds on ratios are all there is."""
+    return all(family.ratio_rows() is not None for family in cone.families)
+
+
+def raised(cone: Cone, d: FloatArray | None, sets: FloatArray) -> FloatArray:
+    """Return private columns that are largest on given sets.
+
+    Parameters
+    ----------
+    cone
+        Any.
+    d
+        Shortest paths, if known.
+    sets
+        ``(n_inputs, n)`` zeros and ones.
+    """
+    if d is None:
+        return inside(cone, sets)
+    found = np.empty_like(sets)
+    for y, members in enumerate(sets.T > 0):
+        found[:, y] = np.exp(-d[members].min(axis=0))
+    return found if is_by_ratios(cone) else inside(cone, found)
+
+
+def inside(cone: Cone, columns: FloatArray) -> FloatArray:
+    """Return the columns, moved towards the constant or away from it as far as is private."""
+    t = reach(cone, columns - columns.min(axis=0))
+    moved = 1 + t * (columns - columns.min(axis=0))
+    return np.asarray(moved / moved.max(axis=0))
+
+
+def plateaus(d: FloatArray, most: int) -> Iterator[FloatArray]:
+    """Yield min(1, e**(rho - d)) for growing rho, at most so many columns in all."""
+    away = np.where((d > 0) & np.isfinite(d), d, np.inf)
+    nearest = away.min(axis=1)
+    if not np.isfinite(nearest).any():
+        return
+    step = float(np.median(nearest[np.isfinite(nearest)]))
+    farthest = float(d[np.isfinite(d)].max())
+    for n in range(1, 1 + min(PLATEAUS, most // len(d))):
+        if n * step < farthest:
+            yield np.exp(-np.maximum(d - n * step, 0.0)).T
+
+
+def exponentials(d: FloatArray, domain: Domain, most: int, beyond: bool) -> FloatArray | None:
+    """Return e**-a |x - z| for points z of a lattice on a plane, summed over small blocks of it.
+
+    Parameters
+    ----------
+    d
+        Shortest paths.
+    domain
+        The inputs.
+    most
+        How many blocks there may be.
+    beyond
+        Whether only those beyond the border are wanted.
+
+    Returns
+    -------
+    ndarray
+        ``(n_inputs, n)``; None where the inputs are no points of a plane, or where distance says
+        little about the bounds, or where so few blocks would be too coarse.
+    """
+    if domain.coordinates is None or len(domain.coordinates[0]) != 2:
+        return None
+    points = np.array([[float(c) for c in point] for point in domain.coordinates])
+    best: tuple[float, int, float] = (LOOSE, 0, 0.0)
+    for norm in (1, 2):
+        apart = _apart(points, points, norm)
+        np.fill_diagonal(apart, np.nan)
+        per_unit = d / apart
+        rate = float(np.nanmin(per_unit))
+        share = float(np.nanmean(rate / per_unit)) if rate > 0 else 0.0
+        best = max(best, (share, norm, rate))
+    _, norm, rate = best
+    if not norm or not math.isfinite(rate):
+        return None
+    centers, shifts = _lattice(points, most, beyond)
+    if not len(centers):
+        return None
+    return np.asarray(sum(np.exp(-rate * _apart(points, centers + by, norm)) for by in shifts))
+
+
+def _apart(one: FloatArray, other: FloatArray, norm: int) -> FloatArray:
+    """Return the distances of points, ``(n, m)``, in a norm."""
+    steps = [np.abs(one[:, i, None] - other[None, :, i]) for i in range(one.shape[1])]
+    return np.asarray(steps[0] + steps[1] if norm == 1 else np.hypot(*steps))
+
+
+def _lattice(points: FloatArray, most: int, beyond: bool) -> tuple[FloatArray, FloatArray]:
+    """Return points of a plane, and what is added to each to have those of its block.
+
+    All together are a lattice as fine as that of the inputs: the sum of its exponentials is nearly
+    constant. There are as many blocks as may be; none where one for each side is too many.
+
+    Returns
+    -------
+    corners, shifts
+        ``(n, 2)`` and ``(n_in_a_block, 2)``.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    steps = [float(np.diff(np.unique(points[:, i])).min(initial=np.inf)) for i in range(2)]
+    side = float((high - low).max())
+    unit = max(min(steps), side / FINEST)
+    corners, block = np.zeros((0, 2)), 0
+    while block * unit < side:
+        block += 1
+        step = block * unit
+        n_beyond = np.ceil(MARGIN * (high - low) / step)
+        axes = [
+            one + step * np.arange(-n, np.floor((top - one) / step + NOTHING) + n + 1)
+            for one, top, n in zip(low, high, n_beyond, strict=True)
+        ]
+        found = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+        if beyond:
+            found = found[((found < low) | (found > high)).any(axis=1)]
+        if len(found) <= most:
+            corners = np.asarray(found)
+            break
+    return corners, unit * np.indices((block, block)).reshape(2, -1).T.astype(np.float64)
+
+
+def groups(cost: FloatArray, sizes: list[int]) -> Iterator[IntArray]:
+    """Yield for each size the group of every input, where each group has one output.
+
+    Outputs are added greedily, each where the sum of the least costs falls most; then the inputs
+    of a group choose their output and the inputs their group in turn (Lloyd 1982).
+
+    Parameters
+    ----------
+    cost
+        ``(n_inputs, n_outputs)``.
+    sizes
+        Numbers of groups, in rising order.
+    """
+    least = np.full(len(cost), float(cost.max()))
+    chosen: list[int] = []
+    for size in sizes:
+        while len(chosen) < size:
+            best = int(np.argmin(np.minimum(cost, least[:, None]).sum(axis=0)))
+            chosen.append(best)
+            np.minimum(least, cost[:, best], out=least)
+        outputs = np.array(chosen)
+        for _ in range(SWAPS):
+            member = np.argmin(cost[:, outputs], axis=1)
+            sets = np.eye(len(outputs))[member]
+            again = np.argmin(sets.T @ cost, axis=1)
+            if (again == outputs).all():
+                break
+            outputs = again
+        yield np.unique(member, return_inverse=True)[1]
+
+
+def completed(cone: Cone, rays: FloatArray) -> FloatArray:
+    """Return a channel of rays, each of a size such that they add up to ones, and one more column.
+
+    The last column is what the others leave, 1 - s Sum_y q_y, for the largest s at which it is
+    private.
+    """
+    columns = rays * _sizes(rays)
+    total = columns.sum(axis=1, keepdims=True)
+    s = float(reach(cone, -total)[0])
+    return np.hstack([s * columns, np.maximum(0.0, 1 - s * total)])
+
+
+def _sizes(rays: FloatArray) -> FloatArray:
+    """Return sizes >= 0 at which rays add up to ones, if there are any, or nearly so.
+
+    They are found by multiplicative updates, which minimize the Kullback-Leibler divergence of 1
+    from the sum (Richardson 1972, Lucy 1974); as many rays as inputs have at most one solution.
+    """
+    k, n = rays.shape
+    if k == n:
+        with contextlib.suppress(SolverError):
+            solved = called("LAPACK", np.linalg.solve, rays, np.ones(k))
+            found = checked("LAPACK", solved, (k,))
+            if found.min() >= -NOTHING:
+                return np.maximum(found, 0.0)
+    share, sizes = rays.sum(axis=0), np.ones(n)
+    for _ in range(UPDATES):
+        sizes *= ((1 / (rays @ sizes)) @ rays) / share
+    return sizes

@@ -1,0 +1,219 @@
+"""Coarse to fine: representatives cover what they can, and their bound holds and is proved.
+
+The optimum comes from the textbook linear program, shortest paths from scipy, and the greedy choice
+from asking every input again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from scipy.sparse.csgraph import shortest_path
+
+from mechdesign import (
+    LDP,
+    LIP,
+    BlockLDP,
+    ContextAwareLDP,
+    Distortion,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    MutualInformation,
+    Problem,
+    UnsupportedError,
+    design,
+)
+from mechdesign.kernel import verify
+from mechdesign.notions import Cone, Notion
+from mechdesign.search.coarse.bound import ACCURATE, coarse_bound, first_outputs
+from mechdesign.search.coarse.representatives import (
+    ALIKE,
+    STRETCH,
+    CoarseProgram,
+    Ratios,
+    chosen,
+    spanner_pairs,
+)
+from mechdesign.search.coarse.route import Coarse
+from mechdesign.search.limits import Limits, Progress
+from tests.strategies import ORACLE, budgets, distortions, examples, lp_optimum, priors
+
+
+@st.composite
+def problems(draw: st.DrawFn, most: int = 5) -> Problem:
+    """Bounds on ratios: metrics on lines and grids, and any matrix, also no metric."""
+    domain = draw(
+        st.one_of(
+            st.lists(st.integers(-4, 5), min_size=2, max_size=most, unique=True).map(Domain),
+            st.sampled_from([Domain.grid(2, 2), Domain.grid(1, 4, "0.5")]),
+        )
+    )
+    k = len(domain)
+    entry = st.one_of(budgets("0.1"), st.just("inf"))
+    notions: list[st.SearchStrategy[Notion]] = [
+        budgets("0.1").map(LDP),
+        budgets("0.1").map(lambda e: MetricPrivacy(e, "euclidean")),
+        st.lists(st.lists(entry, min_size=k, max_size=k), min_size=k, max_size=k).map(
+            ContextAwareLDP
+        ),
+    ]
+    return Problem(
+        domain,
+        draw(st.one_of(notions)),
+        draw(distortions(k, worst_case=False)),
+        prior=draw(priors(k)),
+    )
+
+
+def city(side: int = 6) -> Problem:
+    """A few crowded cells of a grid."""
+    domain = Domain.grid(side, side)
+    weights = [1 + 7 * ((3 * r + 5 * c) % 7 == 0) for r, c in domain.labels]  # type: ignore[misc]
+    prior = [f"{w}/{sum(weights)}" for w in weights]
+    return Problem(domain, MetricPrivacy("0.8", "euclidean"), EuclideanDistance(), prior=prior)
+
+
+@examples(25)
+@given(problem=problems())
+def test_the_bound_holds_and_is_proved(problem: Problem) -> None:
+    solution = design(problem, route="coarse")
+    best = lp_optimum(problem).value
+    assert float(solution.bound) <= best + ORACLE
+    assert best <= float(solution.value) + ORACLE
+    verify(solution.document())
+
+
+def test_rows_that_bind_are_read_from_packed_multipliers_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed = design(city(4), route="coarse")
+    monkeypatch.setattr("mechdesign.kernel.packed.PACKED_FROM", 1)
+    monkeypatch.setattr("mechdesign.evidence.multipliers.PACKED_FROM", 1)
+    packed = design(city(4), route="coarse")
+    assert isinstance(packed.document()["certificate"]["multipliers"][0]["x"], str)
+    before = {(row.row, row.output): row.multiplier for row in listed.binding}
+    after = {(row.row, row.output): row.multiplier for row in packed.binding}
+    assert max(after.values()) > 0.1
+    for key in before.keys() | after.keys():  # rounded as far as the gap allows
+        assert after.get(key, 0.0) == pytest.approx(before.get(key, 0.0), abs=0.02)
+    assert packed.to_json()["binding"]
+
+
+def test_rounds_approach_the_optimum_and_are_reported() -> None:
+    """A line needs neighbors only, so that the last round has all rows."""
+    problem = Problem(range(60), MetricPrivacy("0.3", "absolute"), MeanAbsoluteError())
+    told: list[Progress] = []
+    solution = design(problem, route="coarse", progress=told.append, gap=1e-2)
+    bounds = [p.bound for p in told]
+    assert len(bounds) >= 2
+    assert bounds == sorted(bounds)
+    assert float(solution.bound) <= bounds[-1] * (1 + 1e-9)
+    assert solution.gap <= 1e-2  # multipliers are saved as exactly as this needs
+    exact = float(design(problem).value)
+    assert (1 - 1.1 * ACCURATE) * exact <= float(solution.bound) <= exact
+
+
+def test_a_third_of_the_inputs_proves_most() -> None:
+    problem = city()
+    best = float(design(problem, gap=1e-4).bound)
+    prior, ratios = problem.prior.array, Ratios(problem.cone)
+    cost = problem.utility.cost(problem.domain, problem.prior, problem.outputs or ())  # type: ignore[attr-defined]
+    (inputs,) = chosen(ratios, prior, [12])
+    program = CoarseProgram(ratios, inputs)
+    whole = coarse_bound(program, program.costs(cost), np.arange(36), Limits())
+    some = first_outputs(cost / prior[:, None], chosen(ratios, prior, [24])[0])
+    part = coarse_bound(program, program.costs(cost), some, Limits())
+    assert len(some) == 24
+    assert (1 - ACCURATE) * part.value <= 1.001 * whole.value
+    assert 0.9 * whole.value <= part.value
+    assert 0.6 * best <= whole.value <= best
+
+
+def test_it_ends_in_time_with_a_bound_that_holds() -> None:
+    problem = city()
+    solution = design(problem, route="coarse", time_limit=1e-3)
+    assert 0 <= solution.bound <= solution.value
+    assert any("ended early" in note for note in solution.notes)
+
+
+@examples(40)
+@given(data=st.data(), size=st.integers(2, 8))
+def test_spanners_stretch_no_pair_by_more_than_asked(data: st.DataObject, size: int) -> None:
+    entry = st.one_of(st.floats(0.1, 5), st.just(np.inf))
+    row = st.lists(entry, min_size=size, max_size=size)
+    E = np.array(data.draw(st.lists(row, min_size=size, max_size=size)))
+    np.fill_diagonal(E, 0.0)
+    kept = spanner_pairs(E)
+    paths = shortest_path(np.where(kept, E, np.inf))
+    finite = np.isfinite(E)
+    assert (paths[finite] <= STRETCH * E[finite] * (1 + 1e-12)).all()
+    assert not kept[~finite].any()
+
+
+@examples(30)
+@given(data=st.data(), size=st.integers(2, 9))
+def test_each_choice_adds_most(data: st.DataObject, size: int) -> None:
+    """Asking only those that may add most gives the sum that asking all gives."""
+    points = data.draw(st.lists(st.integers(0, 30), min_size=size, max_size=size, unique=True))
+    weights = np.array(data.draw(st.lists(st.integers(1, 9), min_size=size, max_size=size)))
+    prior = weights / weights.sum()
+    ratios = Ratios(Cone([MetricPrivacy("0.4", "absolute").family(Domain(points))]))
+    shares, weight = np.exp(-ratios.E), (1 - ALIKE) * prior + ALIKE / size
+    covered = np.zeros(size)
+    for inputs in chosen(ratios, prior, range(1, size + 1)):
+        gains = np.maximum(shares, covered) @ weight
+        covered = shares[inputs].max(axis=0)
+        assert float(covered @ weight) == pytest.approx(float(gains.max()))
+
+
+def test_the_stricter_of_two_notions_makes_the_share() -> None:
+    both = Problem(3, [LDP("0.6"), MetricPrivacy("0.4", "absolute")], MeanAbsoluteError())
+    program = CoarseProgram(Ratios(both.cone), np.array([0]))
+    assert program.costs(np.eye(3))[0] == pytest.approx(np.exp([0, -0.4, -0.6]))
+    assert program.stands.tolist() == [0, 0, 0]
+
+
+def test_it_is_recommended_where_the_program_is_too_large() -> None:
+    wide = Problem(Domain.grid(28, 28), MetricPrivacy(1, "euclidean"), EuclideanDistance())
+    verdict = Coarse().check(wide)
+    assert verdict.holds
+    assert verdict.recommended
+    for small in (city(), Problem(400, LDP(1), MeanAbsoluteError())):
+        assert Coarse().check(small).holds
+        assert not Coarse().check(small).recommended
+
+
+REFUSED: dict[str, Problem] = {
+    "a worst case": Problem(3, LDP(1), HammingLoss(worst_case=True)),
+    "lifts": Problem(3, LIP(1), HammingLoss(), prior=[0.2, 0.3, 0.5]),
+    "no loss": Problem(3, LDP(1), MutualInformation(), prior=[0.2, 0.3, 0.5]),
+}
+
+
+@pytest.mark.parametrize("problem", REFUSED.values(), ids=REFUSED)
+def test_other_problems_are_refused(problem: Problem) -> None:
+    with pytest.raises(UnsupportedError):
+        design(problem, route="coarse")
+
+
+APART: dict[str, Any] = {
+    "blocks": BlockLDP(1, [[0, 1], [2, 3]]),
+    "one way": ContextAwareLDP([["inf", 1, 1, 1], *[["inf"] * 4] * 3]),
+    "equal rows": ContextAwareLDP([[0, 0, "inf", 1], [0, 0, 1, 1], [1, 1, 0, 2], [1, 1, 2, 0]]),
+}
+
+
+@pytest.mark.parametrize("notion", APART.values(), ids=APART)
+def test_inputs_without_bounds_and_equal_ones(notion: Any) -> None:
+    loss = Distortion([[abs(x - y) for y in range(4)] for x in range(4)])
+    problem = Problem(4, notion, loss, prior=[0.1, 0.2, 0.3, 0.4])
+    solution = design(problem, route="coarse")
+    best = lp_optimum(problem).value
+    assert 0.94 * best - ORACLE <= float(solution.bound) <= best + ORACLE
+    verify(solution.document())

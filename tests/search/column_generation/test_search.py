@@ -1,0 +1,501 @@
+"""Column generation over extreme rays, against textbook programs and lists of all rays."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    BlockLDP,
+    ContextAwareLDP,
+    Distortion,
+    Domain,
+    EuclideanDistance,
+    HighLowLDP,
+    MaximalLeakage,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    Prior,
+    Problem,
+    SolverError,
+    UnsupportedError,
+    design,
+)
+from mechdesign.notions import Notion
+from mechdesign.search import generation, highs as solvers, master
+from mechdesign.search.column_generation import search as columns
+from mechdesign.search.column_generation.lp_pricer import LPPricer
+from mechdesign.search.column_generation.route import ColumnGeneration
+from mechdesign.search.column_generation.search import solve_columns, suits
+from mechdesign.search.cones.chain_pricer import ChainPricer
+from mechdesign.search.cones.input_line import InputLine
+from mechdesign.search.cones.pricing import Pricer
+from mechdesign.search.cones.sorted_pricer import LiftPricer, SubsetPricer
+from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.lp.warm_column import WarmColumn
+from mechdesign.search.master import RestrictedMaster
+from mechdesign.search.presolve.chain import program_cost
+from mechdesign.solver_guard import Guarded
+from tests.strategies import (
+    ORACLE,
+    cases,
+    distortions,
+    examples,
+    float_rows,
+    lp_optimum,
+    rays,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+LINES: list[Notion] = [MetricPrivacy("0.2", "absolute"), MetricPrivacy(1, "absolute")]
+NEAR_ZERO_AND_LARGE: list[Notion] = [
+    MetricPrivacy("0.0001", "absolute"),
+    MetricPrivacy(40, "absolute"),
+]
+SUBSETS: list[Notion] = [LDP("0.1"), LDP(2), HighLowLDP(1, [0, 2]), BlockLDP(1, [[0, 1], [2, 3]])]
+LIFTS: list[Notion] = [
+    LIP("0.3"),
+    LIP(3),
+    PML(1),
+    AsymmetricLift("0.3", "1.2"),
+    AsymmetricLift("inf", "0.5"),
+    AsymmetricLift("0.5", "inf"),
+]
+SEEDS = st.integers(0, 10**6)
+
+
+def random_problem(notion: Notion, seed: int, k: int = 4, least: int = 1) -> Problem:
+    """Any loss, any prior; the domain is uneven."""
+    rng = np.random.default_rng(seed)
+    points = (np.cumsum(rng.integers(1, 4, k)) - 1) if notion.name == "metric" else np.arange(k)
+    prior = Prior.from_counts((rng.integers(0, 20, k) + least).tolist())
+    loss = Distortion(rng.integers(0, 10, (k, k)).tolist())
+    order = rng.permutation(k)
+    return Problem(Domain(points[order].tolist()), notion, loss, prior=prior)
+
+
+def grid_problem(distance: str, side: int = 3, seed: int = 0) -> Problem:
+    prior = Prior.from_counts(np.random.default_rng(seed).integers(1, 50, side**2).tolist())
+    privacy = MetricPrivacy("0.7", distance)
+    return Problem(Domain.grid(side, side), privacy, EuclideanDistance(), prior=prior)
+
+
+def line_problem(k: int, seed: int = 0) -> Problem:
+    """A line with a loss that has nothing to do with it: many rounds."""
+    rng = np.random.default_rng(seed)
+    loss = Distortion(rng.integers(0, 100, (k, k)).tolist())
+    prior = Prior.from_counts(rng.integers(1, 100, k).tolist())
+    return Problem(Domain.range(k), MetricPrivacy("0.5", "absolute"), loss, prior=prior)
+
+
+def expected_loss(problem: Problem, matrix: FloatArray) -> float:
+    loss = problem.utility.loss(problem.domain, problem.outputs or ()).array  # type: ignore[attr-defined]
+    return float((problem.prior.array[:, None] * loss * matrix).sum())
+
+
+def assert_channel(problem: Problem, matrix: FloatArray) -> None:
+    """Private, and a channel, up to what the repair is there for."""
+    assert matrix.min() >= -1e-12
+    assert np.abs(matrix.sum(axis=1) - 1).max() < 1e-8
+    G, _ = float_rows(problem)
+    assert (G @ matrix).max(initial=0.0) < 1e-8
+
+
+# --- pricers --------------------------------------------------------------------------------------
+
+
+def pricers(problem: Problem, cost: FloatArray) -> list[Pricer]:
+    """The pricer made for the cone, if any, and the one for any cone."""
+    special = (kind.of(problem, cost) for kind in (ChainPricer, SubsetPricer, LiftPricer))
+    found: list[Pricer] = [pricer for pricer in special if pricer is not None]
+    return [*found, LPPricer(problem.cone, cost, 1.0, workers=1)]
+
+
+@pytest.mark.parametrize("notion", [*LINES, *SUBSETS, *LIFTS], ids=repr)
+@given(seed=SEEDS)
+@examples(12)
+def test_a_pricer_finds_the_least_reduced_cost_of_all_rays(notion: Notion, seed: int) -> None:
+    problem = random_problem(notion, seed)
+    rng = np.random.default_rng(seed)
+    cost = rng.random((4, 5))
+    prices = rng.normal(0.5, 0.4, 4)
+    every = np.column_stack(rays(problem))
+    least = ((cost - prices[:, None]).T @ every).min(axis=1)
+    G, _ = float_rows(problem)
+    for pricer in pricers(problem, cost):
+        if isinstance(pricer, LiftPricer):
+            continue  # its rays are of size 1 in another sense: see the next test
+        found = pricer.price(prices, lambda: False)
+        wanted = least < 0  # elsewhere no ray is worth it, whichever is found
+        assert np.array_equal(found.reduced < 0, wanted)
+        assert np.allclose(found.reduced[wanted], least[wanted], rtol=0, atol=1e-9), pricer.route
+        chosen = found.rays(np.arange(5))
+        chosen = chosen / chosen.sum(axis=0)
+        assert chosen.min() >= 0
+        assert (G @ chosen).max(initial=0.0) < 1e-9
+        reduced = ((cost - prices[:, None]) * chosen).sum(axis=0)
+        assert np.allclose(reduced, found.reduced, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("notion", LIFTS, ids=repr)
+@given(seed=SEEDS)
+@examples(12)
+def test_the_lift_pricer_finds_the_least_reduced_cost_by_law(notion: Notion, seed: int) -> None:
+    problem = random_problem(notion, seed)
+    rng = np.random.default_rng(seed)
+    cost = rng.random((4, 5))
+    prices = rng.normal(0.5, 0.4, 4)
+    prior = problem.prior.array
+    every = np.column_stack(rays(problem))
+    least = ((cost - prices[:, None]).T @ (every / (prior @ every))).min(axis=1)
+    pricer = LiftPricer.of(problem, cost)
+    assert pricer is not None
+    found = pricer.price(prices, lambda: False)
+    chosen = found.rays(np.arange(5))
+    by_law = ((cost - prices[:, None]) * chosen).sum(axis=0) / (prior @ chosen)
+    assert np.allclose(by_law, least, rtol=0, atol=1e-9)
+    assert found.shortfall == pytest.approx(min(0.0, least.min()), abs=1e-9)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    """Any conic notion and any loss, with ties, zeros and infinities."""
+    case = draw(cases())
+    loss = draw(distortions(len(case.domain), worst_case=False))
+    return Problem(case.domain, case.notion, loss, prior=case.prior)
+
+
+@given(problems(), SEEDS)
+@examples(80)
+def test_no_channel_costs_less_than_potentials_and_shortfall(problem: Problem, seed: int) -> None:
+    cost, scale = program_cost(problem)
+    prices = np.random.default_rng(seed).normal(0.3, 0.3, len(cost))
+    optimum = lp_optimum(problem).value / scale
+    for pricer in pricers(problem, cost):
+        found = pricer.price(prices, lambda: False)
+        assert prices.sum() + found.shortfall <= optimum + 1e-7, pricer.route
+
+
+@pytest.mark.parametrize("notion", [LINES[0], LDP(1), LIP(1), HighLowLDP(1, [0])], ids=repr)
+def test_first_rays_and_their_inverse(notion: Notion) -> None:
+    problem = random_problem(notion, 3)
+    for pricer in pricers(problem, np.ones((4, 2))):
+        start = pricer.start()
+        G, _ = float_rows(problem)
+        assert (G @ start.rays).max() < 1e-9
+        if start.change is not None:
+            assert np.allclose(start.change @ start.rays, np.eye(4), atol=1e-9)
+
+
+def test_a_line_does_not_overflow_and_a_far_end_does_not_drown() -> None:
+    step = np.full(4, 400.0)
+    x = np.arange(5)
+    E = 400.0 * np.abs(x[:, None] - x)
+    line = InputLine.of(E, x)
+    assert line is not None
+    assert np.array_equal(line.up, step)
+    cost = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, -1e-9]])
+    found = ChainPricer(line, cost).price(np.zeros(5), lambda: False)
+    assert found.reduced[0] == pytest.approx(0.0, abs=1e-13)
+    assert found.reduced[1] == pytest.approx(-1e-9)
+    assert np.allclose(found.rays(np.arange(2)), [[1, 0], [0, 0], [0, 0], [0, 0], [0, 1]])
+
+
+# --- the rounds -----------------------------------------------------------------------------------
+
+
+@given(problems())
+@examples(100)
+def test_the_value_is_that_of_the_textbook_program(problem: Problem) -> None:
+    optimum = lp_optimum(problem).value
+    seen: list[Progress] = []
+    raw = solve_columns(problem, Limits(watch=seen.append), workers=1)
+    size = max(1.0, abs(optimum))
+    assert_channel(problem, raw.matrix)
+    assert expected_loss(problem, raw.matrix) == pytest.approx(optimum, abs=1e-7 * size)
+    for progress in seen:
+        assert progress.bound - ORACLE * size <= optimum <= progress.value + ORACLE * size
+    assert seen[-1].bound == pytest.approx(optimum, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("notion", [*LINES, *NEAR_ZERO_AND_LARGE, *SUBSETS, *LIFTS], ids=repr)
+@given(seed=SEEDS)
+@examples(10)
+def test_every_pricer_leads_to_the_optimum(notion: Notion, seed: int) -> None:
+    problem = random_problem(notion, seed, k=5 if notion.name == "metric" else 4)
+    optimum = lp_optimum(problem).value
+    seen: list[Progress] = []
+    raw = solve_columns(problem, Limits(watch=seen.append))
+    assert_channel(problem, raw.matrix)
+    assert expected_loss(problem, raw.matrix) == pytest.approx(optimum, abs=1e-7)
+    assert all(p.bound - ORACLE <= optimum <= p.value + ORACLE for p in seen)
+
+
+@given(st.integers(2, 5), SEEDS)
+@examples(40)
+def test_lines_that_are_not_the_same_both_ways(k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = [["inf"] * k for _ in range(k)]
+    for x in range(k - 1):
+        matrix[x][x + 1], matrix[x + 1][x] = rng.choice(["0.01", "0.4", "1", "5"], 2).tolist()
+    loss = Distortion(rng.integers(0, 10, (k, 3)).tolist())
+    prior = Prior.from_counts(rng.integers(1, 20, k).tolist())
+    problem = Problem(
+        Domain.range(k), ContextAwareLDP(matrix), loss, prior=prior, outputs=list("abc")
+    )
+    assert suits(problem) is not None
+    solution = design(problem, route="columns")
+    assert "line" in solution.route
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(lp_optimum(problem).value, abs=1e-7)
+
+
+@pytest.mark.parametrize("distance", ["manhattan", "euclidean"])
+def test_grids(distance: str) -> None:
+    problem = grid_problem(distance)
+    raw = solve_columns(problem)
+    assert expected_loss(problem, raw.matrix) == pytest.approx(lp_optimum(problem).value, abs=1e-8)
+
+
+def test_on_a_line_one_round_is_all_for_a_loss_that_grows_with_the_distance() -> None:
+    rng = np.random.default_rng(0)
+    points = np.cumsum(rng.integers(1, 9, 300)).tolist()
+    prior = Prior.from_counts(rng.integers(1, 99, 300).tolist())
+    privacy = MetricPrivacy("0.1", "absolute")
+    problem = Problem(Domain(points), privacy, MeanAbsoluteError(), prior=prior)
+    seen: list[Progress] = []
+    solve_columns(problem, Limits(watch=seen.append))
+    assert seen[-1].rounds == 1
+    assert seen[-1].gap < 1e-10
+
+
+def test_threads_change_nothing() -> None:
+    problem = grid_problem("euclidean", side=4)
+    one, many = (solve_columns(problem, workers=n) for n in (1, 4))
+    assert np.array_equal(one.matrix, many.matrix)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_one_solver_for_each_thread_is_all(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    """There are sixteen outputs, and more rounds than one."""
+    alive: weakref.WeakSet[Guarded] = weakref.WeakSet()
+    most: list[int] = []
+
+    def counted(*args: Any) -> Guarded:
+        solver = make(*args)
+        alive.add(solver)
+        most.append(len(alive))
+        return solver
+
+    make = solvers.highs
+    monkeypatch.setattr(solvers, "highs", counted)
+    problem = grid_problem("manhattan", side=4)
+    raw = solve_columns(problem, workers=workers)
+    assert max(most) == workers
+    assert expected_loss(problem, raw.matrix) == pytest.approx(lp_optimum(problem).value, abs=1e-8)
+
+
+def test_a_large_grid_does_not_take_a_solver_for_each_output() -> None:
+    """With 8 MB for each of the 900 outputs it would take 7 GB on any machine."""
+    problem = grid_problem("manhattan", side=30)
+    per_thread = ColumnGeneration().memory(problem) / (os.cpu_count() or 1)
+    assert per_thread < 500e6
+
+
+@pytest.mark.parametrize("failed", [0, 1, 7, 30])
+def test_a_run_that_stops_short_changes_neither_its_output_nor_the_next(
+    monkeypatch: pytest.MonkeyPatch, failed: int
+) -> None:
+    problem = grid_problem("manhattan", side=4)
+    runs: list[bool] = []
+
+    def ends_well(solver: Guarded) -> bool:
+        runs.append(len(runs) != failed)
+        return runs[-1] and is_optimal(solver)
+
+    is_optimal = solvers.is_optimal
+    monkeypatch.setattr(solvers, "is_optimal", ends_well)
+    raw = solve_columns(problem, workers=1)
+    assert len(runs) > failed
+    assert_channel(problem, raw.matrix)
+    assert expected_loss(problem, raw.matrix) == pytest.approx(lp_optimum(problem).value, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "problem", [line_problem(40), grid_problem("euclidean", side=4)], ids=["line", "grid"]
+)
+@pytest.mark.parametrize("gap", [0.3, 0.03])
+def test_it_stops_at_the_gap_that_is_wanted(problem: Problem, gap: float) -> None:
+    optimum = expected_loss(problem, solve_columns(problem).matrix)
+    seen: list[Progress] = []
+    raw = solve_columns(problem, Limits(gap, watch=seen.append))
+    assert all(p.gap > gap for p in seen[:-1])
+    assert 1e-8 < seen[-1].gap <= gap
+    assert expected_loss(problem, raw.matrix) == pytest.approx(seen[-1].value)
+    assert seen[-1].bound <= optimum <= seen[-1].value
+    assert_channel(problem, raw.matrix)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "problem", [line_problem(40), grid_problem("euclidean", side=4)], ids=["line", "grid"]
+)
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_an_interrupt_leaves_a_channel_and_a_bound(problem: Problem, rounds: int) -> None:
+    optimum = expected_loss(problem, solve_columns(problem).matrix)
+
+    def watch(progress: Progress) -> None:
+        limits.interrupted = progress.rounds >= rounds
+        told.append(progress)
+
+    told: list[Progress] = []
+    limits = Limits(watch=watch)
+    raw = solve_columns(problem, limits)
+    assert limits.ended == "interrupted"
+    assert told[-1].rounds == rounds
+    assert_channel(problem, raw.matrix)
+    assert expected_loss(problem, raw.matrix) == pytest.approx(told[-1].value)
+    assert told[-1].bound <= optimum + 1e-9
+    assert optimum <= told[-1].value + 1e-9
+    assert raw.proofs
+
+
+def test_an_interrupt_in_the_middle_of_a_round() -> None:
+    problem = grid_problem("euclidean", side=4)
+    cost, scale = program_cost(problem)
+    pricer = LPPricer(problem.cone, cost, scale, workers=1)
+    calls = iter(range(100))
+    found = pricer.price(cost.min(axis=1), lambda: next(calls) >= 3)
+    assert found.shortfall == -np.inf
+
+
+@pytest.mark.parametrize(("side", "seconds"), [(5, 1e-9), (8, 0.05)])
+def test_a_time_limit_leaves_a_certified_channel(side: int, seconds: float) -> None:
+    """The larger grid takes seconds by this route on any machine."""
+    problem = grid_problem("euclidean", side=side)
+    solution = design(problem, route="columns", time_limit=seconds)
+    assert solution.status == "bounded"
+    assert 0 <= float(solution.bound) < float(solution.value)
+    assert any("time limit" in note for note in solution.notes)
+
+
+def test_forgetting_columns_does_not_change_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = line_problem(15)
+    optimum = lp_optimum(problem).value
+    monkeypatch.setattr(columns, "PACE", replace(columns.PACE, most_rays=2))
+    monkeypatch.setattr(columns._Columns, "pace", columns.PACE)
+    monkeypatch.setattr(generation, "KEPT", 1)
+    assert expected_loss(problem, solve_columns(problem).matrix) == pytest.approx(optimum, abs=1e-8)
+
+
+def test_what_it_is_for() -> None:
+    assert suits(line_problem(5)) is not None
+    assert suits(grid_problem("manhattan", side=4)) is not None
+    assert suits(grid_problem("euclidean", side=4)) is None
+    assert suits(Problem(range(9), LDP(1), MeanAbsoluteError())) is None
+    assert suits(random_problem(LIP(1), 0, k=9)) is None
+    worst = Problem(range(4), MetricPrivacy(1, "absolute"), MeanAbsoluteError(worst_case=True))
+    assert suits(worst) is None
+    with pytest.raises(UnsupportedError, match="expected loss"):
+        solve_columns(worst)
+    whole = Problem(range(4), MaximalLeakage(1), MeanAbsoluteError())
+    with pytest.raises(UnsupportedError, match="columns"):
+        solve_columns(whole)
+
+
+# --- the programs under it ------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_restricted_master_in_other_coordinates_and_units() -> None:
+    rng = np.random.default_rng(0)
+    problem = line_problem(6)
+    pricer = ChainPricer.of(problem, np.ones((6, 6)))
+    assert pricer is not None
+    start = pricer.start()
+    many = np.column_stack([start.rays, *rays(problem)])
+    gain = rng.random(many.shape[1])
+    theta, prices = RestrictedMaster(many, gain).solve()
+    for change, unit in ((None, 4096.0), (start.change, 1.0), (start.change, 4096.0)):
+        program = RestrictedMaster(many, gain, change, unit)
+        again, others = program.solve()
+        assert gain @ again == pytest.approx(gain @ theta)
+        assert np.allclose(many @ again, 1, atol=1e-9)
+        assert others.sum() == pytest.approx(prices.sum())
+        assert (gain - others @ many).max() < 1e-8
+        kept = program.keep(np.zeros(len(gain), dtype=bool))
+        assert kept[again > 1e-12].all()
+        assert kept.sum() <= 6
+        assert program.gain @ program.solve()[0] == pytest.approx(gain @ theta)
+
+
+def test_a_restricted_master_that_stalls_is_begun_anew_and_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It takes more steps than the first limit; past the second there is no answer."""
+    rng = np.random.default_rng(0)
+    many = np.concatenate([np.eye(30), rng.random((30, 60))], axis=1)
+    gain = rng.random(90) + 30 * (np.arange(90) >= 30)
+    best = gain @ RestrictedMaster(many, gain).solve()[0]
+    monkeypatch.setattr(master, "MOST_STEPS", 2)
+    program = RestrictedMaster(many, gain)
+    assert gain @ program.solve()[0] == pytest.approx(best)
+    assert program._solver.getInfo().simplex_iteration_count > 2 * (30 + 2)
+    monkeypatch.setattr(master, "MOST_STEPS", 1)
+    with pytest.raises(SolverError, match="Iteration limit"):
+        RestrictedMaster(many, gain).solve()
+
+
+@pytest.mark.parametrize("distance", ["manhattan", "euclidean"])
+def test_a_warm_column_finds_the_same_as_a_new_one(distance: str) -> None:
+    problem, rng = grid_problem(distance), np.random.default_rng(0)
+    warm = WarmColumn(problem.cone, np.full(9, 1 / 9))
+    for v in rng.normal(size=(5, 9)):
+        new = warm.copy().cheapest(v)[0]
+        assert warm.cheapest(v)[0] @ v == pytest.approx(new @ v)
+
+
+# --- proofs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        line_problem(25),
+        grid_problem("manhattan", side=4),
+        grid_problem("euclidean"),
+        *(random_problem(notion, 1, k=6) for notion in (LDP(1), HighLowLDP(1, [0, 1]), LIP(1))),
+        random_problem(AsymmetricLift("0.5", "inf"), 1, k=6),
+        random_problem(PML(1), 2, k=6),
+        random_problem(LIP(1), 5, k=6, least=0),
+    ],
+    ids=repr,
+)
+def test_the_evidence_proves_the_optimum(problem: Problem) -> None:
+    solution = design(problem, route="columns")
+    assert solution.status == "optimal"
+    assert float(solution.value) == pytest.approx(lp_optimum(problem).value, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [line_problem(25), grid_problem("euclidean", side=4), random_problem(LDP(1), 1, k=8)],
+    ids=repr,
+)
+def test_the_evidence_proves_the_reported_gap(problem: Problem) -> None:
+    told: list[Progress] = []
+    solution = design(problem, route="columns", gap=0.1, progress=told.append)
+    assert float(solution.gap) <= told[-1].gap + 1e-6
+    assert float(solution.bound) >= told[-1].bound - 1e-6 * abs(told[-1].value)

@@ -1,0 +1,95 @@
+"""Which cones need prices only, and what counts as a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    ApproximateLDP,
+    AsymmetricLift,
+    BlockLDP,
+    BoundedPriorLIP,
+    ContextAwareLDP,
+    DifferentialIdentifiability,
+    Domain,
+    HammingLoss,
+    HighLowLDP,
+    LinearNotion,
+    MaximalLeakage,
+    MetricPrivacy,
+    Problem,
+)
+from mechdesign.notions import SensitiveAttribute, SensitiveAttributePrivacy
+from mechdesign.search.cones.input_line import InputLine
+from mechdesign.search.cones.price_search import price_search
+
+SECRET = SensitiveAttribute([0, 1, 2, 3], given_input=np.eye(4).tolist())
+FORMS: list[tuple[Any, str]] = [
+    (LDP(1), "one-budget"),
+    (LDP("1e-300"), ""),
+    (LDP(800), ""),
+    (HighLowLDP(1, [2]), "one-budget"),
+    (BlockLDP(1, [[0, 3], [1, 2]]), "one-budget"),
+    (
+        ContextAwareLDP([[0, 1, "inf", "inf"], [1, 0, "inf", "inf"], *[["inf"] * 4] * 2]),
+        "one-budget",
+    ),
+    (DifferentialIdentifiability("1.4"), ""),
+    ([LDP(1), LDP(2)], ""),
+    (LIP(1), "lifts"),
+    (PML(1), "lifts"),
+    (AsymmetricLift("inf", 1), "lifts"),
+    (AsymmetricLift("inf", "inf"), "lifts"),
+    (BoundedPriorLIP(1, priors=[["0.1", "0.2", "0.3", "0.4"]]), "lifts"),
+    (BoundedPriorLIP(1, priors=[["0.1", "0.2", "0.4", "0.3"]]), ""),
+    ([LIP(1), LDP(1)], ""),
+    (MetricPrivacy(1, "absolute"), "chain"),
+    ([MetricPrivacy(1, "absolute"), LDP(1)], ""),
+    ([MetricPrivacy(1, "absolute"), LDP(3)], "chain"),
+    (LinearNotion([("row", {0: 1}, 1, {1: 1})]), ""),
+    (SensitiveAttributePrivacy(LDP(1), SECRET), ""),
+    (ApproximateLDP(1, 0), "one-budget"),
+    (MetricPrivacy(1, [[int(x != z) for z in range(4)] for x in range(4)]), "one-budget"),
+    (MaximalLeakage(1), ""),
+]
+
+
+@pytest.mark.parametrize(("notion", "form"), FORMS, ids=lambda v: str(v)[:40])
+def test_the_form_of_a_cone(notion: Any, form: str) -> None:
+    prior = ["0.1", "0.2", "0.3", "0.4"]
+    assert price_search(Problem(range(4), notion, HammingLoss(), prior=prior)) == form
+
+
+def test_entries_without_a_bound_have_no_price() -> None:
+    problem = Problem(range(3), AsymmetricLift("inf", 1), HammingLoss(), prior=[0, "0.5", "0.5"])
+    assert price_search(problem) == "lifts"
+    wide = Problem(range(3), AsymmetricLift(1, "inf"), HammingLoss(), prior=[0, "0.5", "0.5"])
+    assert price_search(wide) == ""
+
+
+def test_a_line_is_taken_in_the_order_of_its_numbers() -> None:
+    problem = Problem(Domain([3, 0, 1]), MetricPrivacy(1, "absolute"), HammingLoss())
+    line = InputLine.of_problem(problem)
+    assert line is not None
+    assert line.order.tolist() == [1, 2, 0]
+
+
+def test_cones_that_are_not_lines() -> None:
+    x = np.arange(4)
+    E = np.abs(x[:, None] - x).astype(float)
+    assert InputLine.of(E, x) is not None
+    assert InputLine.of(E, np.array([1, 0, 2, 3])) is None
+    nearer = E.copy()
+    nearer[0, 3] = 2.0  # tighter than the neighbors imply
+    assert InputLine.of(nearer, x) is None
+    free = E.copy()
+    free[0, 1] = np.inf
+    assert InputLine.of(free, x) is None
+    farther = np.where(E > 1, 9.0, E)  # looser than they imply
+    assert InputLine.of(farther, x) is not None

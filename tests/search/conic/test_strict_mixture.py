@@ -1,0 +1,106 @@
+"""The optimum of the strict notion, mixed with the truth: private, proved, and mostly optimal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.search.conic import strict_mixture as module
+from mechdesign.search.conic.strict_mixture import StrictMixture, strict_mixture
+from mechdesign.search.limits import Limits
+from mechdesign.search.presolve.chain import program_cost
+from problems.families import random_prior
+
+TIGHT = 1e-7
+
+
+def approximate(
+    k: int, utility: md.LinearUtility, epsilon: str = "1", **more: object
+) -> md.Problem:
+    notion = md.ApproximateLDP(epsilon, "1/20")
+    return md.Problem(range(k), notion, utility, prior=random_prior(k), **more)
+
+
+def mixture(problem: md.Problem) -> StrictMixture:
+    found = strict_mixture(problem, *program_cost(problem), Limits())
+    assert found is not None
+    return found
+
+
+UTILITIES = [
+    md.MeanAbsoluteError(),
+    md.MeanSquaredDistance(),
+    md.HammingLoss(),
+]
+
+
+@pytest.mark.parametrize("utility", UTILITIES, ids=repr)
+@pytest.mark.parametrize("epsilon", ["1/2", "2"])
+def test_delta_of_the_truth_and_the_rest_of_the_strict_optimum_is_optimal(
+    utility: md.LinearUtility, epsilon: str
+) -> None:
+    problem = approximate(7, utility, epsilon)
+    strict = md.Problem(problem.domain, md.LDP(epsilon), utility, prior=problem.prior)
+    wanted = 0.95 * float(md.design(strict).value)
+    found = mixture(problem)
+    assert found.value == pytest.approx(wanted, rel=TIGHT)
+    assert found.bound == pytest.approx(wanted, rel=TIGHT)
+    reference = md.design(problem, route="cvxpy:CLARABEL")
+    assert float(reference.value) == pytest.approx(wanted, rel=1e-6)
+
+
+def test_a_worst_case_starts_there() -> None:
+    problem = approximate(7, md.MeanAbsoluteError(worst_case=True))
+    found, solution = mixture(problem), md.design(problem)
+    assert found.bound <= float(solution.value) * (1 + TIGHT)
+    assert float(solution.value) <= found.value * (1 + TIGHT)
+    reference = md.design(problem, route="cvxpy:CLARABEL")
+    assert float(solution.value) == pytest.approx(float(reference.value), rel=1e-6)
+
+
+def skewed() -> md.Problem:
+    """A problem with losses that are no distances, whose optimum is below that of the mixture."""
+    rng = np.random.default_rng(5)
+    loss = rng.integers(0, 100, (8, 9))
+    loss -= loss.min(axis=1, keepdims=True)
+    notion = md.ApproximateLDP(2, "1/5")
+    utility = md.Distortion(loss.tolist())
+    return md.Problem(range(8), notion, utility, prior=random_prior(8, 3), outputs=range(9))
+
+
+def test_where_it_is_not_optimal_the_program_goes_on() -> None:
+    problem = skewed()
+    found, solution = mixture(problem), md.design(problem)
+    assert found.bound < float(solution.value) - TIGHT < found.value
+    assert solution.status == "optimal"
+    reference = md.design(problem, route="cvxpy:CLARABEL")
+    assert float(solution.value) == pytest.approx(float(reference.value), rel=1e-6)
+
+
+@pytest.mark.parametrize("most_flows", [0, 20_000])
+def test_the_bound_follows_from_the_multipliers(
+    most_flows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Computed here from the rows themselves, for joint capacities and output by output."""
+    monkeypatch.setattr(module, "MOST_FLOWS", most_flows)
+    problem = approximate(9, md.MeanAbsoluteError())
+    found, (constraint,) = mixture(problem), problem.channel_constraints
+    assert isinstance(constraint, ExcessConstraint)
+    cost, scale = program_cost(problem)
+    reduced, largest = scale * cost, dict[tuple[int, int], float]()
+    m = found.multipliers
+    for y, x, z, w in zip(m.output, m.x, m.other, m.weight, strict=True):
+        reduced[x, y] += np.exp(-1) * w
+        reduced[z, y] -= w
+        largest[x, z] = max(w, largest.get((x, z), 0.0))
+    bound = reduced.min(axis=1).sum() - np.exp(-1) / 20 * sum(largest.values())
+    assert bound == pytest.approx(found.bound, rel=TIGHT)
+    assert (constraint.sums(found.matrix) <= constraint.limits() * (1 + TIGHT)).all()
+    assert found.bound >= 0.97 * found.value
+
+
+def test_a_budget_of_zero_is_left_to_the_program() -> None:
+    solution = md.design(approximate(5, md.MeanAbsoluteError(), "0"))
+    assert solution.status == "optimal"

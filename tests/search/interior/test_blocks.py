@@ -1,0 +1,386 @@
+"""Every kind of block against the matrix B = A' D A itself, and every optimum against HiGHS."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings, strategies as st
+from scipy.optimize import linprog
+
+from mechdesign import (
+    LDP,
+    LIP,
+    PML,
+    AsymmetricLift,
+    BoundedPriorLIP,
+    ContextAwareLDP,
+    Domain,
+    HammingLoss,
+    HighLowLDP,
+    MetricPrivacy,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.notions import Notion
+from mechdesign.notions.rows.cone import Cone
+from mechdesign.search.interior import sparse
+from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
+from mechdesign.search.interior.blocks import Blocks
+from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.interior.newton import interior_point
+from mechdesign.search.interior.route import InteriorPoint
+from mechdesign.search.interior.solve import solve_interior
+from mechdesign.search.interior.sparse import SparseBlocks
+from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.presolve.chain import conic_program
+from problems import families
+from tests.strategies import examples
+
+FloatArray = npt.NDArray[np.float64]
+Matrix = list[list[Fraction]]
+
+K, M = 5, 2
+COUNTS = np.array([0.5, 2.0])
+BELIEFS = [[0.1, 0.2, 0.3, 0.2, 0.2], [0.2, 0.3, 0.1, 0.2, 0.2], [0.3, 0.3, 0.2, 0.1, 0.1]]
+
+ARROWS: dict[str, list[Notion]] = {
+    "ldp": [LDP(1)],
+    "high-low": [HighLowLDP(1, sensitive=[0, 1, 3])],
+    "lip": [LIP(1)],
+    "pml": [PML("0.5")],
+    "lift from below": [AsymmetricLift(lower="0.3", upper="inf")],
+    "lip and ldp": [LIP(1), LDP("1.5")],
+    "ldp and high-low": [LDP(1), HighLowLDP("0.5", sensitive=[0, 1, 2])],
+    "a free lift and ldp": [AsymmetricLift(lower="inf", upper="inf"), LDP(1)],
+    "lip and pml": [LIP(1), PML("0.7")],
+    "one prior": [BoundedPriorLIP(1, priors=BELIEFS[:1])],
+}
+OTHERS: dict[str, list[Notion]] = {
+    "metric": [MetricPrivacy(1, "absolute")],
+    "no row": [AsymmetricLift(lower="inf", upper="inf")],
+    "priors": [BoundedPriorLIP(1, priors=BELIEFS)],
+    "flat ldp": [LDP(0)],
+    "flat lip": [LIP(0)],
+}
+
+TOLERANCE = {"lip and ldp": 1e-5, "ldp and high-low": 1e-7}
+"""Relative to the largest entry, at weights over 24 orders: with one auxiliary variable none."""
+
+UNIFORM = Prior.uniform(K)
+
+
+def stated(notions: list[Notion], prior: Prior = UNIFORM) -> ColumnRows:
+    domain = Domain.range(len(prior))
+    return ColumnRows(Cone([notion.family(domain, prior) for notion in notions]))
+
+
+def read(notions: list[Notion], prior: Prior = UNIFORM) -> ArrowRows | None:
+    rows = stated(notions, prior)
+    return ArrowRows.of(rows.matrix(), rows.equal, rows.size)
+
+
+def batch(name: str, size: int = 2) -> tuple[ArrowBlocks, list[Matrix]]:
+    """Blocks for some priors, and the rows of each in q and the free auxiliary variables, exact."""
+    rng = np.random.default_rng(5)
+    priors = [Prior.from_counts(rng.integers(1, 100, K).tolist()) for _ in range(size)]
+    blocks = ArrowBlocks.of([read(ARROWS[name], prior) for prior in priors], K, COUNTS)
+    assert blocks is not None
+    return blocks, [exact_rows(stated(ARROWS[name], prior)) for prior in priors]
+
+
+def exact_rows(stack: ColumnRows) -> Matrix:
+    """The inequalities, defined auxiliary variables put in, and the rows of q >= 0."""
+    A = [[Fraction(entry) for entry in row] for row in stack.matrix().toarray().tolist()]
+    equal = stack.equal.tolist()
+    rows = [row for row, is_equal in zip(A, equal, strict=True) if not is_equal]
+    gone = []
+    for row in (row for row, is_equal in zip(A, equal, strict=True) if is_equal):
+        (auxiliary,) = (j for j in range(K, len(row)) if row[j])
+        gone.append(auxiliary)
+        rows = [
+            [a - other[auxiliary] / row[auxiliary] * b for a, b in zip(other, row, strict=True)]
+            for other in rows
+        ]
+    kept = [j for j in range(len(A[0])) if j not in gone]
+    own = [[Fraction(-(j == x)) for j in range(len(A[0]))] for x in range(K)]
+    return [[row[j] for j in kept] for row in [*rows, *own]]
+
+
+def exact_inverse(A: Matrix, D: FloatArray) -> Matrix:
+    """(A' diag(D) A)**-1, by elimination."""
+    n, weights = len(A[0]), [Fraction(weight) for weight in D.tolist()]
+    rows = [
+        [
+            sum((w * row[i] * row[j] for w, row in zip(weights, A, strict=True)), Fraction(0))
+            for j in range(n)
+        ]
+        + [Fraction(i == j) for j in range(n)]
+        for i in range(n)
+    ]
+    for p in range(n):
+        pivot = rows[p][p]  # positive: B is positive definite
+        rows[p] = [entry / pivot for entry in rows[p]]
+        for i in range(n):
+            if i != p:
+                factor = rows[i][p]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[p], strict=True)]
+    return [row[n:] for row in rows]
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0, 6, 12]))
+@pytest.mark.parametrize("name", ARROWS)
+def test_arrows_solve_as_exact_arithmetic_does(name: str, seed: int, orders: int) -> None:
+    rng = np.random.default_rng(seed)
+    blocks, exact = batch(name)
+    D = 10 ** rng.uniform(-orders, orders, (2, blocks.n_rows + K, M))
+    g = rng.normal(size=(2, blocks.n_vars, M))
+    blocks.factor(D)
+    v, schur = blocks.solve(g), blocks.schur()
+    tolerance = TOLERANCE.get(name, 1e-11) if orders else 1e-12
+    for n, A in enumerate(exact):
+        total: FloatArray = np.zeros((K, K))
+        for y in range(M):
+            inverse = exact_inverse(A, D[n, :, y])
+            right = [Fraction(entry) for entry in g[n, :, y].tolist()]
+            wanted = np.array(
+                [float(sum(a * b for a, b in zip(row, right, strict=True))) for row in inverse]
+            )
+            assert np.abs(v[n, :, y] - wanted).max() <= tolerance * np.abs(wanted).max()
+            total += COUNTS[y] * np.array([[float(e) for e in row[:K]] for row in inverse[:K]])
+        size = np.sqrt(np.diag(total))
+        assert (np.abs(schur[n] - total) <= tolerance * np.outer(size, size)).all()
+
+
+@pytest.mark.parametrize("name", ["ldp", "high-low"])
+def test_one_free_auxiliary_variable_loses_no_digit_over_sixty_orders(name: str) -> None:
+    blocks, exact = batch(name)
+    D = 10 ** np.random.default_rng(0).uniform(-30, 30, (2, blocks.n_rows + K, M))
+    blocks.factor(D)
+    schur = blocks.schur()
+    for n, A in enumerate(exact):
+        inverses = [exact_inverse(A, D[n, :, y]) for y in range(M)]
+        parts = [np.array([[float(e) for e in row[:K]] for row in B[:K]]) for B in inverses]
+        np.testing.assert_allclose(schur[n], np.tensordot(COUNTS, parts, 1), rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", ARROWS)
+def test_the_rows_of_arrows_are_those_stated_and_the_start_is_inside(name: str) -> None:
+    rng = np.random.default_rng(1)
+    blocks, exact = batch(name, 3)
+    v, w = rng.normal(size=(3, blocks.n_vars, M)), rng.normal(size=(3, blocks.n_rows + K, M))
+    start = blocks.start()
+    for n, rows in enumerate(exact):
+        A = np.array(rows, dtype=float)
+        np.testing.assert_allclose(blocks.rows(v)[n], A @ v[n], atol=1e-14)
+        np.testing.assert_allclose(blocks.columns(w)[n], A.T @ w[n], atol=1e-14)
+        assert (start[n, :K] == 1).all()
+        assert (A @ start[n] < -1e-3).all()
+
+
+@pytest.mark.parametrize(
+    "problems",
+    [
+        *([read(notions)] for notions in OTHERS.values()),
+        [read([LIP(1)]), read([PML(1)])],
+        [read([LIP(1)]), read([LDP(1)])],
+    ],
+    ids=[*OTHERS, "lip beside pml", "lip beside ldp"],
+)
+def test_blocks_without_one_arrow_pattern_are_refused(problems: list[ArrowRows | None]) -> None:
+    assert ArrowBlocks.of(problems, K, COUNTS) is None
+
+
+def random_rows(seed: int, size: int = 8, most: float = 2.0, more: int = 0) -> sp.csr_array:
+    """Rows e**-E q_x <= q_z for most pairs, and some below a mean of three entries, any size."""
+    rng = np.random.default_rng(seed)
+    pairs = [(x, z) for x in range(size) for z in range(size) if x != z and rng.random() < 0.8]
+    A = np.zeros((len(pairs) + more, size))
+    for n, row in enumerate(rng.permutation(len(pairs))):
+        x, z = pairs[n]
+        scale = rng.uniform(0.5, 2)
+        A[row, x], A[row, z] = scale * math.exp(-rng.uniform(0.3, most)), -scale
+    for row in range(len(pairs), len(A)):
+        x, *mean = rng.permutation(size)[:4]
+        A[row, x], A[row, mean] = math.exp(-rng.uniform(0.3, most)), -1 / 3
+    return sp.csr_array(A)
+
+
+@pytest.mark.parametrize("chosen", ["all", "some"])
+def test_sparse_blocks_are_those_of_the_rows_in_use(chosen: str) -> None:
+    rng, given = np.random.default_rng(0), random_rows(3, more=5)
+    n, k = given.shape
+    blocks = SparseBlocks(given, k, np.array([1.0, 2.0, 0.5]))
+    used = np.ones((n, 3), dtype=bool) if chosen == "all" else rng.random((n, 3)) < 0.5
+    products = blocks.begin_with(np.where(used, rng.random((n, 3)) + 0.1, 0.0)[None])
+    A = np.vstack([given.toarray(), -np.eye(k)])
+    whole = np.vstack([used, np.ones((k, 3), dtype=bool)])
+    D: FloatArray = np.zeros((n + k, 3))
+    D[whole] = products.ravel()
+    assert (blocks.multipliers(products)[0] == D[:n]).all()
+    assert (blocks.reduced_costs(products)[0] == D[n:]).all()
+    v, g = rng.random((1, k, 3)), rng.random((1, k, 3))
+    assert np.allclose(blocks.rows(v).ravel(), (A @ v[0])[whole])
+    assert np.allclose(blocks.columns(products)[0], A.T @ D)
+    assert np.allclose(blocks.least(products)[0], np.where(whole, D, np.inf).min(axis=0))
+    blocks.factor(products)
+    found, B = blocks.solve(g), [A.T @ np.diag(D[:, y]) @ A for y in range(3)]
+    for y in range(3):
+        assert np.allclose(B[y] @ found[0, :, y], g[0, :, y])
+    total = sum(c * np.linalg.inv(b) for c, b in zip(blocks.counts, B, strict=True))
+    assert np.allclose(blocks.schur()[0], total)
+    # one output alone: the others stay as they are
+    blocks.factor(2 * products, np.array([False, True, False]))
+    assert np.allclose(blocks.solve(g)[0], found[0] / [1.0, 2.0, 1.0])
+
+
+def test_rows_that_a_step_would_use_up_limit_it_and_join() -> None:
+    A = random_rows(0, 30)
+    blocks = SparseBlocks(A, 30, np.ones(2))
+    rng = np.random.default_rng(0)
+    v, dv = np.ones((1, 30, 2)), rng.normal(size=(1, 30, 2))
+    before = blocks.multipliers(np.ones_like(blocks.rows(v)))[0] > 0
+    assert 0 < before.sum() < before.size
+    change = ((A @ dv[0]) / (A @ v[0]))[~before]
+    assert math.isclose(blocks.blocked(v, dv)[0], change.min())
+    old = blocks.join()
+    after = blocks.multipliers(np.ones_like(blocks.rows(v)))[0] > 0
+    assert old is not None
+    assert (after[before]).all()
+    assert after.sum() > before.sum()
+    assert (after[~before][change < -2.0]).sum() > 0
+    w = np.zeros_like(blocks.rows(v))
+    w[:, old] = 1
+    assert ((blocks.multipliers(w)[0] > 0) == before).all()
+
+
+def test_an_inverse_is_one_and_there_is_none_of_an_indefinite_matrix() -> None:
+    half = np.random.default_rng(0).random((9, 9))
+    B = half @ half.T + np.eye(9)
+    unit = 1 / np.sqrt(np.diag(B))
+    B *= np.outer(unit, unit)
+    found = B.copy()
+    sparse._invert(found)
+    assert np.allclose(B @ found, np.eye(9))
+    with pytest.raises(SolverError, match="Cholesky"):
+        sparse._invert(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+def by_linprog(A: FloatArray, cost: FloatArray, counts: FloatArray) -> float:
+    """The least Sum_y n_y c_y . q_y over columns with A v_y <= 0 and row sums of 1, by HiGHS."""
+    (k, m), n = cost.shape, A.shape[1]
+    own = np.zeros((m, n))
+    own[:, :k] = (counts * cost).T
+    found = linprog(
+        own.ravel(),
+        A_ub=np.kron(np.eye(m), A),
+        b_ub=np.zeros(m * len(A)),
+        A_eq=np.hstack([c * np.eye(k, n) for c in counts]),
+        b_eq=np.ones(k),
+        bounds=([(0, None)] * k + [(None, None)] * (n - k)) * m,
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    assert found.status == 0
+    return float(found.fun)
+
+
+def check_optimum(blocks: Blocks, A: FloatArray, cost: FloatArray) -> None:
+    found = interior_point(blocks, cost[None], Limits())
+    best, k = by_linprog(A, cost, blocks.counts), len(cost)
+    assert math.isclose(found.value[0], best, rel_tol=1e-7, abs_tol=1e-9)
+    assert math.isclose(found.bound[0], best, rel_tol=1e-7, abs_tol=1e-9)
+    assert np.allclose(found.matrix[0] @ blocks.counts, 1)
+    # the multipliers prove the bound by themselves
+    assert found.multipliers.min() >= 0
+    reduced = cost + (A.T @ found.multipliers[0])[:k]
+    assert reduced.min(axis=1).sum() >= found.bound[0] - 1e-9
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1.0, 3.0, 20.0]), st.sampled_from([0, 6]))
+@examples(20)
+def test_the_optimum_of_sparse_rows_is_that_of_highs(seed: int, most: float, more: int) -> None:
+    A, rng = random_rows(seed, 8, most, more), np.random.default_rng(seed)
+    blocks = SparseBlocks(A, 8, np.array([1.0, 2.0, 1.0, 1.0, 3.0]))
+    check_optimum(blocks, A.toarray(), rng.random((8, 5)))
+
+
+@pytest.mark.parametrize("name", ARROWS)
+def test_the_optimum_of_arrows_is_that_of_highs(name: str) -> None:
+    blocks, (rows,) = batch(name, 1)
+    A = np.array(rows, dtype=float)[:-K]
+    check_optimum(blocks, A, np.random.default_rng(3).random((K, M)))
+
+
+def test_rows_left_out_are_obeyed_and_few_join(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every iterate is private for all pairs; on a grid most rows never join."""
+    used: list[float] = []
+    join = SparseBlocks.join
+
+    def joined(blocks: SparseBlocks) -> Any:
+        found = join(blocks)
+        used.append(len(blocks.weight[0]) / (len(blocks.counts) * (blocks.n_rows + blocks.size)))
+        return found
+
+    monkeypatch.setattr(SparseBlocks, "join", joined)
+    program, _ = conic_program(families.euclidean_grid(6, seed=3))
+    answer = by_interior(program, Limits())
+    assert answer.route == "interior: sparse blocks"
+    assert (program.cone.matrix() @ answer.matrix).max() < 0
+    assert 0.2 < used[0] <= used[-1] < 0.6
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        families.euclidean_grid(7, seed=3),
+        families.random_context_aware(40),
+        families.lip_numeric(100),
+        families.lip_and_ldp(40),
+    ],
+    ids=["grid", "any budgets", "lip", "both"],
+)
+def test_memory_is_foreseen_to_a_factor_of_two(problem: Problem) -> None:
+    solve_interior(problem, Limits(gap=0.3))  # what is loaded on demand is no part of it
+    tracemalloc.start()
+    solve_interior(problem, Limits(gap=1e-3))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak / 2 < InteriorPoint().memory(problem) < 2 * peak
+
+
+@pytest.mark.parametrize(("make", "n"), [(families.euclidean_grid, 5), (families.lip_numeric, 30)])
+def test_a_path_is_where_a_larger_cone_starts(make: Any, n: int) -> None:
+    small, large = (make(n, epsilon=e, seed=1) for e in ("0.6", "0.62"))
+    path = solve_interior(small, Limits()).path
+    steps = []
+    for start in (None, path):
+        told: list[Progress] = []
+        solve_interior(large, Limits(watch=told.append), path=start)
+        steps.append(told[-1].rounds)
+        assert told[-1].gap <= 1e-8
+    assert steps[1] < steps[0]
+
+
+@pytest.mark.parametrize("notion", [MetricPrivacy("1e-12", "absolute"), LDP("1e-12")], ids=repr)
+def test_a_flat_cone_is_refused(notion: Notion) -> None:
+    program, _ = conic_program(Problem(range(4), notion, HammingLoss()))
+    with pytest.raises(UnsupportedError, match="inside"):
+        by_interior(program, Limits())
+
+
+def test_pairs_that_are_free_are_no_rows() -> None:
+    E = [[0, 1, "inf", 1], [2, 0, 1, "inf"], [1, "inf", 0, 2], [1, 1, 1, 0]]
+    problem = Problem(range(4), ContextAwareLDP(E), HammingLoss())
+    solution, wanted = (design(problem, route=r) for r in ("interior", "linear-program"))
+    assert solution.status == "optimal"
+    assert math.isclose(float(solution.value), float(wanted.value), rel_tol=1e-7)

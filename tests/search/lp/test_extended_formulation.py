@@ -1,0 +1,278 @@
+"""Extended formulations project to the same cone; their multipliers carry back to its rows."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, strategies as st
+
+from mechdesign import LDP, BlockLDP, ContextAwareLDP, Domain, HighLowLDP, MetricPrivacy
+from mechdesign.notions.rows.cone import Family, Multipliers
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.prior_sets import Weights
+from mechdesign.search.lp.extended_formulation import (
+    ExtendedFormulation,
+    extended_formulation,
+)
+from mechdesign.search.lp.support_formulation import transport
+from mechdesign.search.presolve.implied_pairs import thin_pairs
+from tests.strategies import KINDS, TIGHT, cases, decimal, demands, examples
+
+
+def priors_of(family: Family) -> tuple[Weights, ...]:
+    return family.priors.vertices() if isinstance(family, LiftRows) else ()
+
+
+def least_cost(
+    rows: np.ndarray, equal: np.ndarray, cost: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Minimize cost . q over columns of the cone with sum 1; auxiliary variables cost nothing."""
+    k = len(cost)
+    n = rows.shape[1]
+    sums = np.append(np.ones(k), np.zeros(n - k))[None, :]
+    found = scipy.optimize.linprog(
+        np.append(cost, np.zeros(n - k)),
+        rows[~equal] if (~equal).any() else None,
+        np.zeros((~equal).sum()) if (~equal).any() else None,
+        np.vstack([sums, rows[equal]]),
+        np.append(1.0, np.zeros(equal.sum())),
+        options={"presolve": False, **TIGHT},
+    )
+    assert found.status == 0, found.message
+    weights = np.zeros(len(rows))
+    if (~equal).any():
+        weights[~equal] = np.maximum(-found.ineqlin.marginals, 0)
+    return float(found.fun), found.x[:k], weights
+
+
+def drawn_families() -> st.SearchStrategy[tuple[Family, int]]:
+    return st.tuples(
+        st.sampled_from([2, 3, 4, 4, 4])
+        .flatmap(lambda k: cases(KINDS, k=k))
+        .map(lambda c: c.notion.family(c.domain, c.prior)),
+        st.integers(0, 2**32),
+    )
+
+
+@pytest.mark.slow
+@examples(250)
+@given(drawn_families())
+def test_the_cone_is_the_same_in_every_direction(pair: tuple[Family, int]) -> None:
+    family, seed = pair
+    short = extended_formulation(family, priors_of(family))
+    G = family.matrix().toarray()
+    assert short.A.shape[1] >= family.size
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        cost = rng.integers(-5, 6, family.size).astype(float)
+        full, _, _ = least_cost(G, np.zeros(len(G), dtype=bool), cost)
+        less, _, _ = least_cost(short.A.toarray(), short.equal, cost)
+        assert less == pytest.approx(full, abs=1e-7)
+
+
+@examples(150)
+@given(drawn_families())
+def test_a_column_is_in_the_one_if_and_only_if_it_is_in_the_other(
+    pair: tuple[Family, int],
+) -> None:
+    """Set each auxiliary to what it stands for: the law, or the least of its set."""
+    family, seed = pair
+    short = extended_formulation(family, priors_of(family))
+    G, A = family.matrix().toarray(), short.A.toarray()
+    n_auxiliary = A.shape[1] - family.size
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        q = rng.choice([0.0, 0.1, 0.5, 1.0, 2.0], family.size) * rng.random()
+        if isinstance(family, LiftRows):
+            h = [
+                float(sum(float(p) * v for p, v in zip(w, q, strict=True)))
+                for w in priors_of(family)
+            ]
+        else:
+            h = [
+                min(
+                    q[x]
+                    for x in range(family.size)
+                    for r in A
+                    if r[family.size + n] == 1 and r[x] == -1
+                )
+                for n in range(n_auxiliary)
+            ]
+        inside = (G @ q).max(initial=0) <= 1e-9 * q.max()
+        outside = (G @ q).max(initial=0) > 1e-6 * q.max()
+        excess = (A @ np.append(q, h)).max(initial=0)
+        if inside:
+            assert excess <= 1e-8
+        if outside:
+            assert excess > 1e-9 * q.max()
+
+
+def applied(found: list[Multipliers], family: Family) -> np.ndarray:
+    """Sum of weight times row, over the rows that the multipliers name."""
+    total = np.zeros(family.size)
+    priors = priors_of(family)
+    for m in found:
+        assert (m.weight > 0).all()
+        for x, other, w in zip(m.x, m.other, m.weight, strict=True):
+            if m.side == "ratio":
+                assert isinstance(family, PairRows)
+                b = family.index[x, other]
+                assert b != FREE
+                total[x] += w * family.inverse[b]
+                total[other] -= w * family.factors[b]
+                continue
+            assert isinstance(family, LiftRows)
+            law = np.array([float(p) for p in priors[other]])
+            bound = dict(family.sides())[m.side]
+            shrink = float(np.exp(-float(bound.exponent(family.epsilon))))
+            unit = np.eye(family.size)[x]
+            total += w * (shrink * unit - law if m.side == "upper" else shrink * law - unit)
+    return total
+
+
+@pytest.mark.slow
+@examples(200)
+@given(drawn_families())
+def test_the_dual_of_the_short_rows_proves_the_same_on_the_rows(pair: tuple[Family, int]) -> None:
+    """With weights w on rows v <= 0, cost . q >= min_x (cost + w v)_x on columns of sum 1."""
+    family, seed = pair
+    short = extended_formulation(family, priors_of(family))
+    cost = np.random.default_rng(seed).integers(-5, 6, family.size).astype(float)
+    value, _, weights = least_cost(short.A.toarray(), short.equal, cost)
+    found = short.carry_back(weights, 7)
+    assert all((m.output == 7).all() for m in found)
+    assert (cost + applied(found, family)).min() >= value - 1e-7
+
+
+@examples(100)
+@given(drawn_families())
+def test_auxiliary_variables_are_the_least_entries(pair: tuple[Family, int]) -> None:
+    family, _ = pair
+    short: ExtendedFormulation = extended_formulation(family, priors_of(family))
+    A = short.A.toarray()
+    assert len(set(short.least[0].tolist())) == short.least.shape[1]
+    for member, auxiliary, row in short.least.T:
+        assert np.flatnonzero(A[row]).tolist() == sorted([member, auxiliary])
+        assert A[row, auxiliary] == 1
+        assert A[row, member] == -1
+
+
+@pytest.mark.parametrize("k", [3, 10, 40])
+def test_plain_ldp_needs_two_rows_for_each_input(k: int) -> None:
+    assert extended_formulation(LDP(1).family(Domain.range(k))).A.shape == (2 * k, k + 1)
+    assert LDP(1).family(Domain.range(k)).matrix().shape == (k * (k - 1), k)
+    high_low = extended_formulation(HighLowLDP(1, range(k // 2 + 1)).family(Domain.range(k)))
+    assert high_low.A.shape == (k // 2 + 1 + k, k + 1)
+    if k > 3:
+        halves = BlockLDP(1, [range(k // 2), range(k // 2, k)])
+        assert extended_formulation(halves.family(Domain.range(k))).A.shape == (2 * k, k + 2)
+
+
+# --- chains ---------------------------------------------------------------------------------------
+
+
+def kept_pairs(family: PairRows) -> set[tuple[int, int]]:
+    return {(int(x), int(z)) for x, z in np.argwhere(family.index != FREE)}
+
+
+def test_on_a_line_only_neighbours_stay() -> None:
+    domain = Domain([0, 1, 3, 3.5, 9])
+    reduced = thin_pairs(MetricPrivacy("0.3", "absolute").family(domain))
+    assert kept_pairs(reduced) == {(x, z) for x in range(5) for z in range(5) if abs(x - z) == 1}
+
+
+@pytest.mark.parametrize("spacing", ["1", "0.1", "1/3"])
+def test_on_a_grid_of_city_blocks_only_the_four_next_to_each_stay(spacing: str) -> None:
+    grid = Domain.grid(4, 5, spacing)
+    reduced = thin_pairs(MetricPrivacy("0.7", "manhattan").family(grid))
+    next_to = {
+        (x, z)
+        for x, (r, c) in enumerate(grid.labels)  # type: ignore[misc]
+        for z, (s, d) in enumerate(grid.labels)  # type: ignore[misc]
+        if abs(r - s) + abs(c - d) == 1
+    }
+    assert kept_pairs(reduced) == next_to
+
+
+def shortest(E: np.ndarray) -> np.ndarray:
+    E = E.copy()
+    for z in range(len(E)):
+        E = np.minimum(E, E[:, [z]] + E[[z], :])
+    return E
+
+
+@examples(200)
+@given(st.integers(2, 6), st.integers(0, 2**32), st.booleans(), st.booleans())
+def test_what_stays_implies_what_went(k: int, seed: int, round_it: bool, free: bool) -> None:
+    """The shortest paths over the pairs that stay are those over all pairs."""
+    rng = np.random.default_rng(seed)
+    E = rng.integers(1, 6, (k, k)) / 4.0 if round_it else rng.random((k, k)) + 1e-6
+    if free:
+        E[rng.random((k, k)) < 0.4] = np.inf
+    np.fill_diagonal(E, 0)
+    text = [["inf" if np.isinf(e) else repr(float(e)) for e in row] for row in E]
+    family = ContextAwareLDP(text).family(Domain.range(k))
+    reduced = thin_pairs(family)
+    kept = np.full((k, k), np.inf)
+    for x, z in kept_pairs(reduced):
+        assert family.index[x, z] == reduced.index[x, z]
+        kept[x, z] = float(reduced.bounds[reduced.index[x, z]].base)
+    np.fill_diagonal(kept, 0)
+    assert np.allclose(shortest(kept), shortest(E), rtol=1e-12)
+
+
+@examples(60)
+@given(cases(("metric", "grid", "context-aware", "differential-identifiability"), k=4))
+def test_reduced_cones_are_the_same_cones(case: Any) -> None:
+    family = case.notion.family(case.domain, case.prior)
+    reduced = thin_pairs(family)
+    assert kept_pairs(reduced) <= kept_pairs(family)
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        cost = rng.integers(-5, 6, 4).astype(float)
+        a, b = family.matrix().toarray(), reduced.matrix().toarray()
+        full = least_cost(a, np.zeros(len(a), dtype=bool), cost)[0]
+        less = least_cost(b, np.zeros(len(b), dtype=bool), cost)[0] if len(b) else cost.min()
+        assert less == pytest.approx(full, abs=1e-7)
+    rows = {(d.x, d.other) for d in demands(case.notion, case.domain, case.prior)}
+    assert kept_pairs(family) == rows
+
+
+def test_zero_budgets_are_left_alone() -> None:
+    """Ties imply each other both ways: dropping them all at once would lose them."""
+    family = ContextAwareLDP([["0"] * 4] * 4).family(Domain.range(4))
+    assert kept_pairs(thin_pairs(family)) == kept_pairs(family)
+    tiny = Fraction(1, 10**12)
+    family = ContextAwareLDP([[tiny] * 4] * 4).family(Domain.range(4))
+    assert kept_pairs(thin_pairs(family)) == kept_pairs(family)
+    assert float(decimal(tiny)) == 1e-12
+
+
+# --- transport ------------------------------------------------------------------------------------
+
+amounts = st.lists(
+    st.one_of(st.just(0.0), st.floats(1e-9, 1e3), st.sampled_from([1e-12, 1.0])),
+    min_size=1,
+    max_size=6,
+).map(np.array)
+
+
+@examples(300)
+@given(amounts, amounts)
+def test_transport_conserves(supply: np.ndarray, demand: np.ndarray) -> None:
+    source, target, amount = transport(supply, demand)
+    assert (amount > 0).all()
+    assert len(amount) <= len(supply) + len(demand)
+    scale = 1e-12 * (supply.sum() + demand.sum())
+    assert abs(amount.sum() - min(supply.sum(), demand.sum())) <= scale
+    sent = np.bincount(source, amount, minlength=len(supply))
+    received = np.bincount(target, amount, minlength=len(demand))
+    assert (sent <= supply + scale).all()
+    assert (received <= demand + scale).all()
+    smaller = (sent, supply) if supply.sum() <= demand.sum() else (received, demand)
+    assert np.abs(smaller[0] - smaller[1]).max() <= scale

@@ -1,0 +1,107 @@
+"""Outputs that are added as they pay end at the optimum over all outputs, and prove it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mechdesign as md
+from mechdesign._typing import FloatArray
+from mechdesign.prior_sets import PriorSet, Weights
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp import output_generation as module
+from mechdesign.search.lp.linear_program import by_highs
+from mechdesign.search.lp.output_generation import by_outputs, pays
+from mechdesign.search.presolve.chain import conic_program
+from problems.families import bounded_prior_ball, bounded_prior_box
+
+
+def worst(k: int) -> md.Problem:
+    return md.Problem(md.Domain.range(k), md.LDP(1), md.MeanAbsoluteError(worst_case=True))
+
+
+def uneven_worst(k: int) -> md.Problem:
+    """Without symmetries."""
+    numbers = [n * n for n in range(k)]
+    return md.Problem(md.Domain(numbers), md.LDP(1), md.MeanAbsoluteError(worst_case=True))
+
+
+def hamming(k: int) -> md.Problem:
+    """All outputs are used."""
+    like = bounded_prior_ball(k)
+    return md.Problem(like.domain, like.privacy, md.HammingLoss(), prior=like.prior)
+
+
+def joined(k: int) -> md.Problem:
+    like = bounded_prior_ball(k)
+    notions = [*like.privacy, md.LIP(1), md.LDP("3/2")]
+    return md.Problem(like.domain, notions, md.MeanAbsoluteError(), prior=like.prior)
+
+
+KINDS = [bounded_prior_ball, bounded_prior_box, worst, uneven_worst, hamming, joined]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_optimum_is_that_over_all_outputs(
+    kind: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST", 2)
+    monkeypatch.setattr(module, "LEAST_ADDED", 1)
+    program, _ = conic_program(kind(9))  # type: ignore[operator]
+    losses = []
+    for backend in (by_outputs, by_highs):
+        by_input = (program.cost * backend(program, Limits()).matrix).sum(axis=1)
+        losses.append(by_input.max() if program.worst_case else by_input.sum())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_optimum_is_proved(kind: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FEWEST_INPUTS", 2)
+    problem = kind(11)  # type: ignore[operator]
+    assert pays(conic_program(problem)[0])
+    solution = md.design(problem, route="linear-program")
+    assert solution.gap < 1e-8
+    assert problem.privacy[0].holds(solution.channel, problem.prior)
+
+
+def test_a_worst_case_is_reduced_by_its_symmetries() -> None:
+    solution = md.design(worst(90))
+    assert solution.gap < 1e-8
+    assert any("outputs were stated" in note for note in solution.notes)
+    assert any("symmetries leave 45 of 90 outputs" in note for note in solution.notes)
+
+
+def test_what_was_found_stands_where_time_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST", 2)
+    program, _ = conic_program(bounded_prior_ball(9))
+    limits = Limits(watch=lambda _: setattr(limits, "interrupted", True))
+    answer = by_outputs(program, limits)
+    assert np.count_nonzero(answer.matrix.max(axis=0)) <= 2
+    assert answer.duals
+
+
+@pytest.mark.parametrize("kind", [bounded_prior_ball, bounded_prior_box])
+def test_members_are_found_after_the_last_round_only(
+    kind: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST", 2)
+    monkeypatch.setattr(module, "LEAST_ADDED", 1)
+    problem = kind(11)  # type: ignore[operator]
+    program, _ = conic_program(problem)
+    priors = program.cone.families[0].lift_rows().priors
+    calls, rounds, near = [], [], type(priors).member_near
+
+    def counted(self: PriorSet, prior: FloatArray) -> Weights:
+        calls.append(len(rounds))
+        return near(self, prior)
+
+    monkeypatch.setattr(type(priors), "member_near", counted)
+    answer = by_outputs(program, Limits(watch=rounds.append))
+    assert len(rounds) > 1
+    assert set(calls) == {len(rounds)}
+    assert len(calls) <= 2 * program.cost.shape[1]
+    for prior in answer.duals[0].priors:
+        assert sum(prior) == 1
+        assert min(prior) >= 0
+        assert priors.contains(prior)

@@ -1,0 +1,169 @@
+"""Pricing by sets against all rays, and designs by it against the program over all rays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    LDP,
+    BlockLDP,
+    ColumnUtility,
+    ContextAwareLDP,
+    HighLowLDP,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+    Prior,
+    Problem,
+    UnsupportedError,
+    design,
+)
+from mechdesign.kernel import verify
+from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.sources import Walk
+from mechdesign.notions import Notion
+from mechdesign.search.limits import Limits
+from mechdesign.search.rays.enumerate import all_rays
+from mechdesign.search.rays.raised_sets import RaisedSets
+from tests.strategies import examples
+
+HISTOGRAM, INFORMATION = PosteriorMeanSquaredError(histogram=True), MutualInformation()
+
+
+class Cubes(ColumnUtility):
+    """A gain of the user's own that splits: Sum_x P_x q_x^3 / (P . q)^2."""
+
+    name = "cubes"
+    sense = "maximize"
+
+    def gain(self, columns: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        law = prior @ columns
+        cubes = (prior[:, None] * columns**3).sum(axis=0)
+        found: np.ndarray = np.divide(cubes, law**2, out=np.zeros_like(law), where=law > 0)
+        return found
+
+    def coordinate_gain(self, x: np.ndarray, r: np.ndarray, prior: np.ndarray) -> Any:
+        return prior[x] * r**3
+
+
+def notions(k: int) -> list[Notion]:
+    half = k // 2
+    blocks = [list(range(half)), list(range(half, k))]
+    return [LDP("0.3"), LDP(4), HighLowLDP(1, [0, k - 1]), BlockLDP(1, blocks)]
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Problem:
+    k = draw(st.integers(4, 8))
+    counts = draw(st.lists(st.integers(0, 5), min_size=k, max_size=k))
+    counts[0], counts[-1] = counts[0] + 1, counts[-1] + 1
+    utility = draw(st.sampled_from([HISTOGRAM, INFORMATION, Cubes()]))
+    notion = draw(st.sampled_from(notions(k)))
+    return Problem(range(k), notion, utility, prior=Prior.from_counts(counts))
+
+
+def surplus_of_all(problem: Problem, pricer: RaisedSets, u: np.ndarray) -> float:
+    """Return the largest surplus by listing all rays that ever occur, and the constant ones."""
+    prior, k = problem.prior.array, len(problem.domain)
+    flat = np.zeros((k, len(pricer.blocks)))
+    for n, block in enumerate(pricer.blocks):
+        flat[block.block, n] = 1.0
+    rays = np.hstack([all_rays(problem.cone), flat])
+    rays = rays[:, prior @ rays > 0]
+    return float(((pricer.gain(rays) - u @ rays) / (prior @ rays)).max())
+
+
+@examples(60)
+@given(problem=problems(), seed=st.integers(0, 10**6), goal=st.sampled_from([1e-9, 1e-2]))
+def test_the_largest_surplus_is_that_of_all_rays(problem: Problem, seed: int, goal: float) -> None:
+    pricer = RaisedSets.of(problem, problem.utility)  # type: ignore[arg-type]
+    assert pricer is not None
+    u = pricer.potentials(np.random.default_rng(seed).normal(scale=0.2, size=pricer.size))
+    true = surplus_of_all(problem, pricer, u)
+    wide = pricer.price(u, goal, 10**6)
+    assert math.isclose(wide.surplus, max(true, goal), abs_tol=1e-9 + goal)
+    assert wide.surplus >= true - 1e-12
+    narrow = pricer.price(u, goal, 3)
+    assert narrow.surplus >= true - 1e-12
+    over = pricer.price(u, goal, 10**6, Limits(seconds=1e-9))
+    assert over.surplus >= true - 1e-12
+    for ray in wide.rays:
+        if true > 0:
+            assert float(pricer.gain(ray[:, None])[0] - u @ ray) > -1e-12
+    if true > goal:
+        best = max(
+            float((pricer.gain(r[:, None])[0] - u @ r) / (problem.prior.array @ r))
+            for r in wide.rays
+        )
+        assert math.isclose(best, true, rel_tol=1e-9)
+
+
+def test_inputs_that_are_alike_change_places() -> None:
+    problem = Problem(range(5), LDP(1), HISTOGRAM, prior=Prior.from_counts([2, 2, 2, 1, 3]))
+    pricer = RaisedSets.of(problem, HISTOGRAM)
+    assert pricer is not None
+    found = pricer.price(np.array([0.3, 0.1, 0.2, 0.1, 0.0]), 1e-9, 1000)
+    certificate = found.proof(problem)
+    assert certificate is not None
+    prices = [-float(price) for price in certificate.prices or ()]
+    np.testing.assert_allclose(prices, [0.2, 0.2, 0.2, 0.1, 0.0])
+    rays = {tuple(ray) for ray in np.round(found.rays, 9)}
+    assert {(r[1], r[2], r[0], *r[3:]) for r in rays} == rays
+
+
+@pytest.mark.parametrize(
+    ("notion", "prior"),
+    [
+        (ContextAwareLDP([[0, 1, 2], [1, 0, 1], [1, 1, 0]]), ["0.2", "0.3", "0.5"]),
+        (BlockLDP(1, [[0, 1], [2]]), ["0", "0", "1"]),
+        (LDP(100), ["0.2", "0.3", "0.5"]),
+    ],
+)
+def test_another_structure_has_no_sets(notion: Notion, prior: list[str]) -> None:
+    assert RaisedSets.of(Problem(range(3), notion, HISTOGRAM, prior=prior), HISTOGRAM) is None
+
+
+def test_a_gain_that_does_not_split_has_no_sets() -> None:
+    scalar = PosteriorMeanSquaredError()
+    assert (
+        RaisedSets.of(
+            Problem(range(3), LDP(1), scalar), scalar.on(Problem(range(3), LDP(1), scalar).domain)
+        )
+        is None
+    )
+
+
+@pytest.mark.parametrize("utility", [HISTOGRAM, INFORMATION, Cubes()])
+@pytest.mark.parametrize("place", range(4))
+def test_a_design_by_sets_is_the_best_mixture_of_all_rays(
+    utility: ColumnUtility, place: int
+) -> None:
+    k = 11
+    prior = Prior.from_counts([1, 2, 2, 3, 5, 7, 8, 8, 9, 13, 21])
+    problem = Problem(range(k), notions(k)[place], utility, prior=prior)
+    listed = design(problem, route="extreme-rays")
+    many = UnsupportedError("domain", "a cone of few extreme rays", "more")
+    with mock.patch("mechdesign.search.rays.extreme_rays.all_rays", side_effect=many):
+        found = design(problem, route="extreme-rays")
+    assert any("sets of inputs" in note for note in found.notes)
+    assert math.isclose(float(found.value), float(listed.value), rel_tol=1e-9)
+    assert found.status == "optimal"
+    if utility.exact:
+        assert found.gap <= 1e-9
+        assert verify(found.document())
+
+
+@pytest.mark.parametrize(("k", "utility"), [(24, HISTOGRAM), (16, INFORMATION)])
+def test_more_rays_than_can_be_listed_have_a_proved_optimum(k: int, utility: Any) -> None:
+    prior = Prior.from_counts(np.random.default_rng(5).integers(1, 10**6, k).tolist())
+    solution = design(Problem(range(k), LDP(1), utility, prior=prior))
+    assert solution.certificate is not None
+    assert isinstance(solution.certificate.oracle, Rays)
+    assert isinstance(solution.certificate.oracle.source, Walk)
+    assert solution.gap <= 1e-9
+    assert verify(solution.document())

@@ -1,0 +1,139 @@
+"""Optimal remapping: no column has a better output, and the loss is never larger."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    BayesAccuracy,
+    Channel,
+    Distortion,
+    Domain,
+    MeanAbsoluteError,
+    Prior,
+    Problem,
+    design,
+)
+from mechdesign.search.starts.remapping import remapped, without_rare
+from tests.strategies import examples
+
+WHOLE = 1 << 62
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 6), st.randoms(use_true_random=False))
+@examples(100)
+def test_every_column_gets_its_best_output(k: int, m: int, n: int, random: Any) -> None:
+    loss = [[Fraction(random.randint(0, 9), 3) for _ in range(m)] for _ in range(k)]
+    outputs = [f"output {y}" for y in range(m)]
+    problem = Problem(range(k), LDP(1), Distortion(loss), outputs=outputs)
+    labels = [random.choice(outputs) for _ in range(min(n, m))]
+    labels = list(dict.fromkeys(labels))
+    shares = np.array([[random.randint(0, 9) for _ in labels] for _ in range(k)]) + 1
+    rows = (shares * (WHOLE // shares.sum(axis=1, keepdims=True))).astype(np.int64)
+    rows[:, 0] += WHOLE - rows.sum(axis=1)
+    before = Channel(rows, inputs=problem.domain, outputs=labels)
+    found, named = remapped(problem, rows, labels)
+    after = Channel(found, inputs=problem.domain, outputs=named)
+    value = problem.utility.value(after, problem.prior, outputs)
+    assert value <= problem.utility.value(before, problem.prior, outputs)
+    best = sum(
+        min(sum(row[y] * q for row, q in zip(loss, column, strict=True)) for y in range(m))
+        for column in before.columns()
+    )
+    assert float(value) == pytest.approx(float(Fraction(best, k * WHOLE)))
+    in_floats, same = remapped(problem, rows / WHOLE, labels)
+    assert same == named
+    assert in_floats == pytest.approx(found / WHOLE)
+
+
+def test_a_channel_that_is_best_stays_the_same_object() -> None:
+    """Also where another output is as good."""
+    problem = Problem(range(2), LDP(1), Distortion([[0, 1, 0], [1, 0, 1]]), outputs=list("abc"))
+    matrix = np.array([[0.5, 0.2, 0.3], [0.2, 0.6, 0.2]])
+    found, labels = remapped(problem, matrix, "abc")
+    assert found is matrix
+    assert labels == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "utility", [Distortion([[5, 0], [5, 0]], worst_case=True), BayesAccuracy()]
+)
+def test_other_losses_keep_their_channel(utility: Any) -> None:
+    problem = Problem(Domain.range(2), LDP(1), utility)
+    matrix = np.array([[0.7, 0.3], [0.3, 0.7]])
+    assert remapped(problem, matrix, [0, 1])[0] is matrix
+
+
+def test_constraints_of_ones_own_may_speak_of_outputs() -> None:
+    problem = Problem(range(2), LDP(1), Distortion([[5, 0], [5, 0]]))
+    matrix = np.array([[0.7, 0.3], [0.3, 0.7]])
+    assert remapped(problem, matrix, [0, 1])[0].shape == (2, 1)
+    problem.quoted = ("half of the reports are 0",)
+    assert remapped(problem, matrix, [0, 1])[0] is matrix
+
+
+@given(st.integers(2, 6), st.integers(2, 6), st.randoms(use_true_random=False))
+@examples(100)
+def test_rare_outputs_are_left_out_at_next_to_no_loss(k: int, m: int, random: Any) -> None:
+    """Those that are left are sums of columns, so that whatever is private stays so."""
+    loss = [[random.randint(1, 9) for _ in range(m)] for _ in range(k)]
+    problem = Problem(range(k), LDP(1), Distortion(loss), outputs=range(m))
+    shares = np.array([[random.choice([1e-13, 1e-10, 1.0]) for _ in range(m)] for _ in range(k)])
+    shares[:, 0] = 1.0
+    matrix = shares / shares.sum(axis=1, keepdims=True)
+    found, labels = without_rare(problem, matrix, range(m), 1e-9)
+    table = np.array(loss) / k
+    before, after = (table * matrix).sum(), (table[:, labels] * found).sum()
+    assert after <= before * (1 + 1.1e-9)
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-15)
+    left_out = [y for y in range(m) if y not in labels]
+    added = found.sum(axis=1) - matrix[:, labels].sum(axis=1)
+    assert added == pytest.approx(matrix[:, left_out].sum(axis=1), abs=1e-15)
+    for y in left_out:
+        assert matrix[:, y].max() < 1e-6
+    every, same = without_rare(problem, matrix, range(m), 0.0)
+    assert after == before or len(same) > len(labels)
+    assert (table[:, same] * every).sum() <= before * (1 + 1e-15)
+
+
+def test_an_interior_optimum_has_no_outputs_of_rounding() -> None:
+    """It uses five; the interior-point method leaves something at about sixty."""
+    prior = Prior.from_counts(np.random.default_rng(0).integers(1, 1001, 300).tolist())
+    problem = Problem(range(300), LIP(1), MeanAbsoluteError(), prior=prior)
+    found = design(problem, route="interior")
+    assert len(found.channel.outputs) <= 8
+    assert found.gap < 2e-8
+
+
+def test_dust_beside_a_constant_channel_is_no_report() -> None:
+    """Also for a worst case; what is worth more than the share stays."""
+    utility = MeanAbsoluteError(worst_case=True)
+    problem = Problem(range(3), LDP(1), utility, outputs=range(3))
+    dust = 1e-10 * np.array([[1.0], [1.0], [np.e]])
+    matrix = np.hstack([np.zeros((3, 1)), 1 - dust, dust])
+    found, labels = without_rare(problem, matrix, range(3), 3e-9)
+    assert labels == [1]
+    assert found == pytest.approx(np.ones((3, 1)))
+    same, labels = without_rare(problem, matrix, range(3), 0.0)
+    assert (same is matrix) == (labels == [0, 1, 2])
+    useful = np.array([[0.6, 0.4, 0.0], [0.4, 0.6, 0.0], [0.4, 0.6, 0.0]])
+    useful[:, :2] *= 1 - 1e-6
+    useful[:, 2] = 1e-6
+    kept, labels = without_rare(problem, useful, range(3), 3e-9)
+    assert kept is useful
+    assert labels == [0, 1, 2]
+
+
+def test_dust_of_a_solver_may_be_below_zero() -> None:
+    problem = Problem(range(3), LDP(1), MeanAbsoluteError(worst_case=True), outputs=range(3))
+    matrix = np.tile([-1e-17, 1 + 1e-12, 2e-16], (3, 1))
+    found, labels = without_rare(problem, matrix, range(3), 3e-9)
+    assert labels == [1]
+    assert found == pytest.approx(np.ones((3, 1)))

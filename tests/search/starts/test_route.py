@@ -1,0 +1,262 @@
+"""The start: never worse than a constant, randomized response and the exponential mechanism."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+from mechdesign import (
+    LDP,
+    LIP,
+    ApproximateLDP,
+    Channel,
+    ColumnUtility,
+    ContextAwareLDP,
+    Distortion,
+    Domain,
+    EuclideanDistance,
+    HammingLoss,
+    L2Risk,
+    MaximalLeakage,
+    MeanAbsoluteError,
+    MetricPrivacy,
+    MutualInformation,
+    MutualInformationLeakage,
+    Prior,
+    Problem,
+    TVRisk,
+    design,
+)
+from mechdesign.designs.answers import SolutionPool
+from mechdesign.errors import InfeasibleError
+from mechdesign.kernel import verify
+from mechdesign.notions import Notion
+from mechdesign.search import plan
+from mechdesign.search.limits import Limits
+from mechdesign.search.starts import route as starts
+from mechdesign.search.starts.private_columns import lengths
+from mechdesign.search.starts.route import Start
+from tests.search.test_random_problems import INTERSECTION, estimates, random_problem
+from tests.strategies import examples
+
+KINDS = ("ldp", "lip", "pml", "lift", "context-aware", "high-low", "block", "metric")
+KINDS += ("bounded-prior-lip", "differential-identifiability", "linear", INTERSECTION)
+
+few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def uneven(k: int) -> list[Fraction]:
+    return [Fraction(2 * x + 1, k * k) for x in range(k)]
+
+
+def drawn(data: st.DataObject, name: str) -> Problem | None:
+    try:
+        return data.draw(random_problem(name))
+    except InfeasibleError:
+        return None
+
+
+def is_private(problem: Problem, Q: np.ndarray) -> bool:
+    columns = Q[:, Q.max(axis=0) > 0]
+    rows = problem.cone.matrix() @ (columns / columns.max(axis=0))
+    return not rows.size or bool(rows.max() <= 1e-9)
+
+
+def by_hand(problem: Problem) -> list[np.ndarray]:
+    """Channels from the textbook that are private, found without the library's own starts."""
+    k = len(problem.domain)
+    found = [np.ones((k, 1))]
+    for share in 1 - 2.0 ** -np.arange(1, 40):
+        response = (1 - share) / k + share * np.eye(k)
+        if is_private(problem, response):
+            found.append(response)
+    d = lengths(problem.cone)
+    if d is not None:
+        exponential = np.exp(-d / 2)
+        exponential /= exponential.sum(axis=1, keepdims=True)
+        if is_private(problem, exponential):
+            found.append(exponential)
+    return found
+
+
+def least_loss(problem: Problem, Q: np.ndarray) -> float:
+    """The expected loss with the best decision for each output."""
+    loss = problem.expected_loss
+    assert loss is not None
+    cost = loss.cost(problem.domain, problem.prior, problem.outputs or ())
+    return float((cost.T @ Q).min(axis=0).sum())
+
+
+def early(problem: Problem) -> SolutionPool:
+    """Design with a search that is interrupted before its first step."""
+    limits = Limits()
+    limits.interrupted = True
+    answers = SolutionPool(problem, limits)
+    answers.run(plan(problem, "auto", []), Start())
+    return answers
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_never_worse_than_the_standard_mechanisms(name: str) -> None:
+    """The start itself, and a design that was interrupted before its first step."""
+
+    @few
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        problem = drawn(data, name)
+        if problem is None or problem.expected_loss is None:
+            return
+        raw = Start().solve(problem, Limits())
+        assert raw.matrix.sum(axis=1) == pytest.approx(1)
+        assert raw.value is not None
+        cost = problem.expected_loss.cost(problem.domain, problem.prior, problem.outputs or ())
+        slack = 1e-7 * float(cost.max())
+        best = min(least_loss(problem, Q) for Q in by_hand(problem))
+        assert raw.value <= best + slack
+        solution = early(problem).solution()
+        assert float(solution.value) <= best + slack
+        verify(solution.document())
+
+    check()
+
+
+@pytest.mark.parametrize("name", ["ldp", "metric", "lip"])
+def test_a_sum_of_gains_is_no_worse_either(name: str) -> None:
+    @few
+    @given(st.data())
+    def check(data: st.DataObject) -> None:
+        problem = drawn(data, name)
+        if problem is None:
+            return
+        gains = data.draw(estimates(len(problem.domain)))
+        own = Problem(problem.domain, problem.privacy, gains, prior=problem.prior)
+        raw = Start().solve(own, Limits())
+        p = own.prior.array
+        most = float(gains.on(own.domain).gain(raw.matrix, p).sum())
+        for Q in by_hand(own):
+            assert most >= float(gains.on(own.domain).gain(Q, p).sum()) - 1e-9 * (1 + abs(most))
+
+    check()
+
+
+@given(st.integers(2, 7), st.randoms(use_true_random=False), st.booleans())
+@examples(30)
+def test_a_worst_case_is_no_worse_than_randomized_response(
+    k: int, random: st.DrawFn, plain: bool
+) -> None:
+    loss = [[random.randint(0, 9) for _ in range(k)] for _ in range(k)]  # type: ignore[attr-defined]
+    notion = LDP(1) if plain else MetricPrivacy(1, "absolute")
+    problem = Problem(range(k), notion, Distortion(loss, worst_case=True))
+    raw = Start().solve(problem, Limits())
+    value = (raw.matrix * np.array(loss)).sum(axis=1).max()
+    assert raw.value == pytest.approx(value)
+    for Q in by_hand(problem)[1:]:
+        assert value <= (Q * np.array(loss)).sum(axis=1).max() + 1e-6
+    assert value <= np.array(loss).max(axis=0).min() + 1e-9
+
+
+NON_CONIC: list[Notion] = [
+    ApproximateLDP("0.5", "0.05"),
+    MaximalLeakage("0.7"),
+    MutualInformationLeakage("0.2"),
+]
+
+
+@pytest.mark.parametrize("notion", NON_CONIC)
+def test_a_constraint_on_the_whole_channel_is_met(notion: Notion) -> None:
+    problem = Problem(range(6), notion, MeanAbsoluteError(), prior=uneven(6))
+    solution = early(problem).solution()
+    cost = problem.utility.linear_form.cost(problem.domain, problem.prior, range(6))  # type: ignore[union-attr]
+    assert float(solution.value) < 0.999 * cost.sum(axis=0).min()
+    assert notion.holds(solution.channel, problem.prior)
+    verify(solution.document())
+
+
+def test_without_a_linear_program_there_are_channels_of_one_kind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Above a number of inputs; here they come near the optimum, and near those of the program."""
+    line = Problem(range(30), MetricPrivacy("0.3", "absolute"), MeanAbsoluteError())
+    bins = Problem(range(30), LDP(3), MeanAbsoluteError())
+    plane = Problem(Domain.grid(5, 6), MetricPrivacy(1, "euclidean"), HammingLoss())
+    optima = [float(design(problem).value) for problem in (line, bins, plane)]
+    monkeypatch.setattr(starts, "MOST_ROWS", 0)
+    for problem, optimum in zip((line, bins, plane), optima, strict=True):
+        raw = Start().solve(problem, Limits())
+        assert is_private(problem, raw.matrix[:, raw.matrix.max(axis=0) > 1e-9])
+        assert raw.value is not None
+        assert optimum <= raw.value + 1e-9
+        assert raw.value <= 1.05 * optimum
+
+
+@given(st.data())
+@examples(30)
+def test_with_equal_rows_it_is_the_best_output(data: st.DataObject) -> None:
+    k, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    entries = st.integers(0, 9).map(lambda n: Fraction(n, 3))
+    loss = data.draw(st.lists(st.lists(entries, min_size=m, max_size=m), min_size=k, max_size=k))
+    problem = Problem(range(k), LDP(0), Distortion(loss), outputs=range(m), prior=uneven(k))
+    raw = Start().solve(problem, Limits())
+    assert raw.matrix == pytest.approx(np.tile(raw.matrix[0], (k, 1)))
+    totals = [sum(p * row[y] for p, row in zip(uneven(k), loss, strict=True)) for y in range(m)]
+    assert raw.value == pytest.approx(float(min(totals)))
+
+
+@pytest.mark.parametrize("risk", [L2Risk(), TVRisk(), L2Risk(worst_case=True)])
+@pytest.mark.parametrize(
+    "notion", [LDP(1), LDP("1e-6"), LIP("0.1"), ContextAwareLDP([[0, 1], [3, 0]])]
+)
+def test_for_a_risk_it_is_randomized_response(notion: Notion, risk: L2Risk | TVRisk) -> None:
+    """It is private as it stands, its rows differ, and so its risk is finite."""
+    k = 2 if isinstance(notion, ContextAwareLDP) else 5
+    problem = Problem(range(k), notion, risk, prior=uneven(k))
+    raw = Start().solve(problem, Limits())
+    channel = Channel.from_matrix(raw.matrix, inputs=problem.domain)
+    assert problem.cone.holds(channel)
+    assert np.linalg.matrix_rank(raw.matrix, tol=1e-12) == k
+    assert risk.value(channel, risk.reference(problem.prior)) > 0
+
+
+class TwoGuesses(ColumnUtility):
+    """The probability that the better of two guesses is right."""
+
+    name, sense = "two-guesses", "maximize"
+
+    def gain(self, columns: np.ndarray, prior: np.ndarray) -> np.ndarray:
+        return np.asarray(np.sort(prior[:, None] * columns, axis=0)[-2:].sum(axis=0))
+
+
+def test_a_sum_of_ones_own_has_the_bound_of_telling_all() -> None:
+    own = Problem(range(3), LDP(1), TwoGuesses(), prior=uneven(3))
+    raw = Start().solve(own, Limits())
+    assert raw.numeric_bound == pytest.approx(1)
+    p = sorted(uneven(3))
+    assert raw.value is not None
+    assert raw.value >= float(p[1] + p[2])
+
+
+def test_information_of_many_alike_is_that_of_half_of_them() -> None:
+    """By windows of inputs in a row: 16 alike under LDP tell as much by sets of 8 as by any."""
+    problem = Problem(range(16), LDP(1), MutualInformation())
+    assert float(early(problem).solution().value) == pytest.approx(float(design(problem).value))
+
+
+def test_few_outputs_are_used_where_time_is_short() -> None:
+    """So many as can be proved; with more time there are more, and the value is no worse."""
+    prior = Prior.from_counts([x * x % 17 + 1 for x in range(144)])
+    domain = Domain.grid(12, 12)
+    problem = Problem(domain, MetricPrivacy("0.7", "euclidean"), EuclideanDistance(), prior=prior)
+    used, values = [], []
+    for seconds in (0.01, 0.2, 10.0, math.inf):
+        raw = Start().solve(problem, Limits(seconds=seconds, clock=lambda: 0.0))
+        assert raw.matrix.sum(axis=1) == pytest.approx(1)
+        assert raw.value is not None
+        used.append(int((raw.matrix.max(axis=0) > 0).sum()))
+        values.append(raw.value)
+    assert used[0] <= starts.FEWEST < used[2] == used[3]
+    assert used == sorted(used)
+    assert values == sorted(values, reverse=True)

@@ -1,0 +1,510 @@
+"""Random problems of every notion: proved, and equal to an independent linear program."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, event, given, settings, strategies as st
+
+from mechdesign import design
+from mechdesign.domain import Domain
+from mechdesign.errors import InfeasibleError
+from mechdesign.notions import (
+    LDP,
+    LIP,
+    NOTIONS,
+    PML,
+    AsymmetricLift,
+    BlockLDP,
+    BoundedPriorLift,
+    BoundedPriorLIP,
+    BoundedPriorPML,
+    ContextAwareLDP,
+    DifferentialIdentifiability,
+    HighLowLDP,
+    LinearNotion,
+    MetricPrivacy,
+    Notion,
+)
+from mechdesign.notions.non_conic.base import WholeChannelNotion
+from mechdesign.prior import Prior
+from mechdesign.problem import Problem
+from mechdesign.search import plan
+from mechdesign.search.limits import Limits
+from mechdesign.search.starts.remapping import remapped
+from mechdesign.utilities import (
+    BayesAccuracy,
+    ColumnUtility,
+    Distortion,
+    EuclideanDistance,
+    HammingLoss,
+    LinearUtility,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+    MutualInformation,
+    PosteriorMeanSquaredError,
+)
+from solvers import SOLVERS, UnsuitableError
+from solvers.definitions import loss
+from tests.strategies import broken
+
+EXAMPLES = [50, pytest.param(400, marks=pytest.mark.long)]
+"""Of each notion, and of each sum of gains."""
+
+TOLERANCE = 1e-6
+"""How far two solvers may differ, relative to the largest loss: both meet rows to about 1e-7."""
+
+SMALL = 1e-4
+"""From this share of the largest loss on, the status must be "optimal"."""
+
+MOST_ORDERED = 6
+"""Largest number of inputs for boxes and balls of priors, whose vertices are found by orders."""
+
+
+def random_problems(examples: int) -> settings:
+    slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
+    return settings(max_examples=examples, deadline=None, suppress_health_check=slow)
+
+
+sizes = st.integers(1, 8)
+budgets = st.one_of(
+    st.sampled_from(
+        ["0", "1e-6", "0.001", "0.6931471805599453", "1", "3", "8", "12", "20", "40", "800"]
+    ),
+    st.integers(1, 500).map(lambda n: Fraction(n, 100)),
+)
+counts = st.one_of(st.integers(0, 20), st.integers(1, 1000), st.sampled_from([0, 1, 10**4, 10**7]))
+
+
+@st.composite
+def priors(draw: Any, k: int, *, positive: bool = False) -> Prior:
+    drawn = draw(st.lists(counts, min_size=k, max_size=k))
+    return Prior.from_counts(drawn if sum(drawn) and not positive else [n + 1 for n in drawn])
+
+
+@st.composite
+def domains(draw: Any, k: int) -> Domain:
+    """Whole numbers, scattered numbers, words, or a grid."""
+    kind = draw(st.sampled_from(["range", "numbers", "words", "grid"]))
+    if kind == "grid":
+        rows = draw(st.sampled_from([r for r in range(1, k + 1) if k % r == 0]))
+        return Domain.grid(rows, k // rows, spacing=draw(st.sampled_from(["1", "0.25", "3"])))
+    if kind == "numbers":
+        tenths = draw(st.lists(st.integers(-50, 50), min_size=k, max_size=k, unique=True))
+        return Domain([n / 10 for n in tenths])
+    return Domain.range(k) if kind == "range" else Domain([f"input {x}" for x in range(k)])
+
+
+@st.composite
+def utilities(draw: Any, domain: Domain) -> tuple[LinearUtility, list[Any] | None]:
+    """Return a loss that the domain has, and outputs: the default ones or random ones."""
+    kinds: list[type[LinearUtility]] = [HammingLoss, Distortion]
+    if domain.coordinates is not None:
+        kinds += [MeanSquaredDistance, EuclideanDistance]
+    if domain.numbers is not None:
+        kinds += [MeanAbsoluteError]
+    kind = draw(st.sampled_from(kinds))
+    worst_case = draw(st.booleans())
+    if kind is Distortion:
+        m = draw(st.integers(1, 8))
+        row = st.lists(st.integers(0, 50), min_size=m, max_size=m)
+        matrix = draw(st.lists(row, min_size=len(domain), max_size=len(domain)))
+        return Distortion(matrix, worst_case), list(range(m))
+    if draw(st.booleans()):
+        return kind(worst_case), None
+    one: st.SearchStrategy[Any] = st.sampled_from(domain.labels)
+    if domain.grid_shape is not None:
+        one |= st.tuples(st.integers(-1, 3), st.integers(-1, 3))
+    elif domain.numbers is not None:
+        one |= st.integers(-60, 60).map(lambda n: n / 4)
+    else:
+        one |= st.just("no answer")
+    return kind(worst_case), draw(st.lists(one, min_size=1, max_size=8, unique=True))
+
+
+@st.composite
+def context_aware(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    entry = st.one_of(st.just("inf"), budgets, st.integers(0, 300).map(lambda n: Fraction(n, 100)))
+    row = st.lists(entry, min_size=len(domain), max_size=len(domain))
+    return ContextAwareLDP(draw(st.lists(row, min_size=len(domain), max_size=len(domain))))
+
+
+@st.composite
+def high_low(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    chosen = st.lists(st.sampled_from(domain.labels), min_size=1, unique=True)
+    return HighLowLDP(draw(budgets), draw(chosen))
+
+
+@st.composite
+def block(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    epsilon = draw(budgets)
+    if domain.grid_shape is not None and draw(st.booleans()):
+        rows, columns = (
+            draw(st.sampled_from([d for d in range(1, side + 1) if side % d == 0]))
+            for side in domain.grid_shape
+        )
+        return BlockLDP(epsilon, block_rows=rows, block_columns=columns)
+    member = draw(st.lists(st.integers(0, 3), min_size=len(domain), max_size=len(domain)))
+    blocks = [
+        [label for label, b in zip(domain, member, strict=True) if b == number]
+        for number in sorted(set(member))
+    ]
+    return BlockLDP(epsilon, blocks=blocks)
+
+
+@st.composite
+def metric(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    kinds: list[Any] = ["matrix"]
+    if domain.coordinates is not None:
+        kinds += ["euclidean", "manhattan"]
+    if domain.numbers is not None:
+        kinds += ["absolute"]
+    kind = draw(st.sampled_from(kinds))
+    if kind == "matrix":  # any numbers >= 0, symmetric or not
+        k = len(domain)
+        row = st.lists(st.integers(0, 8), min_size=k, max_size=k)
+        kind = draw(st.lists(row, min_size=k, max_size=k))
+    return MetricPrivacy(draw(budgets), kind)
+
+
+@st.composite
+def lift(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    side = st.one_of(st.just("inf"), budgets)
+    return AsymmetricLift(lower=draw(side), upper=draw(side))
+
+
+@st.composite
+def set_of_priors(draw: Any, k: int, prior: Prior) -> dict[str, Any]:
+    """Draw the keys that state a list, a box or a ball."""
+    kind = draw(st.sampled_from(["list", "box", "ball"]))
+    if kind == "list" or k > MOST_ORDERED:
+        return {"priors": draw(st.lists(priors(k), min_size=1, max_size=4))}
+    center = draw(st.one_of(st.just(prior), priors(k)))
+    if kind == "ball":
+        radius = Fraction(draw(st.sampled_from([0, 1, 5, 20, 50, 100])), 100)
+        return {"center": center, "radius": radius}
+    below, above = (draw(st.lists(st.integers(0, 20), min_size=k, max_size=k)) for _ in range(2))
+    return {
+        "lower": [
+            max(Fraction(0), p - Fraction(b, 100)) for p, b in zip(center, below, strict=True)
+        ],
+        "upper": [
+            min(Fraction(1), p + Fraction(a, 100)) for p, a in zip(center, above, strict=True)
+        ],
+    }
+
+
+def bounded_prior(kind: Any) -> Any:
+    def strategy(domain: Domain, prior: Prior) -> st.SearchStrategy[Notion]:
+        sets = set_of_priors(len(domain), prior)
+        return st.builds(lambda epsilon, keys: kind(epsilon, **keys), budgets, sets)
+
+    return strategy
+
+
+@st.composite
+def bounded_prior_lift(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    keys = draw(set_of_priors(len(domain), prior))
+    side = st.one_of(st.just("inf"), budgets)
+    return BoundedPriorLift(draw(side), draw(side), keys.get("priors", keys))
+
+
+@st.composite
+def identifiability(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    """Often too small a budget: then the library must say so."""
+    least = float(np.log(float(max(prior) / prior.minimum)))
+    slack = draw(st.sampled_from(["1e-6", "0.1", "0.7", "2", "800"]))
+    if draw(st.integers(0, 9)) == 0 and least > 0.01:
+        return DifferentialIdentifiability(Fraction(least) * Fraction(99, 100))
+    return DifferentialIdentifiability(Fraction(least) + Fraction(slack))
+
+
+@st.composite
+def linear(draw: Any, domain: Domain, prior: Prior) -> Notion:
+    """Rows of one's own, each satisfied by a constant column: sum(left) <= e**a sum(right)."""
+    side = st.dictionaries(
+        st.sampled_from(domain.labels), st.integers(1, 5), min_size=1, max_size=len(domain)
+    )
+    rows = []
+    for n in range(draw(st.integers(1, 2 * len(domain)))):
+        left, right = draw(side), draw(side)
+        least = max(0.0, float(np.log(sum(left.values()) / sum(right.values()))))
+        room = draw(st.sampled_from(["0.001", "0.3", "1", "4"]))
+        rows.append((f"row {n}", left, Fraction(least) + Fraction(room), right))
+    return LinearNotion(rows)
+
+
+def by_epsilon(kind: type[Notion]) -> Any:
+    def strategy(domain: Domain, prior: Prior) -> st.SearchStrategy[Notion]:
+        return budgets.map(kind)  # type: ignore[arg-type]
+
+    return strategy
+
+
+ALL: dict[str, Any] = {
+    "ldp": by_epsilon(LDP),
+    "lip": by_epsilon(LIP),
+    "pml": by_epsilon(PML),
+    "context-aware": context_aware,
+    "high-low": high_low,
+    "block": block,
+    "metric": metric,
+    "lift": lift,
+    "bounded-prior-lip": bounded_prior(BoundedPriorLIP),
+    "bounded-prior-pml": bounded_prior(BoundedPriorPML),
+    "bounded-prior-lift": bounded_prior_lift,
+    "differential-identifiability": identifiability,
+    "linear": linear,
+}
+"""How to draw each notion for a domain and a prior."""
+
+INTERSECTION = "intersection"
+
+
+@st.composite
+def random_problem(draw: Any, name: str) -> Problem | None:
+    """Return a problem with the notion, or None if it is rightly refused as infeasible."""
+    domain = draw(sizes.flatmap(domains))
+    names = [name]
+    if name == INTERSECTION:
+        names = draw(st.lists(st.sampled_from(sorted(ALL)), min_size=2, max_size=3))
+    identifiable = "differential-identifiability" in names
+    prior = draw(priors(len(domain), positive=identifiable))
+    notions = [draw(ALL[one](domain, prior)) for one in names]
+    utility, outputs = draw(utilities(domain))
+    try:
+        return Problem(domain, notions, utility, prior=prior, outputs=outputs)
+    except InfeasibleError:
+        assert identifiable
+        return None
+
+
+def test_every_notion_about_columns_is_drawn() -> None:
+    """Those about the whole channel are drawn in `test_whole_notions`."""
+    assert set(ALL) == {
+        n for n, kind in NOTIONS.items() if not issubclass(kind, WholeChannelNotion)
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("examples", EXAMPLES)
+@pytest.mark.parametrize("name", [*ALL, INTERSECTION])
+def test_value_bound_and_privacy(name: str, examples: int) -> None:
+    @random_problems(examples)
+    @given(random_problem(name))
+    def run(problem: Problem | None) -> None:
+        if problem is None:
+            event("infeasible")
+            return
+        hold_against_the_direct_lp(problem)
+
+    run()
+
+
+def hold_against_the_direct_lp(problem: Problem) -> None:
+    solution = design(problem)
+    scale = float(loss(problem).max())
+    slack = TOLERANCE * max(scale, 1e-300)
+
+    # what is claimed is proved, and true
+    channel = solution.channel
+    whole = 1 << channel.bits
+    assert all(sum(row) == whole and min(row) >= 0 for row in channel.numerators.tolist())
+    for n, (notion, claim) in enumerate(zip(problem.privacy, solution.privacy, strict=True)):
+        assert broken(problem, channel, n) is None
+        assert notion.holds(channel, problem.prior)
+        assert claim.leakage <= float_above(getattr(notion, "epsilon", None) or Fraction(0))
+    assert set(channel.outputs) <= set(problem.outputs or ())
+    assert problem.utility.value(channel, problem.prior, problem.outputs) == solution.value
+    assert solution.bound is not None
+    assert solution.bound <= solution.value
+    assert solution.value - solution.bound <= slack
+    if solution.value > SMALL * scale:  # below, the solver's own tolerance is a large share of it
+        assert solution.status == "optimal", solution
+
+    # and the value is that of a linear program written from the definitions
+    reference = SOLVERS["direct-lp"](problem).value
+    assert abs(float(solution.value) - reference) <= slack, (solution, reference)
+
+
+def estimates(k: int) -> st.SearchStrategy[ColumnUtility]:
+    values = st.lists(st.integers(-9, 9), min_size=k, max_size=k)
+    return values.map(PosteriorMeanSquaredError)
+
+
+GAINS: dict[str, Callable[[int], st.SearchStrategy[ColumnUtility]]] = {
+    "estimate": estimates,
+    "histogram": lambda _k: st.just(PosteriorMeanSquaredError(histogram=True)),
+    "information": lambda _k: st.just(MutualInformation()),
+    "accuracy": lambda _k: st.just(BayesAccuracy()),
+}
+"""How to draw a sum of gains for so many inputs."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("examples", EXAMPLES)
+@pytest.mark.parametrize("objective", GAINS)
+def test_a_sum_of_gains_is_that_of_all_rays(objective: str, examples: int) -> None:
+    """A concave problem: the answer is that of brute force."""
+
+    @random_problems(examples)
+    @given(st.data())
+    def run(data: st.DataObject) -> None:
+        k = data.draw(st.integers(1, 4))
+        domain = data.draw(domains(k))
+        names = data.draw(st.lists(st.sampled_from(sorted(ALL)), min_size=1, max_size=2))
+        prior = data.draw(priors(k, positive="differential-identifiability" in names))
+        utility = data.draw(GAINS[objective](k))
+        try:
+            notions = [data.draw(ALL[name](domain, prior)) for name in names]
+            problem = Problem(domain, notions, utility, prior=prior)
+        except InfeasibleError:
+            assert "differential-identifiability" in names
+            return
+        hold_against_all_rays(problem)
+
+    run()
+
+
+def hold_against_all_rays(problem: Problem) -> None:
+    solution, prior = design(problem), problem.prior
+    assert isinstance(problem.utility, ColumnUtility)
+    slack = TOLERANCE
+    if isinstance(problem.utility, PosteriorMeanSquaredError) and not problem.utility.histogram:
+        slack *= float(max(problem.utility.given or (), key=abs)) ** 2
+    least, most = solution.bound, solution.value
+    if problem.utility.is_maximized:
+        least, most = most, least
+    assert least <= most <= least + Fraction(slack)
+    for n, notion in enumerate(problem.privacy):
+        assert broken(problem, solution.channel, n) is None
+        assert notion.holds(solution.channel, prior)
+    assert problem.utility.value(solution.channel, prior) == solution.value
+    try:
+        reference = SOLVERS["vertices"](problem).value
+    except UnsuitableError:
+        event("no rays to try")
+        return
+    assert abs(float(solution.value) - reference) <= slack
+
+
+def counted(values: Any, privacy: Any, utility: Any, counts: list[int], **more: Any) -> Problem:
+    return Problem(values, privacy, utility, prior=Prior.from_counts(counts), **more)
+
+
+ONCE_WRONG = {
+    "huge epsilon": lambda: counted([0, 1], LIP(800), HammingLoss(), [4, 6]),
+    "nothing binds": lambda: counted([0, 1], PML(1), HammingLoss(), [55, 45]),
+    "nothing binds, epsilon 40": lambda: counted(range(3), LDP(40), HammingLoss(), [1, 2, 3]),
+    "thin cone": lambda: counted(
+        ["a", "b", "c", "d"],
+        AsymmetricLift("1e-6", "0.001"),
+        HammingLoss(worst_case=True),
+        [623, 10000422, 10000422, 221],
+    ),
+    "small value": lambda: counted(
+        range(6),
+        MetricPrivacy(12, "absolute"),
+        MeanAbsoluteError(worst_case=True),
+        [290, 11, 11, 0, 406, 290],
+    ),
+    "epsilon 0, worst case": lambda: counted(
+        [-0.1, 4.5, 0.4, -0.4],
+        LIP(0),
+        MeanSquaredDistance(worst_case=True),
+        [1, 0, 553, 553],
+    ),
+    "epsilon 0, a likely input": lambda: counted(
+        range(5),
+        LIP(0),
+        HammingLoss(worst_case=True),
+        [2, 271, 17, 999, 10**7],
+        outputs=[1, 4, 2, 0, 0.25, -12.25, 6.5, -15.0],
+    ),
+    "constant f": lambda: counted(
+        range(3),
+        BlockLDP(0, blocks=[[0, 1], [2]]),
+        PosteriorMeanSquaredError([0, 0, 0]),
+        [1, 1, 1],
+    ),
+    "estimate, prior zeros": lambda: counted(
+        range(4), LDP(800), PosteriorMeanSquaredError([6, 2, 1, 6]), [6, 1, 0, 0]
+    ),
+    "estimate, prior ratio of 1e7": lambda: counted(
+        range(4),
+        DifferentialIdentifiability("15.425"),
+        PosteriorMeanSquaredError([0, -8, -8, -8]),
+        [2, 13, 10**7 + 1, 10**7 + 1],
+    ),
+    "estimate, small value": lambda: counted(
+        range(4),
+        [BlockLDP(12, blocks=[[0, 1], [3], [2]]), LIP(12)],
+        PosteriorMeanSquaredError([7, 8, 7, -3]),
+        [268, 1, 75, 75],
+    ),
+    "estimate, large duals": lambda: counted(
+        range(4),
+        [PML(20), HighLowLDP(20, [0])],
+        PosteriorMeanSquaredError([-3, -9, -3, 9]),
+        [6, 5, 5, 6],
+    ),
+    "estimate, large duals again": lambda: counted(
+        range(4),
+        MetricPrivacy(5, [[1, 4, 2, 0], [7, 4, 7, 0], [7, 1, 1, 8], [6, 6, 3, 2]]),
+        PosteriorMeanSquaredError([8, 5, -2, -4]),
+        [458, 1, 1, 11],
+    ),
+}
+"""Problems on which the library once failed."""
+
+
+@pytest.mark.parametrize("name", ONCE_WRONG)
+def test_once_wrong(name: str) -> None:
+    problem = ONCE_WRONG[name]()
+    if isinstance(problem.utility, ColumnUtility):
+        hold_against_all_rays(problem)
+    else:
+        hold_against_the_direct_lp(problem)
+
+
+@pytest.mark.parametrize("name", ["huge epsilon", "nothing binds"])
+def test_an_error_next_to_nothing_is_optimal(name: str) -> None:
+    assert design(ONCE_WRONG[name]()).status == "optimal"
+
+
+def float_above(epsilon: Fraction) -> float:
+    """Return the least float whose decimal text is at or above a rational."""
+    nearest = float(epsilon)
+    return nearest if Fraction(repr(nearest)) >= epsilon else math.nextafter(nearest, math.inf)
+
+
+@pytest.mark.parametrize("name", ["high-low", "block", "context-aware"])
+def test_structural_zeros_stay_zero(name: str) -> None:
+    """The repair makes nothing positive but what the pairs that are compared force to be."""
+
+    @random_problems(50)
+    @given(random_problem(name))
+    def run(problem: Problem | None) -> None:
+        assert problem is not None
+        solution = design(problem, route="linear-program:simplex")
+        route = next(plan(problem, "linear-program:simplex", [])).route
+        raw = route.solve(problem, Limits())
+        compared = np.zeros((len(problem.domain),) * 2, dtype=bool)
+        for row in problem.cone.rows():  # q_x <= ... q_x'
+            (x,), (other,) = row.left, row.right
+            compared[x, other] = True
+        matrix, labels = remapped(problem, raw.matrix, raw.outputs)
+        left = [label not in solution.channel.outputs for label in labels]
+        rare = (matrix[:, left] > 1e-11).any(axis=1)  # outputs of next to no mass: sent as others
+        for y, label in enumerate(solution.channel.outputs):
+            forced = (matrix[:, labels.index(label)] > 1e-11) | rare
+            for _ in range(len(problem.domain)):
+                forced = forced | compared[forced].any(axis=0)
+            assert not solution.channel.numerators[~forced, y].any()
+
+    run()
