@@ -78,10 +78,25 @@ class Utility(ABC):  # noqa: B024
     """The set that a worst case is over."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Take no class for one that the checker knows if it defines what it is worth anew."""
+        """Mark a subclass with a definition or a name of its own as unknown to the checker.
+
+        Raises
+        ------
+        UnsupportedError
+            If the parent is known to the checker and is not a linear loss, which a file states as a
+            matrix: the other methods of the parent are written for its own definition.
+        """
+        known, own = cls.exact, vars(cls)
         super().__init_subclass__(**options)
-        if cls.definition in vars(cls) and "exact" not in vars(cls):
-            cls.exact = False
+        key = next((key for key in (cls.definition, "name") if key in own), None)
+        if key is None or "exact" in own:
+            return
+        cls.exact = False
+        if known and not cls.is_of_outputs:
+            expected = "LinearUtility, ColumnUtility or ConvexUtility as the parent of a class"
+            raise UnsupportedError(
+                key, f"{expected} with a {key} of its own", cls.__mro__[1].__name__
+            )
 
     @property
     def is_maximized(self) -> bool:

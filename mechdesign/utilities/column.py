@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import Utility
 
@@ -51,20 +51,6 @@ class ColumnUtility(Utility):
     """
 
     definition = "gain"
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Refuse another gain for a utility whose other methods are written for its own.
-
-        Raises
-        ------
-        UnsupportedError
-            If the parent is a utility that the checker knows.
-        """
-        known = cls.exact
-        super().__init_subclass__(**options)
-        if known and not cls.exact:
-            expected = "ColumnUtility as the parent of a class with a gain of its own"
-            raise UnsupportedError("gain", expected, cls.__mro__[1].__name__)
 
     @abstractmethod
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
