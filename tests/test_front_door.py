@@ -62,6 +62,21 @@ HOSTILE = "<script>alert('x')</script> & \"more\""
             "label: expected labels of the domain ('0', '1'), given 1; the text '1' is one, the "
             "number 1 is not",
         ),
+        (
+            lambda: md.certify(PROBLEM, PROBLEM.Q),
+            "matrix: expected a matrix of numbers, given a Variable; pass Q.value; it is None "
+            "until cvxpy has solved the program",
+        ),
+        (
+            lambda: md.estimate(md.design(PROBLEM), ["a"]),
+            "mechanism: expected a Channel or a Mechanism, given a Solution; pass its .channel",
+        ),
+        (
+            lambda: Problem(["low", "high"], md.LDP(1), md.MeanAbsoluteError()),
+            "utility.objective: expected numbers or a grid as the domain for mean-absolute-error, "
+            "given Domain(2 inputs: 'low', 'high'); number ordered answers, as range(5); "
+            "HammingLoss takes any labels",
+        ),
     ],
 )
 def test_a_wrong_type_is_named_with_what_was_expected(
@@ -269,3 +284,20 @@ def test_reports_that_are_all_alike_show_no_standard_error_of_zero() -> None:
     assert "not estimable: the reports show no spread" in repr(found)
     assert "+- 0" not in repr(md.estimation.survey(WARNER, md.reports.Tally.of([3, 0]), "yes"))
     assert "not estimable" not in repr(md.estimate(WARNER, counts=[3, 1]))
+
+
+def test_a_report_warns_where_frequencies_cannot_be_estimated() -> None:
+    few = md.design(Problem(range(5), md.LDP(1), md.MeanAbsoluteError()))
+    assert len(few.channel.outputs) < 5
+    assert "frequencies of all 5 inputs do not follow from reports (rank" in str(few)
+    assert "do not follow" not in str(md.design(PROBLEM))
+
+
+def test_estimates_print_without_rounding_errors() -> None:
+    report = str(md.design(Problem(range(4), md.HighLowLDP(1, [0]), md.L2Risk())))
+    assert "report 0 stands for 0: (1, 0, 0, 0)" in report
+
+
+def test_a_name_that_is_part_of_others_points_to_them() -> None:
+    with pytest.raises(AttributeError, match=r"at the top there is HighLowLDP$"):
+        getattr(md, "High" + "Low")

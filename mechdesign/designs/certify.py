@@ -12,7 +12,7 @@ from mechdesign.designs.candidate import Candidate
 from mechdesign.designs.design import check_limits, check_problem, design
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import Label
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.labels import aligned, split_matrix
 from mechdesign.problem import Problem
 from mechdesign.search import RawSolution
@@ -106,6 +106,9 @@ def certify(
 
 def _aligned(problem: Problem, given: Any) -> tuple[FloatArray, tuple[Label, ...]]:
     """Return the matrix in the order of the inputs, and the labels of its columns."""
+    if given is None or hasattr(given, "is_dcp"):
+        hint = "pass Q.value; it is None until cvxpy has solved the program"
+        raise InputError("matrix", "a matrix of numbers", shown_kind(given), hint)
     rows, inputs, outputs = split_matrix(
         given, "matrix", "a matrix: a list of rows", "a list of probabilities"
     )

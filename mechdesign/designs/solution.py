@@ -30,6 +30,12 @@ EARLY = "ended early"
 MOST_BINDING, SHOWN_BINDING = 1000, 5
 """How many binding rows the JSON and the report name."""
 
+MOST_RANKED = 200
+"""The rank of a larger matrix is not computed for a report."""
+
+NEGLIGIBLE = 1e-12
+"""Entries of an estimate that are this small, relative to its largest, print as 0."""
+
 SHOWN_REPORTS, SHOWN_INPUTS = 8, 6
 """How many reports, and inputs of each, the report names."""
 
@@ -192,7 +198,18 @@ class Solution(Answer):
     def _details(self) -> list[tuple[str, str]]:
         lines = [("", f"because {self.why}")]
         lines += [("rejected", f"{c.name}: {c.reason}") for c in self.considered]
-        return [*lines, *self._binding_lines(), *self._report_lines()]
+        return [*lines, *self._binding_lines(), *self._report_lines(), *self._frequency_lines()]
+
+    def _frequency_lines(self) -> list[tuple[str, str]]:
+        """Return a warning if frequencies cannot be estimated, which a loss of labels ignores."""
+        if not (isinstance(self.channel, Channel) and self.problem.utility.is_of_outputs):
+            return []
+        matrix, k = self.channel.matrix, len(self.channel.inputs)
+        rank = int(np.linalg.matrix_rank(matrix)) if k <= MOST_RANKED else min(matrix.shape)
+        if rank == k:
+            return []
+        text = f"frequencies of all {k} inputs do not follow from reports (rank {rank}): see L2Risk"
+        return [("estimates", text)]
 
     def _binding_lines(self) -> list[tuple[str, str]]:
         rows, several = self.binding, len(self.problem.privacy) > 1
@@ -248,5 +265,7 @@ def _shown(reading: Any) -> str:
         return f"{plain:.6g}"
     if isinstance(plain, list) and isinstance(plain[0], float):
         tail = ", ..." if len(plain) > SHOWN_INPUTS else ""
-        return f"({', '.join(f'{entry:.3g}' for entry in plain[:SHOWN_INPUTS])}{tail})"
+        least = NEGLIGIBLE * max(map(abs, plain))
+        entries = (entry if abs(entry) > least else 0 for entry in plain[:SHOWN_INPUTS])
+        return f"({', '.join(f'{entry:.3g}' for entry in entries)}{tail})"
     return label_text(reading)

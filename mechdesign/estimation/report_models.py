@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
-from mechdesign.errors import InputError, UnsupportedError, shown
+from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
 from mechdesign.estimation.fit import LEVEL, fit_p_value
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
 from mechdesign.estimation.scores import MechanismScores, Scores
@@ -366,4 +366,5 @@ def model_of(source: Any) -> ReportModel:
         return ChannelModel(source)
     if isinstance(source, Mechanism):
         return MechanismModel(source)
-    raise InputError("mechanism", "a Channel or a Mechanism", shown(source))
+    hint = "pass its .channel" if hasattr(source, "channel") else ""
+    raise InputError("mechanism", "a Channel or a Mechanism", shown_kind(source), hint)

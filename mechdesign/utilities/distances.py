@@ -128,7 +128,9 @@ def label_points(
     """
     inputs = domain.coordinates
     if inputs is None:
-        raise InputError("objective", f"numbers or a grid as the domain for {objective}", domain)
+        expected = f"numbers or a grid as the domain for {objective}"
+        hint = "number ordered answers, as range(5); HammingLoss takes any labels"
+        raise InputError("objective", expected, domain, hint)
     if outputs == domain.labels:
         return inputs, inputs
     if domain.positions is not None:  # an output is a point of the domain, named by its number

@@ -75,8 +75,7 @@ def test_a_problem_file_names_it_and_its_keys(own: type[Any], tmp_path: Path) ->
     )
     problem = load_problem(path)
     assert isinstance(problem, Problem)
-    assert isinstance(problem.utility, own)
-    assert (problem.utility.cap, problem.utility.worst_case) == (1, True)
+    assert problem.to_table() == Problem(range(5), LDP(1), own(1, True)).to_table()
 
 
 @pytest.mark.parametrize("kind", UTILITIES.values(), ids=UTILITIES)
