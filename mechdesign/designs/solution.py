@@ -202,9 +202,10 @@ class Solution(Answer):
 
     def _frequency_lines(self) -> list[tuple[str, str]]:
         """Return a warning if frequencies cannot be estimated, which a loss of labels ignores."""
-        if not (isinstance(self.channel, Channel) and self.problem.utility.is_of_outputs):
+        matrix = getattr(self.channel, "matrix", None)  # noise has none
+        if matrix is None or not self.problem.utility.is_of_outputs:
             return []
-        matrix, k = self.channel.matrix, len(self.channel.inputs)
+        k = len(matrix)
         rank = int(np.linalg.matrix_rank(matrix)) if k <= MOST_RANKED else min(matrix.shape)
         if rank == k:
             return []
