@@ -48,6 +48,6 @@ def __getattr__(name: str) -> Any:
     rooms = [f"{__name__}.{room}" for room in NAMESPACES]
     homes = [room for room in rooms if name in importlib.import_module(room).__all__]
     hint = f"; {__name__}.{name} is {homes[0]}.{name}" if homes else ""
-    if longer := [known for known in __all__ if name.lower() in known.lower()]:
+    if longer := [known for known in __all__ if known.startswith(name)]:
         hint += f"; at the top there is {', '.join(longer)}"
     raise AttributeError(f"module '{__name__}' has no attribute {name!r}{hint}")
