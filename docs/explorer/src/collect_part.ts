@@ -149,7 +149,7 @@ function intervals(labels: string[], truth: number[], values: number[], errors: 
     exportButtons(picture, "estimate"));
 }
 
-/** What one report told about the person who sent it. */
+/** The information in one report about its sender. */
 function drawPerson(now: Crowd): void {
   const target = byId("person");
   if (now.shown < 1) return void target.replaceChildren();
@@ -163,7 +163,7 @@ function drawPerson(now: Crowd): void {
     html("span", { class: `bar ${kind}`, style: `width: ${(100 * value).toFixed(1)}%` });
   target.replaceChildren(
     html("h3", {}, `Person ${now.shown} reported “${now.outputs[report]}”`),
-    html("p", {}, `What one report told: no input became more than ${digits(Math.max(...lift), 3)} times as likely, none less than ${digits(Math.min(...lift), 3)} times. The true answer stays with the person.`),
+    html("p", {}, `One report: no input became more than ${digits(Math.max(...lift), 3)} times as likely, none less than ${digits(Math.min(...lift), 3)} times. The true answer stays with the person.`),
     html("table", { class: "bars" },
       html("thead", {}, html("tr", {}, ...["input", "before", "after", ""].map((h) => html(h ? "th" : "td", h ? { scope: "col" } : {}, h)))),
       html("tbody", {}, ...labels.map((label, x) => html("tr", {},

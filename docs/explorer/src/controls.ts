@@ -7,7 +7,7 @@ import { parseRatio, ratioText, toNumber } from "./exact.ts";
 import { MOST_INPUTS, objectivesFor, withDomain, withNotion, withUtility } from "./state.ts";
 
 const NOTIONS: Choice[] = [
-  { value: "ldp", label: "LDP: no report tells inputs apart" },
+  { value: "ldp", label: "LDP: no report distinguishes inputs" },
   { value: "lip", label: "LIP: no report moves the prior much" },
   { value: "lift", label: "Lift: two budgets, down and up" },
   { value: "pml", label: "PML: no report raises odds much" },
@@ -197,5 +197,5 @@ function priorFields(problem: Problem, changed: Changed): HTMLElement {
       field.classList.add("weight");
       return field;
     }),
-    html("button", { type: "button", class: "quiet", click: () => changed((now) => ({ ...now, prior: normalized(labels.map(() => "1")) }), "all") }, "All alike"));
+    html("button", { type: "button", class: "quiet", click: () => changed((now) => ({ ...now, prior: normalized(labels.map(() => "1")) }), "all") }, "Uniform"));
 }

@@ -85,15 +85,15 @@ export function drawAnswer(page: Page): void {
     numbers,
     html("div", { class: "pictures" },
       heatMap({ title: "The best channel", rows: labels, columns: outputs, values: matrix, rowName: "input", columnName: "report" }),
-      told(problem, answer, matrix),
+      posteriorPanel(problem, answer, matrix),
       html("div", { id: "curve" }),
       heatMap({ title: "Randomized response beside it", rows: labels, columns: labels, values: rr.matrix, rowName: "input", columnName: "report" })));
   drawCurve(page);
 }
 
 /** The posterior after each report: maps of a grid, else one heat map against the prior. */
-function told(problem: Problem, answer: Answer, matrix: number[][]): HTMLElement {
-  const [title, labels] = ["What each report tells", labelsOf(problem.domain)];
+function posteriorPanel(problem: Problem, answer: Answer, matrix: number[][]): HTMLElement {
+  const [title, labels] = ["Posterior after each report", labelsOf(problem.domain)];
   const [inputs, outputs] = [labels.map(labelText), answer.outputs.map(labelText)];
   const after = posteriors(problem, matrix);
   if ("grid" in problem.domain) {

@@ -280,7 +280,7 @@ export function chart({ title, across, up, lines, marker, clicked }: Chart): HTM
 
 const PAINTED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "visibility"];
 
-/** A picture that stands alone: what the style sheet says is written into it. */
+/** A standalone picture: the rules of the style sheet are written into it. */
 function standalone(picture: SVGSVGElement): string {
   const copy = picture.cloneNode(true) as SVGSVGElement;
   const own = [picture, ...picture.querySelectorAll("*")];

@@ -90,7 +90,7 @@ export function exactValue(problem: Problem, columns: Columns): number {
 
 const squareOf = (value: Ratio): Ratio => multiply(value, value);
 
-/** What the aggregator reads from each output, where the objective says so. */
+/** The estimate for each output, where the objective defines one. */
 export function decoderOf(problem: Problem, columns: Columns): (number | Label | number[])[] | null {
   const { utility } = problem;
   if (RISKS.includes(utility.objective)) return readingsOf(problem, columns);

@@ -1,4 +1,4 @@
-/** The page: five parts, one problem, and the address that says both. */
+/** The page: five parts, one problem, and the address that encodes both. */
 
 import { openAtlas } from "./atlas_part.ts";
 import { openCollect } from "./collect_part.ts";
@@ -154,7 +154,7 @@ function show(found: State): Promise<void> {
 }
 
 function sayUnknown(error: unknown): void {
-  byId("status").textContent = `The address says no problem of this page: ${(error as Error).message}`;
+  byId("status").textContent = `The address contains no valid problem: ${(error as Error).message}`;
 }
 
 /** What `mechdesign explore FILE` gives: a problem, or a channel file. */
@@ -175,7 +175,7 @@ async function given(part: Part | undefined): Promise<void> {
 }
 
 listen();
-let asked: State | null = null; // what the address says, before the page says it anew
+let asked: State | null = null; // the state in the address, before the page rewrites it
 try {
   asked = stateOf(location.hash);
   void show(asked ?? state);

@@ -231,7 +231,7 @@ function drawEntry(): void {
     html("label", { for: "entry-range" }, `Entry ${name}`), range, html("output", { id: "entry-value" }, value.toFixed(6))));
 }
 
-/** A file that was dropped or chosen: the checker says what it proves, and its channel is shown. */
+/** A file that was dropped or chosen: the checker lists what it proves, and the channel is shown. */
 export async function openFile(file: Blob): Promise<void> {
   ofFile = true;
   const own = ++counted;

@@ -1,6 +1,6 @@
 /**
  * From a solver's floats to integers over 2**62 that satisfy every row exactly: a port of
- * `mechdesign/repair.py`, whose docstring says why each step is there. Sums of floats are taken in
+ * `mechdesign/repair.py`, whose docstring has the reason for each step. Sums of floats are taken in
  * the same order, so that the integers are those of the library.
  */
 

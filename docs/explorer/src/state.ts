@@ -1,4 +1,4 @@
-/** What the page shows, and how an address says it. */
+/** The state of the page, and its encoding in the address. */
 
 import { EXAMPLES } from "./examples.ts";
 import type { Document } from "./certificate.ts";
@@ -16,7 +16,7 @@ export interface State {
 
 export const MOST_INPUTS = 50;
 
-/** The state of an address; null where it says none. */
+/** The state in an address; null if there is none. */
 export function stateOf(hash: string): State | null {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
   const part = PARTS.find((name) => name === words.get("part")) ?? "design";

@@ -63,5 +63,5 @@ export interface Verdict {
   lines: string[];
 }
 
-/** What the checker of the library says of a document. */
+/** The result of the library's checker for a document. */
 export const verify = (text: string): Promise<Verdict> => checker.ask<Verdict>({ text });
