@@ -1,4 +1,4 @@
-"""A matrix of one's own, repaired to be exactly private, with a proof of how good it is."""
+"""A matrix of your own, repaired to be exactly private, with a proof of how good it is."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.channel import Channel
 from mechdesign.designs.candidate import Candidate
 from mechdesign.designs.design import check_limits, check_problem, design
 from mechdesign.designs.solution import Solution
@@ -35,20 +36,20 @@ def certify(
     gap: float | None = None,
     time_limit: float | None = None,
 ) -> Solution:
-    """Repair a matrix of your own to be exactly private, and prove what it is worth.
+    """Repair a matrix of your own to be exactly private; prove its value and a bound.
 
     The columns keep their meaning: no output is sent under another label, even where that would be
     better. The bound is the best that :func:`~mechdesign.design` proves within the limits; it holds
-    for every private channel, whatever the matrix is, and the gap says what a better one may save.
+    for every private channel, whatever the matrix is; the gap is the most that another can save.
 
     Parameters
     ----------
     problem
         The notions, the utility and the prior.
     matrix
-        ``(n_inputs, n_outputs)`` probabilities, up to what a solver is off, as ``problem.Q.value``.
-        A DataFrame or a dict of dicts counts by label: its rows are the inputs, its columns the
-        outputs, some of those allowed. Without labels the order counts.
+        ``(n_inputs, n_outputs)`` probabilities up to a solver's tolerance, as ``problem.Q.value``.
+        A Channel, a DataFrame or a dict of dicts counts by label: its rows are the inputs, its
+        columns the outputs, some of those allowed. Without labels the order counts.
     reference
         A solution of the same problem, whose certificate proves the bound, so that nothing is
         searched. Default: the problem is designed.
@@ -58,7 +59,7 @@ def certify(
     Returns
     -------
     Solution
-        With the repaired matrix as its channel; a note says how far the repair moved it.
+        With the repaired matrix as its channel; a note has the size of the repair.
 
     Raises
     ------
@@ -99,7 +100,9 @@ def certify(
     found = Candidate(problem, raw, why, Limits(), as_given=True)
     moved = abs(found.channel.matrix - Q[:, found.kept]).max()
     note = f"the repair moved no probability by more than {moved:.1e}"
-    if moved > FAR:
+    if not moved:
+        note = "the matrix is private: the repair changed nothing"
+    elif moved > FAR:
         note = f"the matrix is not private: the repair changed probabilities by up to {moved:.2g}"
     return found.solution(notes=[note, *(n for n in reference.notes if "ended early" in n)])
 
@@ -109,6 +112,9 @@ def _aligned(problem: Problem, given: Any) -> tuple[FloatArray, tuple[Label, ...
     if given is None or hasattr(given, "is_dcp"):
         hint = "pass Q.value; it is None until cvxpy has solved the program"
         raise InputError("matrix", "a matrix of numbers", shown_kind(given), hint)
+    if isinstance(given, Channel):
+        by_row = zip(given.inputs, given.matrix.tolist(), strict=True)
+        given = {x: dict(zip(given.outputs, row, strict=True)) for x, row in by_row}
     rows, inputs, outputs = split_matrix(
         given, "matrix", "a matrix: a list of rows", "a list of probabilities"
     )
