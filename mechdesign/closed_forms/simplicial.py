@@ -19,7 +19,7 @@ from mechdesign.closed_forms.base import (
     decide,
 )
 from mechdesign.closed_forms.universal import decide_cone
-from mechdesign.evidence.facets import binary, equal_rows, erasure, simplicial
+from mechdesign.evidence.facets import NamedRow, binary, equal_rows, erasure, simplicial
 from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.mechanisms.lip_randomized_response import in_region, least_mass, outside_region
 from mechdesign.notions import LIP, HighLowLDP
@@ -42,6 +42,11 @@ MOST_INPUTS = 300
 
 NOT_INFORMATIVE = Refusal("it is best for information and expected losses", relevant=False)
 WORST_CASE = Refusal("a worst case over x is not a mean", relevant=False)
+
+POST_PROCESSED = (
+    "every private channel is the universal one followed by post-processing, so that it is optimal "
+    "for every data-processing utility"
+)
 
 _decided = lru_cache(maxsize=4)(decide_cone)
 """One problem asks three times."""
@@ -68,27 +73,24 @@ class Universal(ClosedForm):
 
     name = "universal channel"
     source = "ours; Acharya et al. 2020, Theorem 2, for two inputs"
-    most_inputs: float = MOST_INPUTS
 
     def decide(self, problem: Problem) -> Decided:
         """Ask for a cone of as many facets as inputs, and a utility that needs information only."""
         if not best_when_informed(problem):
             return NOT_INFORMATIVE
-        if len(problem.domain) > self.most_inputs:
-            most = f"it is looked for on at most {self.most_inputs} inputs"
-            return Refusal(most, relevant=False)
+        if len(problem.domain) > MOST_INPUTS:
+            return Refusal(f"it is looked for on at most {MOST_INPUTS} inputs", relevant=False)
         found = _decided(problem.cone)
         if found.matrix is None:
             return Refusal(found.reason, relevant=False)
         return Optimum(
-            "every private channel is the universal one followed by post-processing, so that it is "
-            f"optimal for every data-processing utility: {found.reason}",
+            f"{POST_PROCESSED}: {found.reason}",
             partial(decide, problem, found.matrix),
-            lambda: simplicial(problem.compiled, [facet.row for facet in found.facets]),
+            lambda: simplicial(problem.compiled, found.facets),
         )
 
 
-class KaryMangat(Universal):
+class KaryMangat(ClosedForm):
     """High-low LDP with one sensitive input: it always gives the answer that others give sometimes.
 
         Q[s, 0] = 1,        Q[x, 0] = e**-eps,        Q[x, x] = 1 - e**-eps    for x other than s
@@ -101,15 +103,24 @@ class KaryMangat(Universal):
 
     name = "k-ary Mangat"
     source = "ours; Mangat 1994 for two inputs"
-    most_inputs = math.inf
 
     def decide(self, problem: Problem) -> Decided:
         """Ask for high-low LDP alone, one sensitive input, and a utility that needs information."""
-        notion = problem.sole_notion(HighLowLDP)
-        if notion is None or len(problem.domain) < 2 or len(notion.sensitive) > 1:
+        notion, k = problem.sole_notion(HighLowLDP), len(problem.domain)
+        if notion is None or k < 2 or len(notion.sensitive) > 1:
             expected = "it is for high-low LDP alone, with one sensitive input"
             return Refusal(expected, relevant=False)
-        return super().decide(problem)
+        if not best_when_informed(problem):
+            return NOT_INFORMATIVE
+        s, e = problem.domain.index(notion.sensitive[0], "sensitive"), float(notion.epsilon)
+        matrix = -math.expm1(-e) * np.eye(k) + math.exp(-e) * (np.arange(k) == s)
+        facets: list[NamedRow] = [(0, "ratio", s, x, None) for x in range(k)]
+        facets[s] = (None, "positive", s, None, None)
+        return Optimum(
+            f"{POST_PROCESSED}: only ratios to the sensitive input are bounded",
+            partial(decide, problem, matrix),
+            lambda: simplicial(problem.compiled, facets),
+        )
 
 
 class LIPRandomizedResponse(ClosedForm):

@@ -52,11 +52,8 @@ from mechdesign import (
 from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, UniformLift, Universal
 from mechdesign.closed_forms.size_classes import best_lift
 from mechdesign.closed_forms.universal import decide_cone
-from mechdesign.closed_forms.universal.facets import UndecidedError
-from mechdesign.closed_forms.universal.pairs import compare
 from mechdesign.evidence.facets import NamedRow, simplicial
 from mechdesign.evidence.symmetric import symmetric
-from mechdesign.exact import log_lower, log_upper
 from mechdesign.kernel import verify
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Facet, Simplicial
@@ -166,7 +163,7 @@ def hold_decision(problem: Problem) -> None:
         assert found.matrix is None
         assert not found.facets
         return
-    assert len({facet.name for facet in found.facets}) == len(problem.domain)
+    assert len(set(found.facets)) == len(problem.domain)
     U = found.matrix
     assert U is not None
     assert U.min() >= 0
@@ -603,9 +600,8 @@ def test_the_kernel_knows_the_channel_that_every_private_one_is_made_from(
 ) -> None:
     found = decide_cone(problem.cone)
     assume(found.simplicial)
-    facets = [facet.row for facet in found.facets]
     try:
-        certificate = simplicial(problem.compiled, facets)
+        certificate = simplicial(problem.compiled, found.facets)
     except CertificateError:  # rows may tie inputs one way only
         assume(False)
     assert certificate is not None
@@ -1016,41 +1012,42 @@ def hold_in_floats(problem: Problem) -> None:
     found = decide_cone(problem.cone)
     assert found.simplicial is independent(rays_of(problem))
     if found.simplicial:
-        certificate = simplicial(problem.compiled, [facet.row for facet in found.facets])
+        certificate = simplicial(problem.compiled, found.facets)
         assert certificate is not None
         statement = problem.compiled.statement
         bound = statement.sign * certificate.bound(statement)
         assert float(bound) == pytest.approx(float(design(problem).value), abs=1e-9)
 
 
-def test_too_many_inputs_of_several_notions_are_left_undecided() -> None:
+def test_many_inputs_of_several_notions() -> None:
     k = 40
     prior = Prior.uniform(k)
     near = BoundedPriorPML(2, center=prior, radius="0.001")
     found = universal_channel(range(k), [near, PML("0.001")], prior=prior)
-    assert found.simplicial is None
-    assert found.channel is None
-    assert "not known" in repr(found)
-    assert "not decided" in found.reason
+    assert found.channel == universal_channel(range(k), PML("0.001"), prior=prior).channel
     both = universal_channel(range(k), [LDP(1), LIP(1)], prior=prior)
     assert both.simplicial is False
 
 
-def test_bounds_too_near_to_call_are_left_undecided() -> None:
-    """ln 2 against a rational that is right to 190 bits."""
-    near = (log_lower(Fraction(2)) + log_upper(Fraction(2))) / 2
-    one, zero = Fraction(1), Fraction(0)
-    assert compare((zero, one), (zero, one)) == 0
-    assert compare((one, one), (zero, Fraction(2))) == 1
-    assert compare((zero, Fraction(2)), (one, one)) == -1
-    assert compare((zero, Fraction(3)), (zero, Fraction(2))) == 1
-    assert compare((zero, Fraction(2)), (zero, Fraction(3))) == -1
-    with pytest.raises(UndecidedError):
-        compare((near, one), (zero, Fraction(2)))
+def test_rows_of_other_kinds_are_left_undecided() -> None:
+    rows = [("half", {0: 1}, "0", {1: 2})]
+    found = universal_channel(range(3), md.LinearNotion(rows))
+    assert found.simplicial is None
+    assert found.channel is None
+    assert "not known" in repr(found)
+    assert "not decided" in found.reason
+
+
+@pytest.mark.parametrize("places", [25, 50])
+def test_sums_of_budgets_are_told_from_what_is_near_them(places: int) -> None:
+    """At 1 and 1, the pair at their sum is implied, and at a little less it is one more facet."""
+    for less, holds in ((Fraction(0), True), (Fraction(1, 10**places), False)):
+        chain = ContextAwareLDP([[0, 1, 2 - less], ["inf", 0, 1], ["inf", "inf", 0]])
+        assert universal_channel(range(3), chain).simplicial is holds
 
 
 def test_budgets_beyond_any_float() -> None:
-    """e**-5000 is rounded down to 0: the row says nothing, and proves as much."""
+    """e**-5000 counts as 0: the row says nothing."""
     far = ContextAwareLDP([["0", "5000", "5001"], ["inf", "0", "1"], ["inf", "inf", "0"]])
     problem = Problem(range(3), far, MeanAbsoluteError(), prior=PRIOR)
     form = Universal()
@@ -1059,7 +1056,6 @@ def test_budgets_beyond_any_float() -> None:
     assert certificate is not None
     assert isinstance(certificate.oracle, Rays)
     assert isinstance(certificate.oracle.source, Simplicial)
-    assert Facet(0, 0, 1) in certificate.oracle.source.facets
     bound = certificate.bound(problem.compiled.statement)
     assert float(bound) == pytest.approx(0.5 / math.e, rel=1e-12)  # input 2 looks like 1 so often
     assert design(problem).status == "optimal"

@@ -1,0 +1,487 @@
+"""Universal channels: one channel that is best for every purpose, where there is one.
+
+The columns of private channels lie in a cone. Where it has as many facets as inputs, it has as many
+extreme rays, every column is a mixture of them in one way, and the rays scaled to add up to the
+constant column are a channel U of which every private channel is a post-processing: U is best for
+every utility that no post-processing can raise.
+
+Scaled so that its value on the constant column is 1, each row f . q >= 0 of the cone is a point of
+a polytope, and the facets of the cone are the vertices of that polytope: the cone is simplicial
+exactly if it is a simplex. A vertex is the point that is furthest in some direction. So vertices
+are gathered, in floating point: first along the coordinates, where the tightest rows about each
+input are met, then in random directions, then away from the plane of those that are known. More
+than n of them, and the cone is not simplicial. Whether n of them imply all rows is decided on the
+rays, the columns of the inverse of these n rows, with 80 digits. Budgets are exact: where some add
+up to another, the rows agree to nearly as many digits, and numbers that agree to 60 are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.channel import Channel
+from mechdesign.domain import Domain
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.facets import NamedRow
+from mechdesign.notions import Cone, Notion, cone_of
+from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.prior import Prior, prior_on
+from mechdesign.prior_sets import Weights
+from mechdesign.problem import notions_of
+from mechdesign.repair import repair
+from mechdesign.solver_guard import called, checked
+
+__all__ = ["Decision", "Universality", "decide_cone", "universal_channel"]
+
+ZERO, ONE = Decimal(0), Decimal(1)
+DIGITS, EQUAL = 80, Decimal("1e-60")
+"""Digits of numbers, and the share of its terms up to which a difference counts as 0."""
+
+SAME, NUDGE, MORE_DIRECTIONS = 1e-9, 1e-6, 12
+
+LARGEST = Fraction(700)
+"""e to this is a float."""
+
+GRAIN = 2.0**40
+
+MOST_FACETS_SHOWN = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Whether a cone has as many facets as dimensions.
+
+    Attributes
+    ----------
+    simplicial
+        None where it is not decided.
+    reason
+        Why, in a sentence.
+    facets
+        The facets, one for each input, where it is simplicial; rows that tie inputs come last.
+    matrix
+        ``(n_inputs, n_outputs)`` floats: the universal channel, where there is one.
+    """
+
+    simplicial: bool | None
+    reason: str
+    facets: tuple[NamedRow, ...] = ()
+    matrix: FloatArray | None = None
+
+
+def decide_cone(cone: Cone) -> Decision:
+    """Decide whether a cone is simplicial, and find its universal channel.
+
+    Inputs whose rows of Q must be equal count as one.
+    """
+    if not all(isinstance(family, PairRows | LiftRows) for family in cone.families):
+        return Decision(None, "not decided for rows of this kind")
+    classes, ties = _ties(cone)
+    rows = _Rows(cone, classes)
+    if rows.n == 1:
+        facet: NamedRow = (None, "positive", 0, None, None)
+        alone = "all rows of the channel are equal"
+        return Decision(True, alone, (facet, *ties), np.ones((cone.size, 1)))
+    with localcontext(prec=DIGITS):
+        try:
+            facets = rows.facets()
+            rays = None if facets is None else rows.rays(facets)
+        except (SolverError, UnsupportedError) as error:
+            return Decision(None, f"not decided: {error}")
+        if facets is None or rays is None:
+            return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
+        slacks = map(rows.slack, facets)
+        columns = [[s * entry for entry in ray] for s, ray in zip(slacks, rays, strict=True)]
+    matrix = np.maximum(np.array(columns, dtype=np.float64).T, 0.0)
+    reason = "as many rows as there are inputs imply all others"
+    return Decision(True, reason, (*facets, *ties), matrix[classes])
+
+
+def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
+    """Return the classes of inputs that bounds of exactly 1 tie, and rows that say so.
+
+    A tree of rows q_x <= q_z spans each class: its slacks add up to 0 over the outputs. For lifts,
+    the rows of all inputs but one of positive probability: q_x = P . q makes that one equal too.
+    """
+    classes, found = np.arange(cone.size), list[NamedRow]()
+    for n, family in enumerate(cone.families):
+        if isinstance(family, LiftRows):
+            for side, bound in family.sides():
+                if bound.exponent(family.epsilon) == 0:
+                    prior = family.priors.extreme(range(cone.size), largest=True)
+                    spared = next(x for x, p in enumerate(prior) if p)
+                    others = (x for x in range(cone.size) if x != spared)
+                    return np.zeros_like(classes), [(n, side, x, None, prior) for x in others]
+        elif isinstance(family, PairRows) and (ones := family.bounds_of_one()):
+            for x, z in np.argwhere(np.isin(family.index, ones)).tolist():
+                if classes[x] != classes[z]:
+                    classes[classes == classes[z]] = classes[x]
+                    found.append((n, "ratio", x, z, None))
+    return np.unique(classes, return_inverse=True)[1], found
+
+
+class _Rows:
+    """The rows of a cone, on columns with one entry for each class of inputs.
+
+    In floats the rows on ratios are ``at_z q_z - at_x q_x >= 0``, scaled to 1 on constants.
+    """
+
+    def __init__(self, cone: Cone, classes: IntArray) -> None:
+        self.cone, self.classes, self.n = cone, classes, int(classes.max()) + 1
+        self.first = np.unique(classes, return_index=True)[1].tolist()
+        self.lifts = {
+            (n, side): (family.priors, bound.exponent(family.epsilon))
+            for n, family in enumerate(cone.families)
+            if isinstance(family, LiftRows) and family.binds()
+            for side, bound in family.sides()
+        }
+        table = [np.zeros((4, 0))]
+        for n, family in enumerate(cone.families):
+            if isinstance(family, PairRows):
+                x, z = np.nonzero(family.index != FREE)
+                lengths = [
+                    float(exponent) + _log(bound.factor)
+                    for exponent, bound in zip(family.exponents, family.bounds, strict=True)
+                ]
+                bound = np.array([*lengths, 0.0])[family.index[x, z]]
+                table.append(np.array([np.full(len(x), n), x, z, bound]))
+        notion, x, z, length = np.hstack(table)
+        named = np.array([notion, x, z], dtype=np.intp)
+        pair = classes[named[1]] * self.n + classes[named[2]]
+        order = np.lexsort((length, pair))  # of the rows on two classes the shortest
+        order = order[np.diff(pair[order], prepend=-1) > 0]
+        order = order[classes[named[1, order]] != classes[named[2, order]]]
+        self.named, length = named[:, order], length[order]
+        self.x, self.z = classes[self.named[1]], classes[self.named[2]]
+        self.shrink = np.exp(-length)
+        with np.errstate(over="ignore", divide="ignore"):
+            self.at_z, self.at_x = 1 / -np.expm1(-length), 1 / np.expm1(length)
+
+    def facets(self) -> list[NamedRow] | None:
+        """Return n vertices that span; None if there are more than n.
+
+        Raises
+        ------
+        SolverError
+            If vertices are too near to each other.
+        """
+        n, rng = self.n, np.random.default_rng(0)
+        vectors, found = np.empty((2 * n, n)), list[NamedRow]()
+
+        def add(v: FloatArray) -> bool:
+            """Add the vertex that is furthest in a direction; return whether it is new."""
+            vector, row = self._furthest(v)
+            size = SAME * np.abs(vector).max()
+            if (np.abs(vectors[: len(found)] - vector).max(axis=1) <= size).any():
+                return False
+            vectors[len(found)] = vector
+            found.append(row)
+            return True
+
+        def are_many() -> bool:
+            """Return whether there are more than n; of ratios alone, some is about each input."""
+            into = vectors[: len(found)].argmax(axis=1)
+            return len(found) > n or not (self.lifts or len(set(into.tolist())) == len(found))
+
+        along = np.repeat(np.vstack([-np.eye(n), np.eye(n)]), 1 if self.lifts else 2, axis=0)
+        along += NUDGE * rng.standard_normal(along.shape)
+        for directions in (along, rng.standard_normal((2 * n + MORE_DIRECTIONS, n))):
+            for v in directions if len(found) < n else ():
+                if add(v) and are_many():
+                    return None
+        while len(found) <= n:
+            table = np.vstack([np.ones(n), vectors[1 : len(found)] - vectors[0]])
+            table /= np.linalg.norm(table, axis=1, keepdims=True)
+            _, sizes, basis = called("LAPACK", np.linalg.svd, table)
+            rank = int((sizes > SAME).sum())
+            if rank == n:
+                break
+            away = checked("LAPACK", basis, (n, n))[rank:]  # from the plane of all that are known
+            v = rng.standard_normal(n - rank) @ away + NUDGE * rng.standard_normal(n)
+            if not add(v) and not add(-v):
+                raise SolverError("the facets are too near to each other to count")
+        return None if are_many() else sorted(found, key=_about)
+
+    def _furthest(self, v: FloatArray) -> tuple[FloatArray, NamedRow]:
+        """Return the row f of least f . v, scaled, for a column of entries of size 1 or so."""
+        x = int(v.argmin())
+        best, vector = float(v[x]), np.zeros(self.n)
+        vector[x] = 1.0
+        found: NamedRow = (None, "positive", self.first[x], None, None)
+        if len(self.z):
+            value = self.at_z * v[self.z] - self.at_x * v[self.x]
+            i = int(value.argmin())
+            if value[i] <= best:  # where both are the same in floats, q_x >= 0 is implied
+                best, vector = float(value[i]), np.zeros(self.n)
+                vector[self.z[i]], vector[self.x[i]] = self.at_z[i], -self.at_x[i]
+                n, x, z = self.named[:, i].tolist()
+                found = (n, "ratio", x, z, None)
+        column = np.rint(v[self.classes] * GRAIN).astype(np.int64).tolist()
+        for (n, side), (priors, exponent) in self.lifts.items():
+            upper, most = side == "upper", min(exponent, LARGEST)
+            x = int(v.argmax() if upper else v.argmin())
+            prior = priors.extreme(column, largest=not upper)
+            law = np.bincount(self.classes, [float(p) for p in prior], self.n)
+            grown = math.expm1(most if upper else -most)
+            trial = law + law / grown
+            trial[x] -= 1 / grown
+            if trial @ v <= best:
+                best, vector = float(trial @ v), trial
+                found = (n, side, self.first[x], None, prior)
+        return vector, found
+
+    def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
+        """Return f by classes, without P . q; and the prior of that, whose coefficient is at n."""
+        n, side, x, other, prior = row
+        own = int(self.classes[x])
+        if n is None:
+            return {own: ONE}, None
+        if (n, side) in self.lifts:
+            shrink = _shrink(self.lifts[n, side][1])
+            terms = {self.n: ONE, own: -shrink} if side == "upper" else {own: ONE, self.n: -shrink}
+            return terms, prior
+        family: Any = self.cone.families[n]
+        bound = family.index[x, other]
+        factor = _decimal(family.bounds[bound].factor)
+        return {int(self.classes[other]): factor, own: -_shrink(family.exponents[bound])}, None
+
+    def slack(self, row: NamedRow) -> Decimal:
+        """Return f . 1."""
+        return sum(self._exact(row)[0].values(), ZERO)
+
+    def rays(self, facets: Sequence[NamedRow]) -> list[list[Decimal]] | None:
+        """Return the columns of the inverse of n rows, f_i . r_i = 1; None if a row cuts one off.
+
+        Each P . q of a lift is one more unknown, so that all rows stay sparse.
+        """
+        laws, rows = dict[Weights, int](), list[dict[int, Decimal]]()
+        for facet in facets:
+            terms, prior = self._exact(facet)
+            if prior is not None:
+                place = laws.setdefault(prior, self.n + len(laws))
+                terms = {place if z == self.n else z: v for z, v in terms.items()}
+            rows.append(terms)
+        for prior, place in laws.items():
+            law = dict[int, Decimal]()
+            for z, p in zip(self.classes.tolist(), prior, strict=True):
+                if p:
+                    law[z] = law.get(z, ZERO) - _decimal(p)
+            rows.append(law | {place: ONE})
+        solved = _solved(rows, self.n)
+        rays = [[entries.get(i, ZERO) for entries in solved[: self.n]] for i in range(self.n)]
+        return None if any(map(self._cuts_off, rays)) else rays
+
+    def _cuts_off(self, ray: list[Decimal]) -> bool:
+        """Return whether some row is negative on a ray."""
+        size = max(map(abs, ray))
+        if min(ray) < -EQUAL * size:
+            return True
+        q = np.array([float(entry / size) for entry in ray])
+        left, right = q[self.z], self.shrink * q[self.x]
+        for i in np.flatnonzero((left + right > 0) & (left <= (1 + SAME) * right)).tolist():
+            n, x, z = self.named[:, i].tolist()
+            terms, _ = self._exact((n, "ratio", x, z, None))
+            values = [v * ray[c] for c, v in terms.items()]
+            if sum(values) < -EQUAL * max(map(abs, values)):
+                return True
+        return any(value < -EQUAL * terms for value, terms in self._lifted(ray))
+
+    def _lifted(self, ray: list[Decimal]) -> Iterator[tuple[Decimal, Decimal]]:
+        """Yield the least values of the rows on lifts, and the larger of their two terms."""
+        exact = [Fraction(entry) for entry in ray]
+        column = [exact[c] for c in self.classes.tolist()]
+        for (_, side), (priors, exponent) in self.lifts.items():
+            upper, shrink = side == "upper", _shrink(exponent)
+            law = _decimal(priors.extreme_mean(column, largest=not upper))
+            more, less = (law, max(ray)) if upper else (min(ray), law)
+            yield more - shrink * less, max(abs(more), shrink * less)
+
+
+def _solved(rows: list[dict[int, Decimal]], n: int) -> list[dict[int, Decimal]]:
+    """Return each unknown in terms of the first n right-hand sides, by Gauss and Jordan.
+
+    The row with the fewest unknowns left is next, and in it the unknown that is in the fewest rows
+    (Markowitz). What cancels to the last digits is 0.
+    """
+    right = [{i: ONE} if i < n else {} for i in range(len(rows))]
+    waiting, place = set(range(len(rows))), dict[int, int]()
+    holders: list[set[int]] = [set() for _ in rows]
+    for e, row in enumerate(rows):
+        for u in row:
+            holders[u].add(e)
+    while waiting:
+        e = min(waiting, key=lambda e: len(rows[e]))
+        waiting.remove(e)
+        if not rows[e]:
+            raise SolverError("the facets are too near to each other to count")
+        pivot = min(rows[e], key=lambda u: len(holders[u]))
+        place[pivot], head = e, rows[e].pop(pivot)
+        for table in (rows, right):
+            table[e] = {u: v / head for u, v in table[e].items()}
+        for other in holders[pivot] - {e}:
+            times = rows[other].pop(pivot)
+            for table in (rows, right):
+                row = table[other]
+                for u, v in table[e].items():
+                    old, step = row.get(u, ZERO), times * v
+                    row[u] = old - step
+                    if abs(row[u]) <= EQUAL * abs(step):
+                        del row[u]
+            for u in rows[e]:
+                (holders[u].add if u in rows[other] else holders[u].discard)(other)
+    return [right[place[u]] for u in range(len(rows))]
+
+
+def _about(row: NamedRow) -> int:
+    """Return the input whose entry a row on ratios bounds from below, or that of the row."""
+    return row[2] if row[3] is None else row[3]
+
+
+@lru_cache(maxsize=4096)
+def _shrink(exponent: Fraction) -> Decimal:
+    return (-_decimal(exponent)).exp()
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def _log(factor: Fraction) -> float:
+    return float(_decimal(factor).ln())
+
+
+@dataclass(frozen=True, eq=False)
+class Universality:
+    """Whether one private channel is best for every purpose.
+
+    Attributes
+    ----------
+    domain
+        The inputs.
+    privacy
+        The notions, all of which must hold.
+    decision
+        What was found of their cone.
+    """
+
+    domain: Domain
+    privacy: tuple[Notion, ...]
+    decision: Decision
+    _cone: Cone
+
+    @property
+    def simplicial(self) -> bool | None:
+        """Whether the cone has as many facets as inputs; None where it is not decided."""
+        return self.decision.simplicial
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return self.decision.reason
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """The names of the rows that imply all others, one for each input; empty if there are more.
+
+        Rows that tie inputs to each other come last.
+        """
+        families: Any = self._cone.families
+        return tuple(
+            f"{side if n is None else f'{families[n].name} {side}'} x={x}"
+            f"{'' if other is None else f' to {other}'}"
+            for n, side, x, other, _ in self.decision.facets
+        )
+
+    @cached_property
+    def channel(self) -> Channel | None:
+        """The universal channel, exactly private; None where there is none, or it is not known."""
+        if self.decision.matrix is None:
+            return None
+        rows, _ = repair(self._cone, self.decision.matrix)
+        return Channel(rows, inputs=self.domain)
+
+    def __repr__(self) -> str:
+        notions = " and ".join(repr(notion) for notion in self.privacy)
+        word = {True: "there is one", False: "there is none", None: "not known"}[self.simplicial]
+        lines = [f"universal channel for {notions}: {word}", f"because {self.reason}"]
+        if self.facets:
+            shown, more = self.facets[:MOST_FACETS_SHOWN], len(self.facets) - MOST_FACETS_SHOWN
+            lines.append(f"facets: {', '.join(shown)}{f', and {more} more' if more > 0 else ''}")
+        return "\n".join([*lines, "" if self.channel is None else repr(self.channel)]).rstrip()
+
+
+def universal_channel(
+    domain: Domain | Iterable[Any],
+    privacy: Notion | Sequence[Notion],
+    *,
+    prior: Prior | Iterable[Any] | None = None,
+) -> Universality:
+    """Decide whether one channel is best for every purpose, and find it.
+
+    A channel U is universal if every private channel is U followed by post-processing. Then no
+    private channel has more information, fewer errors, or, when each report is turned into the best
+    output for the purpose, a smaller expected loss. (Worst cases over the inputs are another
+    matter.) There is one if the cone of columns has as many facets as inputs.
+
+    Parameters
+    ----------
+    domain
+        The inputs, or their labels.
+    privacy
+        A notion, or several: their intersection.
+    prior
+        The law of the input, where a notion is defined by it.
+
+    Returns
+    -------
+    Universality
+        Whether there is such a channel, why, the rows that bind, and the channel.
+
+    Raises
+    ------
+    InputError
+        If the parts do not fit each other.
+    UnsupportedError
+        If a notion is no condition on columns.
+
+    Notes
+    -----
+    Source: Warner 1965, Mangat 1994 and Acharya et al. 2020, Theorem 2, for two inputs; ours for
+    more.
+
+    Examples
+    --------
+    One input of three is sensitive: it always gives the same answer, which others give sometimes.
+
+    >>> from mechdesign.notions import LDP, HighLowLDP
+    >>> universal_channel(["ill", "well", "unknown"], HighLowLDP(1, ["ill"]))
+    universal channel for HighLowLDP(epsilon=1, sensitive=['ill']): there is one
+    because as many rows as there are inputs imply all others
+    facets: positive x=0, high-low ratio x=0 to 1, high-low ratio x=0 to 2
+    Channel(3 inputs, 3 outputs, exact over 2**62)
+                  0       1       2
+    ill      1.0000       0       0
+    well     0.3679  0.6321       0
+    unknown  0.3679       0  0.6321
+    >>> print(universal_channel(range(3), LDP(1)).channel)
+    None
+    """
+    inputs = Domain.of(domain)
+    notions = notions_of(privacy)
+    for notion in notions:
+        if not notion.is_conic:
+            raise UnsupportedError("privacy", "conditions on single columns", notion.name)
+    notions = tuple(notion.aligned(inputs) for notion in notions)
+    given = None if prior is None else prior_on(prior, inputs)
+    cone = cone_of(notions, inputs, given)
+    return Universality(inputs, notions, decide_cone(cone), cone)
