@@ -89,7 +89,8 @@ def shortened(
     """
     parts = _by_side(duals)
     if sum(len(part.multipliers.weight) for part in parts) >= PACKED_FROM:
-        parts = _shortened(problem, parts, n_columns, spare())
+        room = spare()
+        parts = _shortened(problem, parts, n_columns, room) if room > 0 else parts
     return [_named(part) for part in parts if len(part.multipliers.weight)]
 
 

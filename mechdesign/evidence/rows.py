@@ -162,7 +162,7 @@ def members_of(
     compiled: Compiled, priors: Iterable[tuple[int, Sequence[Prior]]]
 ) -> dict[int, list[Prior]]:
     """Return the members of sets of priors that rows are about, by the place of the generator."""
-    found: dict[int, list[Prior]] = {}
+    found: dict[int, dict[Prior, None]] = {}
     for notion, listed in priors:
         cone = compiled.parts[notion].cone
         if not len(cone):
@@ -173,9 +173,9 @@ def members_of(
             continue
         if isinstance(lift.priors, Listed) and lift.priors.count == 1:
             continue
-        have = found.setdefault(place, [])
-        have += [p for p in dict.fromkeys(listed) if p not in have and lift.priors.has(p)]
-    return found
+        have = found.setdefault(place, {})
+        have |= {p: None for p in map(tuple, listed) if p not in have and lift.priors.has(p)}
+    return {place: list(members) for place, members in found.items() if members}
 
 
 def blocks_of(
@@ -193,8 +193,8 @@ def blocks_of(
         if len(at.cone):
             place = at.cone.start
             if side in LIFTS and place in members:
-                numbers = [members[place].index(tuple(p)) for p in part.priors]
-                other = Places(numbers[n] for n in other)
+                number = {p: n for n, p in enumerate(members[place])}
+                other = Places(number[tuple(part.priors[n])] for n in other)
             of = side if side in LIFTS else ""
             found.append(
                 Block("cone", place, node, x, weight, other if any(other) else Places(), of)

@@ -202,7 +202,8 @@ class Generation:
             self.limits.report(self.rounds, loss, self.loss(self.upper))
             if self.upper - value <= 2 * goal or self.limits.expired():
                 return
-            idle = 0 if self.upper < before - BETTER * (before - value) else idle + 1
+            is_idle = self.upper >= before - BETTER * (before - value)  # not so before any bound
+            idle = idle + 1 if is_idle else 0
             if not useful and (not of_box or (boxes >= most and priced.boxes < boxes)):
                 return  # rounding is all that is left
             if self.boxes > most_boxes:

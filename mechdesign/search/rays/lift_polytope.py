@@ -9,8 +9,7 @@ in J,
 
 so that for each f the best J is a knapsack with whole weights n_x, solved by dynamic programming
 over j. All f together cost a factor ln k more than one: a table with all items but one is made by
-divide and conquer, as no item can be taken out of a table again. Without counts, or with too many,
-branch and bound does it (`branch_and_bound`).
+divide and conquer, as no item can be taken out of a table again.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from mechdesign.kernel.oracles import Knapsack
 from mechdesign.problem import Problem
 from mechdesign.search.generation import WORTH_ADDING, Pace, SurplusBound
 from mechdesign.search.limits import Limits
-from mechdesign.search.rays.branch_and_bound import BranchAndBound
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["LiftPolytope"]
@@ -39,7 +37,7 @@ MOST_ENTRIES = 10_000_000
 ROUNDING = 1e-12
 """A sum of counts this far beyond a whole number is that number."""
 
-PACE = Pace(patience=12, most_boxes=400_000)
+PACE = Pace(patience=12)
 
 TRIED = 3
 """For each input in between, the most vertices that are returned."""
@@ -50,40 +48,43 @@ class LiftPolytope:
 
     Parameters
     ----------
-    boxes
-        The polytope as a box cut by one equation.
+    problem, utility
+        Where lifts at the prior are between two bounds, and the gain splits by inputs.
+    low, high
+        The bounds.
     counts
-        Whole numbers that the prior is in proportion to, if they are small; else None.
+        Whole numbers that the prior is in proportion to.
     """
 
-    pace = PACE
+    how, pace, steps_of_a_box = "dynamic programming over sums", PACE, 0
 
-    def __init__(self, boxes: BranchAndBound, counts: list[int] | None) -> None:
-        self.boxes, self.counts = boxes, counts
-        self.prior, self.low, self.high = boxes.prior, boxes.low, boxes.high
-        self.utility, self.size = boxes.utility, boxes.size
-        self.how = "dynamic programming over sums" if counts else "branch and bound"
-        self.steps_of_a_box = 0 if counts else boxes.steps_of_a_box
+    def __init__(
+        self, problem: Problem, utility: ColumnUtility, low: float, high: float, counts: list[int]
+    ) -> None:
+        self.prior, self.utility, self.counts = problem.prior.array, utility, counts
+        self.size, self.low, self.high = len(counts), low, high
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> LiftPolytope | None:
-        """Return it if one notion bounds the lift for one prior, and the gain splits by inputs."""
+        """Return it if the gain splits and one notion bounds the lift at one prior of small counts.
+
+        Without small counts branch and bound takes its place (`boxes`).
+        """
         (family, *more) = problem.cone.families
-        lifts = family.lift_rows()
+        lifts, k = family.lift_rows(), len(problem.domain)
         if more or lifts is None or not lifts.is_for(problem.prior.probabilities):
             return None
-        boxes = BranchAndBound.of(problem, utility)
-        if boxes is None or boxes.high <= boxes.low:
+        if utility.coordinate_gain(np.arange(k), np.ones(k), problem.prior.array) is None:
             return None
-        k, low, high = boxes.size, boxes.low, boxes.high
+        low, high = lifts.ends()
         weights = problem.prior.probabilities
         whole = math.lcm(*(p.denominator for p in weights))
+        if not (low < high < math.inf):
+            return None
         share = min(1.0, (1 - low) / (high - low))
-        entries = k * max(1, k.bit_length()) * share * whole
-        counts = None
-        if math.isfinite(high) and entries <= MOST_ENTRIES:
-            counts = [int(p * whole) for p in weights]
-        return cls(boxes, counts)
+        if k * max(1, k.bit_length()) * share * whole > MOST_ENTRIES:
+            return None
+        return cls(problem, utility, low, high, [int(p * whole) for p in weights])
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``, which all have P . r = 1."""
@@ -91,57 +92,41 @@ class LiftPolytope:
         parts: FloatArray = self.utility.coordinate_gain(x, rays, self.prior)
         return np.asarray(parts.sum(axis=0))
 
-    def first_rays(self, limits: Limits | None = None) -> FloatArray:
+    def _split(self, r: FloatArray) -> FloatArray:
+        """Return the gain of each entry."""
+        return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
+
+    def first_rays(self, limits: Limits) -> FloatArray:
         """Return vertices whose lifts are raised in random orders, the same in every run.
 
         The constant column of ones comes first; once time is over no more are made.
         """
-        limits = limits or Limits()
-        rng = np.random.default_rng(0)
-        low, high = self.boxes.root()[:2]
+        rng, P = np.random.default_rng(0), self.prior
         found = [np.ones(self.size)]
         for _ in range(20 * self.size):
             if limits.expired():
                 break
-            order = rng.permutation(self.size)
-            order = order[self.prior[order] > 0]
-            r = np.where(self.prior > 0, low, 1.0)
-            left = 1.0 - float(self.prior @ r)
-            for x in order:
-                step = max(0.0, min(high[x] - r[x], left / self.prior[x]))
-                r[x] += step
-                left -= step * self.prior[x]
-                if left <= 1e-16:
-                    break
+            order = rng.permutation(np.flatnonzero(P > 0))
+            r = np.where(P > 0, self.low, 1.0)
+            before = (
+                np.cumsum((self.high - self.low) * P[order]) - (self.high - self.low) * P[order]
+            )
+            left = np.maximum(1.0 - float(P @ r) - before, 0.0)
+            r[order] += np.minimum(self.high - self.low, left / P[order])
             found.append(r)
         return np.column_stack(found)
 
     def price(
-        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+        self, u: FloatArray, goal: float, _boxes: int, _limits: Limits | None = None
     ) -> SurplusBound:
-        """Return a bound on the surplus of all vertices, and vertices with a positive one.
+        """Return the largest surplus of a vertex, and vertices with a positive one.
 
-        Parameters
-        ----------
-        u
-            ``(n_inputs,)`` potentials.
-        goal
-            A surplus that is small enough.
-        boxes
-            At most so many boxes are looked at, where it takes branch and bound.
-        limits
-            When branch and bound stops.
+        The best vertex for each input in between is found by dynamic programming over counts.
         """
-        if self.counts:
-            return self._by_sums(u, goal)
-        return self.boxes.price(u, goal, boxes, limits)
-
-    def _by_sums(self, u: FloatArray, goal: float) -> SurplusBound:
-        """Find the best vertex for each input in between, by dynamic programming over counts."""
         n = np.array(self.counts)
         k, N = self.size, int(n.sum())
         bottom, top = np.full(k, self.low), np.full(k, self.high)
-        at_low, at_high = self.boxes.gains(bottom) - u * bottom, self.boxes.gains(top) - u * top
+        at_low, at_high = self._split(bottom) - u * bottom, self._split(top) - u * top
         free = n == 0
         base = float(np.where(free, np.maximum(at_low, at_high), at_low).sum())
         profit = at_high - at_low

@@ -106,7 +106,7 @@ class RaisedSets:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
         return self.utility.gain(rays, self.prior)
 
-    def first_rays(self) -> FloatArray:
+    def first_rays(self, _limits: Limits) -> FloatArray:
         """Return rays of which some mixture is a channel: ones, each input raised, each lowered."""
         k, found = self.size, [np.eye(self.size)[:, self.cone.alone]]
         for block, inputs in self.cone.blocks:

@@ -21,8 +21,8 @@ from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.objectives import GainObjective
 from mechdesign.notions import Notion
 from mechdesign.search.limits import Limits
-from mechdesign.search.rays import branch_and_bound, enumerate as listing
-from mechdesign.search.rays.branch_and_bound import BranchAndBound
+from mechdesign.search.rays import boxes as tree, enumerate as listing
+from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.extreme_rays import solve_by_rays
 from solvers.definitions import rows
 from solvers.vertices import extreme_rays
@@ -70,7 +70,7 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
     """
     rng = np.random.default_rng([kind, seed])
     problem = a_problem(rng, int(rng.integers(2, 5)), kind, zero=seed % 4 == 3)
-    search = BranchAndBound.of(problem, problem.utility)  # type: ignore[arg-type]
+    search = BoxSearch.of(problem, problem.utility)  # type: ignore[arg-type]
     if search is None:  # an entry that never counts is not bounded
         assert not all(problem.prior)
         return
@@ -86,13 +86,12 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
         most = statement.objective.constant - certificate.bound(statement)
         read = float(most) - float(u.sum())
         assert truth - 1e-9 <= read <= found.surplus + 1e-8
-        if kind < 5:  # multipliers at priors of a set are divided among entries
-            assert read == pytest.approx(found.surplus, abs=1e-8)
+        assert read == pytest.approx(found.surplus, abs=1e-8)
         assert found.surplus >= truth - 1e-9
         assert found.boxes <= boxes + 1
         assert len(certificate.linearization.tree) == search.count >= size
         size = search.count
-        if found.boxes < boxes and search.program is not None:
+        if found.boxes < boxes:
             assert found.surplus <= max(1e-9, truth) + 1e-7
 
 
@@ -113,7 +112,7 @@ def test_the_search_ends_at_the_optimum_or_names_the_limit(
         assert not limits.ended
         assert isinstance(raw.proofs[0](problem).linearization, Boxes)
         assert total(raw.matrix) == pytest.approx(total(optimum.matrix), rel=1e-6)
-    monkeypatch.setattr(branch_and_bound, "MOST_ENTRIES", 5 * 70)
+    monkeypatch.setattr(tree, "MOST_ENTRIES", 5 * 70)
     for limits in (Limits(), Limits(seconds=1000.0)):
         solve_by_rays(problem, limits)
         assert "boxes is too long" in limits.ended
@@ -123,7 +122,7 @@ def test_time_is_kept_for_the_proof_of_the_tree() -> None:
     """The longer the tree, the more of the time limit is left when the search ends."""
     rng = np.random.default_rng(0)
     problem = Problem(range(8), budgets(rng, 8, 0.0), MutualInformation())
-    search = BranchAndBound.of(problem, problem.utility)  # type: ignore[arg-type]
+    search = BoxSearch.of(problem, problem.utility)  # type: ignore[arg-type]
     assert search is not None
     kept = []
     for boxes in (20, 200):
@@ -141,8 +140,8 @@ def test_rounding_of_equal_terms_moves_no_end(units: int) -> None:
     r_0 (1 + e**0.7) >= 3 - e**0.7 / 2. By the ratio alone r_0 (1 + 2 e**0.7) >= 3, which is less.
     """
     expected = (3 - np.exp(0.7) / 2) / (1 + np.exp(0.7))
-    ratios = np.where(np.eye(3) == 1, 1.0, np.exp(0.7))
-    search = BranchAndBound(np.full(3, 1 / 3), 0, np.inf, ratios, MutualInformation())
+    search = BoxSearch.of(Problem(range(3), LDP("0.7"), UTILITIES[1]), UTILITIES[1])
+    assert search is not None
     ends = search._narrowed(
         np.full(3, 0.5), np.array([2.0, np.exp(0.7) / 2 * (1 + units * 2.0**-52), 1.2])
     )

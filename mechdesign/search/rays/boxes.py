@@ -1,0 +1,413 @@
+"""Branch and bound over boxes: the largest surplus g(r) - u . r of a column, for every notion.
+
+Columns are divided by the probability of their output, so that P . r = 1. A gain that splits,
+g(r) = Sum_x h_x(r_x) with h_x convex, is on a box low <= r <= high at most its chord,
+
+    h_x(r_x) <= h_x(low_x) + slope_x (r_x - low_x),
+
+with equality at both ends. Maximizing the chords less u . r over the private columns of a box is a
+linear program, its relaxation. The box is cut where the chord overestimates most. Boxes are shrunk
+to where the ratios and P . r = 1 allow a column (bound propagation). The kernel walks the same tree
+of boxes in integers (`mechdesign.kernel.linearizations.boxes`).
+
+At any potentials the multipliers of the rows bound a box by a fractional knapsack: entries go to
+their upper ends in falling order of worth per probability, until P . r = 1. So the tree is kept
+from one search to the next, and only where the knapsack is not enough the program is solved again.
+Where all rows bound lifts at P, the box implies them, and the knapsack is the relaxation.
+
+Source: Falk and Soland 1969 (branch and bound for separable nonconvex programs).
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import count
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import SolverError
+from mechdesign.evidence.rows import certificate, negated, relaxed
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Boxes
+from mechdesign.kernel.oracles import Knapsack
+from mechdesign.kernel.relaxations import Implied
+from mechdesign.problem import Problem
+from mechdesign.search.generation import WORTH_ADDING, SurplusBound
+from mechdesign.search.highs import BoundedProgram, LPModel
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.utilities import ColumnUtility
+
+__all__ = ["BoxSearch"]
+
+SWEEPS = 2
+"""Rounds of bound propagation on a box: more seldom shrink it further."""
+
+PROVED_A_SECOND, STEPS_OF_A_BOX = 3_000_000, (90, 6)
+"""Of the checker's steps, in a second of this process; and how many a box takes times inputs, alone
+and for each ratio of an entry."""
+
+MOST_ENTRIES = 900_000
+"""The most boxes of a tree, times inputs: for the checker a minute's work."""
+
+ROUNDING, TIE = 1e-9, 2.0**-40
+"""A box counts as empty only if its ends cross by more than rounding explains; and terms are equal
+that differ by less than this share of them."""
+
+WIDENINGS = (0.0, 2.0**-20, 2.0**-10)
+"""Where HiGHS finds no column in a box, it is widened by these shares of its ends."""
+
+NEAR_END = 1e-3
+"""A cut this near an end of an entry, relative to the width, is moved to the middle."""
+
+LEAST_MULTIPLIER = 1e-14
+"""Multipliers below this are left out of the certificate: without them the bound holds as well."""
+
+
+@dataclass(eq=False)
+class Box:
+    """A box of the tree, with a bound on the surplus of its columns.
+
+    Attributes
+    ----------
+    low, high
+        Ends of every entry.
+    chord, base
+        The slopes of the chords, and the sum of what they are at 0.
+    weights, taken
+        Multipliers of the rows, and what they take from the slope of each entry.
+    bound, is_solved
+        At the potentials of the search, and whether it is that of the relaxation.
+    column, is_private
+        The point where it is met, and whether it is a private column.
+    x, cut
+        Where to cut the box.
+    parts
+        The lower and the upper part, where it was cut.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    chord: FloatArray
+    base: float
+    weights: FloatArray
+    taken: FloatArray
+    bound: float = np.inf
+    is_solved: bool = False
+    column: FloatArray = field(default_factory=lambda: np.zeros(0))
+    is_private: bool = True
+    x: int = 0
+    cut: float = 0.0
+    parts: tuple[Box, ...] = ()
+
+
+class BoxSearch:
+    """The search for columns with P . r = 1 of largest surplus.
+
+    Parameters
+    ----------
+    problem, utility
+        With a gain that splits by inputs.
+    """
+
+    def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
+        self.problem, self.utility, self.prior = problem, utility, problem.prior.array
+        self.size = k = len(self.prior)
+        lifts = [family.lift_rows() for family in problem.cone.families]
+        own = problem.prior.probabilities
+        is_lift = all(rows is not None and rows.is_for(own) for rows in lifts)
+        statement = problem.compiled.statement
+        self._steps = () if is_lift else (Implied(alone=False),)
+        exact = relaxed(statement, self._steps)
+        low, high = exact.lift(own)
+        self.lift = float(low), np.inf if high is None else float(high)
+        bounds = [[exact.ratio(x, z) for z in range(k)] for x in range(k)]
+        R = np.array([[np.inf if m is None else float(m) for m in row] for row in bounds])
+        for y in range(k):  # bounds that follow through a third input (Floyd and Warshall)
+            R = np.minimum(R, R[:, [y]] * R[[y], :])
+        self.ratios = None if is_lift else R
+        # what P_z r_z is at least and at most for r_x = 1; 0 where there is no bound
+        self._shares = self.prior / R
+        self._loads = (self.prior[:, None] * np.where(np.isfinite(R), R, 0.0)).T
+        self._rows = ColumnRows(problem.cone, sets=True)
+        self._program = None if is_lift else self._stated()
+        self._began = time.perf_counter(), time.process_time()
+        self._root: Box | None = None
+        self._leaves: list[Box] = []
+        self.count, self.most_boxes = 0, MOST_ENTRIES // k
+        """How many boxes the tree has, and the most."""
+
+    @classmethod
+    def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
+        """Return the search; None where the gain does not split or r is unbounded."""
+        prior, k = problem.prior.array, len(problem.domain)
+        if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
+            return None
+        search = cls(problem, utility)
+        return search if np.isfinite(search.root()[1]).all() else None
+
+    def _stated(self) -> BoundedProgram:
+        """Return the program of one column, with P . r = 1 as its last row."""
+        A = self._rows.matrix()
+        self._free = np.zeros(A.shape[1] - self.size)
+        output = sp.csr_array(np.append(self.prior, self._free)[None, :])
+        low = np.append(np.where(self._rows.equal, 0.0, -np.inf), 1.0)
+        high = np.append(np.zeros(len(self._rows)), 1.0)
+        whole = sp.csr_array(sp.vstack([A, output]))
+        return BoundedProgram(LPModel(np.zeros(A.shape[1]), whole, low, high))
+
+    def gains(self, r: FloatArray) -> FloatArray:
+        """Return h_x(r_x) for each input."""
+        return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
+
+    @property
+    def steps_of_a_box(self) -> int:
+        """About how many steps it takes the checker to bound one box."""
+        alone, ratio = STEPS_OF_A_BOX
+        return self.size * (alone + ratio * self.size * (self.ratios is not None))
+
+    def root(self) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of all columns.
+
+        From r_x <= m r_z for every z, 1 = Sum_z P_z r_z >= r_x Sum_z P_z / m, and likewise from
+        below.
+        """
+        low, high = (np.full(self.size, end) for end in self.lift)
+        if self.ratios is None:
+            return low, high
+        P = self.prior
+        with np.errstate(divide="ignore", invalid="ignore"):
+            most = np.where(P[:, None] > 0, P[:, None] * self.ratios, 0.0).sum(axis=0)
+            return np.maximum(low, 1 / most), np.minimum(high, 1 / self._shares.sum(axis=1))
+
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus at potentials u, and points of boxes with a positive one.
+
+        Best-first search: the box with the largest bound is cut next. The bound holds whenever the
+        search ends: when it is at most the goal, or the surplus of a column found, or the bound of
+        a box that is too thin to cut; after so many boxes; or at a limit. What the proof of the
+        tree takes is kept of the time.
+        """
+        limits = limits or Limits()
+        tie, rays, thin = count(), list[FloatArray](), list[Box]()
+        root = self._restate(u)
+        heap = [(-leaf.bound, next(tie), leaf) for leaf in self._leaves]
+        heapq.heapify(heap)
+        settled, seen = -np.inf, 0
+        steps = self.steps_of_a_box / PROVED_A_SECOND
+        while heap:
+            limits.reserve = max(limits.reserve, self.count * steps * self._seconds_of_one())
+            top = heap[0][2]
+            if self.count >= self.most_boxes:
+                limits.ended = f"a proof of more than {self.count} boxes is too long"
+            if top.bound <= max(goal, settled) or seen >= boxes or limits.expired():
+                break
+            heapq.heappop(heap)
+            solved: list[Box] = []
+            if not top.is_solved:
+                solved = [top]
+            else:
+                surplus = float(self.gains(top.column).sum() - u @ top.column)
+                if surplus > WORTH_ADDING * goal:
+                    rays.append(top.column)
+                if top.low[top.x] < top.cut < top.high[top.x]:
+                    settled = max(settled, surplus if top.is_private else settled)
+                    solved = self._cut(top)
+                    seen += 2 - len(solved)
+                else:
+                    settled = max(settled, top.bound)
+                    thin.append(top)
+            for part in solved:
+                seen += 1
+                self._solve(part, u)
+                heapq.heappush(heap, (-part.bound, next(tie), part))
+        self._leaves = [*thin, *(leaf for _, _, leaf in heap)]
+        most = max(settled, -heap[0][0] if heap else settled)
+        return SurplusBound(most, rays, partial(self._certificate, u, list(_walk(root))), seen)
+
+    def _seconds_of_one(self) -> float:
+        """Return how many seconds pass in one of this process, which others may slow down."""
+        wall, own = self._began
+        return max(1.0, (time.perf_counter() - wall) / max(1e-3, time.process_time() - own))
+
+    def _certificate(
+        self, u: FloatArray, tree: list[tuple[Box, bool]], problem: Problem
+    ) -> Certificate:
+        """Return the potentials with the tree of boxes."""
+        line = Boxes(tuple(None if leaf else (b.x, as_fraction(b.cut)) for b, leaf in tree))
+        places = line.nodes(relaxed(problem.compiled.statement, self._steps))
+        leaves = [box for box, is_leaf in tree if is_leaf]
+        held = [box.weights for box, place in zip(leaves, places, strict=True) if place is not None]
+        own = problem.prior.probabilities
+        found = certificate(
+            problem,
+            line,
+            Knapsack(own),
+            duals=[] if self._program is None else self._rows.duals(np.array(held).T),
+            n_nodes=len(held),
+            priors={n: [own] for n in range(len(problem.cone.families))},
+            prices=negated(u),
+        )
+        return replace(found, relaxations=(*found.relaxations, *self._steps))
+
+    def _restate(self, u: FloatArray) -> Box:
+        """Bound all boxes at new potentials, by the multipliers of their rows; return the first."""
+        if self._root is None:
+            ends, n = self._shrunk(*self.root()), len(self._rows) * (self._program is not None)
+            if ends is None:
+                raise SolverError("branch and bound has no box to start from")
+            self._root = self._opened(*ends, np.zeros(n), np.zeros(self.size))
+            self._leaves, self.count = [self._root], 1
+        low, high, chord, taken = (
+            np.array([getattr(leaf, name) for leaf in self._leaves])
+            for name in ("low", "high", "chord", "taken")
+        )
+        worth = chord - u - taken
+        values = (worth * self._filled(worth, low, high)).sum(axis=1)
+        for leaf, value in zip(self._leaves, values.tolist(), strict=True):
+            leaf.bound, leaf.is_solved = leaf.base + value, False
+        return self._root
+
+    def _cut(self, box: Box) -> list[Box]:
+        """Cut a box in two; return the parts that may hold a column."""
+        below, above = box.high.copy(), box.low.copy()
+        below[box.x] = above[box.x] = box.cut
+        parts, found = list[Box](), list[Box]()
+        for low, high in ((box.low, below), (above, box.high)):
+            ends = self._shrunk(low, high)
+            # until it has multipliers of its own, those of the whole prove as much
+            parts.append(self._opened(*(ends or (low, high)), box.weights, box.taken))
+            found += [] if ends is None else parts[-1:]
+        box.parts = tuple(parts)
+        self.count += 2
+        return found
+
+    def _shrunk(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return the part of a box where a column can be; None if there clearly is none.
+
+        Bound propagation: r_x <= m r_z for every pair, and P_x r_x = 1 - Sum over the others.
+        """
+        P = self.prior
+        for _ in range(SWEEPS):
+            if self.ratios is not None:
+                high = np.minimum(high, np.fmin.reduce(self.ratios * high, axis=1))
+                low = np.maximum(low, (low[:, None] / self.ratios).max(axis=0))
+            below, above = P * low, P * high
+            with np.errstate(divide="ignore", invalid="ignore"):
+                room = np.where(P > 0, (1 - below.sum() + below) / P, np.inf)
+                need = np.where(P > 0, (1 - above.sum() + above) / P, 0.0)
+            low, high = np.fmax(low, need), np.fmin(high, room)
+            if (low > high * (1 + ROUNDING) + ROUNDING).any():
+                return None
+            high = np.maximum(low, high)
+        if self.ratios is not None:
+            low, high = self._narrowed(low, high)
+            if (low > high * (1 + ROUNDING) + ROUNDING).any():
+                return None
+        return low, np.maximum(low, high)
+
+    def _narrowed(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Bound each entry by ratios and P . r = 1 together.
+
+        1 >= Sum_{z in S} (P_z / m_xz) r_x + Sum_{z not in S} P_z low_z for every set S of inputs,
+        where the best S for an end of r_x has the inputs whose first term is larger there; and
+        likewise from below. Of two equal terms the one that stays is taken, as the end will move.
+        """
+        below, above = self.prior * low, self.prior * high
+        on = self._shares * high[:, None] > below * (1 + TIE)
+        slope, rest = (self._shares * on).sum(axis=1), (below * ~on).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = np.minimum(high, np.where(slope > 0, (1 - rest) / slope, np.inf))
+            on = (self._loads > 0) & (self._loads * low[:, None] < above * (1 - TIE))
+            slope, rest = (self._loads * on).sum(axis=1), (above * ~on).sum(axis=1)
+            low = np.maximum(low, np.where(slope > 0, (1 - rest) / slope, 0.0))
+        return low, high
+
+    def _opened(
+        self, low: FloatArray, high: FloatArray, weights: FloatArray, taken: FloatArray
+    ) -> Box:
+        """Return a box with its chords, whose relaxation is not yet solved."""
+        at_low, width = self.gains(low), high - low
+        with np.errstate(divide="ignore", invalid="ignore"):
+            chord = np.where(width > 0, (self.gains(high) - at_low) / width, 0.0)
+        return Box(low, high, chord, float((at_low - chord * low).sum()), weights, taken)
+
+    def _solve(self, box: Box, u: FloatArray) -> None:
+        """Solve the relaxation of a box: its bound, the point where it is met, and a cut.
+
+        A box that holds no column has no optimum. The multipliers at the optimum of a box that is a
+        little wider bound it as well. Without these either, they stay as they are.
+        """
+        low, high, slope = box.low, box.high, box.chord - u
+        for wider in WIDENINGS:
+            solved = self._relax(box, slope, wider)
+            box.is_private = solved and not wider
+            if solved:
+                break
+        else:
+            worth = slope - box.taken
+            box.column = self._filled(worth[None], low[None], high[None])[0]
+            box.bound = box.base + float(worth @ box.column)
+        r, width = box.column, high - low
+        x = box.x = int(np.argmax(box.chord * (r - low) + self.gains(low) - self.gains(r)))
+        is_inside = low[x] + NEAR_END * width[x] < r[x] < high[x] - NEAR_END * width[x]
+        box.cut = float(r[x]) if is_inside else float(low[x] + high[x]) / 2
+        box.is_solved = True
+
+    def _relax(self, box: Box, slope: FloatArray, wider: float) -> bool:
+        """Solve the program of a box that is so much wider; return whether it has an optimum."""
+        if self._program is None:
+            box.column = self._filled(slope[None], box.low[None], box.high[None])[0]
+            box.bound = box.base + float(slope @ box.column)
+            return True
+        k, cost = self.size, np.append(-slope, self._free)
+        low, high = np.append(box.low * (1 - wider), self._free), box.high * (1 + wider)
+        found = self._program.solve(cost, low, np.append(high, self._free + np.inf))
+        if found is None:
+            return False
+        box.column = np.clip(found.primal[:k], low[:k], high)
+        box.weights = np.maximum(-found.dual[:-1], 0.0)
+        box.weights[box.weights <= LEAST_MULTIPLIER] = 0.0
+        box.taken = found.reduced[:k] + slope + found.dual[-1] * self.prior
+        box.bound = box.base + float(slope @ box.column)
+        return True
+
+    def _filled(self, worth: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Return the best points of boxes with P . r = 1, ``(n_boxes, n_inputs)``.
+
+        A fractional knapsack: entries are raised in falling order of worth_x / P_x, until
+        P . r = 1.
+        """
+        P = self.prior
+        r = np.where((P == 0) & (worth > 0), high, low)
+        counts = np.flatnonzero(P > 0)
+        order = np.argsort(-worth[:, counts] / P[counts], axis=1, kind="stable")
+        sizes = np.take_along_axis((P * (high - low))[:, counts], order, axis=1)
+        room = np.cumsum(sizes, axis=1)
+        share = np.clip(1.0 - (r @ P)[:, None] - (room - sizes), 0.0, sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(sizes > 0, share / sizes, 0.0)
+        places = counts[order]
+        raised = np.take_along_axis(low, places, axis=1)
+        width = np.take_along_axis(high - low, places, axis=1)
+        np.put_along_axis(r, places, raised + share * width, axis=1)
+        return r
+
+
+def _walk(root: Box) -> Iterator[tuple[Box, bool]]:
+    """Yield copies of all boxes, lower parts first, each with whether it is a leaf."""
+    todo = [root]
+    while todo:
+        box = todo.pop()
+        yield copy(box), not box.parts
+        todo += reversed(box.parts)
