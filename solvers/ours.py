@@ -11,7 +11,7 @@ from mechdesign import Channel, design
 from mechdesign.designs import design as design_module
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.problem import Problem
-from mechdesign.search import Attempt, RawSolution, Route, Verdict
+from mechdesign.search import RawSolution, Route
 from mechdesign.search.limits import Limits
 from mechdesign.search.starts.route import Start
 from solvers.base import (
@@ -72,8 +72,8 @@ class _Recorder(Route):
     def __init__(self, route: Route, raw: list[FloatArray]) -> None:
         self._route, self._raw = route, raw
 
-    def check(self, problem: Problem) -> Verdict:
-        return self._route.check(problem)
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        return self._route.suits(problem, named)
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         found = self._route.solve(problem, limits)
@@ -87,9 +87,9 @@ def _recorded() -> Iterator[list[FloatArray]]:
     raw: list[FloatArray] = []
     plan = design_module.plan
 
-    def recorded(*arguments: Any, **options: Any) -> Iterator[Attempt]:
-        for attempt in plan(*arguments, **options):
-            yield Attempt(_Recorder(attempt.route, raw), attempt.why)
+    def recorded(*arguments: Any, **options: Any) -> Iterator[tuple[Route, str]]:
+        for chosen, why in plan(*arguments, **options):
+            yield _Recorder(chosen, raw), why
 
     with mock.patch.object(design_module, "plan", recorded):
         yield raw

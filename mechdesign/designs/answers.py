@@ -1,18 +1,20 @@
 """From raw answers to the solution: each is repaired and proved, and the best is kept.
 
-raw channel and dual variables -> exactly private candidate -> best channel and best bound
+raw channel and evidence -> exactly private channel, and a proved bound -> the best of each
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from mechdesign.designs.candidate import Candidate
-from mechdesign.designs.solution import EARLY, Solution
+from mechdesign.channel import Channel
+from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.errors import (
     CertificateError,
     LimitError,
@@ -20,23 +22,71 @@ from mechdesign.errors import (
     SolverError,
     UnsupportedError,
 )
+from mechdesign.evidence.facets import erasure
+from mechdesign.evidence.rows import Proof
+from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.kernel.certificate import Certificate, Steps
+from mechdesign.kernel.claims import privacy_steps
+from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap
+from mechdesign.kernel.objectives import Reading
+from mechdesign.kernel.schema import write
+from mechdesign.kernel.statement import private
+from mechdesign.kernel.value import value, value_steps
 from mechdesign.problem import Problem
-from mechdesign.search import Attempt, RawSolution, RejectedRoute, Route
+from mechdesign.repair import mixed, repair
+from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
+from mechdesign.search import RawSolution, RejectedRoute, Route
+from mechdesign.search.coarse.groups import MOST_FACETS, grouped
 from mechdesign.search.coarse.route import Coarse
-from mechdesign.search.limits import Limits
-from mechdesign.search.starts.remapping import remapped
+from mechdesign.search.limits import OPTIMAL, Limits
+from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import failure
 
-__all__ = ["SolutionPool"]
+__all__ = ["SolutionPool", "too_long"]
 
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
 """What the proof may take for each input and output, and what more for each box or ball of priors,
 of which it may name two members for each output."""
 
+RARE = 0.3
+"""The share of the gap that outputs may cost which are left out as they are next to never sent."""
+
+STEPS_A_SECOND = 8_000_000
+"""Steps of a proof that are taken in a second, at least."""
+
+WIDE = 0.5
+"""The gap from which on a bound is looked for that no search has found."""
+
+
+@dataclass
+class _Sent:
+    """An exactly private channel: which columns of the raw answer it has, and their readings.
+
+    Its value is that for a prior of reference, which an estimator may be made for.
+    """
+
+    raw: RawSolution
+    why: str
+    channel: Channel
+    kept: list[int]
+    readings: tuple[Fraction, ...] | None = None
+    value: Fraction | None = None
+    reference: tuple[Fraction, ...] | None = None
+
+
+@dataclass(frozen=True)
+class _Proved:
+    """A bound, what proves it in how many steps, and the route that found it, if one did."""
+
+    bound: Fraction
+    certificate: Certificate | None
+    steps: int
+    route: str
+
 
 class SolutionPool:
-    """The answers to one problem, and the best of them.
+    """The answers to one problem: the best channel, and the best bound.
 
     Parameters
     ----------
@@ -48,7 +98,9 @@ class SolutionPool:
     Attributes
     ----------
     best
-        The best channel with the best bound; None before there is any.
+        The best channel; None before there is any.
+    proof
+        The best bound; None before there is any.
     failures
         What went wrong, for an error where nothing else is left.
     """
@@ -61,21 +113,39 @@ class SolutionPool:
             sets = sum(rows is not None and not rows.priors.members for rows in lifts)
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._stopwatch.phase("compile"):
-            _ = problem.compiled  # once, and in this phase
-        self.best: Candidate | None = None
+            self._statement = problem.compiled.statement  # once, and in this phase
+        self._sign = -1 if problem.utility.is_maximized else 1
+        self.best: _Sent | None = None
+        self.proof: _Proved | None = None
+        self.failures: list[str] = []
         self._start: RawSolution | None = None
         self._start_bound = -math.inf
-        self.failures: list[str] = []
         self._notes: list[str] = []
+        self._unproved: list[str] = []
         self._errors: list[Exception] = []
+
+    @property
+    def value(self) -> Fraction:
+        """The value of the best channel."""
+        assert self.best is not None  # noqa: S101 (for mypy)
+        return self._value(self.best)
+
+    def is_within(self, gap: float) -> bool:
+        """Return whether the gap is at most this, or what counts as optimal if larger."""
+        return self.best is not None and self._gap(self.best) <= 0.999 * max(OPTIMAL_GAP, gap)
+
+    def _gap(self, sent: _Sent) -> float:
+        """Return the gap between the value of a channel and the best bound."""
+        if self.proof is None:
+            return math.inf
+        return relative_gap(float(self._value(sent)), float(self.proof.bound))
 
     @property
     def are_enough(self) -> bool:
         """Whether the gap is as small as asked, or the search was ended."""
-        enough = self.best is not None and self.best.is_within(self._limits.gap)
-        return enough or self._limits.expired()
+        return self.is_within(self._limits.gap) or self._limits.expired()
 
-    def run(self, attempts: Iterator[Attempt], last: Start) -> None:
+    def run(self, attempts: Iterator[tuple[Route, str]], last: Start) -> None:
         """Try one route after the other until an answer is good enough.
 
         Whatever fails on the way from a raw answer to the proof, the next route is tried. In the
@@ -95,21 +165,17 @@ class SolutionPool:
             self._start_bound = self._limits.bound
             if start.proofs:  # proved at once: there may be no time for it in the end
                 self.take(start, "a channel and a bound before the search")
-        while (
-            not (start and self._limits.expired()) and (attempt := self._next(attempts)) is not None
-        ):
-            self.attempt(attempt)
+        while not (start and self._limits.expired()) and (attempt := self._next(attempts)):
+            self.attempt(*attempt)
             if self.are_enough:
                 break
         refused = [isinstance(error, UnsupportedError) for error in self._errors]
         if self.best is None and refused and all(refused):
             raise self._errors[0]
-        verdict = last.check(self._problem)
-        short = self.best is None or not self.best.is_within(self._limits.gap)
-        if start is not None or (short and (self.best is None or verdict.recommended)):
+        if start is not None or not self.is_within(self._limits.gap):
             raw = start or self._solved(last)
-            if raw is not None and (self.best is None or self.best.is_worse_than(raw.value)):
-                self.take(raw, verdict.reason)
+            if raw is not None and self._is_better(raw):
+                self.take(raw, last.suits(self._problem))
         if self.best is None:
             error = self._errors[-1]
             if not isinstance(error, MechdesignError | MemoryError):
@@ -122,12 +188,11 @@ class SolutionPool:
         raw = None
         if math.isfinite(self._limits.seconds):
             coarse = Coarse(most_rounds=1)
-            verdict = coarse.check(self._problem)
-            if verdict.holds and not verdict.recommended:  # else it is the search
-                raw = self._solved(coarse)
+            if coarse.suits(self._problem, named=True) and not coarse.suits(self._problem):
+                raw = self._solved(coarse)  # else it is the search
         return raw or self._solved(start)
 
-    def _next(self, attempts: Iterator[Attempt]) -> Attempt | None:
+    def _next(self, attempts: Iterator[tuple[Route, str]]) -> tuple[Route, str] | None:
         """Return the next attempt; None if there is none, or it could not be chosen."""
         try:
             with self._stopwatch.phase("compile"):
@@ -137,10 +202,12 @@ class SolutionPool:
                 raise
             return None
 
-    def attempt(self, attempt: Attempt) -> RawSolution | None:
-        """Solve by a route and take its answer; return it, or None if that failed."""
-        raw = self._solved(attempt.route)
-        return raw if raw is not None and self.take(raw, attempt.why) else None
+    def attempt(self, route: Route, why: str) -> None:
+        """Solve by a route and take its answer."""
+        raw = self._solved(route)
+        if raw is not None:
+            self._limits.path = raw.path
+            self.take(raw, why)
 
     def _solved(self, route: Route) -> RawSolution | None:
         """Return the answer of a route; None if it failed."""
@@ -152,54 +219,145 @@ class SolutionPool:
                 raise
             return None
 
-    def take(self, raw: RawSolution, why: str) -> bool:
-        """Repair and prove a raw answer; return whether that was possible.
+    def take(self, raw: RawSolution, why: str, *, as_given: bool = False) -> bool:
+        """Repair and prove a raw answer; return whether there is a channel with a bound.
 
-        Where its evidence proves nothing, the channel stands without it.
+        Where the start has the better channel, that is repaired instead, and where the search has
+        proved no more than was proved before it, nothing is proved again.
+
+        Parameters
+        ----------
+        raw, why
+            The answer of a route, and the reason for the route.
+        as_given
+            Whether every column keeps its label, so that none is remapped or left out as rare.
         """
-        better = self._better(raw)
-        if better is self._start and better is not raw and self.best is not None:
-            return True  # nothing is better than what was there before
-        bare = replace(better, proofs=())
-        for answer in (better, bare):
-            try:
-                found = Candidate(self._problem, answer, why, self._limits)
-                self.best = found if self.best is None else self.best.merged(found)
-            except Exception as error:
-                if not self._fails(better.route, error):
-                    raise
-            else:
-                return True
-        return False
+        channel, start, proofs = raw, self._start, raw.proofs
+        try:
+            if start is not None and raw is not start and raw.numeric_bound is None:
+                channel = self._better(raw)
+                if start.proofs and self._limits.bound <= self._start_bound:
+                    proofs = ()
+            sent = self.best
+            if sent is None or sent.raw is not channel:
+                sent = self._repaired(channel, why, as_given=as_given)
+            with self._stopwatch.phase("certify"):
+                if raw.numeric_bound is None:
+                    self._prove(proofs, sent, raw.route)
+                else:
+                    bounds = (self._sign * raw.numeric_bound, self._sign * self._value(sent))
+                    self._offer(_Proved(self._sign * min(bounds), None, 0, raw.route))
+                if self.best is None or self._sign * (self._value(sent) - self.value) < 0:
+                    self.best = sent
+        except Exception as error:
+            if not self._fails(raw.route, error):
+                raise
+            return False
+        return True
 
     def _better(self, raw: RawSolution) -> RawSolution:
-        """Return the answer with what the start has better in its place: channel or evidence.
-
-        So one channel is repaired, not two, and one bound is proved beside it.
-        """
+        """Return the start, or the answer if its loss is smaller."""
         loss, start = self._problem.expected_loss, self._start
-        if loss is None or start is None or start.value is None or raw is start:
+        if loss is None or start is None or start.value is None:
             return raw
         if np.shape(raw.matrix) != (len(self._problem.domain), len(raw.outputs)):
             return raw  # the repair raises the error
         matrix, labels = remapped(self._problem, raw.matrix, raw.outputs)
         outputs = self._problem.outputs or ()
         cost = loss.cost(self._problem.domain, self._problem.prior, outputs)
-        places = [outputs.index(label) for label in labels]
-        value = float((cost[:, places] * matrix).sum())
-        found = replace(raw, matrix=matrix, outputs=tuple(labels))
-        channel = found if value <= start.value else start
-        is_proved = bool(start.proofs) and self._limits.bound <= self._start_bound
-        evidence = start if is_proved else found
-        if channel is evidence:
-            return channel
-        return replace(
-            evidence,
-            matrix=channel.matrix,
-            outputs=channel.outputs,
-            route=f"{channel.route}; the bound by {evidence.route}",
-            notes=[*channel.notes, *evidence.notes],
-        )
+        lost = float((cost[:, [outputs.index(label) for label in labels]] * matrix).sum())
+        return raw if lost <= start.value else start
+
+    def _is_better(self, raw: RawSolution) -> bool:
+        """Return whether a value in floats is better by more than rounding."""
+        if self.best is None or raw.value is None:
+            return True
+        own = float(self.value)
+        return self._sign * raw.value < self._sign * own - OPTIMAL * abs(own)
+
+    def _repaired(self, raw: RawSolution, why: str, *, as_given: bool) -> _Sent:
+        """Return an exactly private channel next to that of a raw answer."""
+        problem, matrix, outputs = self._problem, raw.matrix, list(raw.outputs)
+        with self._stopwatch.phase("repair"):
+            if not as_given:
+                matrix, outputs = remapped(problem, matrix, outputs)
+                share = RARE * min(self._limits.gap, OPTIMAL)
+                matrix, outputs = without_rare(problem, matrix, outputs, share)
+            rows, kept = repair(problem.cone, matrix)
+            if not problem.is_conic:
+                rows = mixed(problem.cone, problem.channel_constraints, rows, problem.prior)
+            labels = [outputs[y] for y in kept]
+            if not as_given:
+                rows, labels = remapped(problem, rows, labels)
+        if problem.outputs is None:
+            labels = list(range(len(labels)))
+        found = _Sent(raw, why, Channel(rows, inputs=problem.domain, outputs=labels), kept)
+        if isinstance(self._statement.objective, Reading) and raw.numeric_bound is None:
+            found.readings = tuple(problem.utility.decoder(found.channel, problem.prior) or ())
+        return found
+
+    def _value(self, sent: _Sent) -> Fraction:
+        """Return the objective, exactly; an estimator is made for the prior of the certificate."""
+        certificate, channel = self.proof and self.proof.certificate, sent.channel
+        reference = certificate.reference if certificate else None
+        if sent.value is not None and sent.reference == reference:
+            return sent.value
+        if sent.raw.numeric_bound is None:
+            allowed = list(self._problem.outputs or channel.outputs)
+            used = [allowed.index(label) for label in channel.outputs]
+            given = channel.columns(), 1 << channel.bits, used, sent.readings, reference
+            found = self._sign * value(self._statement, *given)
+        else:
+            found = self._problem.utility.value(channel, self._problem.prior, self._problem.outputs)
+        sent.value, sent.reference = found, reference
+        return found
+
+    def _offer(self, proof: _Proved) -> None:
+        """Take a bound if it is the best so far."""
+        if self.proof is None or self._sign * proof.bound > self._sign * self.proof.bound:
+            self.proof = proof
+
+    def _prove(self, proofs: Sequence[Proof], sent: _Sent, route: str) -> None:
+        """Take the best bound that is proved in time; where it is far, what no search has found.
+
+        Raises
+        ------
+        CertificateError
+            If there is none: every one is refused, and without any the objective is unbounded.
+        """
+        proved, refused = 0, list[Exception]()
+        self._unproved.clear()
+        for make in proofs:
+            if proved and self._gap(sent) <= OPTIMAL_GAP:
+                break
+            try:
+                most = self._limits.proof_steps(current().proof_steps, STEPS_A_SECOND)
+                proved += self._take_proof(make, route, most)
+            except LimitError as error:
+                late = too_long(error, self._limits)
+                self._unproved.append(f"a closer bound is not proved, {late}")
+            except (CertificateError, ArithmeticError, ValueError) as error:
+                refused.append(error)
+        if refused and not proved:
+            self._fails(route, refused[0])
+        for make in (grouped, _erasure):
+            if self._gap(sent) > WIDE:
+                with suppress(LimitError, CertificateError, ArithmeticError, ValueError):
+                    self._take_proof(make, "", current().proof_steps)
+        if self._gap(sent) > OPTIMAL_GAP:
+            with suppress(CertificateError) if self.proof else nullcontext():
+                self._take_proof(_unconstrained, "", None)
+
+    def _take_proof(self, make: Proof, route: str, most: int | None) -> bool:
+        """Make a certificate, and take the bound that it proves; return whether there is one."""
+        certificate = make(self._problem)
+        if certificate is None:
+            return False
+        steps = Steps(most)
+        with self._limits.proof():
+            bound = certificate.bound(self._statement, steps)
+        self._offer(_Proved(self._sign * bound, certificate, steps.spent, route))
+        return True
 
     def _fails(self, name: str, error: Exception) -> bool:
         """Return whether an error is a failure of one attempt, and note it."""
@@ -216,7 +374,7 @@ class SolutionPool:
     def solution(
         self, considered: Iterable[RejectedRoute] = (), notes: Sequence[str] = ()
     ) -> Solution:
-        """Return the best channel with its proof.
+        """Return the best channel with the best bound.
 
         Parameters
         ----------
@@ -229,14 +387,100 @@ class SolutionPool:
         ------
         SolverError
             If there is no answer.
+        CertificateError
+            If the kernel does not confirm a notion.
         """
-        if self.best is None:
+        sent, proof = self.best, self.proof
+        if sent is None or proof is None:
             cause = self._errors[0] if self._errors else None
             raise SolverError("; ".join(self.failures) or "no route gave an answer") from cause
-        ended = self._limits.ended
-        if ended and not self.best.is_within(self._limits.gap):
-            notes = [f"{EARLY}: {ended}", *notes]
-        return self.best.solution(considered, [*dict.fromkeys(self._notes), *notes])
+        with self._stopwatch.phase("certify"):
+            privacy = _claims(self._problem, sent.channel)
+        limits, route, found = self._limits, sent.raw.route, list(sent.raw.notes)
+        if proof.route not in ("", route):
+            route = f"{route}; the bound by {proof.route}"
+        found += [*_unused(self._problem, sent.channel), *self._unproved]
+        found += self._asked_of_readers(sent.channel, proof)
+        if limits.ended and not self.is_within(limits.gap):
+            found.append(f"{EARLY}: {limits.ended}")
+        return Solution(
+            problem=self._problem,
+            channel=sent.channel,
+            value=self.value,
+            bound=proof.bound,
+            privacy=privacy,
+            route=route,
+            why=sent.why,
+            considered=tuple(considered),
+            notes=(*found, *dict.fromkeys(self._notes), *notes),
+            certificate=proof.certificate,
+            readings=sent.readings if proof.certificate else None,
+            seconds=self._stopwatch.seconds,
+            timings=dict(self._stopwatch.timings),
+        )
+
+    def _asked_of_readers(self, channel: Channel, proof: _Proved) -> list[str]:
+        """Return what a reader must allow, where the file asks for more work than usual."""
+        n, usual = len(channel.outputs), Resources().steps
+        needed = privacy_steps(self._problem.compiled, n)
+        if proof.certificate is not None:
+            needed = max(proof.steps, needed + value_steps(self._statement, n))
+        if needed > usual:  # the entries of the file allow more
+            written = [] if proof.certificate is None else write(proof.certificate)
+            usual += STEPS_PER_ENTRY * (2 * channel.numerators.size + entries_of(written))
+        if needed <= usual:
+            return []
+        return [
+            f"a reader must allow more work: verify with --allow steps={10 ** len(str(needed))}"
+        ]
+
+
+def _erasure(problem: Problem) -> Certificate | None:
+    """Prove the bound that a lower bound on the lift implies, for few inputs."""
+    return erasure(problem.compiled) if len(problem.domain) <= MOST_FACETS else None
+
+
+def _unconstrained(problem: Problem) -> Certificate:
+    """Prove the bound that ignores privacy."""
+    return nothing_constrained(problem.compiled)
+
+
+def too_long(error: LimitError, limits: Limits) -> str:
+    """Return why a proof was not finished."""
+    if limits.interrupted:
+        return "because of an interrupt"
+    if math.isfinite(limits.seconds):
+        return "because the time is over"
+    return f"because {error.key} takes {error.given} steps; {error.hint}"
+
+
+def _claims(problem: Problem, channel: Channel) -> tuple[PrivacyClaim, ...]:
+    """Let the kernel confirm every notion, and measure the leakage of each."""
+    compiled, columns, whole = problem.compiled, channel.columns(), 1 << channel.bits
+    claims = []
+    asked = zip(
+        problem.privacy,
+        compiled.table.privacy,
+        problem.cone.families,
+        problem.channel_constraints,
+        strict=True,
+    )
+    for notion, table, family, constraint in asked:
+        broken = private(compiled.alone(table), columns, whole)
+        if broken is not None:
+            raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
+        claims.append(PrivacyClaim(notion, (constraint or family).leakage(channel)))
+    return tuple(claims)
+
+
+def _unused(problem: Problem, channel: Channel) -> list[str]:
+    unused = len(problem.outputs or ()) - len(channel.outputs)
+    if problem.outputs is None or not unused:
+        return []
+    verb = "is" if unused == 1 else "are"
+    return [
+        f"{unused} of the {len(problem.outputs)} outputs allowed {verb} never sent and left out"
+    ]
 
 
 REASONS: tuple[tuple[type[BaseException], str], ...] = (

@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.designs.design import Series
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
-from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InfeasibleError, SolverError, UnsupportedError
 from mechdesign.exact import short_text
 from mechdesign.notions import AsymmetricLift
@@ -46,7 +46,7 @@ class Search:
         The solution at ``out``, or why no channel is private there.
     """
 
-    def __init__(self, problem: Problem, wanted: Fraction, step: Fraction, steps: Steps) -> None:
+    def __init__(self, problem: Problem, wanted: Fraction, step: Fraction, steps: Series) -> None:
         self._problem, self._wanted, self._step, self._steps = problem, wanted, step, steps
         self._share = SHARE if math.isfinite(steps.left) else 1.0
         self._sign = -1 if problem.utility.is_maximized else 1
@@ -103,7 +103,7 @@ class Search:
         bar.set_postfix_str(f"epsilon {float(epsilon):.6g}")
         bar.update()
         try:
-            found = self._steps.design(self._problem.at(epsilon), self._share)
+            found: Solution = self._steps.design(self._problem.at(epsilon), self._share)
         except InfeasibleError as error:
             self._set_out(n, None, str(error))
             return None

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
-from mechdesign.designs.candidate import Candidate
+from mechdesign.designs.answers import SolutionPool
 from mechdesign.designs.design import check_limits, check_problem, design
-from mechdesign.designs.solution import Solution
+from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Label
 from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.labels import aligned, split_matrix
@@ -97,14 +98,17 @@ def certify(
         numeric_bound=None if reference.bound_proved else reference.bound,
     )
     why = f"it was given; the bound is by {reference.route}"
-    found = Candidate(problem, raw, why, Limits(), as_given=True)
-    moved = abs(found.channel.matrix - Q[:, found.kept]).max()
+    answers = SolutionPool(problem, Limits())
+    answers.take(raw, why, as_given=True)
+    found = answers.solution(notes=[n for n in reference.notes if EARLY in n])
+    kept = answers.best.kept if answers.best else []
+    moved = abs(found.channel.matrix - Q[:, kept]).max()
     note = f"the repair moved no probability by more than {moved:.1e}"
     if not moved:
         note = "the matrix is private: the repair changed nothing"
     elif moved > FAR:
         note = f"the matrix is not private: the repair changed probabilities by up to {moved:.2g}"
-    return found.solution(notes=[note, *(n for n in reference.notes if "ended early" in n)])
+    return replace(found, notes=(*found.notes, note))
 
 
 def _aligned(problem: Problem, given: Any) -> tuple[FloatArray, tuple[Label, ...]]:

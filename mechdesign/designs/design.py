@@ -6,8 +6,10 @@ problem -> rows and cost -> raw channel and dual variables -> exact channel -> c
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from mechdesign.continuous.problem import ContinuousProblem
@@ -16,17 +18,19 @@ from mechdesign.designs.progress import GapBar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, UnsupportedError, shown
 from mechdesign.problem import Problem
-from mechdesign.search import AUTO, NOISE, Attempt, RejectedRoute, plan
+from mechdesign.search import AUTO, NOISE, RejectedRoute, plan
 from mechdesign.search.coarse.route import is_too_large
 from mechdesign.search.limits import OPTIMAL, Limits, Progress, available_memory
 from mechdesign.search.starts.route import Start
 
 if TYPE_CHECKING:
     from mechdesign.designs.continuous.solution import ContinuousSolution
-    from mechdesign.designs.noise.solution import NoiseSolution
     from mechdesign.search.conic.user_terms import UserTerms
 
-__all__ = ["check_limits", "design"]
+__all__ = ["Series", "check_limits", "check_problem", "design", "designed"]
+
+LEAST_SECONDS = 0.1
+"""What a part of a design has at least where time is nearly over."""
 
 ENTRY_SECONDS = 4e-6
 """Seconds that each entry of a matrix takes at least, to be repaired and proved private."""
@@ -115,8 +119,8 @@ def design(
     -------
     Solution
         Its channel satisfies every notion exactly; its bound is rigorous, or, with terms of your
-        own, computed in floating point. A
-        :class:`~mechdesign.designs.noise.solution.NoiseSolution` where the channel is noise.
+        own, computed in floating point. Where the channel is noise it is a
+        :class:`~mechdesign.mechanisms.noise.lattice_noise.LatticeNoise`.
 
     Raises
     ------
@@ -144,41 +148,78 @@ def design(
     >>> fair.status, round(float(fair.value), 6), fair.bound_proved
     ('optimal', 0.145634, False)
     """
+    own, symmetry = None, None
     if isinstance(problem, ContinuousProblem):
-        own_terms = {"constraints": tuple(constraints), "objective": objective}
-        others = {"symmetries": symmetries, **own_terms}
-        with _limits(gap, time_limit, memory_limit, progress) as limits:
-            return _continuous(problem, route, gap, limits, others)
-    check_problem(problem)
-    own = _own_terms(problem, constraints, objective)
-    if own is None and symmetries is None and _asks_for_noise(problem, route):
-        from mechdesign.designs.noise.design import design_noise  # scipy on demand
+        others = {"symmetries": symmetries, "constraints": constraints, "objective": objective}
+        for key, given in others.items():
+            if given:
+                raise UnsupportedError(key, "none for a continuous problem", shown(given))
+    else:
+        own = _own_terms(problem, constraints, objective)
+        if symmetries is not None:
+            # scipy on demand
+            from mechdesign.search.presolve.find_symmetries import given_symmetries
 
-        try:
-            with _limits(gap, time_limit, memory_limit, progress) as limits:
-                return design_noise(problem, limits, _part(limits))
-        except MechdesignError:
-            if route == NOISE or not problem.is_written_out:
-                raise  # else its budget is none for noise
-    problem, noise = problem if own is None else own.problem, None
+            symmetry = given_symmetries(problem, symmetries)
     with _limits(gap, time_limit, memory_limit, progress) as limits:
-        _check_time(problem, route, limits)
-        if own is None and symmetries is None:
-            noise = _noise_first(problem, route, limits)
-        answers, considered = _answers(problem, route, limits, own, symmetries)
-    best = answers.best
-    notes = [] if own is None or best is None else own.notes(best.channel)
+        limits.symmetry = symmetry
+        found: Solution | ContinuousSolution = designed(problem, limits, route, gap, own)
+        return found
+
+
+def designed(
+    problem: Problem | ContinuousProblem,
+    limits: Limits,
+    route: str = AUTO,
+    gap: float | None = None,
+    own: UserTerms | None = None,
+) -> Any:
+    """Design for a problem within limits, with terms of the user's own if there are any.
+
+    What comes back is a Solution, or a ContinuousSolution, whose gap is to be the one given.
+    """
+    if isinstance(problem, ContinuousProblem):
+        from mechdesign.designs.continuous.search import design_continuous
+
+        return design_continuous(problem, limits, gap, _part(limits, route))
+    check_problem(problem)
+    noise, custom, considered = None, None, list[RejectedRoute]()
+    if own is not None:
+        problem, custom = own.problem, own.route(route)
+    elif limits.symmetry is None:
+        noise = _noise(problem, route, limits)
+        if noise is not None and _asks_for_noise(problem, route):
+            return noise
+    _check_time(problem, limits)
+    answers = SolutionPool(problem, limits)
+    if custom is None:
+        answers.run(plan(problem, route, limits, considered), Start())
+    else:
+        attempts = iter([(custom, custom.suits(problem) or "")])
+        answers.run(attempts, Start(own.constraints if own else None))
+    notes = [] if own is None or answers.best is None else own.notes(answers.best.channel)
     found = answers.solution(considered, notes)
-    return noise.bounded_by(found) if noise and noise.value < found.value else found
+    if noise is None or noise.value >= found.value:
+        return found
+    if found.certificate is None or found.bound <= noise.bound:
+        return noise
+    told = [note for note in found.notes if "outputs allowed" not in note]
+    return replace(
+        noise,
+        bound=found.bound,
+        certificate=found.certificate,
+        notes=(*noise.notes, f"the bound is by {found.route}", *told),
+        seconds=found.seconds,
+    )
 
 
-def _check_time(problem: Problem, route: Any, limits: Limits) -> None:
+def _check_time(problem: Problem, limits: Limits) -> None:
     """Refuse at once what is so large that even the simplest channel takes far too long."""
     if problem.utility.linear_form is None or math.isinf(limits.seconds):
         return
     k, n = len(problem.domain), len(problem.guesses)
     most = int(limits.longest / ENTRY_SECONDS)
-    if k * n > most and not _asks_for_noise(problem, route):
+    if k * n > most:
         size, least = f"{k:,} inputs and {n:,} outputs", k * n * ENTRY_SECONDS
         raise SolverError(
             f"a matrix of {size} takes about {least:.0f} s: "
@@ -186,16 +227,22 @@ def _check_time(problem: Problem, route: Any, limits: Limits) -> None:
         )
 
 
-def _noise_first(problem: Problem, route: Any, limits: Limits) -> NoiseSolution | None:
-    """Return noise with a remap, where a search is sure to be long; it may be better than that."""
+def _noise(problem: Problem, route: Any, limits: Limits) -> Solution | None:
+    """Return noise with a remap, where it is asked for, or where a search is sure to be long.
+
+    None elsewhere, and where the budget is none for noise.
+    """
+    is_asked = _asks_for_noise(problem, route)
     is_limited = isinstance(route, str) and route == AUTO and math.isfinite(limits.seconds)
-    if not (is_limited and problem.suits_noise and Start().is_first(problem)):
+    if not (is_asked or (is_limited and problem.suits_noise and Start().is_first(problem))):
         return None
     from mechdesign.designs.noise.design import design_noise  # scipy on demand
 
     try:
-        return design_noise(problem, limits)
-    except MechdesignError:  # its budget is none for noise
+        return design_noise(problem, limits, _part(limits) if is_asked else None)
+    except MechdesignError:
+        if is_asked and (route == NOISE or not problem.is_written_out):
+            raise
         return None
 
 
@@ -206,32 +253,67 @@ def _asks_for_noise(problem: Problem, route: Any) -> bool:
     return route == NOISE or (problem.suits_noise and is_too_large(problem))
 
 
-def _continuous(
-    problem: ContinuousProblem,
-    route: str,
-    gap: float | None,
-    limits: Limits,
-    others: dict[str, Any],
-) -> ContinuousSolution:
-    """Design for a continuous input: finite programs are designed as any other problem."""
-    from mechdesign.designs.continuous.search import design_continuous
-
-    for key, given in others.items():
-        if given:
-            raise UnsupportedError(key, "none for a continuous problem", shown(given))
-
-    return design_continuous(problem, limits, gap, _part(limits, route))
-
-
 def _part(limits: Limits, route: str = AUTO) -> Callable[[Problem, float, float], Solution]:
     """Return what designs for a smaller problem with a gap, in so many seconds."""
 
     def part(program: Problem, gap: float, seconds: float) -> Solution:
-        limit = None if math.isinf(seconds) else max(seconds, 0.1)
-        memory = limits.memory if math.isfinite(limits.memory) else None
-        return design(program, route=route, gap=gap, time_limit=limit, memory_limit=memory)
+        within = limits.part()
+        within.gap, within.seconds = gap, max(seconds, LEAST_SECONDS)
+        found: Solution = designed(program, within, route)
+        return found
 
     return part
+
+
+class Series:
+    """Designs of one problem after the other within one time limit.
+
+    Where their budgets rise the cones grow, so that a point on the central path of a smaller budget
+    is feasible. A large program starts there, which spares about a third of the steps.
+
+    Parameters
+    ----------
+    gap, route
+        As for :func:`~mechdesign.design`.
+    deadline
+        When the time is over, by the clock of the system, which all processes share.
+    rising
+        Whether each begins where the last one was.
+    """
+
+    def __init__(
+        self,
+        gap: float | None,
+        deadline: float = math.inf,
+        route: str = AUTO,
+        *,
+        rising: bool = True,
+    ) -> None:
+        self._gap, self._route, self._rising = gap, route, rising
+        self._deadline, self._path = deadline, None
+
+    @property
+    def left(self) -> float:
+        """Seconds left, at least 0."""
+        return max(0.0, self._deadline - time.time())
+
+    def design(self, problem: Problem | ContinuousProblem, share: float = 1.0) -> Any:
+        """Design for a problem in a share of the time that is left.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the user has interrupted it, which means all.
+        """
+        limits = limits_of(self._gap, max(self.left * share, LEAST_SECONDS / 100))
+        limits.path = self._path
+        with limits.hold():
+            found = designed(problem, limits, self._route, self._gap)
+        if limits.interrupted:
+            raise KeyboardInterrupt
+        if self._rising:
+            self._path = limits.path
+        return found
 
 
 def check_limits(
@@ -254,6 +336,12 @@ def check_limits(
             raise InputError(key, f"a number {least}", shown(given))
 
 
+def limits_of(gap: float | None, seconds: float, memory: float | None = None) -> Limits:
+    """Return the limits of a design; None for the defaults."""
+    memory = available_memory() / 2 if memory is None else memory
+    return Limits(OPTIMAL if gap is None else gap, seconds, memory=memory)
+
+
 @contextmanager
 def _limits(
     gap: float | None,
@@ -263,38 +351,10 @@ def _limits(
 ) -> Iterator[Limits]:
     """Check what ends the search, and let Ctrl-C end it too."""
     check_limits(gap, time_limit, memory_limit)
-    limits = Limits(OPTIMAL if gap is None else gap, time_limit or math.inf)
-    limits.memory = memory_limit or available_memory() / 2
-    with limits.hold():
-        if progress is True:
-            with GapBar(limits.gap, shown=True) as bar:
-                limits.watch = bar
-                yield limits
-        else:
-            limits.watch = progress or None
-            yield limits
-
-
-def _answers(
-    problem: Problem,
-    route: str,
-    limits: Limits,
-    own: UserTerms | None,
-    symmetries: Iterable[Sequence[Any]] | None,
-) -> tuple[SolutionPool, list[RejectedRoute]]:
-    """Try one route after the other until an answer is good enough."""
-    answers, considered, symmetry = SolutionPool(problem, limits), list[RejectedRoute](), None
-    if symmetries is not None:
-        from mechdesign.search.presolve.find_symmetries import given_symmetries  # scipy on demand
-
-        symmetry = given_symmetries(problem, symmetries)
-    if own is None:
-        attempts = plan(problem, route, considered, symmetry, limits.memory)
-    else:
-        custom = own.route(route)
-        attempts = iter([Attempt(custom, custom.check(problem).reason)])
-    answers.run(attempts, Start(None if own is None else own.constraints))
-    return answers, considered
+    limits = limits_of(gap, time_limit or math.inf, memory_limit)
+    bar = GapBar(limits.gap, shown=True) if progress is True else nullcontext(progress or None)
+    with limits.hold(), bar as limits.watch:
+        yield limits
 
 
 def check_problem(given: object) -> None:

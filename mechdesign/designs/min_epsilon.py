@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from mechdesign.designs.bisection import Search
+from mechdesign.designs.design import Series, check_limits
 from mechdesign.designs.solution import Solution
-from mechdesign.designs.warm_starts import Steps
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.problem import Problem
@@ -150,6 +152,8 @@ def min_epsilon(
     epsilon = 1.098613 reaches the loss 0.25: its certified channel has 0.249999867
     no epsilon up to 1.098612 does: no private channel is below 0.250000054 there
     """
+    check_limits(gap, time_limit)
+    deadline = math.inf if time_limit is None else time.time() + time_limit
     step = as_fraction(precision, "precision", expected="a number > 0")
     largest = as_fraction(most, "most", expected="a number > 0")
     for key, number, given in (("precision", step, precision), ("most", largest, most)):
@@ -158,7 +162,7 @@ def min_epsilon(
     if step > largest:
         raise InputError("precision", f"at most {short_text(largest)}", shown(precision))
     target = as_fraction(wanted, "wanted")
-    search = Search(problem, target, step, Steps(gap, time_limit))
+    search = Search(problem, target, step, Series(gap, deadline))
     solution = search.run(int(largest / step), progress)
     return Reach(
         wanted=target,

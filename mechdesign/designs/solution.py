@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
 from mechdesign.text import Report
+
+if TYPE_CHECKING:
+    from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 
 __all__ = ["EARLY", "PrivacyClaim", "Solution"]
 
@@ -52,7 +55,9 @@ class Solution(Answer):
     problem
         What was asked.
     channel
-        The exact channel.
+        The exact channel; in its place a
+        :class:`~mechdesign.mechanisms.noise.lattice_noise.LatticeNoise`, which draws reports
+        without a matrix, where the inputs are too many for one.
     value
         Its loss or gain, exact, rounded to the worse side where irrational.
     bound
@@ -90,6 +95,12 @@ class Solution(Answer):
     seconds: float
     timings: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def _noise(self) -> LatticeNoise | None:
+        """The channel, if it is no matrix."""
+        channel: Any = self.channel
+        return None if isinstance(channel, Channel) else channel
+
     @cached_property
     def binding(self) -> tuple[BindingRow, ...]:
         """The rows of the notions that bind, with their multipliers, the largest first.
@@ -100,14 +111,14 @@ class Solution(Answer):
         is allowed and never sent every row is 0 <= 0: such rows are named only where no other row
         binds, as they then are the reason why it is not sent.
         """
-        if self.certificate is None:
+        if self.certificate is None or self._noise is not None:
             return ()
         return binding_of(self.problem, self.certificate, self.channel, self.decoder)
 
     @cached_property
     def decoder(self) -> tuple[Any, ...] | None:
         """The estimate for each output, of objectives that come with one."""
-        if self.readings is not None:
+        if self.readings is not None or self._noise is not None:
             return self.readings
         named = self.certificate.reference if self.certificate else None
         utility = self.problem.utility
@@ -148,10 +159,13 @@ class Solution(Answer):
         }
 
     def dense(self) -> Channel:
-        """Return the channel as a matrix."""
-        return self.channel
+        """Return the channel as a matrix; of noise, for up to 2048 inputs."""
+        return self.channel if self._noise is None else self._noise.dense()
 
     def _channel_table(self) -> dict[str, Any]:
+        if (noise := self._noise) is not None:
+            domain = noise.inputs.to_table()
+            return {"mechanism": noise.name, "domain": domain, "leakage": noise.leakage}
         channel: dict[str, Any] = {
             "inputs": [plain_label(x) for x in self.channel.inputs],
             "outputs": [plain_label(y) for y in self.channel.outputs],
@@ -164,7 +178,8 @@ class Solution(Answer):
     def document(self) -> dict[str, Any]:
         """Return what a channel file holds: the answer, the problem, the integers, the proof.
 
-        The integers are text, since many readers of JSON keep 53 bits only.
+        The integers are text, since many readers of JSON keep 53 bits only. The file of noise has
+        its law in the place of a matrix, and its outputs are the inputs.
         """
         document = {
             "format": FORMAT,
@@ -173,22 +188,29 @@ class Solution(Answer):
             "source": self.problem.source,
             **self._answer(),
         }
-        document["channel"]["bits"] = self.channel.bits
-        rows = self.channel.numerators.tolist()
-        document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
+        document["problem"] = self.problem.to_table()
+        if self._noise is None:
+            document["channel"]["bits"] = self.channel.bits
+            rows = self.channel.numerators.tolist()
+            document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
+        else:
+            document["law"] = self._noise.to_table()["law"]
+            del document["channel"]
+            document["problem"].pop("outputs", None)
         if self.problem.utility.states_decoder and self.decoder is not None:
             tops, bottom = over_one_denominator(self.decoder)
             document["channel"]["readings"] = {
                 "numerators": list(map(str, tops)),
                 "denominator": str(bottom),
             }
-        document["problem"] = self.problem.to_table()
         document["certificate"] = None if self.certificate is None else write(self.certificate)
         document["digest"] = digest(document)
         return document
 
     def _report(self) -> Report:
         channel = self.channel
+        if self._noise is not None:
+            return Report(self._lines(), tail=repr(channel))
         matrix = (channel.matrix, channel.inputs.labels, channel.outputs)
         return Report(self._lines(), matrix)
 

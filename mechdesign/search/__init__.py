@@ -1,17 +1,15 @@
 """Routes: methods to find the best channel, and the router that picks one, with the reason."""
 
 from mechdesign.search.base import RawSolution
-from mechdesign.search.route import Attempt, RejectedRoute, Route, Verdict
+from mechdesign.search.route import RejectedRoute, Route
 from mechdesign.search.router import AUTO, NOISE, ROUTES, plan
 
 __all__ = [
     "AUTO",
     "NOISE",
     "ROUTES",
-    "Attempt",
     "RawSolution",
     "RejectedRoute",
     "Route",
-    "Verdict",
     "plan",
 ]

@@ -12,19 +12,18 @@ from mechdesign.evidence.rows import Proof
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import RejectedRoute, Route, Verdict
+from mechdesign.search.route import RejectedRoute, Route
 from mechdesign.utilities import ColumnUtility, ConvexUtility, EstimationRisk
 
 __all__ = ["ClosedForms"]
 
 
 class _Choice(NamedTuple):
-    """The first closed form that holds, with the reason, and those that do not."""
+    """The first closed form that holds, and those that do not."""
 
     form: ClosedForm | None
     optimum: Optimum | None
-    reason: str
-    considered: tuple[RejectedRoute, ...]
+    rejected: tuple[RejectedRoute, ...]
 
 
 class ClosedForms(Route):
@@ -34,16 +33,23 @@ class ClosedForms(Route):
     summary = "a formula, if the condition for its optimality holds"
     allows_non_conic = True
 
-    def check(self, problem: Problem) -> Verdict:
-        """Ask every closed form."""
-        chosen = _choose(problem)
-        return Verdict(chosen.form is not None, chosen.reason, considered=chosen.considered)
+    matrices = 3
+
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Return the reason of the first closed form whose condition holds."""
+        optimum = _choose(problem).optimum
+        return None if optimum is None else optimum.reason
+
+    def rejected(self, problem: Problem) -> tuple[RejectedRoute, ...]:
+        """Return the closed forms that a reader would expect, and why they do not apply."""
+        return _choose(problem).rejected
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Evaluate the formula."""
-        form, optimum, reason, _ = _choose(problem)
+        form, optimum, rejected = _choose(problem)
         if form is None or optimum is None:
-            raise UnsupportedError("route", "a problem with a closed form", reason)
+            reasons = "; ".join(f"{one.name}: {one.reason}" for one in rejected)
+            raise UnsupportedError("route", "a problem with a closed form", reasons or "another")
         found, utility = optimum.formula(), problem.utility
         route = f"closed-form: {form.name}"
         if isinstance(utility, ColumnUtility) and not utility.exact:
@@ -66,10 +72,10 @@ class ClosedForms(Route):
 @lru_cache(maxsize=4)
 def _choose(problem: Problem) -> _Choice:
     """Ask every closed form; cached, since a route is checked before it solves."""
-    considered: list[RejectedRoute] = []
-    chosen, optimum, why = None, None, "no closed form applies"
+    rejected: list[RejectedRoute] = []
+    chosen, optimum = None, None
     if isinstance(problem.utility, ConvexUtility):
-        return _Choice(None, None, why, ())
+        return _Choice(None, None, ())
     for form in CLOSED_FORMS:
         if not (problem.is_conic or form.allows_non_conic):
             continue
@@ -78,13 +84,11 @@ def _choose(problem: Problem) -> _Choice:
         try:
             found = form.decide(problem)
         except (SolverError, *solver_guard.NUMERICAL) as error:
-            considered.append(
-                RejectedRoute(form.name, f"not decided: {solver_guard.failure(error)}")
-            )
+            rejected.append(RejectedRoute(form.name, f"not decided: {solver_guard.failure(error)}"))
             continue
         if isinstance(found, Optimum):
             if chosen is None:
-                chosen, optimum, why = form, found, found.reason
+                chosen, optimum = form, found
         elif found.relevant:
-            considered.append(RejectedRoute(form.name, found.reason))
-    return _Choice(chosen, optimum, why, tuple(considered))
+            rejected.append(RejectedRoute(form.name, found.reason))
+    return _Choice(chosen, optimum, tuple(rejected))

@@ -16,10 +16,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import Any
 
 from mechdesign import solver_guard
 from mechdesign.errors import InfeasibleError, LimitError, MechdesignError
-from mechdesign.search.base import RawSolution
+from mechdesign.search.base import Path, RawSolution
 from mechdesign.search.stopwatch import Stopwatch
 
 __all__ = ["OPTIMAL", "Limits", "Progress", "available_memory", "running"]
@@ -110,6 +111,10 @@ class Limits:
     """The loss of a channel that is there before the search begins."""
     start: RawSolution | None = field(default=None, init=False, repr=False)
     """That channel."""
+    symmetry: Any = field(default=None, init=False, repr=False)
+    """A :class:`~mechdesign.search.presolve.symmetry_group.Symmetry` that the user has named."""
+    path: Path | None = field(default=None, init=False, repr=False)
+    """Where the search for the same problem at a smaller budget has been."""
     bound: float = field(default=-math.inf, init=False)
     """The best bound on the loss so far."""
     _start: float = field(default=0.0, init=False)
@@ -246,11 +251,14 @@ class Limits:
     @contextmanager
     def proof(self) -> Iterator[None]:
         """Let the first Ctrl-C end a proof, by a LimitError in it, and not the search."""
-        self._proving = True
+        root = self
+        while root._whole is not None:
+            root = root._whole
+        root._proving = True
         try:
             yield
         finally:
-            self._proving = False
+            root._proving = False
 
     @contextmanager
     def hold(self) -> Iterator[Limits]:

@@ -6,38 +6,21 @@ afterwards, so that no mistake of a route can become a false claim.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar
 
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import InputError, shown
 from mechdesign.problem import Problem
-from mechdesign.search.base import Path, RawSolution
+from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 
-if TYPE_CHECKING:
-    from mechdesign.search.presolve.symmetry_group import Symmetry
-
-__all__ = [
-    "Attempt",
-    "LinearRoute",
-    "RejectedRoute",
-    "Route",
-    "Verdict",
-    "recommended",
-    "too_large",
-]
+__all__ = ["LinearRoute", "RejectedRoute", "Route"]
 
 USED = 1e-12
 """A column all of whose entries are below this is left out."""
-
-MATRICES = 12
-"""Matrices as large as the channel that a route holds, by default."""
-
-AGAIN = "; another method for a smaller gap"
 
 
 @dataclass(frozen=True)
@@ -46,28 +29,6 @@ class RejectedRoute:
 
     name: str
     reason: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a route solves a problem, and why.
-
-    Attributes
-    ----------
-    holds
-        Whether it does.
-    reason
-        Why, or why not, in a sentence.
-    recommended
-        Whether the router takes it unasked.
-    considered
-        Closed forms that do not apply.
-    """
-
-    holds: bool
-    reason: str
-    recommended: bool = True
-    considered: tuple[RejectedRoute, ...] = ()
 
 
 class Route(ABC):
@@ -82,13 +43,19 @@ class Route(ABC):
     """The word for it: ``mechdesign solve --route NAME``."""
 
     summary: ClassVar[str]
-    """One line for the documentation."""
+    """One line for the documentation, and for the error where it does not suit a problem."""
 
     setting: ClassVar[str] = ""
     """The setting after the name and a colon, such as ``"METHOD"``."""
 
     allows_non_conic: ClassVar[bool] = False
     """Whether it solves problems with constraints on the whole channel, not only on columns."""
+
+    uses_symmetry: ClassVar[bool] = False
+    """Whether it uses :attr:`~mechdesign.search.limits.Limits.symmetry`."""
+
+    matrices: ClassVar[int] = 12
+    """How many matrices as large as the channel it holds at once."""
 
     def configured(self, setting: str) -> Route:
         """Return the route with what the user wrote after the colon, which may be nothing.
@@ -104,12 +71,16 @@ class Route(ABC):
         return self
 
     @abstractmethod
-    def check(self, problem: Problem) -> Verdict:
-        """Decide whether the route solves the problem."""
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Return why the route is to be tried on the problem.
+
+        None where it does not solve it, or where another route is better and the user has not named
+        this one.
+        """
 
     @abstractmethod
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Find a channel and evidence for a bound, where :meth:`check` holds.
+        """Find a channel and evidence for a bound, for a problem that the route suits.
 
         Raises
         ------
@@ -118,23 +89,12 @@ class Route(ABC):
         """
 
     def memory(self, problem: Problem) -> float:
-        """Return about how many bytes :meth:`solve` holds at once, from the sizes of the problem.
-
-        Here it is that of a few matrices as large as the channel.
-        """
-        return MATRICES * 8.0 * len(problem.domain) * len(problem.outputs or problem.domain)
+        """Return about how many bytes :meth:`solve` holds, from the sizes of the problem."""
+        return self.matrices * 8.0 * len(problem.domain) * len(problem.outputs or problem.domain)
 
     def alternatives(self, problem: Problem) -> Iterator[Route]:
         """Yield the route with other settings, to be tried where the gap is still too large."""
         yield from ()
-
-    def with_symmetry(self, symmetry: Symmetry) -> Route | None:
-        """Return the route that uses symmetries named by the user; None where it uses none."""
-        return None
-
-    def started_at(self, path: Path | None) -> Route | None:
-        """Return the route that starts where a problem nearby was; None if it has no warm start."""
-        return None
 
 
 class LinearRoute(Route):
@@ -143,14 +103,14 @@ class LinearRoute(Route):
     A utility with another :attr:`~mechdesign.utilities.base.Utility.linear_form` is replaced by it.
     """
 
-    def check(self, problem: Problem) -> Verdict:
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
         """Ask for a loss that is linear in the channel, or stands for one."""
         loss = problem.utility.linear_form
         if loss is None:
-            return Verdict(False, f"{problem.utility.name} is not linear in the channel")
+            return None
         if loss is not problem.utility:
-            return Verdict(True, "releasing the best guess itself makes the gain linear")
-        return Verdict(True, "the loss and the notion are linear in the channel")
+            return "releasing the best guess itself makes the gain linear"
+        return "the loss and the notion are linear in the channel"
 
     @abstractmethod
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
@@ -173,51 +133,3 @@ class LinearRoute(Route):
         raw = self.solve_linear(guesses, within)
         matrix = raw.matrix[:, raw.matrix.max(axis=0) > USED]
         return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))
-
-
-def too_large(route: Route, problem: Problem, memory: float) -> RejectedRoute:
-    """Say that a route would need more memory than there may be."""
-    needed, allowed = (f"{size / 1e9:.2g} GB" for size in (route.memory(problem), memory))
-    return RejectedRoute(
-        route.name, f"it needs about {needed} of memory, and {allowed} are allowed"
-    )
-
-
-class Attempt(NamedTuple):
-    """A route to try on a problem, and why."""
-
-    route: Route
-    why: str
-
-
-def recommended(
-    routes: Iterable[Route],
-    problem: Problem,
-    memory: float = math.inf,
-    considered: list[RejectedRoute] | None = None,
-) -> Iterator[Attempt]:
-    """Yield the routes that suit a problem in order, each with its alternatives after it.
-
-    Parameters
-    ----------
-    routes, problem
-        Which to ask, about what.
-    memory
-        Bytes that a route may hold: one that is known to need more is left out.
-    considered
-        Filled with those that are left out for that.
-    """
-    tail = ""
-    for route in routes:
-        if not (problem.is_conic or route.allows_non_conic):
-            continue
-        verdict = route.check(problem)
-        if verdict.holds and verdict.recommended:
-            if route.memory(problem) > memory:
-                if considered is not None:
-                    considered.append(too_large(route, problem, memory))
-                continue
-            yield Attempt(route, verdict.reason + tail)
-            tail = AGAIN
-            for other in route.alternatives(problem):
-                yield Attempt(other, verdict.reason + tail)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import Any
 
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
@@ -15,22 +15,24 @@ from mechdesign.search.conic.route import Cvxpy, NonConic
 from mechdesign.search.decoders.route import DecoderGrid
 from mechdesign.search.estimation_risk.route import Estimation
 from mechdesign.search.interior.route import InteriorPoint
+from mechdesign.search.limits import Limits
 from mechdesign.search.lp.route import LinearProgram
 from mechdesign.search.rays.route import ExtremeRays
 from mechdesign.search.readings.route import UnbiasedReadings
-from mechdesign.search.route import Attempt, RejectedRoute, Route, recommended, too_large
+from mechdesign.search.route import RejectedRoute, Route
 from mechdesign.utilities import BayesAccuracy, ConvexUtility
 
-if TYPE_CHECKING:
-    from mechdesign.search.presolve.symmetry_group import Symmetry
+__all__ = ["AUTO", "FORMULAS", "NOISE", "NUMERIC", "ROUTES", "plan"]
 
-__all__ = ["AUTO", "NOISE", "NUMERIC", "ROUTES", "plan"]
+AGAIN = "; another method for a smaller gap"
 
 AUTO = "auto"
 """The word for the router's own choice."""
 
 NOISE = "noise"
 """The word for a structured mechanism, which has no matrix, in the place of a route."""
+
+FORMULAS = ClosedForms()
 
 NUMERIC: tuple[Route, ...] = (
     ColumnGeneration(),
@@ -44,19 +46,15 @@ NUMERIC: tuple[Route, ...] = (
     NonConic(),
     Cvxpy(),
 )
-"""The routes that compute, in the order in which the router tries those that it recommends."""
+"""The routes that compute, in the order in which the router tries those that suit."""
 
-ROUTES: dict[str, Route] = {route.name: route for route in (ClosedForms(), *NUMERIC)}
+ROUTES: dict[str, Route] = {route.name: route for route in (FORMULAS, *NUMERIC)}
 """Every route by name."""
 
 
 def plan(
-    problem: Problem,
-    route: str,
-    considered: list[RejectedRoute],
-    symmetry: Symmetry | None = None,
-    memory: float = math.inf,
-) -> Iterator[Attempt]:
+    problem: Problem, route: str, limits: Limits, rejected: list[RejectedRoute]
+) -> Iterator[tuple[Route, str]]:
     """Yield the routes to try on a problem, best first, each with the reason.
 
     Parameters
@@ -65,12 +63,10 @@ def plan(
         What to solve.
     route
         ``"auto"``, or one of :data:`ROUTES` by name, as in ``"cvxpy:CLARABEL"``.
-    considered
+    limits
+        The memory that a route may hold, and symmetries that the user has named.
+    rejected
         Filled with the closed forms that do not apply, and the routes that are too large.
-    symmetry
-        Symmetries that the user has named. What they leave comes first.
-    memory
-        Bytes that a route may hold.
 
     Raises
     ------
@@ -82,60 +78,49 @@ def plan(
     given: Any = route
     name, _, setting = route.partition(":") if isinstance(given, str) else ("", "", "")
     if name not in (AUTO, *ROUTES):
-        known = (AUTO, *ROUTES, NOISE)
-        hint = did_you_mean(name, known)
-        raise InputError("route", f"one of {', '.join(known)}", shown(route), hint)
+        words = (AUTO, *ROUTES, NOISE)
+        hint = did_you_mean(name, words)
+        raise InputError("route", f"one of {', '.join(words)}", shown(route), hint)
     if not problem.is_conic:
         _check_non_conic(problem, name)
-    if symmetry is not None:
-        yield from _by_symmetry(problem, name, symmetry)
-    none, before = True, len(considered)
-    for attempt in _attempts(problem, name, setting.strip(), considered, memory):
-        none = False
-        yield attempt
-    if none and not any(one.name in ROUTES for one in considered[before:]):
-        reasons = "; ".join(f"{c.name}: {c.reason}" for c in considered)
+    setting = setting.strip()
+    if name != AUTO:
+        routes = [ROUTES[name].configured(setting)]
+    elif setting:
+        raise InputError("route", "auto with nothing after it", shown(f"auto:{setting}"))
+    else:
+        routes = list(ROUTES.values())
+    if limits.symmetry is not None:
+        routes = [known for known in routes if known.uses_symmetry]
+        if not routes:
+            using = [AUTO, *(known.name for known in ROUTES.values() if known.uses_symmetry)]
+            raise UnsupportedError("route", f"one of {', '.join(using)}", name)
+    elif name in (AUTO, FORMULAS.name):
+        rejected += FORMULAS.rejected(problem)
+    none, again = True, ""
+    for one in routes:
+        if not (problem.is_conic or one.allows_non_conic):
+            continue
+        reason = one.suits(problem, name != AUTO or limits.symmetry is not None)
+        if reason is None:
+            continue
+        none, needed = False, one.memory(problem)
+        if needed > limits.memory:
+            sizes = f"{needed / 1e9:.2g} GB of memory, and {limits.memory / 1e9:.2g} GB"
+            rejected.append(RejectedRoute(one.name, f"it needs about {sizes} are allowed"))
+            continue
+        for attempt in chain([one], () if setting else one.alternatives(problem)):
+            yield attempt, reason + again
+            again = AGAIN
+    if none:
+        reasons = [f"{each.name}: {each.reason}" for each in rejected]
+        reasons += [f"it is {one.summary}" for one in routes if name != AUTO]
         raise UnsupportedError(
             "utility.objective" if name == AUTO else "route",
             "a problem that this route solves",
             f"{problem.utility.name} on {len(problem.domain)} inputs",
-            reasons or ("no route applies" if name == AUTO else ROUTES[name].check(problem).reason),
+            "; ".join(reasons) or "no route applies",
         )
-
-
-def _attempts(
-    problem: Problem, name: str, setting: str, considered: list[RejectedRoute], memory: float
-) -> Iterator[Attempt]:
-    """Yield the route that is named with its alternatives, or all that are recommended."""
-    if name == AUTO:
-        if setting:
-            raise InputError("route", "auto with nothing after it", shown(f"auto:{setting}"))
-        formula = ROUTES[ClosedForms.name]
-        considered += formula.check(problem).considered
-        yield from recommended([formula], problem)
-        yield from recommended(NUMERIC, problem, memory, considered)
-        return
-    route = ROUTES[name].configured(setting)
-    verdict = route.check(problem)
-    considered += verdict.considered
-    if verdict.holds and route.memory(problem) > memory:
-        considered.append(too_large(route, problem, memory))
-    elif verdict.holds:
-        yield Attempt(route, verdict.reason)
-        if not setting:
-            for other in route.alternatives(problem):
-                yield Attempt(other, verdict.reason)
-
-
-def _by_symmetry(problem: Problem, name: str, symmetry: Symmetry) -> Iterator[Attempt]:
-    """Yield the routes that use symmetries named by the user."""
-    using = {route.name: route.with_symmetry(symmetry) for route in NUMERIC}
-    knowing = [AUTO, *(known for known, route in using.items() if route is not None)]
-    if name not in knowing:
-        raise UnsupportedError("route", f"one of {', '.join(knowing)}", name)
-    for route in using.values():
-        if route is not None and route.check(problem).holds:
-            yield Attempt(route, "what the symmetries named leave is solved")
 
 
 def _check_non_conic(problem: Problem, name: str) -> None:
@@ -146,7 +131,7 @@ def _check_non_conic(problem: Problem, name: str) -> None:
         expected = f"one of {', '.join(able)}, as {notion} is about the whole channel"
         raise UnsupportedError("route", expected, name)
     convex = utility.linear_form is not None or isinstance(utility, ConvexUtility)
-    if not convex and not ROUTES[ClosedForms.name].check(problem).holds:
+    if not convex and FORMULAS.suits(problem) is None:
         expected = f"an expected or worst-case loss, or {BayesAccuracy.name}, beside {notion}"
         given = f"{utility.name}, which is solved by extreme rays, and there are none"
         raise UnsupportedError("utility.objective", expected, given)

@@ -11,17 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.designs.design import design
+from mechdesign.designs.design import Series
 from mechdesign.designs.solution import Solution
-from mechdesign.designs.warm_starts import INTERRUPTED, Steps
 from mechdesign.errors import CertificateError, InputError, MechdesignError, SolverError
 from mechdesign.kernel.documents import OPTIMAL_GAP
 from mechdesign.problem import Problem
-from mechdesign.search import AUTO, ROUTES, RejectedRoute
-from mechdesign.search.closed_form import ClosedForms
+from mechdesign.search import AUTO, RejectedRoute
 from mechdesign.search.interior.conversion import solve_interior_batch
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.batching import most_together, shape
+from mechdesign.search.router import FORMULAS
 from mechdesign.sweeps.finished import Cache, Finished
 
 __all__ = ["Options", "Task", "divided", "run", "run_each"]
@@ -143,15 +142,16 @@ def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
     missing, kept = [each for each in asked if each[0] not in found], set(found)
     if len(missing) > 1 and options.left and options.key(missing[0][1]) is not None:
         found |= _solve_batch(missing, options)
-    limit = None if math.isinf(options.left) else max(options.left, 1e-3)
-    steps = Steps(options.gap, limit) if options.rising else None
+    series = Series(options.gap, options.deadline, options.route, rising=options.rising)
     for n, (place, problem) in enumerate(asked):
         name = f"problems[{place}]"
         try:
             solution = found.get(place)
-            if solution is None and steps is not None:
-                solution = steps.design(problem, 1 / (len(asked) - n))
-            solution = solution or _solve(problem, options)
+            if solution is None:
+                if not (series.left or options.rising):
+                    raise SolverError("not started, as the time limit was reached")
+                share = 1 / (len(asked) - n) if options.rising else 1.0
+                solution = series.design(problem, share)
         except MechdesignError as error:
             yield _placed(error, name)
             continue
@@ -164,8 +164,6 @@ def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
                 continue
             error.add_note(f"while {name} was designed")
             raise
-        if INTERRUPTED in solution.notes:
-            raise KeyboardInterrupt
         if finished is not None and place not in kept:
             finished.keep(solution)
         yield solution
@@ -177,15 +175,6 @@ def _kept(asked: Sequence[tuple[int, Problem]], finished: Finished) -> dict[int,
     return {n: solution for n, solution in found.items() if solution is not None}
 
 
-def _solve(problem: Problem, options: Options) -> Solution:
-    """Design one problem in the time that is left."""
-    left = options.left
-    if not left:
-        raise SolverError("not started, as the time limit was reached")
-    limit = None if math.isinf(left) else left
-    return design(problem, route=options.route, gap=options.gap, time_limit=limit)
-
-
 def _placed(error: MechdesignError, name: str) -> MechdesignError:
     return error.within(name) if isinstance(error, InputError) else type(error)(f"{name}: {error}")
 
@@ -193,13 +182,13 @@ def _placed(error: MechdesignError, name: str) -> MechdesignError:
 def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
     """Solve problems of one shape, but for those with a closed form and those that fail."""
     limits = Limits(options.aim(), options.left)
-    stopwatch, formulas = limits.stopwatch, ROUTES[ClosedForms.name]
+    stopwatch = limits.stopwatch
     numeric: list[tuple[int, Problem, tuple[RejectedRoute, ...]]] = []
     for place, problem in asked:
         with stopwatch.phase("compile"):
-            verdict = formulas.check(problem)
-        if not verdict.holds:
-            numeric.append((place, problem, verdict.considered))
+            reason = FORMULAS.suits(problem)
+        if reason is None:
+            numeric.append((place, problem, FORMULAS.rejected(problem)))
     if not numeric:
         return {}
     try:

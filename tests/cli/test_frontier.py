@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from mechdesign import Problem, Solution
 from mechdesign.cli import main
+from mechdesign.designs import design as design_module
 from mechdesign.designs.design import design
 from mechdesign.files import load_problem
 
@@ -210,13 +210,15 @@ def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Let the user press Ctrl-C after two designs; return their count."""
     designed = [0]
 
-    def pressed(problem: Problem, **limits: Any) -> Solution:
+    real = design_module.designed
+
+    def pressed(*asked: Any) -> Any:
         designed[0] += 1
         if designed[0] > 2:
             raise KeyboardInterrupt
-        return design(problem, **limits)
+        return real(*asked)
 
-    monkeypatch.setattr("mechdesign.designs.warm_starts.design", pressed)
+    monkeypatch.setattr("mechdesign.designs.design.designed", pressed)
     return designed
 
 
@@ -260,7 +262,7 @@ def test_an_old_file_stays_where_the_new_one_fails(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mechdesign.designs.warm_starts.design", interrupt)
+    monkeypatch.setattr("mechdesign.designs.design.designed", interrupt)
     assert main(["frontier", "ldp.toml", "--epsilon", "1", "--csv", "out.csv"]) == 130
     assert capsys.readouterr().err == "interrupted\n"
     assert Path("out.csv").read_text(encoding="utf-8") == "old"
@@ -272,7 +274,7 @@ def test_a_folder_of_certificates_is_filled_and_used(
     arguments = ("lip.toml", "--epsilon", "0.5,1", "--json", "--cache", "kept")
     first = json.loads(printed(capsys, *arguments))
     assert len(list(Path("kept").rglob("*.json.gz"))) == 2
-    monkeypatch.setattr("mechdesign.designs.warm_starts.design", None)  # nothing is designed
+    monkeypatch.setattr("mechdesign.designs.design.designed", None)  # nothing is designed
     assert json.loads(printed(capsys, *arguments)) == first
     Path("file").write_text("", encoding="utf-8")
     told = refused(capsys, *arguments[:-1], "file")

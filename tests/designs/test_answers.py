@@ -27,7 +27,7 @@ from mechdesign import (
     min_epsilon,
 )
 from mechdesign.closed_forms import CLOSED_FORMS
-from mechdesign.designs import candidate, design as design_module
+from mechdesign.designs import answers as answers_module, design as design_module
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
@@ -35,7 +35,7 @@ from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import DoubleDescription
 from mechdesign.kernel.packed import Numbers
-from mechdesign.search import Attempt, RawSolution, Route, Verdict
+from mechdesign.search import RawSolution, Route
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.starts.route import Start
 from mechdesign.sweeps import trace_frontier
@@ -64,8 +64,8 @@ class Failing(Route):
     def __init__(self, error: Exception | None = None, raw: RawSolution | None = None) -> None:
         self.error, self.raw = error, raw
 
-    def check(self, problem: Problem) -> Verdict:
-        return Verdict(True, "asked for")
+    def suits(self, problem: Problem, named: bool = False) -> str:
+        return "asked for"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         if self.error is not None:
@@ -76,7 +76,7 @@ class Failing(Route):
 
 def answered(*routes: Route, to: Problem | None = None) -> SolutionPool:
     found = SolutionPool(to or problem(), Limits())
-    found.run(iter([Attempt(route, "asked for") for route in routes]), Start())
+    found.run(iter([(route, "asked for") for route in routes]), Start())
     return found
 
 
@@ -163,7 +163,7 @@ def test_a_channel_stands_without_evidence_that_proves_nothing() -> None:
 @pytest.mark.parametrize("step", ["repair", "Channel", "value"])
 def test_memory_may_run_out_at_any_step(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the repair or the proof of the first answer; the next one stands."""
-    real, calls = getattr(candidate, step), list[int]()
+    real, calls = getattr(answers_module, step), list[int]()
 
     def scarce(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)
@@ -171,7 +171,7 @@ def test_memory_may_run_out_at_any_step(step: str, monkeypatch: pytest.MonkeyPat
             raise MemoryError
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(candidate, step, scarce)
+    monkeypatch.setattr(answers_module, step, scarce)
     assert design(problem()).status == "optimal"
     assert len(calls) > 1
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mechdesign import Prior, PriorBall, PriorBox, Problem, Solution, resources
-from mechdesign.designs import candidate
+from mechdesign.designs import answers as answers_module
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.kernel import verify
@@ -65,7 +65,7 @@ def test_a_proof_beyond_the_readers_limit_is_noted() -> None:
     assert not any("--allow" in note for note in found.notes)
     with pytest.MonkeyPatch.context() as patch:
         small = resources.Resources(steps=1)
-        patch.setattr("mechdesign.designs.candidate.Resources", lambda: small)
+        patch.setattr("mechdesign.designs.answers.Resources", lambda: small)
         long = solved(problem, raw, Limits())
     assert long.bound == found.bound
     assert any("verify with --allow steps=" in note for note in long.notes)
@@ -75,7 +75,7 @@ def test_a_proof_that_takes_longer_than_there_is_time_for_is_not_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problem, raw = RAW["rays"]
-    monkeypatch.setattr(candidate, "STEPS_A_SECOND", 100)
+    monkeypatch.setattr(answers_module, "STEPS_A_SECOND", 100)
     found = solved(problem, raw, Limits(seconds=10))
     assert any("is not proved" in note for note in found.notes)
     assert found.bound in blind(problem)

@@ -29,7 +29,7 @@ from mechdesign import (
 from mechdesign.cli.common import memory_size
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
-from mechdesign.search import ROUTES, Attempt, RawSolution, Route, Verdict, plan
+from mechdesign.search import ROUTES, RawSolution, Route, plan
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.starts import route as starts
 from mechdesign.search.starts.route import Start
@@ -119,7 +119,7 @@ def test_a_longer_time_limit_is_never_worse(problem: Problem) -> None:
     sign = -1 if problem.utility.is_maximized else 1
     for seconds in (3, 10, 30, 100, 1000):
         answers = SolutionPool(problem, Limits(seconds=seconds, clock=ticking()))
-        answers.run(plan(problem, "auto", []), Start())
+        answers.run(plan(problem, "auto", Limits(), []), Start())
         values.append(sign * float(answers.solution().value))
     for early, late in itertools.pairwise(values):
         assert late <= early + 1e-7 * abs(early)
@@ -168,12 +168,12 @@ def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
     """It is repaired in its place, and the evidence of the answer proves the bound beside it."""
     problem = plane()
     answers = SolutionPool(problem, Limits())
-    answers.attempt(next(plan(problem, "interior", [])))
+    answers.attempt(*next(plan(problem, "interior", Limits(), [])))
     assert answers.best is not None
-    proofs, bound = answers.best.raw.proofs, float(answers.best.bound)
+    proofs, bound = answers.best.raw.proofs, float(answers.solution().bound)
     poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), proofs, "poor")
     answers = SolutionPool(problem, Limits())
-    answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
+    answers.run(iter([(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
@@ -199,8 +199,8 @@ class Fixed(Route):
     def __init__(self, raw: RawSolution) -> None:
         self.raw = raw
 
-    def check(self, problem: Problem) -> Verdict:
-        return Verdict(True, "asked for")
+    def suits(self, problem: Problem, named: bool = False) -> str:
+        return "asked for"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         return self.raw
@@ -211,13 +211,13 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     problem = plane()
     told = RawSolution(np.eye(16), problem.outputs or (), (), "told")
     alone = SolutionPool(problem, Limits())
-    alone.attempt(Attempt(Fixed(told), "asked for"))
+    alone.attempt(Fixed(told), "asked for")
     start = Start().solve(problem, Limits())
     assert alone.best is not None
     assert start.value is not None
-    assert float(alone.best.value) > 1.01 * start.value
+    assert float(alone.value) > 1.01 * start.value
     answers = SolutionPool(problem, Limits())
-    answers.run(iter([Attempt(Fixed(told), "asked for")]), First())
+    answers.run(iter([(Fixed(told), "asked for")]), First())
     assert float(answers.solution().value) == pytest.approx(start.value)
 
 
@@ -226,7 +226,7 @@ def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     problem = plane()
     poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), (), "poor")
     answers = SolutionPool(problem, Limits(seconds=1e6))
-    answers.run(iter([Attempt(Fixed(poor), "asked for")]), First())
+    answers.run(iter([(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
@@ -239,14 +239,14 @@ def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
 def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     problem = plane()
     answers = SolutionPool(problem, Limits())
-    answers.attempt(next(plan(problem, "interior", [])))
+    answers.attempt(*next(plan(problem, "interior", Limits(), [])))
     assert answers.best is not None
     good = answers.best.raw
     bare = RawSolution(good.matrix, good.outputs, (), "good")
     answers = SolutionPool(problem, Limits(seconds=1e6))
-    answers.run(iter([Attempt(Fixed(bare), "asked for")]), First())
+    answers.run(iter([(Fixed(bare), "asked for")]), First())
     found = answers.solution()
-    assert float(found.value) == pytest.approx(float(answers.best.value))
+    assert float(found.value) == pytest.approx(float(answers.value))
     assert found.route.startswith("good; the bound by coarse: ")
     assert 0 < float(found.bound) <= float(found.value) + 1e-12
     verify(found.document())

@@ -33,6 +33,7 @@ from mechdesign import (
     design_frontier,
     design_many,
 )
+from mechdesign.designs import design as design_module
 from mechdesign.files import load_channel
 from mechdesign.kernel import digest, verify
 from mechdesign.sweeps import design_each, many_tasks, trace_frontier
@@ -70,18 +71,18 @@ def of_every_kind() -> list[Problem]:
 def designed(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """The problems that are designed, one by one or together, in order."""
     seen: list[Problem] = []
-    one, batch = many_tasks.design, many_tasks._solve_batch
+    one, batch = design_module.designed, many_tasks._solve_batch
 
-    def noted(problem: Problem, **options: Any) -> Any:
+    def noted(problem: Problem, *options: Any) -> Any:
         seen.append(problem)
-        return one(problem, **options)
+        return one(problem, *options)
 
     def batch_noted(asked: Any, options: Any) -> dict[int, Solution]:
         found = batch(asked, options)
         seen.extend(problem for place, problem in asked if place in found)
         return found
 
-    monkeypatch.setattr(many_tasks, "design", noted)
+    monkeypatch.setattr(design_module, "designed", noted)
     monkeypatch.setattr(many_tasks, "_solve_batch", batch_noted)
     return seen
 
@@ -176,8 +177,9 @@ def test_a_file_that_does_not_hold_is_no_answer(
     (file,) = tmp_path.rglob("*.json.gz")
     other = design(problem.at(3)).document()
     file.write_bytes(forged(honest.document(), how, other))
+    designed.clear()
     (again,) = design_many([problem], cache=tmp_path)
-    assert len(designed) == 2
+    assert designed == [problem]
     assert again.value == honest.value
     assert load_channel(file).verified.value == honest.value  # and the file is replaced
 
@@ -262,7 +264,7 @@ def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:
 def test_a_frontier_is_kept_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = users(1)[0]
     first = trace_frontier(problem, [2, "0.5", 1], cache=tmp_path)
-    monkeypatch.setattr("mechdesign.designs.warm_starts.design", None)  # nothing is designed
+    monkeypatch.setattr("mechdesign.designs.design.designed", None)  # nothing is designed
     again = design_frontier(problem, [1, 2, "0.5"], cache=tmp_path)
     assert [s.value for s in again] == [first.points[n].solution.value for n in (2, 0, 1)]  # type: ignore[union-attr]
     assert len(list(tmp_path.rglob("*.gz"))) == 3

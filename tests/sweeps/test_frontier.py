@@ -32,8 +32,9 @@ from mechdesign import (
     design_frontier,
     min_epsilon,
 )
+from mechdesign.designs import design as design_module
+from mechdesign.designs.design import Series
 from mechdesign.designs.min_epsilon import Reach
-from mechdesign.designs.warm_starts import INTERRUPTED, Steps
 from mechdesign.errors import InfeasibleError, InputError, SolverError
 from mechdesign.search.interior.solve import solve_interior
 from mechdesign.search.limits import Limits, Progress
@@ -167,23 +168,24 @@ def test_limits_that_are_none_are_refused(key: str, value: object) -> None:
 
 
 def test_an_interrupt_ends_the_whole_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object, **__: object) -> object:
-        return SimpleNamespace(notes=(INTERRUPTED,))
+    def interrupted(_: Problem, limits: Limits, *__: object) -> None:
+        limits.interrupted = True
 
-    monkeypatch.setattr("mechdesign.designs.warm_starts.design", interrupted)
+    monkeypatch.setattr(design_module, "designed", interrupted)
     with pytest.raises(KeyboardInterrupt):
         design_frontier(PROBLEMS["a survey"], [1, 2, 3])
 
 
 def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.MonkeyPatch) -> None:
-    designed = 0
+    designed, real = 0, design_module.designed
 
-    def pressed(problem: Problem, **limits: Any) -> object:
+    def pressed(problem: Problem, limits: Limits, *asked: Any) -> object:
         nonlocal designed
         designed += 1
-        return SimpleNamespace(notes=(INTERRUPTED,)) if designed > 2 else design(problem, **limits)
+        limits.interrupted = designed > 2
+        return real(problem, limits, *asked)
 
-    monkeypatch.setattr("mechdesign.designs.warm_starts.design", pressed)
+    monkeypatch.setattr(design_module, "designed", pressed)
     curve = trace_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
     assert [float(point.epsilon) for point in curve.points] == [2, 1]
     assert curve.ended == "interrupted: 2 of 4 budgets are designed"
@@ -375,14 +377,14 @@ def test_both_ends_are_as_close_as_the_gap_allows(
     problem, step, wanted = PROBLEMS["a survey"], Fraction("1e-3"), curve(at)
     asked = []
 
-    def answer(_: Steps, there: Problem, share: float = 1.0) -> object:
+    def answer(_: Series, there: Problem, share: float = 1.0) -> object:
         epsilon = getattr(there.privacy[0], "epsilon", None)
         loss = Fraction(-1) if epsilon is None else Fraction(curve(epsilon))
         asked.append(epsilon)
         return SimpleNamespace(value=loss, bound=loss - Fraction(width))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Steps, "design", answer)
+        patch.setattr(Series, "design", answer)
         reach = min_epsilon(problem, wanted, precision=step)
     assert curve(reach.epsilon) <= wanted
     assert reach.is_free or wanted < curve(reach.epsilon - step)
@@ -396,21 +398,21 @@ def test_both_ends_are_as_close_as_the_gap_allows(
 
 
 def test_a_gap_too_wide_to_decide_is_reported() -> None:
-    def undecided(_: Steps, there: Problem, share: float = 1.0) -> object:
+    def undecided(_: Series, there: Problem, share: float = 1.0) -> object:
         return SimpleNamespace(value=Fraction(1), bound=Fraction(0))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Steps, "design", undecided)
+        patch.setattr(Series, "design", undecided)
         with pytest.raises(SolverError, match="not decided whether epsilon = 40 reaches"):
             min_epsilon(PROBLEMS["a survey"], "0.5")
 
 
 def test_a_solver_that_fails_is_quoted() -> None:
-    def failing(_: Steps, there: Problem, share: float = 1.0) -> object:
+    def failing(_: Series, there: Problem, share: float = 1.0) -> object:
         raise SolverError("out of memory")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Steps, "design", failing)
+        patch.setattr(Series, "design", failing)
         with pytest.raises(SolverError, match=r"not decided .*: out of memory"):
             min_epsilon(PROBLEMS["a survey"], "0.5")
 

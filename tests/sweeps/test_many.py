@@ -33,6 +33,7 @@ from mechdesign import (
     design,
     design_many,
 )
+from mechdesign.designs import design as design_module
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.search.limits import Limits
@@ -175,10 +176,10 @@ def test_an_error_is_raised_with_its_place(n_jobs: int) -> None:
 
 
 def test_a_fault_that_is_ours_is_raised_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(problem: Problem, **_options: Any) -> Solution:
+    def fails(*_: Any) -> Solution:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(tasks, "design", fails)
+    monkeypatch.setattr(design_module, "designed", fails)
     with pytest.raises(ZeroDivisionError) as caught:
         design_many([Problem(range(3), LDP(1), HammingLoss())])
     assert caught.value.__notes__ == ["while problems[0] was designed"]

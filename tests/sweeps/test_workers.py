@@ -23,16 +23,19 @@ from mechdesign import (
     Problem,
     Solution,
     SolverError,
-    design,
     design_many,
 )
-from mechdesign.designs.warm_starts import INTERRUPTED
+from mechdesign.designs import design as design_module
 from mechdesign.kernel import verify
+from mechdesign.search.limits import Limits
 from mechdesign.sweeps import design_each, many_tasks as tasks
 from mechdesign.sweeps.workers import Processes
 
 MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))
 """The process of the tests: those that it starts read the same."""
+
+
+DESIGNED = design_module.designed
 
 
 class NotRead(Exception):  # noqa: N818
@@ -178,13 +181,14 @@ def test_a_process_that_fails_is_an_error_of_the_library(how: str) -> None:
 
 
 def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyPatch) -> None:
-    def short(problem: Problem, **options: Any) -> Solution:
+    problems, real = users(3), design_module.designed
+
+    def short(problem: Problem, *asked: Any) -> Any:
         if problem is problems[1]:
             raise MemoryError
-        return design(problem, **options)
+        return real(problem, *asked)
 
-    problems = users(3)
-    monkeypatch.setattr(tasks, "design", short)
+    monkeypatch.setattr(design_module, "designed", short)
     found: list[Any] = design_many(problems, errors="return", route="linear-program")
     assert [isinstance(answer, Solution) for answer in found] == [True, False, True]
     assert str(found[1]) == "problems[1]: out of memory"
@@ -203,14 +207,15 @@ def test_an_invalid_time_limit_is_refused(given: Any) -> None:
 
 def test_a_problem_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that each design moves on by a second, for which it gets what is left."""
-    now, limits = [1000.0], list[float]()
+    now, limits, real = [1000.0], list[float](), design_module.designed
 
-    def slow(problem: Problem, *, time_limit: float, **options: Any) -> Solution:
+    def slow(problem: Problem, within: Limits, *asked: Any) -> Any:
         now[0] += 1
-        limits.append(time_limit)
-        return design(problem, **options)
+        limits.append(within.seconds)
+        within.seconds = np.inf
+        return real(problem, within, *asked)
 
-    monkeypatch.setattr(tasks, "design", slow)
+    monkeypatch.setattr(design_module, "designed", slow)
     monkeypatch.setattr(time, "time", lambda: now[0])
     found: list[Any] = design_many(
         users(5), errors="return", time_limit=2.5, route="linear-program"
@@ -240,16 +245,14 @@ def test_a_batch_gets_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> 
 
 def interrupting(monkeypatch: pytest.MonkeyPatch, last: int) -> None:
     """Let the user press Ctrl-C while problem number ``last`` is designed."""
-    designed = [0]
+    designed, real = [0], DESIGNED
 
-    def pressed(problem: Problem, **options: Any) -> Solution:
-        solution = design(problem, **options)
+    def pressed(problem: Problem, limits: Limits, *asked: Any) -> Any:
         designed[0] += 1
-        if designed[0] > last:
-            object.__setattr__(solution, "notes", (*solution.notes, INTERRUPTED))
-        return solution
+        limits.interrupted = designed[0] > last
+        return real(problem, limits, *asked)
 
-    monkeypatch.setattr(tasks, "design", pressed)
+    monkeypatch.setattr(design_module, "designed", pressed)
 
 
 def test_ctrl_c_returns_finished_problems(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,12 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mechdesign._typing import Int64Array
-from mechdesign.designs.candidate import too_long
-from mechdesign.designs.noise.solution import NoiseSolution, problem_table
+from mechdesign.designs.answers import too_long
 from mechdesign.designs.report import PrivacyClaim
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain
@@ -71,7 +70,7 @@ DIGITS = 16
 """Binary digits of multipliers: they change the bound by less than the search leaves open."""
 
 
-def design_noise(problem: Problem, limits: Limits, design: Designer | None = None) -> NoiseSolution:
+def design_noise(problem: Problem, limits: Limits, design: Designer | None = None) -> Solution:
     """Return noise with the best remap, and the best bound that is found and proved in time.
 
     Parameters
@@ -115,9 +114,9 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
     if limits.ended:
         notes.insert(0, f"{EARLY}: {limits.ended}")
     notes += remap_notes
-    return NoiseSolution(
+    return Solution(
         problem=problem,
-        channel=noise,
+        channel=noise,  # type: ignore[arg-type]
         value=value,
         bound=bound,
         privacy=(PrivacyClaim(notion, noise.leakage),),
@@ -201,11 +200,16 @@ def _tiled(
     return [replace(found, relaxations=relaxations, multipliers=tuple(blocks), prices=prices)]
 
 
+def _table(problem: Problem) -> dict[str, Any]:
+    """Return the problem as a file of a law has it: its outputs are the inputs."""
+    return {key: value for key, value in problem.to_table().items() if key != "outputs"}
+
+
 class _Proofs:
     """The kernel's results for a noise and its bounds."""
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
-        self._tables, self._limits = [{}, problem_table(problem)], limits
+        self._tables, self._limits = [{}, _table(problem)], limits
         table = read(ProblemTable, self._tables[1])
         self._compiled = compile_problem(replace(table, outputs=table.domain.inputs().labels))
         self._statement = self._compiled.statement

@@ -12,7 +12,7 @@ from mechdesign.evidence.rows import Proof
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import LinearRoute, Verdict
+from mechdesign.search.route import LinearRoute
 from mechdesign.search.starts.route import Start
 
 __all__ = ["Coarse", "is_too_large"]
@@ -56,18 +56,15 @@ class Coarse(LinearRoute):
     def __init__(self, most_rounds: float = math.inf) -> None:
         self._most_rounds = most_rounds
 
-    def check(self, problem: Problem) -> Verdict:
-        """Ask for an expected loss and bounds on ratios; recommended for very large programs."""
-        verdict = super().check(problem)
-        if not verdict.holds:
-            return verdict
-        if problem.expected_loss is None:
-            return Verdict(False, "it is for expected losses, not for the worst case or a guess")
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Ask for an expected loss, bounds on ratios, and a very large program."""
+        if problem.expected_loss is None or not (named or is_too_large(problem)):
+            return None
         if all(family.ratio_rows() is None for family in problem.cone.families):
-            return Verdict(False, "no notion bounds the ratios of two entries")
+            return None
         n_rows = rows_of_all(problem)
-        reason = f"{verdict.reason}; some inputs stand for all in a program of {n_rows:.0e} rows"
-        return replace(verdict, reason=reason, recommended=is_too_large(problem))
+        reason = super().suits(problem)
+        return f"{reason}; some inputs stand for all in a program of {n_rows:.0e} rows"
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Start from a channel of known columns, and prove bounds while there is time.
@@ -113,7 +110,7 @@ class Coarse(LinearRoute):
                 break
             count = min(round(growth * count), MOST, len(prior))
         note = f"Coarse to fine: {last} of {len(prior):,} inputs stand for all in the bound"
-        if self.check(problem).recommended and value - bound > limits.gap * value:
+        if is_too_large(problem) and value - bound > limits.gap * value:
             limits.ended = limits.ended or "the program of all inputs is too large"
         route = f"coarse: {raw.route}, {rounds} round{'s' * (rounds > 1)}"
         return replace(raw, proofs=proofs, route=route, notes=[*raw.notes, note])

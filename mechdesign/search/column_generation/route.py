@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import lru_cache
 
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import program_size
-from mechdesign.search.route import LinearRoute, Verdict
+from mechdesign.search.route import LinearRoute
 
 __all__ = ["ColumnGeneration"]
 
@@ -32,16 +31,14 @@ class ColumnGeneration(LinearRoute):
     name = "columns"
     summary = "column generation over the extreme rays of the cone"
 
-    def check(self, problem: Problem) -> Verdict:
-        """Ask for an expected linear loss; recommended where rays are simple to price."""
-        verdict = super().check(problem)
-        if not verdict.holds:
-            return verdict
-        if problem.utility.worst_case:
-            return Verdict(False, "it is for expected losses, not for the worst case")
-        rays = _simple_rays(problem)
-        reason = f"{verdict.reason}; {rays}" if rays else verdict.reason
-        return replace(verdict, reason=reason, recommended=bool(rays))
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Ask for an expected linear loss, and for rays that are simple to price."""
+        reason = super().suits(problem)
+        if reason is None or problem.utility.worst_case:
+            return None
+        if rays := _simple_rays(problem):
+            return f"{reason}; {rays}"
+        return reason if named else None
 
     def memory(self, problem: Problem) -> float:
         """Return that of the rays and the program over them, and of linear programs for rays."""

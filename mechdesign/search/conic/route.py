@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from mechdesign.errors import InputError
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
@@ -11,7 +10,7 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.conic.cvxpy_solver import CONIC_SOLVERS, solve_conic, solver_named
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import LinearRoute, Route, Verdict
+from mechdesign.search.route import LinearRoute, Route
 from mechdesign.utilities import ConvexUtility
 
 __all__ = ["Cvxpy", "NonConic"]
@@ -45,12 +44,13 @@ class NonConic(LinearRoute):
     def __init__(self, solver: str = "", *, again: bool = False) -> None:
         self._solver, self._again = solver, again
 
-    def check(self, problem: Problem) -> Verdict:
-        """Ask for a linear loss; recommended where a notion is about the whole channel."""
-        verdict = super().check(problem)
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Ask for a linear loss, and for a notion about the whole channel."""
+        if problem.is_conic and not named:
+            return None
         if problem.utility.linear_form is problem.utility:
-            verdict = replace(verdict, reason="a notion speaks of the whole channel, convexly")
-        return replace(verdict, recommended=not problem.is_conic)
+            return "a notion bounds a convex function of the whole channel"
+        return super().suits(problem)
 
     def memory(self, problem: Problem) -> float:
         """Return that of a row for each pair of inputs and each output."""
@@ -111,11 +111,11 @@ class Cvxpy(LinearRoute):
             raise InputError("route", "cvxpy:NAME, as in cvxpy:CLARABEL", "cvxpy")
         return Cvxpy(setting)
 
-    def check(self, problem: Problem) -> Verdict:
-        """Accept any problem; recommended for convex losses of the user's own only."""
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Accept any problem that names it, and convex losses of the user's own."""
         if isinstance(problem.utility, ConvexUtility):
-            return Verdict(True, "a loss of your own, convex in the channel")
-        return Verdict(True, "asked for", recommended=False)
+            return "a loss of your own, convex in the channel"
+        return "asked for" if named else None
 
     def memory(self, problem: Problem) -> float:
         """Return that of a row for each pair of inputs and each output."""

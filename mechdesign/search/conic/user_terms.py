@@ -28,7 +28,7 @@ from mechdesign.search.conic.cvxpy_solver import (
 )
 from mechdesign.search.conic.lagrangian import dual_objective, lagrangian_term, linearized
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import Route, Verdict
+from mechdesign.search.route import Route
 from mechdesign.utilities import ExpressionUtility, placed
 
 if TYPE_CHECKING:
@@ -139,9 +139,9 @@ class _Convex(Route):
     def __init__(self, constraints: Sequence[cp.Constraint], solvers: Sequence[str]) -> None:
         self._constraints, self._solvers = constraints, solvers
 
-    def check(self, problem: Problem) -> Verdict:
+    def suits(self, problem: Problem, named: bool = False) -> str:
         """Accept any problem; whether it is convex was checked with the terms."""
-        return Verdict(True, "constraints or an objective of your own are a convex program")
+        return "constraints or an objective of your own are a convex program"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve by the first solver that gives an answer.

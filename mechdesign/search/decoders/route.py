@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import Route, Verdict
+from mechdesign.search.route import Route
 
 __all__ = ["DecoderGrid"]
 
@@ -30,11 +30,11 @@ class DecoderGrid(Route):
     def __init__(self, by_bands: bool = True) -> None:
         self._by_bands = by_bands
 
-    def check(self, problem: Problem) -> Verdict:
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
         """Ask for the error of the best estimate of a scalar."""
         if problem.utility.scalar_values(problem.domain) is None:
-            return Verdict(False, "it is for the posterior-mean error of a scalar")
-        return Verdict(True, "for fixed decoders the error is linear in the channel")
+            return None
+        return "for fixed decoders the error is linear in the channel"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Search until the bound is as close as asked."""

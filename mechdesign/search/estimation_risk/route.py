@@ -9,7 +9,7 @@ from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import Route, Verdict
+from mechdesign.search.route import Route
 from mechdesign.utilities import EstimationRisk
 
 __all__ = ["Estimation"]
@@ -21,11 +21,11 @@ class Estimation(Route):
     name = "estimation"
     summary = "a convex program over extreme rays of the cone, for a risk of estimation"
 
-    def check(self, problem: Problem) -> Verdict:
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
         """Ask for a risk of estimation."""
         if not isinstance(problem.utility, EstimationRisk):
-            return Verdict(False, "it is for risks of estimating a distribution")
-        return Verdict(True, "the risk is convex in the weights of the extreme rays of the cone")
+            return None
+        return "the risk is convex in the weights of the extreme rays of the cone"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program; where lifts are bounded from below, a theorem bounds the risk too."""

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
-from mechdesign.search.base import Path, RawSolution
+from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import program_size
-from mechdesign.search.route import LinearRoute, Verdict
-
-if TYPE_CHECKING:
-    from mechdesign.search.presolve.symmetry_group import Symmetry
+from mechdesign.search.route import LinearRoute
 
 __all__ = ["InteriorPoint"]
 
@@ -32,34 +26,22 @@ USED_PAIRS = 20
 
 
 class InteriorPoint(LinearRoute):
-    """Solves linear programs by Newton steps that are solved apart for each output.
-
-    Parameters
-    ----------
-    symmetry
-        Symmetries that the user has named.
-    path
-        Where the method was for a problem nearby.
-    """
+    """Solves linear programs by Newton steps that are solved apart for each output."""
 
     name = "interior"
     summary = "an interior-point method for large linear programs, separable by outputs"
 
-    def __init__(self, symmetry: Symmetry | None = None, path: Path | None = None) -> None:
-        self._symmetry, self._path = symmetry, path
+    uses_symmetry = True
 
-    def check(self, problem: Problem) -> Verdict:
-        """Ask for a linear loss; large programs for an expected loss are recommended."""
-        verdict = super().check(problem)
-        if not verdict.holds:
-            return verdict
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Ask for a linear loss, and for a large program for an expected loss."""
+        reason = super().suits(problem)
+        if reason is None:
+            return None
         size = program_size(problem)
-        if self._symmetry is not None and not size.is_expected:
-            return Verdict(False, "symmetries of a worst case are for HiGHS")
         if size.is_large and size.is_expected:
-            reason = f"{verdict.reason}; it is large, and falls apart by outputs"
-            return replace(verdict, reason=reason)
-        return replace(verdict, recommended=False)
+            return f"{reason}; it is large, and falls apart by outputs"
+        return reason if named else None
 
     def memory(self, problem: Problem) -> float:
         """Return that of the arrays over rows, and of an inverse for each output if it is dense.
@@ -85,14 +67,6 @@ class InteriorPoint(LinearRoute):
         from mechdesign.search.lp.solve import solve_linear
 
         try:
-            return solve_interior(problem, limits, self._symmetry, self._path)
+            return solve_interior(problem, limits, limits.symmetry, limits.path)
         except UnsupportedError:
-            return solve_linear(problem, "auto", limits)
-
-    def with_symmetry(self, symmetry: Symmetry) -> InteriorPoint:
-        """Return the route for what the symmetries leave."""
-        return InteriorPoint(symmetry)
-
-    def started_at(self, path: Path | None) -> InteriorPoint:
-        """Return the route that starts at a point of the central path of a problem nearby."""
-        return InteriorPoint(path=path)
+            return solve_linear(problem, "auto", limits, limits.symmetry)

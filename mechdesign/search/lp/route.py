@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mechdesign.errors import InputError
@@ -11,7 +10,7 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import MOST_FOR_HIGHS, program_size
-from mechdesign.search.route import LinearRoute, Verdict
+from mechdesign.search.route import LinearRoute
 
 if TYPE_CHECKING:
     from mechdesign.search.presolve.symmetry_group import Symmetry
@@ -33,8 +32,6 @@ class LinearProgram(LinearRoute):
     ----------
     method
         ``"simplex"`` or ``"ipm"``; default by size.
-    symmetry
-        Symmetries that the user has named.
     again
         Whether it is tried again for a smaller gap: inputs of prior 0 then cost nothing.
     """
@@ -42,11 +39,10 @@ class LinearProgram(LinearRoute):
     name = "linear-program"
     summary = "linear programming by HiGHS, by the simplex or the interior-point method"
     setting = "METHOD"
+    uses_symmetry = True
 
-    def __init__(
-        self, method: str = "", symmetry: Symmetry | None = None, *, again: bool = False
-    ) -> None:
-        self._method, self._symmetry, self._again = method, symmetry, again
+    def __init__(self, method: str = "", *, again: bool = False) -> None:
+        self._method, self._again = method, again
 
     def configured(self, setting: str) -> LinearProgram:
         """Return the route with one method."""
@@ -55,13 +51,13 @@ class LinearProgram(LinearRoute):
             raise InputError("route", expected, f"linear-program:{setting}")
         return LinearProgram(setting)
 
-    def check(self, problem: Problem) -> Verdict:
-        """Ask for a linear loss; HiGHS is recommended unless it would take far too long."""
-        verdict = super().check(problem)
-        if not verdict.holds:
-            return verdict
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Ask for a linear loss, and for a program that does not take HiGHS far too long."""
+        reason = super().suits(problem)
+        if reason is None or named:
+            return reason
         size = program_size(problem)
-        return replace(verdict, recommended=not size.is_expected or size.rows <= MOST_FOR_HIGHS)
+        return reason if not size.is_expected or size.rows <= MOST_FOR_HIGHS else None
 
     def memory(self, problem: Problem) -> float:
         """Return that of the rows of all outputs, and of the factors of HiGHS."""
@@ -71,7 +67,7 @@ class LinearProgram(LinearRoute):
         """Solve the program, by its symmetries where that pays."""
         from mechdesign.search.lp.solve import UNLIKELY, solve_linear  # scipy and HiGHS on demand
 
-        symmetry = self._symmetry
+        symmetry = limits.symmetry
         if symmetry is None and not self._method and problem.utility.worst_case:
             symmetry = _found(problem)
         method = self._method or "auto"
@@ -82,10 +78,6 @@ class LinearProgram(LinearRoute):
         """Yield both methods, unless the user has named one."""
         if not self._method:
             yield from (LinearProgram(method, again=True) for method in reversed(METHODS))
-
-    def with_symmetry(self, symmetry: Symmetry) -> LinearProgram:
-        """Return the route for what the symmetries leave."""
-        return LinearProgram(symmetry=symmetry)
 
 
 def _found(problem: Problem) -> Symmetry | None:

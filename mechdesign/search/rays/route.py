@@ -5,7 +5,7 @@ from __future__ import annotations
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import Route, Verdict
+from mechdesign.search.route import Route
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["ExtremeRays"]
@@ -17,7 +17,7 @@ class ExtremeRays(Route):
     name = "extreme-rays"
     summary = "a linear program over extreme rays of the cone, for a sum over outputs"
 
-    def check(self, problem: Problem) -> Verdict:
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
         """Ask for a sum over outputs; for the error of a scalar the search over decoders is better.
 
         A convex and homogeneous gain is largest at extreme rays. A gain that is a constant less
@@ -25,10 +25,10 @@ class ExtremeRays(Route):
         """
         utility = problem.utility
         if not isinstance(utility, ColumnUtility):
-            return Verdict(False, f"{utility.name} is not a sum over outputs")
-        reason = "the objective is a sum over outputs, best at extreme rays of the cone"
+            return None
         own = utility.is_maximized or utility.scalar_values(problem.domain) is None
-        return Verdict(True, reason, own)
+        reason = "the objective is a sum over outputs, best at extreme rays of the cone"
+        return reason if named or own else None
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the linear program over rays."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import Route, Verdict
+from mechdesign.search.route import Route
 from mechdesign.utilities import ReadingVariance
 
 __all__ = ["UnbiasedReadings"]
@@ -17,11 +17,11 @@ class UnbiasedReadings(Route):
     name = "readings"
     summary = "column generation over rays and readings, for the variance of unbiased readings"
 
-    def check(self, problem: Problem) -> Verdict:
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
         """Ask for the variance of unbiased readings."""
         if not isinstance(problem.utility, ReadingVariance):
-            return Verdict(False, "it is for the variance of unbiased readings")
-        return Verdict(True, "for fixed readings the variance is linear in the channel")
+            return None
+        return "for fixed readings the variance is linear in the channel"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Search until the bound is as close as asked."""

@@ -27,7 +27,7 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import program_size
-from mechdesign.search.route import Route, Verdict
+from mechdesign.search.route import Route
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import (
     ColumnUtility,
@@ -114,9 +114,9 @@ class Start(Route):
     def __init__(self, constraints: Sequence[Any] | None = None) -> None:
         self._constraints = constraints
 
-    def check(self, problem: Problem) -> Verdict:
-        """Recommend it for all."""
-        return Verdict(True, "no other route had an answer as good: it can be written down")
+    def suits(self, problem: Problem, named: bool = False) -> str:
+        """Return why it stands in: it suits any problem."""
+        return "no other route had an answer as good: it can be written down"
 
     def is_first(self, problem: Problem) -> bool:
         """Return whether it is worth its time before any search: where that is sure to be long."""

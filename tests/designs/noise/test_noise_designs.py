@@ -26,8 +26,8 @@ from mechdesign import (
     save,
 )
 from mechdesign.cli import main
-from mechdesign.designs.noise.solution import NoiseSolution
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
+from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 from mechdesign.search.coarse import route as coarse_route
 
 COUNTS = [(x * 7) % 5 for x in range(36)]
@@ -51,7 +51,7 @@ SQUARES = Problem(Domain([0, 2, 4, 6]), MetricPrivacy(1, "euclidean"), MeanSquar
 @pytest.mark.parametrize("problem", [CITY, WALKS, LINE, SQUARES])
 def test_the_optimum_lies_between_value_and_bound(problem: Problem, tmp_path: Path) -> None:
     found, best = design(problem, route="noise"), design(problem)
-    assert isinstance(found, NoiseSolution)
+    assert isinstance(found.channel, LatticeNoise)
     assert best.gap < 1e-6
     assert 0.9 * best.value <= found.bound <= best.value <= found.value <= 1.6 * best.value
     prior, loss = problem.prior, {"mean-absolute-error": "absolute"}
@@ -98,12 +98,12 @@ def test_the_report_names_the_noise_and_the_proofs() -> None:
 
 
 def test_large_problems_are_noise_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not isinstance(design(CITY), NoiseSolution)
+    assert not isinstance(design(CITY).channel, LatticeNoise)
     monkeypatch.setattr(coarse_route, "TOO_MANY", 1000)
-    assert isinstance(design(CITY, time_limit=20), NoiseSolution)
+    assert isinstance(design(CITY, time_limit=20).channel, LatticeNoise)
     tiny = CITY.at("1e-6")  # too small a budget for noise, not for a matrix
-    assert not isinstance(design(tiny), NoiseSolution)
-    assert not isinstance(design(CITY, route="coarse", time_limit=5), NoiseSolution)
+    assert not isinstance(design(tiny).channel, LatticeNoise)
+    assert not isinstance(design(CITY, route="coarse", time_limit=5).channel, LatticeNoise)
 
 
 def test_more_inputs_than_a_matrix_may_have() -> None:

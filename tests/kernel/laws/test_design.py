@@ -28,7 +28,6 @@ from mechdesign import (
     design,
     resources,
 )
-from mechdesign.designs.noise.solution import problem_table
 from mechdesign.errors import CertificateError, LimitError
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
@@ -84,7 +83,7 @@ def noise_for(problem: Problem) -> LatticeNoise:
 
 def checked(problem: Problem, noise: LatticeNoise) -> tuple[Torus, Statement]:
     """Return the noise and the problem as the kernel reads them."""
-    table = read(ProblemTable, problem_table(problem))
+    table = read(ProblemTable, {**problem.to_table(), "outputs": None})
     statement = compile_problem(replace(table, outputs=problem.domain.labels)).statement
     found = read(Laws, noise.to_table()["law"]).leak(statement.cone[0], statement.k)
     return found, statement

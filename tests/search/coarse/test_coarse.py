@@ -181,12 +181,10 @@ def test_the_stricter_of_two_notions_makes_the_share() -> None:
 
 def test_it_is_recommended_where_the_program_is_too_large() -> None:
     wide = Problem(Domain.grid(28, 28), MetricPrivacy(1, "euclidean"), EuclideanDistance())
-    verdict = Coarse().check(wide)
-    assert verdict.holds
-    assert verdict.recommended
+    assert Coarse().suits(wide)
     for small in (city(), Problem(400, LDP(1), MeanAbsoluteError())):
-        assert Coarse().check(small).holds
-        assert not Coarse().check(small).recommended
+        assert Coarse().suits(small, named=True)
+        assert not Coarse().suits(small)
 
 
 REFUSED: dict[str, Problem] = {

@@ -96,7 +96,7 @@ def early(problem: Problem) -> SolutionPool:
     limits = Limits()
     limits.interrupted = True
     answers = SolutionPool(problem, limits)
-    answers.run(plan(problem, "auto", []), Start())
+    answers.run(plan(problem, "auto", limits, []), Start())
     return answers
 
 
