@@ -1,17 +1,15 @@
 """Black-box audits: a lower confidence bound on the epsilon of any sampler, from its reports.
 
 Events are chosen on one half of the reports and tested on the other (Ding et al. 2018), with the
-exact binomial bounds of Clopper and Pearson 1934. An event is that a statistic of the report is at
-least some level. A family is a function that looks at some reports of x and of x' and proposes
-statistics with levels. A new one is a line in FAMILIES.
+exact binomial bounds of Clopper and Pearson 1934. Reports are read as columns of values. An event
+is that a score of the report is at least some level; a family of FAMILIES proposes scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, permutations
+from itertools import chain, combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -24,7 +22,7 @@ from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.mechanisms.subsets.bit_rows import BitRows
-from mechdesign.reports import Labels, Reports, ReportSource
+from mechdesign.reports import Reports, ReportSource
 from mechdesign.sampling import Randomness, stream_of
 from mechdesign.text import printable
 
@@ -36,22 +34,23 @@ MOST_INPUTS = 8
 """Inputs of a mechanism that are tested unless they are named."""
 
 MOST_LEVELS = 48
-"""Levels of a statistic that are tried."""
+"""Levels of a score that are tried."""
 
-MOST_BITS = 32
-"""Bits that are tried, alone and in pairs: those whose frequencies differ most."""
-
-MOST_BLOCKS = 8
+MOST_ALONE, MOST_PAIRED, MOST_BLOCKS = 16, 5, 8
+"""Bits that are tried alone and in pairs, those whose frequencies differ most, and their blocks."""
 
 BLOCK = 8
 """The length of blocks of neighboring bits."""
 
 MOST_NAMED = 4
 
-MOST_PART_VALUES = 64
-"""Values of one part of a report that become a bit, at most: the most frequent ones."""
+MOST_BITS_OF_COLUMN = 64
+"""Values of a column that become a bit, at most: the most frequent ones."""
 
 Sampler = Callable[[Any, int], Any]
+Codes = Callable[["Sample"], Int64Array]
+Event = tuple[Callable[["Sample"], FloatArray], FloatArray, Callable[[float], str]]
+"""A score, the levels that are tried, and the text of the event that it is at least a level."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +260,8 @@ def _drawer(sampler: Any, rng: Randomness) -> Sampler:
     if rng is not None:
         expected = "none for a function, which has its own source"
         raise InputError("rng", expected, shown(rng))
-    return partial(sampler)
+    found: Sampler = sampler
+    return found
 
 
 def _test(one: Sample, other: Sample, risk: float) -> tuple[float, str, tuple[int, int], int]:
@@ -275,16 +275,22 @@ def _test(one: Sample, other: Sample, risk: float) -> tuple[float, str, tuple[in
         [sample.slice(start, stop) for sample in (one, other)]
         for start, stop in ((0, half // 2), (half // 2, half), (half, len(one)))
     )
-    proposed = [each for family in FAMILIES for each in family(*learn) if each.levels]
-    if not proposed:  # all reports are the same
-        return 0.0, "any report", (len(test[0]), len(test[1])), len(test[0])
-    chosen = [(each.counts(choose[0]), each.counts(choose[1])) for each in proposed]
-    estimates = [_bounds(*hits, len(choose[0]), risk) for hits in chosen]
-    best = int(np.argmax([each.max() for each in estimates]))
-    statistic, n = proposed[best], int(np.argmax(estimates[best]))
-    hits, others = (int(statistic.counts(sample)[n]) for sample in test)
-    bound = float(_bounds(hits, others, len(test[0]), risk))
-    return bound, statistic.describe(statistic.levels[n]), (hits, others), len(test[0])
+    best, count = (0.0, "any report", (len(test[0]), len(test[1]))), len(test[0])
+    most = -np.inf
+    for score, levels, text in (event for family in FAMILIES for event in family(*learn)):
+        ours, theirs = (_hits(score(part), levels) for part in choose)
+        estimates = _bounds(ours, theirs, len(choose[0]), risk)
+        n = int(np.argmax(estimates))
+        if estimates[n] > most:
+            most = estimates[n]
+            hits, others = (int(_hits(score(part), levels[n : n + 1])[0]) for part in test)
+            best = float(_bounds(hits, others, count, risk)), text(levels[n]), (hits, others)
+    return *best, count
+
+
+def _hits(scores: FloatArray, levels: FloatArray) -> Int64Array:
+    """Return how many scores are at least each level."""
+    return len(scores) - np.searchsorted(np.sort(scores), levels, side="left")
 
 
 def _bounds(hits: Any, others: Any, count: int, risk: float) -> Any:
@@ -299,14 +305,14 @@ def _bounds(hits: Any, others: Any, count: int, risk: float) -> Any:
         return np.log(np.where(some, low, 0.0)) - np.log(np.where(short, high, 1.0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Sample:
-    """Reports of one input.
+    """Reports as numbers.
 
     Attributes
     ----------
     codes
-        ``(n,)`` codes of the distinct reports; a report has the same code in every sample.
+        ``(n,)`` a code for each distinct report.
     name
         Returns the text of a code.
     bits
@@ -355,33 +361,60 @@ def read_samples(drawn: Sequence[Any], count: int) -> list[Sample]:
             raise InputError("sampler", "an array or a list of reports", shown(given)) from None
         if size != count:
             raise InputError("sampler", f"{count} reports when asked for so many", size)
-    whole = _of_reports(drawn) if isinstance(drawn[0], Reports) else _of_any(drawn)
+    whole = _sample(_columns(drawn))
     return [whole.slice(n * count, (n + 1) * count) for n in range(len(drawn))]
 
 
-def _of_reports(drawn: Sequence[Reports]) -> Sample:
-    alphabet = drawn[0].alphabet
-    if isinstance(alphabet, Labels):
-        return _of_codes(np.concatenate([r.data for r in drawn]), alphabet.outputs.labels)
-    if isinstance(alphabet, BitRows):
-        labels = alphabet.inputs.labels
-        rows = np.concatenate([r.data for r in drawn])
+def _columns(drawn: Sequence[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Return the values of each part of all reports by its name; "" for reports of one part."""
+    if isinstance(drawn[0], Reports) and isinstance(alphabet := drawn[0].alphabet, BitRows):
+        labels, rows = alphabet.inputs.labels, np.concatenate([r.data for r in drawn])
         bits = np.unpackbits(rows, axis=1, count=len(labels), bitorder="little").astype(bool)
-        return _of_bits(bits, [f"contains {label!r}" for label in labels])
-    return _of_objects([report for r in drawn for report in r.labels()])
-
-
-def _of_any(drawn: Sequence[Any]) -> Sample:
-    """Return reports that are arrays of one kind and width, or else Python values."""
-    tables = [array for array in map(_array, drawn) if array is not None]
-    if len(tables) < len(drawn):
+        return {f"contains {x!r}": column for x, column in zip(labels, bits.T, strict=True)}
+    arrays = [_array(g.alphabet.values(g.data) if isinstance(g, Reports) else g) for g in drawn]
+    known = [array for array in arrays if array is not None]
+    kinds = {("number" if a.dtype.kind in "biuf" else a.dtype, a.shape[1:]) for a in known}
+    if len(known) < len(drawn) or len(kinds) > 1:
         return _of_objects([report for given in drawn for report in given])
-    kinds = {"number" if array.dtype.kind in "biuf" else array.dtype for array in tables}
-    shapes = {(array.ndim > 1, array[:1].size) for array in tables}
-    if len(kinds) == len(shapes) == 1:
-        flat = (array.reshape(len(array), -1) if array.ndim > 1 else array for array in tables)
-        return _of_array(np.concatenate(list(flat)))
-    return _of_objects([report for array in tables for report in array.tolist()])
+    table = np.concatenate(known)
+    if not table.dtype.names:
+        return _parts("part {}", table) if table.ndim > 1 else {"": table}
+    found: dict[str, npt.NDArray[Any]] = {}
+    for field in table.dtype.names:
+        part = table[field]
+        found |= _parts(f"{field}[{{}}]", part) if part.ndim > 1 else {field: part}
+    return found
+
+
+def _parts(name: str, table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    return {name.format(j): part for j, part in enumerate(table.reshape(len(table), -1).T)}
+
+
+def _of_objects(reports: list[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of Python values: sets, tuples of one length, or anything hashable."""
+    try:
+        if all(isinstance(report, set | frozenset) for report in reports):
+            members = list(dict.fromkeys(chain.from_iterable(reports)))
+            held = {f"contains {m!r}": np.array([m in r for r in reports]) for m in members}
+            return held or {"": np.zeros(len(reports))}
+        if all(isinstance(report, list | tuple | np.ndarray) for report in reports):
+            reports = list(map(tuple, reports))
+            if reports[0] and len(set(map(len, reports))) == 1:
+                parts = enumerate(zip(*reports, strict=True))
+                return {f"part {j}": _numbered(list(part)) for j, part in parts}
+        return {"": _numbered(reports)}
+    except TypeError:
+        raise InputError("sampler", "reports that can be compared", shown(reports[0])) from None
+
+
+def _numbered(values: list[Any]) -> npt.NDArray[Any]:
+    """Return numbers or text as an array, and other values as text numbered in their order."""
+    array = _array(values)
+    if array is not None and array.ndim == 1 and isinstance(values[0], int | float | str):
+        return array
+    number: dict[Hashable, int] = {}
+    codes = [number.setdefault(value, len(number)) for value in values]
+    return np.array([f"{value!r}" for value in number], dtype=object)[codes].astype(str)
 
 
 def _array(given: Any) -> npt.NDArray[Any] | None:
@@ -393,279 +426,111 @@ def _array(given: Any) -> npt.NDArray[Any] | None:
     return None if array.dtype == object or array.ndim == 0 else array
 
 
-def _of_codes(codes: npt.NDArray[Any], labels: Sequence[Hashable]) -> Sample:
-    """Return a sample of reports that are one of some labels, by their number."""
-    numeric = all(isinstance(label, int | float) for label in labels)
-    values = np.array(labels, dtype=np.float64)[codes] if numeric else None
-    bits = np.zeros((len(codes), 0), dtype=bool)
-    return Sample(codes.astype(np.int64), lambda code: repr(labels[code]), bits, (), values)
-
-
-def _of_bits(bits: BoolArray, names: Sequence[str]) -> Sample:
-    """Return a sample of rows of bits, with a code for each distinct row."""
-    packed = np.packbits(bits, axis=1)
+def _sample(columns: dict[str, npt.NDArray[Any]]) -> Sample:
+    """Return a sample, where a column of two values is one bit, and others a bit for each."""
     # rows are identified by a hash: a collision merges two reports, which leaves the test valid
-    generator = np.random.default_rng(0)
-    factors = np.frombuffer(generator.bytes(8 * packed.shape[1]), dtype=np.uint64)
-    hashed = np.zeros(len(packed), dtype=np.uint64)
-    for j in range(packed.shape[1]):
-        hashed += packed[:, j] * factors[j]
+    generator, hashed = np.random.default_rng(0), np.zeros(1, dtype=np.uint64)
+    bits, names = [], []
+    for head, column in columns.items():
+        found, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+        factor = np.frombuffer(generator.bytes(8), dtype=np.uint64)
+        hashed = hashed + codes.ravel().astype(np.uint64) * (factor | np.uint64(1))
+        if len(columns) > 1:
+            common = np.sort(np.argsort(-counts, kind="stable")[:MOST_BITS_OF_COLUMN])
+            is_flag = column.dtype == bool
+            for n in common[1:] if len(found) == 2 else common if len(found) > 1 else ():
+                bits.append(codes.ravel() == n)
+                names.append(head if is_flag else f"{head} = {found[n]!s}")
     _, first, codes = np.unique(hashed, return_index=True, return_inverse=True)
 
     def name(code: int) -> str:
-        row = np.unpackbits(packed[first[code]], count=len(names))
-        held = [names[int(j)] for j in np.flatnonzero(row)]
+        row = {head: column[first[code]] for head, column in columns.items()}
+        if list(row) == [""]:
+            return repr(row[""].item()) if column.dtype.kind != "U" else str(row[""])
+        held = [
+            h if v is np.True_ else f"{h} = {v!s}" for h, v in row.items() if v is not np.False_
+        ]
         return " and ".join(held[:6]) + (" and more" if len(held) > 6 else "") or "nothing"
 
-    return Sample(codes.astype(np.int64), name, bits, names, None)
-
-
-def _of_array(array: npt.NDArray[Any]) -> Sample:
-    if array.dtype.names:  # a structured array: its fields side by side
-        columns, heads = [], []
-        for field in array.dtype.names:
-            parts = array[field].reshape(len(array), -1).T
-            columns += list(parts)
-            heads += [f"{field}[{j}]" if len(parts) > 1 else field for j in range(len(parts))]
-        return _of_columns(columns, heads)
-    if array.ndim == 1:
-        values, codes = np.unique(array, return_inverse=True)
-        return _of_codes(codes, values.tolist())
-    return _of_columns(list(array.T), [f"part {j}" for j in range(array.shape[1])])
-
-
-def _of_columns(columns: list[npt.NDArray[Any]], heads: Sequence[str]) -> Sample:
-    """Return a sample of columns: one of two values becomes one bit, others a bit for each."""
-    bits, names = [], []
-    for column, head in zip(columns, heads, strict=True):
-        found, counts = np.unique(column, return_counts=True)
-        common = np.sort(found[np.argsort(-counts, kind="stable")[:MOST_PART_VALUES]])
-        for value in common[1:] if len(found) == 2 else common:
-            names.append(f"{head} = {value!s}")
-            bits.append(column == value)
-    return _of_bits(np.stack(bits, axis=1), names)
-
-
-def _of_objects(reports: list[Any]) -> Sample:
-    """Return a sample of Python values: sets, tuples of one length, or anything hashable."""
-    if all(isinstance(report, set | frozenset) for report in reports):
-        return _of_sets(reports)
-    if all(isinstance(report, list | tuple | np.ndarray) for report in reports):
-        width = len(reports[0])
-        if width and all(len(report) == width for report in reports):
-            columns = [_column(list(part)) for part in zip(*reports, strict=True)]
-            return _of_columns(columns, [f"part {j}" for j in range(width)])
-        reports = [tuple(report) for report in reports]
-    number: dict[Hashable, int] = {}
-    try:
-        codes = np.array([number.setdefault(report, len(number)) for report in reports])
-    except TypeError:
-        raise InputError("sampler", "reports that can be compared", shown(reports[0])) from None
-    return _of_codes(codes, [repr(report) for report in number])
-
-
-def _column(values: list[Any]) -> npt.NDArray[Any]:
-    """Return the values of one part as an array of one axis, as text where they are mixed."""
-    array = _array(values)
-    return np.array(list(map(str, values))) if array is None or array.ndim > 1 else array
-
-
-def _of_sets(reports: list[Any]) -> Sample:
-    members = {member: j for j, member in enumerate(dict.fromkeys(chain.from_iterable(reports)))}
-    bits = np.zeros((len(reports), max(1, len(members))), dtype=bool)
-    for row, report in zip(bits, reports, strict=True):
-        row[[members[member] for member in report]] = True
-    return _of_bits(bits, [f"contains {m!r}" for m in members] or ["contains anything"])
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """Events of the form: a number computed from the report is at least a level.
-
-    Attributes
-    ----------
-    score
-        Returns the number of each report of a sample.
-    levels
-        The thresholds.
-    describe
-        Returns the text of the event of a level.
-    """
-
-    score: Callable[[Sample], FloatArray]
-    levels: Sequence[float]
-    describe: Callable[[float], str]
-
-    def counts(self, sample: Sample) -> Int64Array:
-        """Return how many reports are in the event of each level."""
-        ranked = np.sort(self.score(sample))
-        return len(ranked) - np.searchsorted(ranked, self.levels, side="left")
-
-
-def _indicator(
-    holds: Callable[[Sample], BoolArray], text: str, negated: str = ""
-) -> Iterator[Statistic]:
-    """Yield the event that a report has a property, and its complement."""
-
-    def has(sample: Sample) -> FloatArray:
-        return holds(sample).astype(np.float64)
-
-    yield Statistic(has, [1.0], lambda _: text)
-    yield Statistic(lambda sample: -has(sample), [0.0], lambda _: negated or f"not: {text}")
-
-
-def _ranked(codes: Int64Array, other: Int64Array) -> Int64Array:
-    """Return the codes in falling order of their estimated likelihood ratio."""
-    size = int(max(codes.max(), other.max())) + 1
-    counts, others = (np.bincount(c, minlength=size) for c in (codes, other))
-    seen = np.flatnonzero(counts + others)
-    ratio = (counts[seen] + 0.5) / (others[seen] + 0.5)
-    return seen[np.argsort(-ratio, kind="stable")]
-
-
-def _cuts(size: int) -> list[int]:
-    """Return up to MOST_LEVELS numbers from 1 to size - 1, denser among small ones."""
-    if size <= MOST_LEVELS + 1:
-        return list(range(1, size))
-    return sorted({round(cut) for cut in np.geomspace(1, size - 1, MOST_LEVELS).tolist()})
+    size = len(codes)
+    table = np.stack(bits, axis=1) if bits else np.zeros((size, 0), dtype=bool)
+    only = columns.get("")
+    numeric = only is not None and only.dtype.kind in "biuf"
+    values = only.astype(np.float64) if numeric and only is not None else None
+    return Sample(codes.astype(np.int64), name, table, names, values)
 
 
 def _by_likelihood_ratio(
-    order: Int64Array, codes: Callable[[Sample], Int64Array], describe: Callable[[float], str]
-) -> Statistic:
-    """Return the statistic that ranks codes; those that ``order`` does not have come last."""
-    rank = np.full(int(order.max()) + 2, -len(order) - 1)
+    one: Sample, other: Sample, codes: Codes, name: Callable[[int], str]
+) -> Iterator[Event]:
+    """Propose sets of the codes with the largest likelihood ratios (Neyman-Pearson tests)."""
+    mine, rival = codes(one), codes(other)
+    size = int(max(mine.max(), rival.max())) + 1
+    counts, others = (np.bincount(c, minlength=size) for c in (mine, rival))
+    seen = np.flatnonzero(counts + others)
+    if not 1 < len(seen) <= len(one):  # most codes occur once: their ratios are noise
+        return
+    order = seen[np.argsort(-(counts[seen] + 0.5) / (others[seen] + 0.5), kind="stable")]
+    rank = np.full(size + 1, -len(order) - 1)
     rank[order] = -np.arange(1, len(order) + 1)
+    cuts = np.unique(np.geomspace(1, len(order) - 1, MOST_LEVELS).round().astype(np.int64))
 
     def score(sample: Sample) -> FloatArray:
-        return rank[np.minimum(codes(sample), len(rank) - 1)].astype(np.float64)
+        return rank[np.minimum(codes(sample), size)].astype(np.float64)
 
-    return Statistic(score, [-float(cut) for cut in _cuts(len(order))], describe)
-
-
-def outputs(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose sets of the reports with the largest likelihood ratios (Neyman-Pearson tests)."""
-    order = _ranked(one.codes, other.codes)
-    if len(order) > len(one):  # most reports occur once: their ratios are noise
-        return
-
-    def describe(level: float) -> str:
+    def text(level: float) -> str:
         cut = round(-level)
-        named = ", ".join(one.name(int(code)) for code in order[: min(cut, MOST_NAMED)])
         more = f" or {cut - MOST_NAMED} others" if cut > MOST_NAMED else ""
-        return f"the report is {'one of ' if cut > 1 else ''}{named}{more}"
+        return " or ".join(name(int(code)) for code in order[: min(cut, MOST_NAMED)]) + more
 
-    yield _by_likelihood_ratio(order, lambda sample: sample.codes, describe)
+    yield score, (-cuts[::-1]).astype(np.float64), text
 
 
-def half_lines(one: Sample, other: Sample) -> Iterator[Statistic]:
+def outputs(one: Sample, other: Sample) -> Iterator[Event]:
+    """Propose sets of reports."""
+    yield from _by_likelihood_ratio(
+        one, other, lambda sample: sample.codes, lambda code: f"the report is {one.name(code)}"
+    )
+
+
+def half_lines(one: Sample, other: Sample) -> Iterator[Event]:
     """Propose half-lines, where reports are numbers."""
     if one.values is None or other.values is None:
         return
     both = np.sort(np.concatenate([one.values, other.values]))  # infinite values included
     places = np.linspace(0, len(both) - 1, MOST_LEVELS).round().astype(np.int64)
-    levels = np.unique(both[places])
 
     def value(sample: Sample) -> FloatArray:
         return np.asarray(sample.values, dtype=np.float64)
 
-    yield Statistic(value, levels.tolist(), lambda v: f"the report is at least {v:.6g}")
-    yield Statistic(
-        lambda sample: -value(sample),
-        (-levels).tolist(),
-        lambda v: f"the report is at most {-v:.6g}",
-    )
+    levels = np.unique(both[places])
+    yield value, levels, lambda v: f"the report is at least {v:.6g}"
+    yield lambda sample: -value(sample), -levels[::-1], lambda v: f"the report is at most {-v:.6g}"
 
 
-def _differing(one: Sample, other: Sample, most: int) -> list[int]:
-    """Return the bits in falling order of the difference of their standardized frequencies."""
+def patterns(one: Sample, other: Sample) -> Iterator[Event]:
+    """Propose sets of patterns of a few bits: of one, of two, and of blocks of neighbors."""
     p, q = one.bits.mean(axis=0), other.bits.mean(axis=0)
     spread = np.sqrt((p + q) * (2 - p - q) + 1e-9)
-    return [int(j) for j in np.argsort(-np.abs(p - q) / spread, kind="stable")[:most]]
+    differing = np.argsort(-np.abs(p - q) / spread, kind="stable").tolist()
+    groups: list[Sequence[int]] = [[j] for j in differing[:MOST_ALONE]]
+    groups += map(sorted, combinations(differing[:MOST_PAIRED], 2))
+    starts = dict.fromkeys(j // BLOCK * BLOCK for j in differing[:MOST_BLOCKS])
+    groups += [range(start, min(start + BLOCK, len(p))) for start in starts]
+    for group in groups:
+        places, names = 1 << np.arange(len(group)), [one.bit_names[j] for j in group]
+
+        def codes(sample: Sample, group: Sequence[int] = group, places: Any = places) -> Int64Array:
+            return np.asarray(sample.bits[:, list(group)] @ places)
+
+        def name(code: int, names: Sequence[str] = names) -> str:
+            each = (n if code >> j & 1 else f"not {n}" for j, n in enumerate(names))
+            return f"({', '.join(each)})"
+
+        yield from _by_likelihood_ratio(one, other, codes, name)
 
 
-def single_bits(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose the values of single bits."""
-    for j in _differing(one, other, MOST_BITS):
-        yield from _indicator(lambda sample, j=j: sample.bits[:, j], one.bit_names[j])  # type: ignore[misc]
-
-
-def pairs_of_bits(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose joint values and equality of two bits, the best pair of each kind.
-
-    All frequencies come from one matrix product.
-    """
-    chosen = _differing(one, other, MOST_BITS)
-    if len(chosen) < 2:
-        return
-    p, q = (_pair_frequencies(sample.bits[:, chosen]) for sample in (one, other))
-    floor = 0.5 / len(one)
-    for (template, holds), at_one, at_other in zip(_PAIR_KINDS, p, q, strict=True):
-        worth = np.log((at_one + floor) / (at_other + floor)) * np.sqrt(at_one + floor)
-        worth[np.diag_indices_from(worth)] = -np.inf
-        a, b = (chosen[int(n)] for n in np.unravel_index(int(np.argmax(worth)), worth.shape))
-        text = template.format(one.bit_names[a], one.bit_names[b])
-        yield next(_indicator(partial(_on_pair, holds, a, b), text))
-
-
-_PAIR_KINDS: tuple[tuple[str, Callable[[BoolArray, BoolArray], BoolArray]], ...] = (
-    ("{} and {}", lambda a, b: a & b),
-    ("{}, and not: {}", lambda a, b: a & ~b),
-    ("neither {} nor {}", lambda a, b: ~a & ~b),
-    ("both or neither of: {}; {}", lambda a, b: a == b),
-    ("just one of: {}; {}", lambda a, b: a != b),
-)
-
-
-def _on_pair(
-    holds: Callable[[BoolArray, BoolArray], BoolArray], a: int, b: int, sample: Sample
-) -> BoolArray:
-    return holds(sample.bits[:, a], sample.bits[:, b])
-
-
-def _pair_frequencies(bits: BoolArray) -> list[FloatArray]:
-    """Return the frequency of each kind of pair, in the order of _PAIR_KINDS."""
-    rows = bits.astype(np.float32)
-    both = (rows.T @ rows).astype(np.float64) / len(bits)
-    alone = np.diag(both)
-    first, second = alone[:, None], alone[None, :]
-    neither = 1 - first - second + both
-    return [both, first - both, neither, both + neither, first + second - 2 * both]
-
-
-def blocks_of_bits(one: Sample, other: Sample) -> Iterator[Statistic]:
-    """Propose patterns of blocks of neighboring bits, and equality of the halves of a report."""
-    width = one.bits.shape[1]
-    if width > BLOCK:
-        starts = {j // BLOCK * BLOCK: None for j in _differing(one, other, MOST_BLOCKS)}
-        for start in starts:
-            yield _block(one, other, start, min(start + BLOCK, width))
-    if width >= 2 and width % 2 == 0:
-
-        def equal(sample: Sample) -> BoolArray:
-            halves = sample.bits[:, : width // 2] == sample.bits[:, width // 2 :]
-            return np.asarray(halves.all(axis=1))
-
-        halves = "the two halves of the report are"
-        yield from _indicator(equal, f"{halves} equal", f"{halves} different")
-
-
-def _block(one: Sample, other: Sample, start: int, stop: int) -> Statistic:
-    """Return the statistic that ranks the patterns of a block by likelihood ratio."""
-    places = 1 << np.arange(stop - start)
-
-    def codes(sample: Sample) -> Int64Array:
-        return np.asarray(sample.bits[:, start:stop] @ places)
-
-    order = _ranked(codes(one), codes(other))
-
-    def describe(level: float) -> str:
-        return f"parts {start} to {stop - 1} are as in {-level:.0f} of {len(order)} patterns"
-
-    return _by_likelihood_ratio(order, codes, describe)
-
-
-def likelihoods(one: Sample, other: Sample) -> Iterator[Statistic]:
+def likelihoods(one: Sample, other: Sample) -> Iterator[Event]:
     """Propose large likelihood ratios under independent bits (naive Bayes)."""
     if not one.bits.shape[1]:
         return
@@ -678,16 +543,12 @@ def likelihoods(one: Sample, other: Sample) -> Iterator[Statistic]:
 
     seen = np.concatenate([score(one), score(other)])
     levels = np.unique(np.quantile(seen, 1 - np.geomspace(1e-3, 0.999, MOST_LEVELS))) - 1e-9
-    yield Statistic(
-        score, levels.tolist(), lambda v: f"all parts together are {np.exp(v):.4g} times likelier"
-    )
+    yield score, levels, lambda v: f"all parts together are {np.exp(v):.4g} times likelier"
 
 
-FAMILIES: tuple[Callable[[Sample, Sample], Iterator[Statistic]], ...] = (
+FAMILIES: tuple[Callable[[Sample, Sample], Iterator[Event]], ...] = (
     outputs,
     half_lines,
-    single_bits,
-    pairs_of_bits,
-    blocks_of_bits,
+    patterns,
     likelihoods,
 )
