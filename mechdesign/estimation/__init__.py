@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from mechdesign.estimation.continuous.histogram import ContinuousEstimate
 from mechdesign.estimation.estimands import TARGETS
-from mechdesign.estimation.estimate import METHODS, estimate
+from mechdesign.estimation.estimate import METHODS, estimate, estimate_groups
 from mechdesign.estimation.functionals import mean, survey, total, weighted_sum
-from mechdesign.estimation.groups import GROUP_METHODS, estimate_groups
 from mechdesign.estimation.posterior import posterior_mean
 from mechdesign.estimation.quantiles import Quantile, normal_quantile
 from mechdesign.estimation.result import Estimate, ScalarEstimate
 
 __all__ = [
-    "GROUP_METHODS",
     "METHODS",
     "TARGETS",
     "ContinuousEstimate",

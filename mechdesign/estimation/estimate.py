@@ -1,9 +1,8 @@
-"""Distribution estimation from reports: the entry point, and the registry of its methods."""
+"""Distribution estimation from reports: the entry points, and the registry of methods."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +10,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
-from mechdesign.domain import Domain
-from mechdesign.errors import InputError, choose
+from mechdesign.errors import InputError, choose, shown
 from mechdesign.estimation.continuous.histogram import ContinuousEstimate
 from mechdesign.estimation.estimands import Moments, check_target
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
@@ -24,30 +22,56 @@ from mechdesign.estimation.report_models import (
     undigested,
 )
 from mechdesign.estimation.result import Deviation, Estimate
-from mechdesign.estimation.scores import Scores
+from mechdesign.estimation.unbiased import POOLED_TARGETS, Unbiased
 from mechdesign.prior import Prior, prior_on
-from mechdesign.reports import ReportSource, Tally
+from mechdesign.reports import ReportSource
 
-__all__ = ["METHODS", "EstimationTask", "estimate"]
+__all__ = ["METHODS", "EstimationTask", "estimate", "estimate_groups"]
 
 
 @dataclass(frozen=True)
-class EstimationTask(ABC):
-    """The target, the data and the options of an estimate: the parameters of a method."""
+class EstimationTask:
+    """The reports of one or more groups, the target and the options: what a method takes."""
 
-    inputs: Domain
+    models: Sequence[ReportModel]
+    reports: Sequence[ReportData]
     prior: Prior | None
     target: str
     tolerance: float | None
     progress: Progress | None
 
-    @abstractmethod
     def unbiased(self) -> Estimate:
         """Return the unbiased estimate."""
+        pairs = zip(self.models, self.reports, strict=True)
+        tallies = [model.tally(reports) for model, reports in pairs]
+        found = Unbiased(self.models, tallies, self.prior, self.target)
+        return Estimate(
+            inputs=self.models[0].inputs,
+            values=found.values,
+            standard_errors=found(),
+            reports=found.tally.total,
+            method="unbiased",
+            unbiased=True,
+            simulated=found.tally.simulated,
+            target=self.target,
+            deviation=found,
+        )
 
-    @abstractmethod
     def observed(self) -> DistinctReports:
-        """Return the distinct reports, with their counts and likelihoods."""
+        """Return the distinct reports of all groups, with their counts and likelihoods."""
+        if len(self.models) == 1:
+            return self.models[0].observed(self.reports[0])
+        if self.target not in POOLED_TARGETS:
+            raise InputError(
+                "target", "'population' for maximum likelihood of several groups", "'respondents'"
+            )
+        pairs = zip(self.models, self.reports, strict=True)
+        each = [model.distinct(reports) for model, reports in pairs]
+        return DistinctReports(
+            np.hstack([one.matrix for one in each]),
+            np.concatenate([one.counts for one in each]),
+            any(one.simulated for one in each),
+        )
 
     def maximum_likelihood(self) -> Estimate:
         """Return the maximum-likelihood estimate, with its optimality gap and standard errors."""
@@ -67,10 +91,10 @@ class EstimationTask(ABC):
                 notes[1] = "standard errors are not known: other distributions are as likely"
             elif not inside.all():
                 notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
-        k = len(self.inputs)
+        k = len(self.models[0].inputs)
         errors = deviation(np.eye(k)) if observed.is_written else np.full(k, np.nan)
         return Estimate(
-            inputs=self.inputs,
+            inputs=self.models[0].inputs,
             values=found.distribution,
             standard_errors=errors,
             reports=observed.total,
@@ -169,7 +193,7 @@ def estimate(
     if counts is not None:
         reports = model.read_counts(counts)
     reports = model.checked(reports) if check else undigested(reports)
-    task = SourceTask(model.inputs, prior, target, tolerance, progress, model, reports)
+    task = EstimationTask([model], [reports], prior, target, tolerance, progress)
     found = estimator(task)
     below = int((abs(found.values) < found.standard_errors).sum())
     if 2 * below > len(found.values):
@@ -180,19 +204,86 @@ def estimate(
     return found
 
 
-@dataclass(frozen=True)
-class _ScoreDeviation:
-    """Standard errors of combinations, from the mean squares of their scores."""
+def estimate_groups(
+    groups: Sequence[tuple[ReportSource, ReportData]],
+    *,
+    method: str = "unbiased",
+    prior: Prior | None = None,
+    target: str = "population",
+    tolerance: float | None = None,
+    progress: Progress | None = None,
+    check: bool = True,
+) -> Estimate:
+    """Estimate one distribution from groups whose reports come from different mechanisms.
 
-    scores: Scores
-    tally: Tally
-    target: str
+    For the population, every group must be a sample: who is in which group may not depend on the
+    records. For channels the estimate is least squares on all reports at once,
 
-    def __call__(self, weights: FloatArray) -> FloatArray:
-        mean, square = self.scores.combinations(self.tally, weights)
-        truth, _ = self.scores.combinations(self.tally, weights**2)
-        moments = Moments(square, mean**2, truth)
-        return np.sqrt(check_target(self.target)(moments, self.tally.total))
+        (Sum_g n_g M_g)**-1 Sum_g n_g Q_g Lambda_g**-1 h_g
+
+    to which even a group contributes that alone does not determine the distribution. Where a
+    mechanism is structured, each group must determine it, and the groups' estimates of each input
+    are averaged with weights n_g / Var_g. Both are computed at the reference distribution before
+    any report is seen, so the result is unbiased whatever the truth.
+
+    For the respondents, the groups' own frequencies count by size: Sum_g (n_g / n) p_g. Then no
+    group depends on another.
+
+    Parameters
+    ----------
+    groups
+        Pairs of a mechanism and its reports, all on the same domain.
+    method
+        ``"unbiased"``, ``"maximum-likelihood"`` (over all groups at once), ``"projected"`` or
+        ``"clipped"``.
+    prior
+        The reference distribution; default uniform.
+    target
+        ``"population"`` or ``"respondents"``; maximum likelihood estimates the population only.
+    tolerance, progress, check
+        As for :func:`estimate`.
+
+    Raises
+    ------
+    InputError
+        If the groups are on different domains, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> careful = Channel.from_matrix([["3/5", "2/5"], ["2/5", "3/5"]])
+    >>> open_ = Channel.from_matrix([["9/10", "1/10"], ["1/10", "9/10"]])
+    >>> estimate_groups([(careful, Tally.of([60, 40])), (open_, Tally.of([70, 30]))])
+    Estimate(2 inputs, from 200 reports, unbiased, of the population)
+    input   frequency  standard error
+    0        0.764706        0.055396
+    1        0.235294        0.055396
+    """
+    check_target(target)
+    estimator = choose(METHODS, method, "method")
+    models, reports = _models(groups)
+    for g, model in enumerate(models):
+        try:
+            reports[g] = model.checked(reports[g]) if check else undigested(reports[g])
+            model.tally(reports[g])
+        except InputError as error:
+            raise error.inside_file(f"groups[{g}]") from None
+    prior = None if prior is None else prior_on(prior, models[0].inputs)
+    return estimator(EstimationTask(models, reports, prior, target, tolerance, progress))
+
+
+def _models(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
+    """Return the models and the reports of the groups, all on one domain."""
+    if not isinstance(groups, Sequence) or len(groups) == 0:
+        raise InputError("groups", "a list of pairs (mechanism, reports)", shown(groups))
+    if any(not isinstance(group, tuple | list) or len(group) != 2 for group in groups):
+        raise InputError("groups", "pairs (mechanism, reports)", "something else")
+    models = [model_of(mechanism) for mechanism, _ in groups]
+    for g, model in enumerate(models):
+        if model.inputs != models[0].inputs:
+            expected = f"a mechanism on {models[0].inputs!r}"
+            raise InputError(f"groups[{g}]", expected, f"one on {model.inputs!r}")
+    return models, [reports for _, reports in groups]
 
 
 def _unknown(weights: FloatArray) -> FloatArray:
@@ -216,36 +307,6 @@ class _InverseDeviation:
         square[(weights[:, unknown] != 0).any(axis=1)] = np.nan
         moments = Moments(square, (weights @ self.p) ** 2, weights**2 @ self.p)
         return np.sqrt(check_target(self.target)(moments, self.reports))
-
-
-@dataclass(frozen=True)
-class SourceTask(EstimationTask):
-    """Reports of one channel or mechanism."""
-
-    model: ReportModel
-    reports: ReportData
-
-    def unbiased(self) -> Estimate:
-        """Return the mean scores of the reports."""
-        tally, scores = self.model.tally(self.reports), self.model.scores(self.prior)
-        found = scores.frequencies(tally)
-        p = found.estimates
-        variance = check_target(self.target)(Moments(found.squares, p**2, p), tally.total)
-        return Estimate(
-            inputs=self.inputs,
-            values=p,
-            standard_errors=np.sqrt(variance),
-            reports=tally.total,
-            method="unbiased",
-            unbiased=True,
-            simulated=tally.simulated,
-            target=self.target,
-            deviation=_ScoreDeviation(scores, tally, self.target),
-        )
-
-    def observed(self) -> DistinctReports:
-        """Return the distinct reports of the model."""
-        return self.model.observed(self.reports)
 
 
 METHODS: dict[str, Callable[[EstimationTask], Estimate]] = {

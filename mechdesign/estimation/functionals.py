@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
@@ -14,10 +13,10 @@ from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.estimation.estimands import Moments, check_target
+from mechdesign.estimation.estimands import check_target
 from mechdesign.estimation.report_models import ReportData, ReportModel, model_of
 from mechdesign.estimation.result import ScalarEstimate
-from mechdesign.estimation.scores import Scores
+from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.exact import as_fraction
 from mechdesign.labels import aligned, labels_of, split
 from mechdesign.prior import Prior
@@ -72,7 +71,7 @@ def survey(
         weights[inputs.index(label, "value")] = 1.0
     named = ", ".join(repr(printable(x)) if isinstance(x, str) else repr(x) for x in labels[:4])
     quantity = f"frequency of {named}{', ...' if len(labels) > 4 else ''}"
-    return _WeightedSum(model, reports, weights, prior, target).estimate(quantity)
+    return _weighted(quantity, _asked(model, reports, prior, target), weights)
 
 
 def mean(
@@ -113,14 +112,11 @@ def mean(
     """
     model = model_of(mechanism)
     weights = numeric_values(model.inputs, values)
-    if readings is None:
-        return _WeightedSum(model, reports, weights, prior, target).estimate("mean")
-    v = _readings(mechanism, readings, weights)
     check_target(target)
-    target = "population" if isinstance(mechanism, ContinuousChannel) else target
-    asked = _WeightedSum(model, reports, weights, prior, target)
-    h = asked.tally.counts / asked.tally.total
-    return asked.from_scores("mean", float(h @ v), float(h @ v**2))
+    v = None if readings is None else _readings(mechanism, readings, weights)
+    if v is not None and isinstance(mechanism, ContinuousChannel):
+        target = "population"
+    return _weighted("mean", _asked(model, reports, prior, target), weights, v)
 
 
 def total(
@@ -195,15 +191,15 @@ def weighted_sum(
     sent = model.as_reports(reports)
     if isinstance(sent, Tally):
         raise InputError("reports", "the Reports, one for each weight", type(reports).__name__)
-    asked = _WeightedSum(model, sent, f, prior, target)
+    asked = _asked(model, sent, prior, target)
     c = _numbers("weights", weights, len(sent), "report")
-    s = _scores_of_reports(asked.scores, mechanism, sent, f)
-    truth = s**2
-    if asked.truth is not None:
-        truth = _scores_of_reports(asked.scores, mechanism, sent, f**2)
+    s, truth = _scores_of_reports(asked, mechanism, sent, f), None
+    if asked.truth(f[None, :]) is not None:
+        truth = _scores_of_reports(asked, mechanism, sent, f**2)
     size, n = c**2, len(sent)
-    moments = Moments(size @ s**2, size.sum() * s.mean() ** 2, size @ truth)
-    error = math.sqrt(n * float(asked.variance(moments, n)))
+    of_mean = np.array([size.sum() * s.mean() ** 2])
+    known = None if truth is None else np.array([size @ truth])
+    error = math.sqrt(n) * float(asked.errors(np.array([size @ s**2]), of_mean, known)[0])
     return _scalar_estimate("weighted sum", float(c @ s), error, asked.tally, target)
 
 
@@ -247,43 +243,22 @@ def _labels(inputs: Domain, value: Any) -> list[Any]:
     return [value]
 
 
-class _WeightedSum:
-    """The sum Sum_x w_x p_x to be estimated from reports, with the variance of its estimates.
+def _weighted(
+    quantity: str, asked: Unbiased, weights: FloatArray, readings: FloatArray | None = None
+) -> ScalarEstimate:
+    """Return the mean score of the reports, or that of readings in their place."""
+    if readings is None:
+        mean, square = asked.scored(weights[None, :])
+    else:
+        h = asked.tally.counts / asked.tally.total
+        mean, square = np.array([h @ readings]), np.array([h @ readings**2])
+    error = asked.errors(square, mean**2, asked.truth(weights[None, :]))
+    return _scalar_estimate(quantity, float(mean[0]), float(error[0]), asked.tally, asked.target)
 
-    Attributes
-    ----------
-    tally, scores
-        The counts of the reports, and the scores at the prior.
-    truth
-        The estimate of Sum_x w_x**2 p_x; None where the reports do not determine it. Then the
-        variance is that for the population, which is larger.
-    """
 
-    def __init__(
-        self,
-        model: ReportModel,
-        reports: ReportData,
-        weights: FloatArray,
-        prior: Prior | None,
-        target: str,
-    ) -> None:
-        check_target(target)
-        self.tally, self.weights, self.target = model.tally(reports), weights, target
-        self.scores = model.scores(prior)
-        self.truth: float | None = None
-        with contextlib.suppress(InputError):
-            self.truth = self.scores.combination(self.tally, weights**2)[0]
-        self.variance = check_target("population" if self.truth is None else target)
-
-    def estimate(self, quantity: str) -> ScalarEstimate:
-        """Return the mean score of the reports."""
-        return self.from_scores(quantity, *self.scores.combination(self.tally, self.weights))
-
-    def from_scores(self, quantity: str, value: float, square: float) -> ScalarEstimate:
-        """Return the estimate whose scores have this mean and mean square."""
-        moments = Moments(np.array(square), np.array(value**2), np.array(self.truth or 0.0))
-        error = math.sqrt(float(self.variance(moments, self.tally.total)))
-        return _scalar_estimate(quantity, value, error, self.tally, self.target)
+def _asked(model: ReportModel, reports: ReportData, prior: Prior | None, target: str) -> Unbiased:
+    check_target(target)
+    return Unbiased([model], [model.tally(reports)], prior, target)
 
 
 def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatArray) -> FloatArray:
@@ -299,7 +274,7 @@ def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatAr
 
 
 def _scores_of_reports(
-    scores: Scores, mechanism: ReportSource, reports: Reports, weights: FloatArray
+    asked: Unbiased, mechanism: ReportSource, reports: Reports, weights: FloatArray
 ) -> FloatArray:
     """Return the score of each report, from those of the distinct ones."""
     distinct, place = np.unique(reports.data, axis=0, return_inverse=True)
@@ -310,7 +285,7 @@ def _scores_of_reports(
             len(distinct),
             "sum the totals of the groups with one weight instead",
         )
-    found = []
+    scores, found = asked.groups[0].scores, []
     for n in range(len(distinct)):
         one = mechanism.tally(Reports(distinct[n : n + 1], reports.alphabet, reports.simulated))
         found.append(scores.combination(one, weights)[0])

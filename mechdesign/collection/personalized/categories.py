@@ -15,7 +15,7 @@ from mechdesign.collection.personalized.budgets import GroupedReports, budgets_o
 from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, listed, shown
-from mechdesign.estimation.groups import estimate_groups
+from mechdesign.estimation.estimate import estimate_groups
 from mechdesign.estimation.result import Estimate
 from mechdesign.exact import fraction_text
 from mechdesign.labels import check_index

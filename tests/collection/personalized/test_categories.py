@@ -10,7 +10,7 @@ import pytest
 
 from mechdesign import LDP, LIP, Channel, HammingLoss, InputError, L2Risk, Prior, Problem, design
 from mechdesign.collection.personalized import privatize_each
-from mechdesign.estimation.groups import estimate_groups
+from mechdesign.estimation.estimate import estimate_groups
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
 
 SURVEY = Problem(["a", "b", "c"], LDP(1), L2Risk())

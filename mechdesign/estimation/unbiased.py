@@ -1,0 +1,159 @@
+"""Unbiased estimates from one or more groups of reports: means of scores, with their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mechdesign._typing import FloatArray
+from mechdesign.errors import InputError
+from mechdesign.estimation.estimands import Moments, check_target
+from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
+from mechdesign.estimation.report_models import ReportModel
+from mechdesign.estimation.scores import Scores
+from mechdesign.prior import Prior
+from mechdesign.reports import Tally
+
+__all__ = ["POOLED_TARGETS", "Unbiased"]
+
+POOLED_TARGETS = {"population"}
+"""Targets for which the reports of all groups estimate one distribution."""
+
+LEAST_VARIANCE = 1e-9
+"""Weights are no larger than those of it: without noise, an input of probability 0 has none."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Scores that are averaged: W_g times their mean counts with the share of the reports."""
+
+    scores: Scores
+    tally: Tally
+    share: float
+    weights: FloatArray
+
+
+class Unbiased:
+    """The mean scores of reports; called with weights, it returns standard errors.
+
+    Of the population, the columns of several channels side by side, each times its share n_g / n of
+    the reports, are those of one channel that also reports the group: the estimate is by least
+    squares on all of it. Otherwise it is Sum_g (n_g / n) W_g p_g, input by input, where of the
+    population W_g is in proportion to 1 / Var_g, and of the respondents it is 1.
+
+    Parameters
+    ----------
+    models, tallies
+        The source of each group, and its counts.
+    prior
+        The reference distribution; default uniform.
+    target
+        What is estimated.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[ReportModel],
+        tallies: Sequence[Tally],
+        prior: Prior | None,
+        target: str,
+    ) -> None:
+        check_target(target)
+        self.target, inputs = target, models[0].inputs
+        n = sum(tally.total for tally in tallies)
+        shares, W = [tally.total / n for tally in tallies], np.ones((len(tallies), len(inputs)))
+        matrices = [matrix for model in models if (matrix := model.matrix) is not None]
+        self._columns: ColumnScores | None = None
+        counts, simulated = np.zeros(0, dtype=np.int64), any(t.simulated for t in tallies)
+        pooled = target in POOLED_TARGETS and len(models) > 1
+        if pooled and len(matrices) == len(models):
+            self._strata = list(zip(shares, matrices, strict=True))
+            counts = np.concatenate([tally.counts for tally in tallies])
+            columns = np.hstack([share * Q for share, Q in self._strata])
+            reference = reference_distribution(prior, inputs)
+            self._columns = ColumnScores(columns, reference, inputs)
+            self.groups = [Group(self._columns, Tally(counts, n, simulated), 1.0, W[0])]
+        else:
+            scores = [model.scores(prior) for model in models]
+            if pooled:
+                reference = reference_distribution(prior, inputs)
+                variances = np.array([own.variances(reference) for own in scores])
+                W = 1 / np.maximum(variances, LEAST_VARIANCE)
+                W /= np.array(shares) @ W
+            self.groups = list(map(Group, scores, tallies, shares, W))
+        self.tally = tallies[0] if len(tallies) == 1 else Tally(counts, n, simulated)
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """``(n_inputs,)`` the frequencies."""
+        return self.scored()[0]
+
+    def scored(self, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the means and the mean squares of the scores of combinations.
+
+        One of each for each row w of ``(n, n_inputs)`` weights; by default for each input.
+
+        Raises
+        ------
+        InputError
+            If the reports do not determine one of them.
+        """
+        mean, square = np.zeros((2, len(self.groups[0].weights if weights is None else weights)))
+        for group in self.groups:
+            if weights is None:
+                found, W = group.scores.frequencies(group.tally), group.weights
+                own = W * found.estimates, W**2 * found.squares
+            else:
+                own = group.scores.combinations(group.tally, weights * group.weights)
+            mean += group.share * own[0]
+            square += group.share * own[1]
+        return mean, square
+
+    def __call__(self, weights: FloatArray | None = None) -> FloatArray:
+        """Return the standard errors of combinations; by default of the frequencies."""
+        mean, square = self.scored(weights)
+        return self.errors(square, self._of_mean(mean, weights), self.truth(weights))
+
+    def errors(
+        self, square: FloatArray, of_mean: FloatArray, truth: FloatArray | None
+    ) -> FloatArray:
+        """Return the standard errors of estimates whose scores have these moments."""
+        variance = check_target("population" if truth is None else self.target)
+        moments = Moments(square, of_mean, of_mean if truth is None else truth)
+        return np.sqrt(variance(moments, self.tally.total))
+
+    def truth(self, weights: FloatArray | None) -> FloatArray | None:
+        """Return estimates of Sum_x w_x**2 p_x, on which the variance for the respondents depends.
+
+        None where the reports do not determine them, or the variance does not depend on them: it is
+        that for the population, which is larger.
+        """
+        if self.target in POOLED_TARGETS:
+            return None
+        if weights is None:
+            return self.values
+        try:
+            return self.scored(weights**2)[0]
+        except InputError:
+            return None
+
+    def _of_mean(self, mean: FloatArray, weights: FloatArray | None) -> FloatArray:
+        """Return the mean over the groups of the squares of the expected scores."""
+        found = np.zeros(len(mean))
+        if self._columns is not None:  # what is estimated is the mean of a score over all groups
+            rows = np.eye(len(mean)) if weights is None else weights
+            scores, start = self._columns.information.scores(rows), 0
+            for share, Q in self._strata:
+                block = scores[:, start : start + Q.shape[1]]
+                found += share * (block @ (self.values @ Q)) ** 2
+                start += Q.shape[1]
+        elif len(self.groups) > 1:
+            for group in self.groups:
+                p = group.weights * self.values
+                found += group.share * (p if weights is None else weights @ p) ** 2
+        else:
+            found = mean**2
+        return found
