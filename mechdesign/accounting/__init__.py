@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-from mechdesign.accounting.aggregation.after_aggregation import (
-    Aggregated,
+from mechdesign.accounting.central.central import (
+    Central,
+    LeastReports,
+    LocalBudget,
     after_aggregation,
+    after_shuffling,
+    delta_after_shuffling,
+    largest_local_budget,
+    least_reports,
+)
+from mechdesign.accounting.central.designs import (
+    AggregatedDesign,
+    ShuffledDesign,
+    design_for_aggregation,
+    design_for_shuffle,
 )
 from mechdesign.accounting.composition.composition import Composition, compose
 from mechdesign.accounting.composition.deltas import approximate_delta
@@ -32,14 +44,6 @@ from mechdesign.accounting.continuous.laplace import (
 from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
 from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.conversions.relations import implied, relations
-from mechdesign.accounting.designs.aggregated import AggregatedDesign, design_for_aggregation
-from mechdesign.accounting.designs.shuffled import ShuffledDesign, design_for_shuffle
-from mechdesign.accounting.inverses import (
-    LeastReports,
-    LocalBudget,
-    largest_local_budget,
-    least_reports,
-)
 from mechdesign.accounting.measure.capacity import Capacity, capacity, ldp_capacity
 from mechdesign.accounting.measure.hypothesis_testing import (
     ErrorRegion,
@@ -51,7 +55,6 @@ from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.privacy_profile import PrivacyProfile, privacy_profile
 from mechdesign.accounting.measure.sensitive_attribute import (
-    SensitiveAttributeLeakage,
     sensitive_attribute_channel,
     sensitive_attribute_leakage,
 )
@@ -69,18 +72,13 @@ from mechdesign.accounting.priors.prior_mismatch import (
     prior_mismatch,
     total_variation,
 )
-from mechdesign.accounting.shuffling.after_shuffling import (
-    Shuffled,
-    after_shuffling,
-    delta_after_shuffling,
-)
 from mechdesign.exact.enclosures import Bounds
 
 __all__ = [
-    "Aggregated",
     "AggregatedDesign",
     "Bounds",
     "Capacity",
+    "Central",
     "Composition",
     "DuchiMechanism",
     "ErrorRegion",
@@ -98,8 +96,6 @@ __all__ = [
     "PrivacyProfile",
     "Relations",
     "SamplingMechanism",
-    "SensitiveAttributeLeakage",
-    "Shuffled",
     "ShuffledDesign",
     "TradeOff",
     "adaptive",

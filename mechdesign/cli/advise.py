@@ -11,7 +11,7 @@ from mechdesign.cli.common import DONE, JSON, Command
 from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from mechdesign.accounting.aggregation.after_aggregation import Aggregated
+    from mechdesign.accounting.central.central import Central
 
 __all__ = ["COMMANDS"]
 
@@ -32,7 +32,7 @@ def _advise(options: argparse.Namespace) -> int:
 
     inputs, rest = _inputs(options.inputs), (options.epsilon, options.reports)
     found: Advice | BlockAdvice
-    sums: dict[str, Aggregated] = {}
+    sums: dict[str, Central] = {}
     try:
         if isinstance(inputs, int):
             found = advise(inputs, *rest)
@@ -58,7 +58,7 @@ def _advise(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Aggregated]:
+def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Central]:
     """Return the leakage of sums, for mechanisms whose reports can be added up."""
     from mechdesign.accounting import after_aggregation
     from mechdesign.mechanisms import (

@@ -51,7 +51,7 @@ def _leakage(options: argparse.Namespace) -> int:
     if options.shuffled is None:
         print(json.dumps(found.to_json()) if options.json else found)
         return DONE
-    from mechdesign.accounting.shuffling.after_shuffling import after_shuffling
+    from mechdesign.accounting.central.central import after_shuffling
 
     central = after_shuffling(channel, options.shuffled, options.delta)
     whole = found.to_json() | {"shuffled": central.to_json()}

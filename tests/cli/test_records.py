@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mechdesign.accounting.measure.leakages import leakages
-from mechdesign.accounting.shuffling.after_shuffling import after_shuffling
+from mechdesign.accounting.central.central import after_shuffling
 from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.cli.common import FileBar

@@ -139,10 +139,10 @@ def test_leakage_is_that_of_the_joint_law(case: tuple[SensitiveAttribute, Prior,
             below = Fraction(found) - Fraction(1, 10**10)
             assert not SensitiveAttributePrivacy(notion.at(below), secret).holds(channel, prior)
     assert SensitiveAttributePrivacy(LDP(1), secret).leakage(channel, prior) == pytest.approx(
-        reported.ldp
+        reported["ldp"].value
     )
     assert SensitiveAttributePrivacy(LIP(1), secret).leakage(channel, prior) == pytest.approx(
-        reported.lip, abs=1e-12
+        reported["lip"].value, abs=1e-12
     )
 
 

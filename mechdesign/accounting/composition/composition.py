@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
+from mechdesign._typing import AnyArray
 from mechdesign.accounting.composition.formulas import added, lip_composition_bound
 from mechdesign.accounting.composition.products import (
     Column,
@@ -14,6 +17,7 @@ from mechdesign.accounting.composition.products import (
     merged,
     same_inputs,
 )
+from mechdesign.accounting.measure.leakages import Ratios
 from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, pair_ratios
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError, choose
@@ -21,7 +25,7 @@ from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorList, PriorSet
 from mechdesign.text import Table, Tabular
 
-__all__ = ["Composition", "CompositionRow", "compose", "lifts"]
+__all__ = ["Composition", "CompositionRow", "compose"]
 
 
 @dataclass(frozen=True)
@@ -150,10 +154,12 @@ def compose(
             priors = prior.aligned(domain, "prior")
         else:
             priors = PriorList([prior_on(prior, domain)])
-        columns = max_ratio_columns(listed)
-        compared = len(columns)
+        columns = _table(max_ratio_columns(listed))
+        compared = columns.shape[1]
         if isinstance(priors, PriorList) and len(priors.members) == 1:
-            lines.append(_identifiability(ratios, priors.members[0]))
+            rows, _ = Ratios(columns).of_prior(Prior(priors.members[0]))
+            pairs = rows[-1]  # as exact from the matrix of all pairs
+            lines.append(CompositionRow(pairs.notion, pairs.value, pairs.value, "matrix"))
         spent = _budgets(listed, priors, budgets)
         lines += _lift_rows(columns, ratios, priors, spent)
     return Composition(
@@ -166,26 +172,15 @@ def compose(
     )
 
 
-def lifts(columns: list[Column], priors: PriorSet) -> tuple[Fraction, Ratio]:
-    """Return the least and the largest lift q_x / (P . q) over columns, inputs and priors.
-
-    The largest is None, infinite, where inputs of prior 0 have an output to themselves.
-    """
-    above = [(min(column), priors.extreme_mean(column, largest=True)) for column in columns]
-    below = [(max(column), priors.extreme_mean(column, largest=False)) for column in columns]
-    lowest = min(
-        [Fraction(1), *(least / distribution for least, distribution in above if distribution)]
-    )
-    if any(distribution == 0 for _, distribution in below):
-        return lowest, None
-    return lowest, max([Fraction(1), *(most / distribution for most, distribution in below)])
+def _table(columns: Iterable[Column]) -> AnyArray:
+    """Return columns of integers of any size as a table."""
+    return np.array(list(columns), dtype=object).T
 
 
 def _lift_rows(
-    columns: list[Column], ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
+    columns: AnyArray, ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
 ) -> list[CompositionRow]:
-    lowest, highest = lifts(columns, priors)
-    above, below = log_above(highest), log_above(inverse(lowest))
+    both, above, below = (row.value for row in Ratios(columns).of_set(priors))
     bound = lip_composition_bound([added([own]) for own in budgets], *_smallest(priors))
     one = isinstance(priors, PriorList) and len(priors.members) == 1
     return [
@@ -193,7 +188,7 @@ def _lift_rows(
         CompositionRow("min-lift", below, _below(ratios, priors), "matrix"),
         CompositionRow(
             "lip" if one else "bounded-prior-lip",
-            max(above, below),
+            both,
             bound,
             "Theorem 4" if one else "Corollary 4",
         ),
@@ -225,20 +220,6 @@ def _above(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     return log_above(inverse(min(priors.extreme_mean(row, largest=False) for row in shares)))
 
 
-def _identifiability(ratios: list[list[Ratio]], prior: Sequence[Fraction]) -> CompositionRow:
-    """Compare the posteriors of any two inputs."""
-    pairs = [
-        (r, p, q)
-        for row, p in zip(ratios, prior, strict=True)
-        if p
-        for r, q in zip(row, prior, strict=True)
-    ]
-    infinite = any(ratio is None or not other for ratio, _, other in pairs)
-    worst = None if infinite else max(r * p / q for r, p, q in pairs if r)
-    exact = log_above(worst)
-    return CompositionRow("differential-identifiability", exact, exact, "matrix")
-
-
 def _budgets(
     channels: list[Channel], priors: PriorSet, given: Sequence[float] | None
 ) -> list[float]:
@@ -247,11 +228,11 @@ def _budgets(
             expected = f"{len(channels)} numbers >= 0, one for each release"
             raise InputError("budgets", expected, list(given))
         return [float(epsilon) for epsilon in given]
-    leaked = {c: lifts(max_ratio_columns([c]), priors) for c in dict.fromkeys(channels)}
-    return [
-        max(log_above(highest), log_above(inverse(lowest)))
-        for lowest, highest in map(leaked.__getitem__, channels)
-    ]
+    leaked = {
+        c: Ratios(_table(max_ratio_columns([c]))).of_set(priors)[0].value
+        for c in dict.fromkeys(channels)
+    }
+    return [leaked[channel] for channel in channels]
 
 
 def _product(ratios: Iterable[Ratio]) -> Ratio:

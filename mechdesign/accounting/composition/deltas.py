@@ -8,10 +8,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mechdesign.accounting.arguments import positive
+from mechdesign.accounting.central.lattice_sums import Part, is_spread, saddle_point, sum_law
 from mechdesign.accounting.composition.products import same_inputs
-from mechdesign.accounting.continuous.arguments import positive
 from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.accounting.shuffling.lattice_sums import Part, is_spread, saddle_point, sum_law
 from mechdesign.channel import Channel
 from mechdesign.exact import Exact
 from mechdesign.notions.base import budget

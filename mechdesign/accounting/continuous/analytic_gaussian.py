@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from mechdesign.accounting.continuous.arguments import below_one, limited, positive
+from mechdesign.accounting.arguments import below_one, limited, positive
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, normal_mass
 from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.exact import Exact, exp_upper, log_upper, sqrt_upper

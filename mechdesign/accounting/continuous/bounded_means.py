@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mechdesign.accounting.continuous.arguments import finite, limited
+from mechdesign.accounting.arguments import finite, limited
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact
 from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.accounting.continuous.arguments import (
+from mechdesign.accounting.arguments import (
     below_one,
     finite,
     limited,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.accounting.continuous.arguments import finite, limited, noises, positive
+from mechdesign.accounting.arguments import finite, limited, noises, positive
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between, exponential
 from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.errors import InputError, listed, shown

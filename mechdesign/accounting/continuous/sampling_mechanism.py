@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.accounting.continuous.arguments import limited
+from mechdesign.accounting.arguments import limited
 from mechdesign.channel import Channel
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
 from mechdesign.exact.enclosures import Bounds, exponential

@@ -18,14 +18,15 @@ from mechdesign._typing import FloatArray
 from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
 from mechdesign.accounting.measure.max_ratio import inverse, log_above, max_ratio
 from mechdesign.accounting.measure.mutual_information import information_above
-from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
+from mechdesign.accounting.measure.tightest_matrix import matrix_of
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
+from mechdesign.domain import Label
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorSet
 
-__all__ = ["leakages"]
+__all__ = ["Ratios", "leakages", "measured"]
 
 MOST_COMPARED = 1 << 31
 """Ratios of entries that are compared for the tightest matrix, at most."""
@@ -101,7 +102,10 @@ def leakages(
     priors = [s.aligned(channel.inputs, f"priors[{n}]") for n, s in enumerate(priors)]
     if isinstance(channel, Mechanism):
         return _of_mechanism(channel, prior, priors)
-    return _of_channel(channel, prior, priors)
+    (k, m), labels = channel.shape, channel.inputs.labels
+    what = f"a channel with {k} inputs and {m} outputs"
+    table, whole = channel.numerators, channel.denominator
+    return measured(what, table, whole, labels, channel.outputs, prior, priors)
 
 
 class Extremes(NamedTuple):
@@ -112,50 +116,93 @@ class Extremes(NamedTuple):
     unit: int = 1
 
 
-def _of_channel(channel: Channel, prior: Prior | None, priors: Sequence[PriorSet]) -> Leakages:
-    """Measure a channel by its matrix: every leakage but information is a ratio of extremes."""
-    k, m = channel.shape
-    most, least = (Extremes(*_extreme(channel.numerators, pick)) for pick in PICKS)
-    factor = Fraction(sum(most.numbers), channel.denominator)
-    rows = [
-        _ratio(channel, "ldp", most, least),
-        Leakage("maximal-leakage", log_above(factor), factor),
-    ]
-    accuracy = None
+class Ratios:
+    """Largest ratios of extremes over the columns of a table of integers.
+
+    None of them depends on the unit of a column, so that columns may be scaled or merged.
+
+    Parameters
+    ----------
+    table
+        ``(n_inputs, n_columns)`` integers >= 0.
+    inputs, outputs
+        What rows and columns stand for; default their numbers.
+    """
+
+    def __init__(
+        self,
+        table: npt.NDArray[Any],
+        inputs: Sequence[Label] | None = None,
+        outputs: Sequence[Label] | None = None,
+    ) -> None:
+        self.table = table
+        self.inputs = range(len(table)) if inputs is None else inputs
+        self.outputs = range(table.shape[1]) if outputs is None else outputs
+        self.most, self.least = (Extremes(*_extreme(table, pick)) for pick in PICKS)
+
+    def ldp(self) -> Leakage:
+        """Return the leakage under LDP."""
+        return self._ratio("ldp", self.most, self.least)
+
+    def of_prior(self, prior: Prior) -> tuple[list[Leakage], Fraction]:
+        """Return the leakages under notions of one prior, and Sum_y max_x P_x q_x."""
+        law, most, least = _joint(self.table, prior)
+        above, below = (
+            self._ratio("max-lift", self.most, law),
+            self._ratio("min-lift", law, self.least),
+        )
+        pairs = self._ratio("differential-identifiability", most, least)
+        rows = [_larger("lip", above, below), above, below, replace(above, notion="pml"), pairs]
+        return rows, Fraction(sum(most.numbers), law.unit)
+
+    def of_set(self, priors: PriorSet, notion: str = "bounded-prior-lip") -> list[Leakage]:
+        """Return the leakage under LIP for all priors of a set, and both sides of it."""
+        columns, unit = self.table.T.tolist(), priors.denominator
+        low, high = (
+            Extremes(
+                [sum(map(mul, priors.extreme_numerators(q, largest=side), q)) for q in columns],
+                unit=unit,
+            )
+            for side in (False, True)
+        )
+        above = self._ratio("max-lift", self.most, low)
+        below = self._ratio("min-lift", high, self.least)
+        return [_larger(notion, above, below), above, below]
+
+    def _ratio(self, notion: str, tops: Extremes, bottoms: Extremes) -> Leakage:
+        """Return the leakage of the largest ratio over the columns."""
+        scale = Fraction(bottoms.unit, tops.unit)
+        factor, y = max_ratio(tops.numbers, bottoms.numbers, scale)
+        if y is None:
+            return Leakage(notion, log_above(factor), factor)
+        inputs = tuple(self.inputs[side.inputs[y]] for side in (tops, bottoms) if side.inputs)
+        return Leakage(notion, log_above(factor), factor, inputs, (self.outputs[y],))
+
+
+def measured(
+    what: str,
+    table: npt.NDArray[Any],
+    whole: int,
+    inputs: Sequence[Label],
+    outputs: Sequence[Label],
+    prior: Prior | None = None,
+    priors: Sequence[PriorSet] = (),
+) -> Leakages:
+    """Measure a table of integers whose rows sum to ``whole``."""
+    (k, m), ratios, accuracy = table.shape, Ratios(table, inputs, outputs), None
+    factor = Fraction(sum(ratios.most.numbers), whole)
+    rows = [ratios.ldp(), Leakage("maximal-leakage", log_above(factor), factor)]
     if prior is not None:
-        outputs, joint_most, joint_least = _joint(channel, prior)
-        above = _ratio(channel, "max-lift", most, outputs)
-        below = _ratio(channel, "min-lift", outputs, least)
-        rows += [_larger("lip", above, below), above, below, replace(above, notion="pml")]
-        rows.append(_ratio(channel, "differential-identifiability", joint_most, joint_least))
-        rows.append(Leakage("mutual-information", information_above(channel, prior), None))
-        accuracy = Fraction(sum(joint_most.numbers), outputs.unit * channel.denominator)
+        found, guessed = ratios.of_prior(prior)
+        information = information_above(table, whole, prior)
+        rows += [*found, Leakage("mutual-information", information, None)]
+        accuracy = guessed / whole
     for n, members in enumerate(priors, 1):
-        low, high = (_outputs(channel, members, largest=largest) for largest in (False, True))
         name = "bounded-prior-lip" if n == 1 else f"bounded-prior-lip {n}"
-        above, below = _ratio(channel, name, most, low), _ratio(channel, name, high, least)
-        rows.append(_larger(name, above, below))
+        rows.append(ratios.of_set(members, name)[0])
     small = k * k * m <= MOST_COMPARED
-    return Leakages(
-        f"a channel with {k} inputs and {m} outputs",
-        channel.inputs.labels,
-        tuple(rows),
-        tightest_matrix(channel) if small else None,
-        prior,
-        accuracy,
-        () if small else (TOO_MANY_PAIRS,),
-    )
-
-
-def _ratio(channel: Channel, notion: str, tops: Extremes, bottoms: Extremes) -> Leakage:
-    """Return the leakage of the largest ratio over the columns."""
-    scale = Fraction(bottoms.unit, tops.unit)
-    factor, y = max_ratio(tops.numbers, bottoms.numbers, scale)
-    if y is None:
-        return Leakage(notion, log_above(factor), factor)
-    labels = channel.inputs.labels
-    inputs = tuple(labels[side.inputs[y]] for side in (tops, bottoms) if side.inputs)
-    return Leakage(notion, log_above(factor), factor, inputs, (channel.outputs[y],))
+    matrix, notes = (matrix_of(table), ()) if small else (None, (TOO_MANY_PAIRS,))
+    return Leakages(what, tuple(inputs), tuple(rows), matrix, prior, accuracy, notes)
 
 
 def _larger(notion: str, above: Leakage, below: Leakage) -> Leakage:
@@ -168,30 +215,20 @@ def _extreme(table: npt.NDArray[Any], pick: Pick) -> tuple[list[int], list[int]]
     return table[place, np.arange(table.shape[1])].tolist(), place.tolist()
 
 
-def _joint(channel: Channel, prior: Prior) -> tuple[Extremes, Extremes, Extremes]:
-    """Return the sums, and the largest and the least entries, of the columns of P_x Q[x, y]."""
+def _joint(table: npt.NDArray[Any], prior: Prior) -> tuple[Extremes, Extremes, Extremes]:
+    """Return the sums, and the largest and the least entries, of the columns of P_x q_x."""
     unit = math.lcm(*(p.denominator for p in prior))
     masses = np.array([int(p * unit) for p in prior], dtype=object)[:, None]
-    outputs: list[int] = []
+    sums: list[int] = []
     found: list[tuple[list[int], list[int]]] = [([], []) for _ in PICKS]
-    blocks = -(-channel.numerators.size // CHUNK)
-    for block in np.array_split(channel.numerators, blocks, axis=1):
+    for block in np.array_split(table, -(-table.size // CHUNK), axis=1):
         joint = block.astype(object) * masses
-        outputs += joint.sum(axis=0).tolist()
+        sums += joint.sum(axis=0).tolist()
         for side, pick in zip(found, PICKS, strict=True):
             for known, more in zip(side, _extreme(joint, pick), strict=True):
                 known.extend(more)
     most, least = (Extremes(*side, unit) for side in found)
-    return Extremes(outputs, unit=unit), most, least
-
-
-def _outputs(channel: Channel, priors: PriorSet, *, largest: bool) -> Extremes:
-    """Return the probability of each output at the prior of a set where it is extreme."""
-    numbers = [
-        sum(map(mul, priors.extreme_numerators(column, largest=largest), column))
-        for column in channel.columns()
-    ]
-    return Extremes(numbers, unit=priors.denominator)
+    return Extremes(sums, unit=unit), most, least
 
 
 def _of_mechanism(

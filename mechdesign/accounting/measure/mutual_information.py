@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from mechdesign._typing import AnyArray
 from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.channel import Channel
 from mechdesign.kernel.gains import Entropy
 from mechdesign.prior import Prior
 
@@ -20,34 +20,33 @@ MOST_EXACT = 2500
 UNIT = 2.0**-52
 
 
-def information_above(channel: Channel, prior: Prior) -> float:
-    """Return I(X; Y) in nats, rounded up.
+def information_above(table: AnyArray, whole: int, prior: Prior) -> float:
+    """Return I(X; Y) in nats, rounded up, for integers whose rows sum to ``whole``.
 
-    For small channels every logarithm is bounded in rationals. For large ones the sum is computed
-    in floats, and the bound ``(n_inputs + 32) 2**-52 (1 + Sum |terms|)`` on its rounding error is
+    For small tables every logarithm is bounded in rationals. For large ones the sum is computed in
+    floats, and the bound ``(n_inputs + 32) 2**-52 (1 + Sum |terms|)`` on its rounding error is
     added.
 
     Examples
     --------
-    >>> erased = Channel.from_matrix([["1/2", 0, "1/2"], [0, "1/2", "1/2"]])
-    >>> round(information_above(erased, Prior([0.5, 0.5])), 6)  # half of ln 2
+    >>> erased = np.array([[1, 0, 1], [0, 1, 1]])
+    >>> round(information_above(erased, 2, Prior([0.5, 0.5])), 6)  # half of ln 2
     0.346574
     """
-    n_inputs, n_outputs = channel.shape
-    if n_inputs * n_outputs <= MOST_EXACT:
+    if table.size <= MOST_EXACT:
         form = Entropy.of_inputs(prior.probabilities)
-        total = sum((form(q, up=True) for q in channel.columns()), Fraction(0))
-        return float_above(max(Fraction(0), total / channel.denominator))
+        total = sum((form(q, up=True) for q in table.T.tolist()), Fraction(0))
+        return float_above(max(Fraction(0), total / whole))
     likely = np.flatnonzero(prior.array > 0)
-    rows = channel.numerators[likely]
+    rows = table[likely]
     if (rows == rows[0]).all():
         return 0.0
-    Q = channel.matrix[likely]
+    Q = (rows / whole).astype(np.float64)
     joint = prior.array[likely, None] * Q
     outputs = np.maximum(joint.sum(axis=0), np.finfo(float).tiny)
     # relative errors, in roundings: 3 for a joint probability, n_inputs + 3 for that of an output,
     # and for a term their sum plus 2 for the logarithm
     terms = joint * np.log(np.where(joint > 0, Q, 1) / np.where(joint > 0, outputs, 1))
     size = math.fsum(np.abs(terms).ravel())
-    margin = (n_inputs + 32) * UNIT * (1 + size)
+    margin = (len(table) + 32) * UNIT * (1 + size)
     return math.fsum(terms.ravel()) + margin

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, pair_ratios
+import numpy as np
+
+from mechdesign.accounting.measure.leakage_table import Leakages
+from mechdesign.accounting.measure.leakages import measured
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.labels import Labels, aligned, split_matrix
-from mechdesign.notions import LDP, LIP
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
-from mechdesign.text import Table, Tabular
 
 __all__ = [
-    "SensitiveAttributeLeakage",
     "sensitive_attribute_channel",
     "sensitive_attribute_leakage",
 ]
@@ -26,61 +26,7 @@ Joint = list[list[Fraction]]
 """The distribution of (S, X): a row for each value of S, a column for each input."""
 
 
-@dataclass(frozen=True, repr=False)
-class SensitiveAttributeLeakage(Tabular):
-    """The leakage of a channel on X about a sensitive attribute S, and about X itself.
-
-    Attributes
-    ----------
-    ratios
-        The largest Pr(y|s) / Pr(y|s') of each pair of values of S, exactly; None where infinite.
-    least, most
-        The least and the largest lift Pr(s|y) / Pr(s), exactly.
-    data_ldp, data_lip
-        The LDP and the LIP of the channel about X itself, in nats: never less, by the linkage
-        inequality.
-    """
-
-    ratios: tuple[tuple[Ratio, ...], ...]
-    least: Fraction
-    most: Fraction
-    data_ldp: float
-    data_lip: float
-
-    @property
-    def ldp(self) -> float:
-        """The least epsilon with Pr(y|s) <= e**epsilon Pr(y|s') for all values of S, in nats."""
-        return log_above(largest(self.ratios))
-
-    @property
-    def max_lift(self) -> float:
-        """The largest log lift of a value of S, in nats: the pointwise maximal leakage."""
-        return log_above(self.most)
-
-    @property
-    def min_lift(self) -> float:
-        """The largest log inverse lift of a value of S, in nats."""
-        return log_above(inverse(self.least))
-
-    @property
-    def lip(self) -> float:
-        """The larger of the two."""
-        return max(self.max_lift, self.min_lift)
-
-    def _table(self) -> Table:
-        rows = [
-            (name, f"{about_s:.6f}", f"{about_x:.6f}")
-            for name, about_s, about_x in (
-                ("ldp", self.ldp, self.data_ldp),
-                ("lip", self.lip, self.data_lip),
-            )
-        ]
-        return Table(("notion", "about S", "about X"), rows, "<>>")
-
-
-def sensitive_attribute_leakage(
-    joint: Iterable[Iterable[Any]], channel: Channel
-) -> SensitiveAttributeLeakage:
+def sensitive_attribute_leakage(joint: Iterable[Iterable[Any]], channel: Channel) -> Leakages:
     """Return the exact leakage of a release Y about S, made from X alone: S - X - Y.
 
         Pr(y|s) = Sum_x Pr(x|s) Q(y|x)
@@ -106,27 +52,21 @@ def sensitive_attribute_leakage(
     Examples
     --------
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> sensitive_attribute_leakage([[0.4, 0.1], [0.1, 0.4]], warner)
-    notion     about S    about X
-    ldp      0.619039   1.098612
-    lip      0.356675   0.693147
+    >>> about = sensitive_attribute_leakage([[0.4, 0.1], [0.1, 0.4]], warner)
+    >>> round(about["ldp"].value, 6), about["lip"].factor
+    (0.61904, Fraction(10, 7))
     """
-    distribution, _ = _joint(joint, channel)
-    masses = [sum(row, Fraction(0)) for row in distribution]
-    columns = [
-        [_dot(row, column) / mass for row, mass in zip(distribution, masses, strict=True)]
-        for column in channel.columns()
-    ]
-    columns = [column for column in columns if any(column)]
-    lifts = [q / _dot(masses, column) for column in columns for q in column]
-    prior = Prior([sum(entries, Fraction(0)) for entries in zip(*distribution, strict=True)])
-    return SensitiveAttributeLeakage(
-        ratios=pair_ratios(zip(*columns, strict=True)),
-        least=min(lifts),
-        most=max(lifts),
-        data_ldp=LDP(1).leakage(channel),
-        data_lip=LIP(1).leakage(channel, prior),
-    )
+    distribution, names = _joint(joint, channel)
+    unit = math.lcm(*(p.denominator for row in distribution for p in row))
+    weights = [[int(p * unit) for p in row] for row in distribution]
+    common = math.lcm(*map(sum, weights))
+    shares = [[p * (common // sum(row)) for p in row] for row in weights]
+    table = np.array(shares, dtype=object) @ channel.numerators.astype(object)
+    what = f"a sensitive attribute with {len(table)} values through {len(channel.outputs)} outputs"
+    labels = range(len(table)) if names is None else names
+    prior = Prior([sum(row, Fraction(0)) for row in distribution])
+    whole, outputs = common * channel.denominator, channel.outputs
+    return measured(what, table, whole, tuple(labels), outputs, prior)
 
 
 def sensitive_attribute_channel(

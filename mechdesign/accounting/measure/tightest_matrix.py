@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.accounting.measure.max_ratio import log_above, pair_ratios
-from mechdesign.channel import BITS, Channel, as_channel
+from mechdesign.channel import Channel, as_channel
 
-__all__ = ["tightest_matrix"]
-
+__all__ = ["matrix_of", "tightest_matrix"]
 
 ABOVE = 1 + 2.0**-49
 """Covers six roundings of a logarithm, and one more for a float that is read as it prints."""
@@ -45,10 +44,14 @@ def tightest_matrix(channel: Channel) -> FloatArray:
     >>> tightest_matrix(mangat).round(6).tolist()
     [[0.0, 0.693147], [inf, 0.0]]
     """
-    if as_channel(channel).bits > BITS:
-        ratios = pair_ratios(channel.numerators.tolist())  # integers beyond 64 bits
-        return np.array([[log_above(ratio) for ratio in row] for row in ratios])
-    numerators = np.ascontiguousarray(channel.numerators)
+    return matrix_of(as_channel(channel).numerators)
+
+
+def matrix_of(table: AnyArray) -> FloatArray:
+    """Return the tightest matrix of a table of integers."""
+    if table.dtype == object:  # integers beyond 64 bits
+        return np.array([list(map(log_above, row)) for row in pair_ratios(table.tolist())])
+    numerators = np.ascontiguousarray(table)
     k, m = numerators.shape
     with np.errstate(divide="ignore"):
         inverse = 1 / numerators.astype(np.float64)

@@ -81,21 +81,6 @@ class Comparison:
         first, second = self.rows[self.pairs[pair]]
         return first, second
 
-    @property
-    def largest_distance(self) -> float:
-        """The largest total variation of a pair; rounded up."""
-        apart = self.rows[self.pairs[:, 0]] - self.rows[self.pairs[:, 1]]
-        return float(np.maximum(apart, 0).sum(axis=1).max()) + 2 * SLACK
-
-    @property
-    def largest_excess(self) -> float:
-        """The largest ratio of a compared probability to the common part; rounded up."""
-        compared = self.rows[np.unique(self.pairs)].max(axis=0)
-        if (compared[self.least == 0] > 0).any():
-            return math.inf
-        held = self.least > 0
-        return float((compared[held] / self.least[held]).max()) * (1 + 4 * SLACK)
-
 
 def compared(channel: Any, key: str = "channel") -> Comparison:
     """Return what is compared for a channel, a mechanism, or all channels within a budget.
@@ -120,9 +105,9 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
             return _of_channel(channel.dense())
         labels = [channel.inputs.labels[x] for x in merged.inputs[: len(merged.rows)]]
         pairs = np.array(merged.pairs)
-        rows, least = _floats(merged.rows), _floats([merged.least])[0]
+        *rows, least = (np.array(list(map(float, row))) for row in (*merged.rows, merged.least))
         complete = merged.complete and len(pairs) <= MOST_PAIRS
-        return Comparison(rows, least, pairs, labels, complete=complete)
+        return Comparison(np.array(rows), least, pairs, labels, complete=complete)
     if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
         return _of_budget(_bounded(budget(channel, key), key))
     expected = "a channel, a mechanism, or a local budget"
@@ -160,10 +145,6 @@ MOST_BESIDE = 1 << 23
 """Entries of all rows beside all pairs, at most, for the bound that needs them."""
 
 
-def _floats(rows: Sequence[Sequence[Fraction]]) -> FloatArray:
-    return np.array([[float(entry) for entry in row] for row in rows])
-
-
 def _of_budget(epsilon: Fraction) -> Comparison:
     """Return the worst pair of all channels within a budget, and a channel that comes near it.
 
@@ -186,19 +167,16 @@ def _of_budget(epsilon: Fraction) -> Comparison:
 
 
 def _of_channel(channel: Channel) -> Comparison:
-    k = len(channel.inputs)
+    k, rows, labels = len(channel.inputs), channel.matrix, channel.inputs.labels
     if k < 2:
         raise InputError("channel", "at least two inputs", k)
-    rows, labels = channel.matrix, channel.inputs.labels
-    pairs, least = _different_pairs(rows), rows.min(axis=0)
-    if len(pairs) <= MOST_PAIRS and k * k * rows.size <= MOST_BESIDE:
-        finer = _different_pairs(rows, beside=True)
-        if len(finer) <= MOST_PAIRS:
-            return Comparison(rows, least, finer, labels, complete=True)
-    return Comparison(rows, least, pairs, labels)
+    beside = k * k * rows.size <= MOST_BESIDE
+    pairs = _different_pairs(rows, beside)
+    complete = beside and len(pairs) <= MOST_PAIRS
+    return Comparison(rows, rows.min(axis=0), pairs, labels, complete=complete)
 
 
-def _different_pairs(rows: FloatArray, beside: bool = False) -> Int64Array:
+def _different_pairs(rows: FloatArray, beside: bool) -> Int64Array:
     """Return the ordered pairs of rows, those once that are equal up to the order of the columns.
 
     Two pairs are equal if their columns (first, second, least) are the same in some order; with

@@ -18,8 +18,8 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from mechdesign.accounting.aggregation.bit_sums import BitSum, bit_sum, hockey_stick
-from mechdesign.accounting.shuffling.crossings import crossing
+from mechdesign.accounting.central.bit_sums import BitSum, bit_sum, hockey_stick
+from mechdesign.accounting.central.crossings import crossing
 
 __all__ = ["DataSets"]
 

@@ -10,15 +10,14 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.accounting.shuffling.blankets import chernoff_deltas, odds
-from mechdesign.accounting.shuffling.comparisons import (
+from mechdesign.accounting.central.comparisons import (
     MOST_EPSILON,
     ONE_PAIR,
     SLACK,
     Comparison,
 )
-from mechdesign.accounting.shuffling.crossings import FINE, coarse_crossing, crossing
-from mechdesign.accounting.shuffling.lattice_sums import (
+from mechdesign.accounting.central.crossings import FINE, coarse_crossing, crossing
+from mechdesign.accounting.central.lattice_sums import (
     LARGEST,
     Part,
     SumLaw,
@@ -27,6 +26,7 @@ from mechdesign.accounting.shuffling.lattice_sums import (
     spacing_for,
     sum_law,
 )
+from mechdesign.accounting.central.upper import chernoff_deltas, odds
 
 __all__ = ["delta_below", "epsilon_below"]
 

@@ -20,8 +20,8 @@ from mechdesign.accounting import (
     design_for_aggregation,
     largest_local_budget,
 )
-from mechdesign.accounting.aggregation.data_sets import DataSets
-from mechdesign.accounting.inverses import view
+from mechdesign.accounting.central.central import view
+from mechdesign.accounting.central.data_sets import DataSets
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,

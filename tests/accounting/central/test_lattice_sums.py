@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.accounting.shuffling.lattice_sums import (
+from mechdesign.accounting.central.lattice_sums import (
     Part,
     positive_part,
     saddle_point,

@@ -12,10 +12,9 @@ import pytest
 
 from mechdesign import Channel
 from mechdesign.accounting import after_shuffling, delta_after_shuffling
-from mechdesign.accounting.shuffling.blankets import delta_of_pair
-from mechdesign.accounting.shuffling.comparisons import compared
-from mechdesign.accounting.shuffling.hidden import Hidden
-from mechdesign.accounting.shuffling.lower import delta_of_test
+from mechdesign.accounting.central.comparisons import compared
+from mechdesign.accounting.central.lower import delta_of_test
+from mechdesign.accounting.central.upper import Hidden, delta_of_pair
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, SubsetSelection
 
 

@@ -1,0 +1,478 @@
+"""Questions about n reports that are only seen together: shuffled, or added up.
+
+A view of the reports answers three: whether they surely are within (epsilon, delta), whether they
+surely are not, and between which bounds their central epsilon lies. All else follows.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from mechdesign.accounting.arguments import below_one, positive
+from mechdesign.accounting.central.comparisons import (
+    MOST_REPORTS,
+    Comparison,
+    central_budget,
+    compared,
+    reports,
+)
+from mechdesign.accounting.central.crossings import bisected
+from mechdesign.accounting.central.data_sets import DataSets
+from mechdesign.accounting.central.lower import delta_below, epsilon_below
+from mechdesign.accounting.central.upper import delta_above, epsilon_above, is_within
+from mechdesign.channel import Channel
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown_kind
+from mechdesign.exact import Exact
+from mechdesign.exact.enclosures import Bounds
+from mechdesign.mechanisms import GeneralizedRandomizedResponse
+from mechdesign.mechanisms.base import Mechanism
+from mechdesign.mechanisms.subsets.unary import UnaryEncoding
+from mechdesign.text import Table, Tabular
+
+__all__ = [
+    "Central",
+    "LeastReports",
+    "LocalBudget",
+    "View",
+    "after_aggregation",
+    "after_shuffling",
+    "delta_after_shuffling",
+    "largest_local_budget",
+    "least_reports",
+    "view",
+]
+
+Randomizer = Channel | Mechanism | ContinuousChannel | Exact
+
+
+@dataclass(frozen=True, repr=False)
+class Central(Tabular):
+    """The central epsilon of n reports seen together, at a delta. Its repr is a table.
+
+    Attributes
+    ----------
+    n, delta
+        How many reports there are, and the delta.
+    epsilon
+        An upper bound: what is seen is (epsilon, delta)-private in the central model, when one
+        person's input changes.
+    at_least
+        A lower bound: at no smaller epsilon is it.
+    local
+        The epsilon of one report, which holds if all reports are seen, with delta 0.
+    pair
+        Of shuffled reports: two inputs that are the hardest to hide.
+    others
+        Of bit vectors that are added up: how many of the others hold the old and the new value of
+        the person, where the lower bound is reached.
+    """
+
+    n: int
+    delta: float
+    epsilon: float
+    at_least: float
+    local: float
+    pair: tuple[Any, Any] | None = None
+    others: tuple[int, int] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data, fit for JSON: infinite numbers as ``"inf"``."""
+        return {
+            key: "inf" if value == math.inf else list(value) if isinstance(value, tuple) else value
+            for key, value in asdict(self).items()
+        }
+
+    def _head(self) -> str:
+        if self.pair is None:
+            return f"the sum of {self.n} reports at delta = {self.delta:g}"
+        x, other = self.pair
+        hardest = f"hardest to hide: {x!r} or {other!r}"
+        return f"{self.n} shuffled reports at delta = {self.delta:g}, {hardest}"
+
+    def _table(self) -> Table:
+        rows = [
+            ("at least", _digits(self.at_least, up=False)),
+            ("at most", _digits(self.epsilon)),
+            ("one report", _digits(self.local)),
+        ]
+        return Table(("central epsilon", "nats"), rows, "<>")
+
+
+def _digits(value: float, up: bool = True) -> str:
+    """Return six digits beyond the point, rounded outward."""
+    if not math.isfinite(value):
+        return "inf"
+    return f"{(math.ceil if up else math.floor)(value * 10**6) / 10**6:.6f}"
+
+
+class View(ABC):
+    """What is seen of the reports of a channel. Some questions are decided neither way."""
+
+    @abstractmethod
+    def is_within(self, n: int, epsilon: float, delta: float) -> bool:
+        """Whether n reports surely are within (epsilon, delta)."""
+
+    @abstractmethod
+    def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
+        """Whether n reports surely are not within (epsilon, delta)."""
+
+    @abstractmethod
+    def central(self, n: int, delta: float) -> Central:
+        """Return bounds on the central epsilon."""
+
+    def hardest(self, _n: int, _epsilon: float) -> int:
+        """Return the pair of inputs that is the hardest to hide, where pairs differ."""
+        return 0
+
+
+class Shuffle(View):
+    """The reports in any order: their counts are seen."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+
+    def is_within(self, n: int, epsilon: float, delta: float) -> bool:
+        """Whether n reports surely are within (epsilon, delta)."""
+        return is_within(self.comparison, n, epsilon, delta)
+
+    def hardest(self, n: int, epsilon: float) -> int:
+        """Return the pair of inputs that is the hardest to hide."""
+        return delta_above(self.comparison, n, epsilon)[1]
+
+    def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
+        """Whether n reports surely are not within (epsilon, delta)."""
+        return delta_below(self.comparison, pair, n, math.nextafter(epsilon, math.inf)) > delta
+
+    def central(self, n: int, delta: float) -> Central:
+        """Return bounds on the central epsilon."""
+        compared, local = self.comparison, self.comparison.local_epsilon
+        above, pair = epsilon_above(compared, n, delta)
+        below = epsilon_below(compared, pair, n, delta, above)
+        x, other = (compared.labels[row] for row in compared.pairs[pair])
+        return Central(n, delta, min(above, local), below, local, (x, other))
+
+
+class Sum(View):
+    """The sum of the reports, which are vectors of bits."""
+
+    def __init__(self, data_sets: Callable[..., DataSets], local: float) -> None:
+        self.data_sets, self.local = data_sets, local
+
+    def is_within(self, n: int, epsilon: float, delta: float) -> bool:
+        """Whether n reports surely are within (epsilon, delta)."""
+        if epsilon >= self.local:
+            return True
+        sets = self.data_sets(n=n, delta=delta)
+        return sets.delta_below(epsilon) <= delta and sets.is_within(epsilon, delta)
+
+    def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
+        """Whether n reports surely are not within (epsilon, delta)."""
+        sets = self.data_sets(n=n, delta=delta)
+        return sets.delta_below(math.nextafter(epsilon, math.inf)) > delta
+
+    def central(self, n: int, delta: float) -> Central:
+        """Return bounds on the central epsilon."""
+        sets = self.data_sets(n=n, delta=delta)
+        below, others = sets.epsilon_below(self.local)
+        above = sets.epsilon_above(below, self.local)
+        return Central(n, delta, above, below, self.local, others=others)
+
+
+def view(channel: Any, *, summed: bool) -> View:
+    """Return what is seen of the reports: their counts, or their sum.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        If the sums of a mechanism are not accounted for.
+    """
+    if not summed:
+        return Shuffle(compared(channel))
+    if not isinstance(channel, Mechanism):
+        raise InputError("mechanism", "a structured mechanism", shown_kind(channel))
+    k = len(channel.inputs)
+    if isinstance(channel, UnaryEncoding):
+        return Sum(partial(DataSets, *channel.chances, k=k), channel.leakage)
+    if not isinstance(channel, GeneralizedRandomizedResponse):
+        expected = "unary encoding or randomized response"
+        hint = "a sum leaks at most as much as shuffled reports: after_shuffling is an upper bound"
+        raise UnsupportedError("mechanism", expected, shown_kind(channel), hint)
+    if k > 2:  # the sum of single ones is the histogram of the reports
+        return Shuffle(compared(channel))
+    two = partial(DataSets, channel.most, channel.least, k=k, single=True)
+    return Sum(two, channel.leakage)
+
+
+class LeastReports(NamedTuple):
+    """How many reports a central budget asks for.
+
+    ``enough`` is proved to be; ``too_few`` is proved not to be (0 if one report is enough).
+    """
+
+    enough: int
+    too_few: int
+
+
+class LocalBudget(NamedTuple):
+    """How much local budget a central one allows: ``enough`` is within it, ``too_much`` is not.
+
+    ``too_much`` is infinite where no budget that was tried is proved to exceed the central one.
+    """
+
+    enough: float
+    too_much: float
+
+
+def after_shuffling(channel: Randomizer, n: int, delta: Exact) -> Central:
+    """Return the central epsilon of n shuffled reports: an upper bound and a lower one.
+
+    Everybody reports by the same channel, and the reports are shuffled: only their counts are seen.
+    The counts are (epsilon, delta)-private under the change of one person's input,
+
+        Pr(counts in A | x, others) <= e**epsilon Pr(counts in A | x', others) + delta
+
+    for all x and x', all inputs of the others and all sets A.
+
+    The upper bound holds in floating point: the blanket of Balle et al., where few pairs of inputs
+    differ without telling who reported by it (a proof of our own, in ``central/upper.py``), with
+    the law of its sum by FFT, and bounds on every rounding, on the lattice and on the tails. The
+    lower one is a test between two data sets, with the same care.
+
+    Parameters
+    ----------
+    channel
+        A channel or a mechanism; or a number, for all channels with this local epsilon: then the
+        lower bound belongs to randomized response with three inputs. A continuous channel counts by
+        its nodes, which it mixes.
+    n
+        How many reports, from 1 to 10**9.
+    delta
+        Above 0, below 1.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+    UnsupportedError
+        If a mechanism has too many reports to list, and no symmetry is known.
+
+    Notes
+    -----
+    Sources: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, which is the best of the bounds by
+    decomposition (Su, Cheng and Wang 2025, arXiv 2504.07414).
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
+    >>> after_shuffling(warner, 1000, "1e-6")
+    1000 shuffled reports at delta = 1e-06, hardest to hide: 'yes' or 'no'
+    central epsilon      nats
+    at least         0.142057
+    at most          0.144424
+    one report       1.098613
+    """
+    return view(channel, summed=False).central(reports(n), below_one(delta, "delta"))
+
+
+def delta_after_shuffling(channel: Randomizer, n: int, epsilon: Exact) -> Bounds:
+    """Return bounds on the least delta of n shuffled reports at a central epsilon.
+
+    Parameters
+    ----------
+    channel, n
+        As for :func:`after_shuffling`.
+    epsilon
+        The central budget in nats, >= 0.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As for :func:`after_shuffling`.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> low, high = delta_after_shuffling(warner, 1000, "0.1")
+    >>> low <= high, round(low, 5), round(high, 5)
+    (True, 5e-05, 6e-05)
+    """
+    comparison, n = compared(channel), reports(n)
+    central = central_budget(epsilon)
+    above, pair = delta_above(comparison, n, central)
+    below = delta_below(comparison, pair, n, math.nextafter(central, math.inf))
+    return Bounds(min(below, above), above)
+
+
+def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Central:
+    """Return the central epsilon of the sum of n reports: an upper bound and a lower one.
+
+    Everybody sends a vector of bits, and secure aggregation (Prio3 and its like) shows their sum
+    only. It is (epsilon, delta)-private under the change of one person's input,
+
+        Pr(sum in A | x, others) <= e**epsilon Pr(sum in A | x', others) + delta
+
+    for all x and x', all inputs of the others and all sets A. Both bounds hold in floating point,
+    with every rounding bounded: the proofs are in ``central/bit_sums.py`` and
+    ``central/data_sets.py``. Reports that the aggregator knows, as those of its own clients, do
+    not count for n.
+
+    Parameters
+    ----------
+    mechanism
+        Unary encoding, whose reports are added as they are; or randomized response, whose reports
+        are vectors with a single 1: their sum leaks as much as their shuffle.
+    n
+        How many reports, from 1 to 10**9.
+    delta
+        Above 0, below 1.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+    UnsupportedError
+        If it is another mechanism.
+
+    Notes
+    -----
+    Two entries of the sum move, independent of each other. An Internet draft states numbers
+    without proof for symmetric unary encoding (draft-wang-ppm-differential-privacy, Table 1).
+
+    Examples
+    --------
+    >>> from mechdesign.mechanisms import SymmetricUnaryEncoding
+    >>> after_aggregation(SymmetricUnaryEncoding(10, 10, digits=62), 100_000, "1e-9")
+    the sum of 100000 reports at delta = 1e-09
+    central epsilon       nats
+    at least          0.297408
+    at most           0.298301
+    one report       10.000000
+    """
+    n, delta = reports(n), below_one(delta, "delta")
+    return replace(view(mechanism, summed=True).central(n, delta), pair=None)
+
+
+def least_reports(
+    channel: Randomizer, epsilon: Exact, delta: Exact, *, summed: bool = False
+) -> LeastReports:
+    """Return how many reports a central budget asks for, shuffled or added up.
+
+    Parameters
+    ----------
+    channel
+        As for :func:`after_shuffling`, or with ``summed`` for :func:`after_aggregation`.
+    epsilon
+        The central budget in nats, > 0.
+    delta
+        Above 0, below 1.
+    summed
+        Whether the sum of the reports is seen, as under secure aggregation. With one more person it
+        leaks less: that person's report is noise added to it.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As for :func:`after_shuffling`.
+    InfeasibleError
+        If 10**9 reports are not proved to be enough.
+
+    Examples
+    --------
+    >>> from mechdesign import Channel
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> least_reports(warner, "0.1", "1e-6")
+    LeastReports(enough=1916, too_few=1875)
+    >>> from mechdesign.mechanisms import SymmetricUnaryEncoding
+    >>> least_reports(SymmetricUnaryEncoding(4, 2), "0.5", "1e-6", summed=True)
+    LeastReports(enough=165, too_few=164)
+    """
+    seen, central = view(channel, summed=summed), central_budget(epsilon)
+    delta = below_one(delta, "delta")
+    enough = _least(lambda n: seen.is_within(n, central, delta))
+    if enough is None:
+        expected = f"a budget that {MOST_REPORTS} reports keep"
+        raise InfeasibleError(f"least_reports: expected {expected}, got epsilon = {central:g}")
+    pair = seen.hardest(enough, central)
+    most = _least(lambda n: not seen.exceeds(n, central, delta, pair))
+    return LeastReports(enough, 0 if most is None else min(most, enough) - 1)
+
+
+def _least(passes: Callable[[int], bool]) -> int | None:
+    """Return a number that passes, the one before it not; None if none does."""
+    high = 1
+    while not passes(high):
+        if high == MOST_REPORTS:
+            return None
+        high = min(4 * high, MOST_REPORTS)
+    return bisected(lambda n: not passes(n), high // 4, high, 1)[1]
+
+
+def largest_local_budget(
+    n: int,
+    epsilon: Exact,
+    delta: Exact,
+    family: Callable[[float], Randomizer] | None = None,
+    *,
+    summed: bool = False,
+    most: Exact = 20,
+    precision: Exact = "1e-4",
+) -> LocalBudget:
+    """Return the largest local budget whose reports, shuffled or added up, keep a central one.
+
+    Parameters
+    ----------
+    n
+        How many reports there are.
+    epsilon, delta
+        The central budget.
+    family
+        From a local budget in nats to a channel or a mechanism; default, any channel with it.
+    summed
+        As for :func:`least_reports`.
+    most
+        The largest local budget that is tried, in nats.
+    precision
+        The width in nats to which both sides are searched.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        As for :func:`after_shuffling`.
+    InfeasibleError
+        If not even the channel at the central budget keeps it.
+
+    Examples
+    --------
+    >>> enough, too_much = largest_local_budget(10_000, "0.5", "1e-6")
+    >>> round(enough, 3), round(too_much, 3)
+    (4.336, 4.349)
+    """
+    n, delta, central = reports(n), below_one(delta, "delta"), central_budget(epsilon)
+    last, width = positive(most, "most"), positive(precision, "precision")
+    if last < central:
+        raise InputError("most", f"a budget of at least epsilon, {central:g}", last)
+
+    def at(local: float) -> View:
+        return view(local if family is None else family(local), summed=summed)
+
+    def keeps(local: float) -> bool:
+        return at(local).is_within(n, central, delta)
+
+    def exceeds(local: float) -> bool:
+        seen = at(local)
+        return seen.exceeds(n, central, delta, seen.hardest(n, central))
+
+    if keeps(last):
+        return LocalBudget(last, math.inf)
+    if not keeps(central):
+        raise InfeasibleError(f"largest_local_budget: the channel at {central:g} does not keep it")
+    enough, _ = bisected(keeps, central, last, width)
+    if not exceeds(last):
+        return LocalBudget(enough, math.inf)
+    return LocalBudget(enough, bisected(lambda local: not exceeds(local), enough, last, width)[1])

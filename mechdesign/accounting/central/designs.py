@@ -1,0 +1,285 @@
+"""Designs whose reports keep a central budget, shuffled or added up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from mechdesign.accounting.arguments import below_one, positive
+from mechdesign.accounting.central.central import (
+    Central,
+    after_aggregation,
+    after_shuffling,
+    largest_local_budget,
+    view,
+)
+from mechdesign.accounting.central.comparisons import central_budget, reports
+from mechdesign.accounting.central.crossings import bisected
+from mechdesign.accounting.central.data_sets import DataSets
+from mechdesign.channel import BITS
+from mechdesign.designs.design import check_problem, design
+from mechdesign.designs.solution import Solution
+from mechdesign.domain import Domain
+from mechdesign.errors import InfeasibleError
+from mechdesign.exact import Exact
+from mechdesign.mechanisms import GeneralizedRandomizedResponse, OptimizedUnaryEncoding
+from mechdesign.mechanisms.base import LEAST_BUDGET, MOST_BUDGET, Mechanism, inputs_of
+from mechdesign.problem import Problem
+from mechdesign.solver_guard import called
+
+__all__ = ["AggregatedDesign", "ShuffledDesign", "design_for_aggregation", "design_for_shuffle"]
+
+RATIOS = np.geomspace(0.25, 1e5, 24)
+"""Ratios of 1 - p to q at which the search begins; symmetric unary encoding has 1."""
+
+DIGITS = 8
+"""Binary digits of q beyond its leading zeros."""
+
+STEPS = 60
+"""How often q is raised by 0.5 % until the budget is proved."""
+
+
+@dataclass(frozen=True)
+class AggregatedDesign:
+    """Bit vectors whose sum keeps a central budget.
+
+    Attributes
+    ----------
+    epsilon
+        The central budget, in nats.
+    mechanism
+        Unary encoding, or with two inputs perhaps randomized response.
+    aggregated
+        The central leakage of its sum, between two bounds.
+    standard_error
+        That of an estimated count of people, given what the people hold, as the root of the mean
+        square over inputs that equally many hold.
+    """
+
+    epsilon: float
+    mechanism: Mechanism
+    aggregated: Central
+    standard_error: float
+
+
+def design_for_aggregation(
+    inputs: Domain | Iterable[Any] | int, n: int, epsilon: Exact, delta: Exact
+) -> AggregatedDesign:
+    """Return the bit vectors with the least standard error whose sum keeps a central budget.
+
+    A bit is 1 with probability p for the own input, and q for any other. For each ratio of 1 - p to
+    q the least q is found at which no data set that is tried exceeds the budget, then the best
+    ratio; then q is raised until the budget is proved for all data sets. With two inputs
+    randomized response is tried as well. Both searches are numerical: the budget is proved, that
+    nothing has less noise is not.
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; at least 2 inputs.
+    n
+        How many reports are added up.
+    epsilon
+        The central budget in nats, > 0.
+    delta
+        Above 0, below 1.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+    InfeasibleError
+        If no mechanism that was tried keeps the budget.
+
+    Examples
+    --------
+    >>> found = design_for_aggregation(100, 10_000, "0.5", "1e-9")
+    >>> p, q = found.mechanism.chances
+    >>> round(float(p), 2), round(float(q), 3), round(found.standard_error, 1)
+    (0.97, 0.022, 15.5)
+    >>> found.aggregated.epsilon <= 0.5
+    True
+    """
+    domain, n = inputs_of(inputs), reports(n)
+    central, delta = central_budget(epsilon), below_one(delta, "delta")
+    made: list[Mechanism | None] = [_unary(domain, n, central, delta)]
+    if len(domain) == 2:  # one bit determines both entries
+        most = max(20, min(2 * central, float(MOST_BUDGET)))
+
+        def family(budget: float) -> GeneralizedRandomizedResponse:
+            return GeneralizedRandomizedResponse(domain, budget)
+
+        largest = largest_local_budget(
+            n, central, delta, family, summed=True, most=most, precision="0.005"
+        )
+        made.append(family(largest.enough))
+    found = [(_error(each, n), each) for each in made if each is not None]
+    if not found:
+        raise InfeasibleError(f"no bit vectors keep epsilon = {central:g} for a sum of {n} reports")
+    error, best = min(found, key=lambda pair: pair[0])
+    leakage = after_aggregation(best, n, delta)
+    proved = replace(leakage, epsilon=min(leakage.epsilon, central))
+    return AggregatedDesign(central, best, proved, error)
+
+
+def _error(mechanism: Mechanism, n: int) -> float:
+    """Return the standard error of a count, without that of drawing the people."""
+    k = len(mechanism.inputs)
+    return math.sqrt(n * max(mechanism.risk / k - (1 - 1 / k) / k, 0.0))
+
+
+def _unary(domain: Domain, n: int, epsilon: float, delta: float) -> Mechanism | None:
+    """Return the best unary encoding that is proved to keep the budget."""
+    k = len(domain)
+
+    def tried(ratio: float) -> tuple[float, float, float]:
+        """Return the square of the standard error by n at a ratio, its q, and the ratio."""
+        q = _least_q(ratio, k, n, epsilon, delta)
+        if math.isinf(q):
+            return q, q, ratio
+        p = 1 - ratio * q
+        noise = (q * (1 - q) * (1 - 1 / k) + p * (1 - p) / k) / (p - q) ** 2
+        return noise, q, ratio
+
+    near = min(map(tried, RATIOS))[2] * RATIOS[1:4] / RATIOS[2]  # the neighbors, and itself
+    noise, q, ratio = min(map(tried, np.geomspace(near[0], near[2], 11)))
+    for _ in range(STEPS if math.isfinite(noise) else 0):
+        mechanism = _made(domain, q, 1 - ratio * q)
+        if mechanism and view(mechanism, summed=True).is_within(n, epsilon, delta):
+            return mechanism
+        q *= 1.005
+    return None
+
+
+def _least_q(ratio: float, k: int, n: int, epsilon: float, delta: float) -> float:
+    """Return the least q at which no data set tried exceeds the budget; infinite if none."""
+    corners = (n - 1, 0), (0, n - 1 if k == 2 else 0)
+
+    def height(log: float) -> float:
+        q = Fraction(math.exp(log))
+        sets = DataSets(1 - q * Fraction(ratio), q, n, k, delta)
+        below = max(sets.delta_below(epsilon, each) for each in corners)
+        return math.log(max(below, 1e-300) / delta)
+
+    low, high = -float(MOST_BUDGET) / 2, math.log(0.9999 / (1 + ratio))
+    if low >= high or height(high) > 0:
+        return math.inf
+    if height(low) <= 0:
+        return math.exp(low)
+    return math.exp(called("SciPy", brentq, height, low, high, xtol=1e-4))
+
+
+def _made(domain: Domain, q: float, p: float) -> OptimizedUnaryEncoding | None:
+    """Return unary encoding with about these probabilities; None where p is not above q."""
+    digits = min(math.ceil(-math.log2(q)) + DIGITS, BITS)
+    others = math.ceil(q * 2**digits)
+    q = others / 2**digits
+    if not q < p:
+        return None
+    local = math.log(p / (1 - p) * (1 - q) / q)
+    if not LEAST_BUDGET <= local <= MOST_BUDGET:
+        return None
+    return OptimizedUnaryEncoding(domain, f"{local:.9f}", digits, others)
+
+
+@dataclass(frozen=True)
+class ShuffledDesign:
+    """A channel whose shuffled reports keep a central budget.
+
+    Attributes
+    ----------
+    epsilon
+        The central budget, in nats.
+    local
+        The budget of the notion that the channel was designed at.
+    solution
+        The channel, certified as the best at that local budget.
+    shuffled
+        What its shuffled reports tell, at most and at least.
+    """
+
+    epsilon: float
+    local: Fraction
+    solution: Solution
+    shuffled: Central
+
+
+def design_for_shuffle(
+    problem: Problem,
+    n: int,
+    epsilon: Exact,
+    delta: Exact,
+    *,
+    most: Exact = 12,
+    precision: Exact = "0.01",
+    gap: float | None = None,
+) -> ShuffledDesign:
+    """Design a channel whose n shuffled reports keep a central budget.
+
+    At each local budget the best channel is designed and accounted after shuffling; the largest
+    local budget whose channel keeps the central one is found by bisection. The channel is the best
+    at its local budget. Another channel that is private after shuffling, but not under the notion
+    at that budget, might be better still.
+
+    Parameters
+    ----------
+    problem
+        With one notion that has an epsilon, whose own value does not matter.
+    n
+        How many reports are shuffled.
+    epsilon
+        The central budget in nats, > 0.
+    delta
+        Above 0, below 1.
+    most
+        The largest local budget that is tried, in nats.
+    precision
+        The width in nats to which local budgets are searched.
+    gap
+        As for :func:`~mechdesign.design`.
+
+    Raises
+    ------
+    InfeasibleError
+        If no channel that was tried keeps it.
+    InputError
+        If an argument is out of range.
+    UnsupportedError, SolverError
+        As for :func:`~mechdesign.design`.
+
+    Examples
+    --------
+    >>> from mechdesign import LDP, HammingLoss
+    >>> question = Problem(range(4), LDP(1), HammingLoss())
+    >>> found = design_for_shuffle(question, 1000, "0.2", "1e-6", precision="0.1")
+    >>> found.shuffled.epsilon <= 0.2 < float(found.local)
+    True
+    """
+    check_problem(problem)
+    n, delta, central = reports(n), below_one(delta, "delta"), central_budget(epsilon)
+    last, width = Fraction(positive(most, "most")), Fraction(positive(precision, "precision"))
+    found: list[tuple[Fraction, Solution]] = []
+
+    def keeps(local: Fraction) -> bool:
+        """Whether the best channel keeps the budget, or there is none: then more is needed."""
+        try:
+            solution = design(problem.at(local), gap=gap)
+        except InfeasibleError:
+            return True
+        kept = view(solution.channel, summed=False).is_within(n, central, delta)
+        found.extend([(local, solution)] * kept)
+        return kept
+
+    if not keeps(last):
+        bisected(keeps, Fraction(0), last, width)
+    if not found:
+        raise InfeasibleError(f"no design keeps epsilon = {epsilon} after shuffling {n} reports")
+    local, solution = found[-1]
+    leakage = after_shuffling(solution.channel, n, delta)
+    return ShuffledDesign(central, local, solution, leakage)

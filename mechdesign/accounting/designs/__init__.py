@@ -1,1 +1,0 @@
-"""Designs whose reports keep a central budget, shuffled or added up."""
