@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.central.central import after_shuffling
+from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.cli.common import FileBar
