@@ -186,7 +186,7 @@ def test_groups_that_together_do_not_tell_are_refused() -> None:
         ([(LEFT, Tally.of([1, 2]))], {"method": "best"}, "method: expected one of unbiased"),
         ([(LEFT, Tally.of([1, 2]))], {"target": "all"}, "target"),
         (
-            [(LEFT, Tally.of([1, 2]))],
+            [(LEFT, Tally.of([1, 2]))] * 2,
             {"method": "maximum-likelihood", "target": "respondents"},
             "'population' for maximum likelihood",
         ),
