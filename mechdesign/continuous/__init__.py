@@ -1,6 +1,6 @@
 """Continuous inputs: an interval, the law of X on it, and the problem that they state.
 
-``interval`` is the domain of X, ``laws`` its distribution, ``problem`` the question, and
+``domain`` is the interval or box of X, ``laws`` its distribution, ``problem`` the question, and
 ``channel`` is the answer: an exact channel of nodes, to which numbers are rounded. The search is in
 :mod:`mechdesign.designs.continuous`, the proof in :mod:`mechdesign.kernel.rounding`.
 
@@ -12,9 +12,8 @@ satisfies each notion that is convex in the row at a fixed output law, or obeys 
 
 from __future__ import annotations
 
-from mechdesign.continuous.box import Box
 from mechdesign.continuous.channel import ContinuousChannel
-from mechdesign.continuous.interval import Interval
+from mechdesign.continuous.domain import Box, Interval
 from mechdesign.continuous.laws import (
     KDE,
     GaussianMixture,

@@ -13,9 +13,8 @@ import numpy as np
 
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import Channel, as_channel
-from mechdesign.continuous.box import Box, domain_of, pair_of
+from mechdesign.continuous.domain import Box, End, Interval, domain_of, end_text, pair_of
 from mechdesign.continuous.doubles import doubles_of, within
-from mechdesign.continuous.interval import End, Interval, end_text
 from mechdesign.continuous.laws.base import Law
 from mechdesign.continuous.rounding import Cells, Rounding, rounding_of
 from mechdesign.domain import Domain, Label

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Self
 
-from mechdesign.continuous.box import Box, domain_of
-from mechdesign.continuous.interval import Interval
+from mechdesign.continuous.domain import Box, Interval, domain_of
 from mechdesign.continuous.laws.base import Law
-from mechdesign.continuous.laws.empirical import Histogram
-from mechdesign.continuous.laws.plane import uniform_on
+from mechdesign.continuous.laws.named import Histogram
+from mechdesign.continuous.laws.plane import ProductLaw
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
-from mechdesign.kernel.rounding.tables import RoundedProblem
+from mechdesign.kernel.rounding.nodes import RoundedProblem
 from mechdesign.kernel.schema import read, write
 from mechdesign.notions import NOTIONS, Notion
 from mechdesign.problem import Expected, notions_at, notions_of, utility_of
@@ -127,12 +126,11 @@ class ContinuousProblem:
 
     def _uniform(self) -> Law:
         """Return the uniform law of the domain."""
-        if isinstance(self.domain, Box):
-            return uniform_on(self.domain)
         if not self.domain.is_bounded:
             fault = "an unbounded interval has no uniform law: state one"
             raise InputError("prior", "a law", "none", fault=fault)
-        return Histogram([self.domain.low, self.domain.high], [1])
+        laws = [Histogram(ends, [1]) for ends in self.domain.ends]
+        return laws[0] if len(laws) == 1 else ProductLaw(*laws)
 
     def stated(self, axes: tuple[tuple[Fraction, ...], ...]) -> RoundedProblem:
         """Return the problem as files state it, with nodes on each axis."""

@@ -13,14 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.continuous.interval import (
-    End,
-    Interval,
-    end_text,
-    labels_between,
-    point_text,
-    read_end,
-)
+from mechdesign.continuous.domain import End, Interval, end_text, labels_between, read_end
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, listed
 from mechdesign.exact import as_fraction
@@ -130,7 +123,7 @@ class Cells(Rounding):
     @property
     def labels(self) -> Domain:
         """The cells as text: ``"[0, 10)"``."""
-        return Domain(labels_between([point_text(point) for point in self.points]))
+        return Domain(labels_between(self.points))
 
     def exact(self, number: float) -> Fraction:
         """Return the edge that a double is nearest to, or else the rational that it is."""

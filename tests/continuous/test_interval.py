@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import mechdesign as md
-from mechdesign.continuous.interval import read_end
+from mechdesign.continuous.domain import read_end
 
 
 def test_ends_are_exact() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from mechdesign.continuous.laws.base import Law, NumberLaw
-from mechdesign.continuous.laws.empirical import KDE, Histogram, Samples
-from mechdesign.continuous.laws.named import GaussianMixture, NamedLaw
+from mechdesign.continuous.laws.base import Law
+from mechdesign.continuous.laws.named import GaussianMixture, Histogram, NamedLaw
 from mechdesign.continuous.laws.plane import (
     PlaneHistogram,
     PlaneMixture,
-    PlaneSamples,
     ProductLaw,
 )
+from mechdesign.continuous.laws.samples import KDE, PlaneSamples, Samples
 
 __all__ = [
     "KDE",
@@ -18,7 +17,6 @@ __all__ = [
     "Histogram",
     "Law",
     "NamedLaw",
-    "NumberLaw",
     "PlaneHistogram",
     "PlaneMixture",
     "PlaneSamples",

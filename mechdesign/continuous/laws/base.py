@@ -1,4 +1,4 @@
-"""The base class of laws of a continuous input: moments of the cells of any partition.
+"""The base class of laws of a continuous input: a law of the kernel with a name and checks.
 
 A design and its proof use nothing of a law but what :mod:`mechdesign.kernel.rounding` lists: means
 over the cells between nodes. A law that the kernel knows by name is stated so in files, and the
@@ -9,52 +9,72 @@ has the means.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from mechdesign.continuous.box import Box
-from mechdesign.continuous.interval import Interval
+from mechdesign.continuous.domain import Box, End, Interval, end_text
 from mechdesign.errors import InputError
 from mechdesign.exact.enclosures import Enclosure
-from mechdesign.kernel.rounding.moments import Moments, mixed_moments
-from mechdesign.kernel.rounding.priors import Prior, Stated, along
+from mechdesign.kernel.rounding.laws import Prior, Stated
+from mechdesign.kernel.rounding.moments import Axis, Moments
 
-__all__ = ["AxisRows", "Law", "NumberLaw"]
-
-Axis = tuple[Fraction, ...]
-AxisRows = dict[int, list[Enclosure]]
-"""The three means of each cell of an axis, by its place: -1 and the last are beyond the nodes."""
+__all__ = ["Law"]
 
 
 class Law(ABC):
-    """The law of a number, or of a point; on an interval or a box it is truncated to it."""
+    """The law of a number, or of a point; on an interval or a box it is truncated to it.
 
-    name: ClassVar[str]
-    """The word for it in problem files."""
+    Attributes
+    ----------
+    measure
+        The law of the kernel, or one of its kind.
+    extent
+        The ends on each axis of what holds all its mass, if the domain must hold that; else None.
+    """
 
     dimension: ClassVar[int] = 1
     """How many coordinates it has."""
 
-    known: Any = None
-    """The law of the kernel that it is; None where a file states its moments."""
+    key: ClassVar[str] = "law"
+    """Its key in errors."""
 
-    @abstractmethod
-    def check(self, domain: Any) -> None:
+    by_name: bool = True
+    """Whether a file states it by name; else by its moments."""
+
+    measure: Any
+    extent: tuple[tuple[Fraction, Fraction], ...] | None = None
+
+    def check(self, domain: Interval | Box) -> None:
         """Raise :class:`InputError` unless the law fits the interval or the box."""
+        if self.extent is None:
+            self._check_mass(domain)
+            return
+        for side, ends in zip(domain.sides, self.extent, strict=True):
+            for end in ends:
+                if end not in side:
+                    raise InputError(self.key, f"numbers in {side!r}", end_text(end))
 
-    @abstractmethod
+    def _check_mass(self, domain: Interval | Box) -> None:
+        low, high = (self._mass(end) for (side,) in [domain.sides] for end in (side.low, side.high))
+        if (high - low).low < Fraction(1, 10**12):
+            expected = f"a law with a mass of 1e-12 or more on {domain!r}"
+            raise InputError("law", expected, f"{float((high - low).high):.3g} of {self!r}")
+
+    def _mass(self, position: End) -> Enclosure:
+        return Enclosure.of(self.measure.below(position)[0])
+
     def moments(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Moments:
         """Return the moments on the cells between nodes."""
+        found: Moments = self.measure.moments(axes, domain.ends)
+        return found
 
-    @abstractmethod
-    def quantiles(
-        self, side: Interval, probabilities: Sequence[float], axis: int = 0
-    ) -> list[float]:
-        """Return positions on a side that have about these probabilities below them.
+    def below(self, position: Fraction, side: Interval, axis: int = 0) -> float:
+        """Return about the probability below a position, of a coordinate on a side of the domain.
 
-        They say where cells are made small, and nothing is proved from them.
+        It says where cells are made small, and nothing is proved from it.
         """
+        low, here, high = (self._mass(x).middle for x in (side.low, position, side.high))
+        return float((here - low) / (high - low))
 
     @abstractmethod
     def to_table(self) -> dict[str, Any]:
@@ -62,41 +82,19 @@ class Law(ABC):
 
     def stated(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Prior:
         """Return the law in a saved file: by name, or by its moments."""
-        if self.known is not None:
-            known: Prior = self.known
+        if self.by_name:
+            known: Prior = self.measure
             return known
         found = self.moments(domain, axes)
         tails = found.tails if any(map(any, found.tails)) else ()
         return Stated(found.cells, tails, found.error, repr(self))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Law) and bool(self.measure == other.measure)
+
+    def __hash__(self) -> int:
+        return hash(self.measure)
+
     def __repr__(self) -> str:
         inner = next(iter(self.to_table().values()))
         return f"{type(self).__name__}({inner})"
-
-
-class NumberLaw(Law):
-    """The law of a number."""
-
-    def along(self, axis: Axis, side: Interval) -> AxisRows:
-        """Return its means on the cells of an axis."""
-        return along(self.known, axis, (side.low, side.high))
-
-    def moments(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Moments:
-        """Return the means of the one axis."""
-        mixed: list[tuple[Fraction, tuple[NumberLaw]]] = [(Fraction(1), (self,))]
-        return mixed_moments(mixed, axes, lambda law, n: law.along(axes[n], domain.sides[n]))
-
-    def check(self, domain: Interval) -> None:
-        """Raise InputError unless the interval has a positive mass."""
-        mass = self.known.below(domain.high)[0] - self.known.below(domain.low)[0]
-        if mass.low < Fraction(1, 10**12):
-            expected = f"a law with a mass of 1e-12 or more on {domain!r}"
-            raise InputError("law", expected, f"{float(mass.high):.3g} of {self!r}")
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, NumberLaw) or self.known is None:
-            return self is other
-        return bool(self.known == other.known)
-
-    def __hash__(self) -> int:
-        return id(self) if self.known is None else hash(self.known)

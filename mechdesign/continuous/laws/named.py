@@ -1,65 +1,38 @@
-"""Named laws and mixtures of normal laws, truncated to the interval; their moments are enclosed."""
+"""Laws of a number that the kernel knows by name."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
-from mechdesign.continuous.interval import Interval
-from mechdesign.continuous.laws.base import NumberLaw
+from mechdesign.continuous.domain import end_text
+from mechdesign.continuous.laws.base import Law
+from mechdesign.continuous.laws.samples import Samples
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, listed, shown
-from mechdesign.exact import as_fraction, fraction_text
-from mechdesign.kernel.rounding.families import Normal
-from mechdesign.kernel.rounding.laws import Mixture
-from mechdesign.kernel.rounding.shaped import FAMILIES
-from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
+from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.kernel.rounding import laws as kernel
+from mechdesign.kernel.rounding.families import FAMILIES, Normal
+from mechdesign.prior import distribution, exact_numbers
+from mechdesign.resources import check_size
 
-__all__ = ["GaussianMixture", "NamedLaw"]
+__all__ = ["GaussianMixture", "Histogram", "NamedLaw", "exact_list", "rising"]
 
 SHAPES = {"lognormal": ("shape",), "beta": ("a", "b")}
 """The shape parameters of laws that have any; behind them stand location and scale."""
 
-SCIPY = {
-    "normal": "norm",
-    "uniform": "uniform",
-    "exponential": "expon",
-    "laplace": "laplace",
-    "lognormal": "lognorm",
-    "beta": "beta",
-}
+SAME = {"norm": "normal", "expon": "exponential", "lognorm": "lognormal"}
 """The names in scipy.stats, which are accepted too."""
 
-SAME = {other: name for name, other in SCIPY.items()}
+MOST_PARTS = 8
+"""Normal laws of a mixture that is fitted, at most."""
 
 
-class DensityLaw(NumberLaw):
-    """A law that the kernel knows by name."""
-
-    @abstractmethod
-    def quantile(self, probabilities: FloatArray) -> FloatArray:
-        """Return the quantiles of the law, not truncated."""
-
-    @abstractmethod
-    def distribution(self, position: float) -> float:
-        """Return the probability below a position of the law, not truncated."""
-
-    def quantiles(
-        self, side: Interval, probabilities: Sequence[float], axis: int = 0
-    ) -> list[float]:
-        """Return quantiles of the truncated law, in floating point."""
-        low, high = (self.distribution(float(end)) for end in (side.low, side.high))
-        inside = low + (high - low) * np.asarray(probabilities, dtype=float)
-        found: list[float] = self.quantile(inside).tolist()
-        return found
-
-
-class NamedLaw(DensityLaw):
+class NamedLaw(Law):
     """A law by its name and its parameters in ``scipy.stats``.
 
     Parameters
@@ -83,55 +56,74 @@ class NamedLaw(DensityLaw):
 
     Examples
     --------
-    >>> NamedLaw("norm", [0, 2]).known
+    >>> NamedLaw("norm", [0, 2]).measure
     Normal(location=Fraction(0, 1), scale=Fraction(2, 1))
     """
 
-    name = "law"
-
     def __init__(self, name: str, parameters: Iterable[Any] = ()) -> None:
-        known = SAME.get(name, name)
-        if known not in SCIPY:
-            expected = f"one of {', '.join(SCIPY)}, which have a mean"
-            hint = did_you_mean(str(name), [*SCIPY, *SAME])
+        self.law = SAME.get(name, name)
+        if self.law not in FAMILIES:
+            expected = f"one of {', '.join(FAMILIES)}, which have a mean"
+            hint = did_you_mean(str(name), [*FAMILIES, *SAME])
             raise InputError("law.name", expected, shown(name), hint)
-        self.law, names = known, SHAPES.get(known, ())
-        self._scipy, shapes = SCIPY[known], len(names)
-        given = listed(parameters, "law.parameters", "a list of numbers")
-        if not shapes <= len(given) <= shapes + 2:
-            expected = f"{shapes} to {shapes + 2} numbers, as scipy.stats.{self._scipy} takes them"
-            raise InputError("law.parameters", expected, f"{len(given)}")
-        found = [as_fraction(p, f"law.parameters[{n}]") for n, p in enumerate(given)]
+        names = SHAPES.get(self.law, ())
+        found, shapes = exact_list(parameters, "law.parameters"), len(names)
+        if not shapes <= len(found) <= shapes + 2:
+            expected = f"{shapes} to {shapes + 2} numbers, as scipy.stats takes them"
+            raise InputError("law.parameters", expected, f"{len(found)}")
         found += [Fraction(0), Fraction(1)][len(found) - shapes :]
         for n, parameter in enumerate(found):
             if n != shapes and parameter <= 0:
                 raise InputError(f"law.parameters[{n}]", "a number > 0", shown(str(parameter)))
         self.parameters = tuple(found)
-        named = dict(zip((*names, "location", "scale"), found, strict=True))
-        self.known: Any = FAMILIES[known](**named)
-
-    def _frozen(self) -> Any:
-        """Return the law as scipy has it."""
-        from scipy import stats
-
-        return getattr(stats, self._scipy)(*map(float, self.parameters))
-
-    def quantile(self, probabilities: FloatArray) -> FloatArray:
-        """Return quantiles, by scipy."""
-        return np.asarray(self._frozen().ppf(probabilities))
-
-    def distribution(self, position: float) -> float:
-        """Return the probability below a position, by scipy."""
-        return float(self._frozen().cdf(position))
+        named: dict[str, Any] = dict(zip((*names, "location", "scale"), found, strict=True))
+        self.measure = FAMILIES[self.law](**named)
 
     def to_table(self) -> dict[str, Any]:
         """Return the name and the parameters."""
-        return {
-            "law": {"name": self.law, "parameters": [fraction_text(p) for p in self.parameters]}
-        }
+        return {"law": {"name": self.law, "parameters": list(map(fraction_text, self.parameters))}}
 
 
-class GaussianMixture(DensityLaw):
+class Histogram(Law):
+    """A law with a constant density on each bin.
+
+    Parameters
+    ----------
+    edges
+        Rising numbers, one more than there are bins.
+    masses
+        The probability of each bin; they sum to 1 within 1e-6, and are normalized exactly.
+
+    Raises
+    ------
+    InputError
+        If the edges do not rise, or the masses do not fit.
+
+    Examples
+    --------
+    >>> Histogram([0, 1, 3], [0.5, 0.5]).masses
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+
+    key = "histogram.edges"
+
+    def __init__(self, edges: Iterable[Exact], masses: Iterable[Exact]) -> None:
+        self.edges = rising(edges, self.key)
+        found = exact_numbers(masses, "histogram.masses")
+        if len(found) != len(self.edges) - 1:
+            expected = f"{len(self.edges) - 1} numbers, one for each bin"
+            raise InputError("histogram.masses", expected, f"{len(found)} numbers")
+        self.masses = distribution(found, "histogram.masses")
+        self.extent = ((self.edges[0], self.edges[-1]),)
+        self.measure = kernel.Histogram(self.edges, self.masses)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return the edges and the masses."""
+        columns = {"edges": self.edges, "masses": self.masses}
+        return {"histogram": {key: list(map(fraction_text, c)) for key, c in columns.items()}}
+
+
+class GaussianMixture(Law):
     """A mixture of normal laws.
 
     Parameters
@@ -153,19 +145,12 @@ class GaussianMixture(DensityLaw):
     mechdesign.errors.InputError: mixture.weights: expected numbers that sum to 1, given sum 4
     """
 
-    name = "mixture"
-
     def __init__(
         self, weights: Iterable[Any], means: Iterable[Any], deviations: Iterable[Any]
     ) -> None:
         given = exact_numbers(weights, "mixture.weights")
-        whole = sum(given, Fraction(0))
-        if abs(whole - 1) > SUM_TOLERANCE:
-            shown_sum = f"sum {float(whole):.12g}"
-            raise InputError("mixture.weights", "numbers that sum to 1", shown_sum)
-        self.weights = Prior(given).probabilities
-        centers = listed(means, "mixture.means", "a list of numbers")
-        self.means = tuple(as_fraction(m, f"mixture.means[{n}]") for n, m in enumerate(centers))
+        self.weights = distribution(given, "mixture.weights")
+        self.means = tuple(exact_list(means, "mixture.means"))
         self.deviations = exact_numbers(deviations, "mixture.deviations")
         for key, part in (("means", self.means), ("deviations", self.deviations)):
             if len(part) != len(self.weights):
@@ -173,8 +158,8 @@ class GaussianMixture(DensityLaw):
                 raise InputError(f"mixture.{key}", expected, f"{len(part)}")
         if min(self.deviations) <= 0:
             raise InputError("mixture.deviations", "numbers > 0", "0")
-        parts = zip(self.means, self.deviations, strict=True)
-        self.known = Mixture(self.weights, tuple(Normal(m, s) for m, s in parts))
+        parts = map(Normal, self.means, self.deviations)
+        self.measure = kernel.Mixture(self.weights, tuple(parts))
 
     @classmethod
     def normal(cls, mean: Any, deviation: Any) -> GaussianMixture:
@@ -215,8 +200,6 @@ class GaussianMixture(DensityLaw):
             hint = "pip install scikit-learn"
             fault = "scikit-learn is not installed"
             raise UnsupportedError("fit", "scikit-learn", "none", hint, fault) from None
-        from mechdesign.continuous.laws.empirical import Samples
-
         values = np.array(list(map(float, Samples(samples).values)))[:, None]
         if parts is not None:
             parts = whole_number(parts, "parts", most=len(values))
@@ -228,35 +211,6 @@ class GaussianMixture(DensityLaw):
         columns = (best.weights_[order], best.means_[order, 0], deviations)
         return cls(*([f"{number:.9g}" for number in column] for column in columns))
 
-    def distribution(self, position: float) -> float:
-        """Return the probability below a position."""
-        from scipy import stats
-
-        parts = zip(self.weights, self.means, self.deviations, strict=True)
-        return float(
-            sum(float(w) * stats.norm.cdf(position, float(m), float(s)) for w, m, s in parts)
-        )
-
-    def quantile(self, probabilities: FloatArray) -> FloatArray:
-        """Return quantiles, by bisection."""
-        from scipy import stats
-
-        weights, means, deviations = (
-            np.array(list(map(float, column)))[:, None]
-            for column in (self.weights, self.means, self.deviations)
-        )
-        wanted = np.clip(probabilities, 1e-15, 1 - 1e-15)
-        low = np.full(wanted.shape, float((means - 9 * deviations).min()))
-        high = np.full(wanted.shape, float((means + 9 * deviations).max()))
-        for _ in range(60):
-            middle = (low + high) / 2
-            below = (weights * stats.norm.cdf(middle, means, deviations)).sum(axis=0)
-            low, high = (
-                np.where(below < wanted, middle, low),
-                np.where(below < wanted, high, middle),
-            )
-        return np.asarray((low + high) / 2)
-
     def to_table(self) -> dict[str, Any]:
         """Return the weights, means and deviations."""
         columns = {"weights": self.weights, "means": self.means, "deviations": self.deviations}
@@ -265,5 +219,31 @@ class GaussianMixture(DensityLaw):
         }
 
 
-MOST_PARTS = 8
-"""Normal laws of a mixture that is fitted, at most."""
+def exact_list(given: Any, key: str) -> list[Fraction]:
+    """Return a list of numbers, exact.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    numbers = listed(given, key, "a list of numbers")
+    check_size("entries", len(numbers), key)
+    return [as_fraction(number, f"{key}[{n}]") for n, number in enumerate(numbers)]
+
+
+def rising(given: Any, key: str) -> tuple[Fraction, ...]:
+    """Return at least two exact numbers, each above the one before.
+
+    Raises
+    ------
+    InputError
+        If they are not such.
+    """
+    found = exact_list(given, key)
+    if len(found) < 2:
+        raise InputError(key, "at least two positions", len(found))
+    for low, high in pairwise(found):
+        if not low < high:
+            raise InputError(key, "positions that rise", f"{end_text(low)} before {end_text(high)}")
+    return tuple(found)

@@ -22,12 +22,10 @@ from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.names.losses import DistanceLoss, UnbiasedVariance as Variance
-from mechdesign.kernel.rounding.files import program_of
+from mechdesign.kernel.rounding.bound import of_law, program_of
 from mechdesign.kernel.rounding.hard_cells import node_places
-from mechdesign.kernel.rounding.interval import of_law
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Costs, Program, program, whole
-from mechdesign.kernel.rounding.tables import rounded_problem
+from mechdesign.kernel.rounding.program import Costs, Program, less, program
 from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
@@ -125,7 +123,7 @@ def _designed(
     """Design on about so many nodes of each axis."""
     axes = axes_for(problem, count)
     stated = problem.stated(axes)
-    rounded = rounded_problem(stated, axes)
+    rounded = stated.on(axes)
     lowered = program_of(rounded)
     lower = design(finite_problem(problem, lowered), gap, limits.left)
     own = _own_program(rounded)
@@ -167,7 +165,9 @@ def _own_program(rounded: Rounded) -> Program | None:
             return program(rounded, utility=values, inputs=node_places(rounded))
         return None
     if len(rounded.axes) > 1:
-        return None if rounded.squared else program(rounded, costs=_distances(rounded))
+        return (
+            None if rounded.distance == "squared" else program(rounded, costs=_distances(rounded))
+        )
     if not (metric or averages):
         return None
     places = node_places(rounded) if metric else None
@@ -176,9 +176,10 @@ def _own_program(rounded: Rounded) -> Program | None:
 
 def _distances(rounded: Rounded) -> Costs:
     """Return the distances of nodes, or their squares; roots of a few digits."""
-    power = 2 if rounded.squared else 1
+    power = 2 if rounded.distance == "squared" else 1
     if len(rounded.axes) == 1:
-        return whole([[abs(t - s) ** power for (s,) in rounded.points] for (t,) in rounded.points])
+        rows = [[abs(t - s) ** power for (s,) in rounded.points] for (t,) in rounded.points]
+        return less(rows, [Fraction(0)] * len(rows))
     squares = (
         [sum((a - b) ** 2 for a, b in zip(t, s, strict=True)) for s in rounded.points]
         for t in rounded.points

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from mechdesign.continuous.channel import ContinuousChannel
-from mechdesign.continuous.interval import end_text
+from mechdesign.continuous.domain import end_text
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.report import Answer, PrivacyClaim
 from mechdesign.designs.solution import EARLY, Solution
@@ -17,8 +17,7 @@ from mechdesign.exact import as_fraction
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import FORMAT, VERSION, digest
-from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.tables import RoundedProblem
+from mechdesign.kernel.rounding.nodes import Rounded, RoundedProblem
 from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
 from mechdesign.kernel.schema import write
 from mechdesign.text import Report

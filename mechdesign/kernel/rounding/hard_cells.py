@@ -19,24 +19,25 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import TypeVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_upper, log_lower, log_upper
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Costs, Program, program, stretched, whole
+from mechdesign.kernel.rounding.program import Program, beside, less, program, stretched
 
-__all__ = ["beside", "between", "hard_cells", "less", "node_places"]
+__all__ = ["hard_cells", "node_places"]
 
 Line = list[Fraction]
-N = TypeVar("N", int, Fraction)
 
 
 def hard_cells(rounded: Rounded) -> Program:
     """Return the program on the means over hard cells, for notions by distance."""
     epsilon, (nodes,), (widths,) = _budget(rounded), rounded.axes, rounded.widths
     prior, centers, losses = list[Fraction](), list[Fraction](), list[Line]()
+    squared, taken = rounded.distance == "squared", [Fraction(0)] * len(nodes)
+    if squared:
+        taken = beside([h * h / 4 for h in widths])
     for (low, high), (left, both, right) in zip(
         pairwise(nodes), rounded.moments.cells, strict=True
     ):
@@ -48,12 +49,12 @@ def hard_cells(rounded: Rounded) -> Program:
         low, high, drift = nodes[c], nodes[c + 1], epsilon * width * width / 4
         row = [max(low - s, s - high, abs(center - s) - drift) for s in nodes]
         row[c] = row[c + 1] = Fraction(0)
-        losses.append([loss * loss for loss in row] if rounded.squared else row)
+        losses.append([loss * loss for loss in row] if squared else row)
     gaps = [
         _log_ratio(epsilon, centers[c : c + 2], widths[c : c + 2], nodes[c + 1]) / epsilon
         for c in range(len(centers) - 1)
     ]
-    costs, inputs = less(losses, between(rounded)), stretched(gaps, up=True)
+    costs, inputs = less(losses, taken), stretched(gaps, up=True)
     return program(rounded, costs=costs, inputs=inputs, prior=tuple(prior))
 
 
@@ -82,21 +83,3 @@ def node_places(rounded: Rounded) -> list[float]:
     """
     epsilon = _budget(rounded)
     return stretched([log_lower(1 + epsilon * h) / epsilon for h in rounded.widths[0]], up=False)
-
-
-def less(losses: list[Line], taken: Line) -> Costs:
-    """Return losses less what is taken off each output."""
-    return whole([[a - b for a, b in zip(row, taken, strict=True)] for row in losses])
-
-
-def beside(of_cells: list[N]) -> list[N]:
-    """Return for each node the larger number of the cells beside it."""
-    inner: list[N] = [max(low, high) for low, high in pairwise(of_cells)]
-    return of_cells[:1] + inner + of_cells[-1:]
-
-
-def between(rounded: Rounded) -> Line:
-    """Return what outputs between nodes take off: nothing off an absolute error."""
-    if rounded.squared:
-        return beside([h * h / 4 for h in rounded.widths[0]])
-    return [Fraction(0)] * len(rounded.points)

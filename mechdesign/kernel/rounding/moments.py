@@ -16,10 +16,10 @@ number that the checker states.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import chain, product
 from math import prod
 from operator import mul
@@ -28,36 +28,60 @@ from typing import Any, TypeVar
 from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.arithmetic import need
 
-__all__ = [
-    "NOTHING",
-    "ONE",
-    "PLACES",
-    "WEIGHTS",
-    "Axis",
-    "Moments",
-    "Row",
-    "basis",
-    "mass",
-    "mixed_moments",
-    "moments_from",
-    "sides",
-]
+__all__ = ["PLACES", "WEIGHTS", "Axis", "Cells", "End", "Ends", "Law", "Moments", "Row", "mass"]
 
 ONE = (1, 2, 1)
 """The weights of U_0, U_1, U_2 in 1."""
 
+PLACES = {d: tuple(product(range(3), repeat=d)) for d in (1, 2)}
+"""The indices of the means of a cell, by the number of axes."""
+
+WEIGHTS = {3**d: [prod(ONE[n] for n in place) for place in PLACES[d]] for d in PLACES}
+"""Their weights in 1."""
+
+End = Fraction | float
+"""A position: an exact rational; a float only where it is infinite."""
+
 Axis = tuple[Fraction, ...]
+Ends = tuple[tuple[End, End], ...]
 Means = tuple[Fraction, ...]
 Row = list[Enclosure]
 N = TypeVar("N", int, Fraction)
-L = TypeVar("L")
-
-NOTHING = (Fraction(0),) * 3
-NONE = Enclosure.of(0)
 
 BITS = 128
 LESS = 1 << 30
 EXACT_BITS = 160
+
+
+class Cells(dict[tuple[int, ...], Row]):
+    """The means of each cell, by its place on the axes: -1 and the last are beyond the nodes."""
+
+
+class Law(ABC):
+    """The law of a number or of a point."""
+
+    @abstractmethod
+    def means(self, axes: tuple[Axis, ...], ends: Ends) -> Cells:
+        """Enclose the means of all cells between nodes, and beyond them, that are not 0.
+
+        Raises
+        ------
+        CertificateError
+            If it is no law, or has no mass there.
+        """
+
+    @abstractmethod
+    def steps(self, axes: tuple[Axis, ...]) -> int:
+        """Return a bound on the work, from sizes."""
+
+    def moments(self, axes: tuple[Axis, ...], ends: Ends) -> Moments:
+        """Return rational moments."""
+        cells, d = self.means(axes, ends), len(axes)
+        listed = list(product(*(range(len(axis) - 1) for axis in axes)))
+        tails, empty = [(-1,), (len(axes[0]) - 1,)] * (d == 1), [Enclosure.of(0)] * 3**d
+        whole, error = _rounded([cells.get(at, empty) for at in (*listed, *tails)], len(listed), d)
+        below, above = whole[len(listed) :] or ((Fraction(0),) * 3,) * 2
+        return Moments(tuple(whole[: len(listed)]), (below, above), error)
 
 
 @dataclass(frozen=True)
@@ -75,7 +99,7 @@ class Moments:
         need(all(len(row) == 3 for row in self.tails), "expected three integrals beyond the nodes")
         for row in (*self.cells, *self.tails):
             need(min(row) >= 0, none)
-        triples = [side for cell in self.cells for side in sides(cell, dimension)]
+        triples = [side for cell in self.cells for side in _sides(cell, dimension)]
         need(all(a * c >= b * b for a, b, c in (*triples, *self.tails)), none)
         whole = sum(map(mass, self.cells), Fraction(0)) + sum(row[0] for row in self.tails)
         need(whole == 1, "the masses of the cells do not sum to 1")
@@ -88,55 +112,12 @@ def mass(cell: Sequence[N]) -> N:
     return total
 
 
-PLACES = {d: tuple(product(range(3), repeat=d)) for d in (1, 2)}
-"""The indices of the means of a cell, by the number of axes."""
-
-WEIGHTS = {3**d: [prod(ONE[n] for n in place) for place in PLACES[d]] for d in PLACES}
-"""Their weights in 1."""
-
-
-def sides(cell: Means, dimension: int) -> list[list[Fraction]]:
+def _sides(cell: Means, dimension: int) -> list[list[Fraction]]:
     """Return for each axis the means of its U_0, U_1, U_2."""
     found = [[Fraction(0)] * 3 for _ in range(dimension)]
     for place, weight, part in zip(PLACES[dimension], WEIGHTS[len(cell)], cell, strict=True):
         for axis, n in enumerate(place):
             found[axis][n] += weight // ONE[n] * part
-    return found
-
-
-def mixed_moments(
-    mixed: Sequence[tuple[Fraction, tuple[L, ...]]],
-    axes: tuple[Axis, ...],
-    along: Callable[[L, int], dict[int, Row]],
-) -> Moments:
-    """Return the moments of a mixture of products, from those of its laws along each axis."""
-    known, cells, d = cache(along), dict[tuple[int, ...], Row](), len(axes)
-    for weight, laws in mixed:
-        need(len(laws) == d, "a law must have as many coordinates as the domain")
-        rows = [known(law, n) for n, law in enumerate(laws)]
-        for cell in product(*(row.items() for row in rows)) if weight else ():
-            means = [_product(weight, factors) for factors in product(*(u for _, u in cell))]
-            place = tuple(n for n, _ in cell)
-            total = cells.get(place, [NONE] * len(means))
-            cells[place] = [a + b for a, b in zip(total, means, strict=True)]
-    return moments_from(cells, axes)
-
-
-def moments_from(cells: dict[tuple[int, ...], Row], axes: tuple[Axis, ...]) -> Moments:
-    """Return rational moments from enclosed ones, by the places of cells; tails are beside them."""
-    d = len(axes)
-    listed = list(product(*(range(len(axis) - 1) for axis in axes)))
-    tails = [(-1,), (len(axes[0]) - 1,)] if d == 1 else []
-    empty = [NONE] * 3**d
-    whole, error = _rounded([cells.get(at, empty) for at in (*listed, *tails)], len(listed), d)
-    below, above = whole[len(listed) :] or (NOTHING, NOTHING)
-    return Moments(tuple(whole[: len(listed)]), (below, above), error)
-
-
-def _product(weight: Fraction, factors: Iterable[Enclosure]) -> Enclosure:
-    found = Enclosure.of(weight)
-    for factor in factors:
-        found = found * factor
     return found
 
 

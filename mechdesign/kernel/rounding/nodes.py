@@ -1,21 +1,156 @@
-"""A rounded problem: nodes on each axis, the law of the node, and the moments that are left."""
+"""A problem on an interval or a box as a file states it, and the same rounded to nodes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise, product
-from operator import add
+from itertools import chain, pairwise, product
+from operator import add, mul
+from typing import Any, ClassVar, Literal
 
-from mechdesign.kernel.names.base import NamedObjective, Notion
-from mechdesign.kernel.names.ratios import Metric
-from mechdesign.kernel.rounding.moments import PLACES, Moments
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.certificate import Steps
+from mechdesign.kernel.names.base import MeanOrWorst, NamedObjective, Notion
+from mechdesign.kernel.names.lifts import LIP, PML, AsymmetricLift
+from mechdesign.kernel.names.losses import (
+    DistanceLoss,
+    Euclidean,
+    MeanAbsoluteError,
+    MeanSquaredDistance,
+)
+from mechdesign.kernel.names.ratios import LDP, Metric
+from mechdesign.kernel.names.sums import (
+    ApproximateLDP,
+    ApproximateLIP,
+    MaximalLeakage,
+    MutualInformation,
+)
+from mechdesign.kernel.rounding.laws import Prior
+from mechdesign.kernel.rounding.moments import PLACES, Axis, End, Moments
+from mechdesign.resources import check_size
 
-__all__ = ["Rounded"]
+__all__ = ["Rounded", "RoundedProblem"]
 
-Point = tuple[Fraction, ...]
+
+@dataclass(frozen=True)
+class ReadNumber(MeanOrWorst):
+    """An error of what is read from an output."""
+
+    def form(self, on: Any, outputs: Any) -> None:
+        """Return None: it is compiled on the nodes."""
+
+
+@dataclass(frozen=True)
+class Estimate(ReadNumber):
+    """The squared error of the posterior mean of the number."""
+
+    kind: ClassVar[str] = "posterior-mean-squared-error"
+    reads: ClassVar[str] = "mean"
+    worst_case: bool = field(default=False, init=False)
+
+
+@dataclass(frozen=True)
+class UnbiasedReading(ReadNumber):
+    """The variance of readings whose mean is the number."""
+
+    kind: ClassVar[str] = "unbiased-variance"
+    reads: ClassVar[str] = "readings"
+
+
+@dataclass(frozen=True)
+class Side:
+    """An interval, the domain on one axis."""
+
+    interval: tuple[Fraction | Literal["-inf"], Fraction | Literal["inf"]]
+
+    @property
+    def ends(self) -> tuple[End, End]:
+        """Its ends; infinite ones as floats."""
+        low, high = (float(end) if isinstance(end, str) else end for end in self.interval)
+        return low, high
+
+
+MixedNotions = (
+    LDP
+    | LIP
+    | PML
+    | AsymmetricLift
+    | ApproximateLDP
+    | ApproximateLIP
+    | MaximalLeakage
+    | MutualInformation
+    | Metric
+)
+"""The notions that hold for mixtures of rows, and that by distance on a line."""
+
+RoundedLosses = MeanAbsoluteError | MeanSquaredDistance | Euclidean | Estimate | UnbiasedReading
+
+
+@dataclass(frozen=True)
+class RoundedProblem:
+    """A problem on an interval or a box.
+
+    Attributes
+    ----------
+    domain
+        An interval for each axis.
+    prior
+        The law of the input.
+    privacy, utility
+        What is asked, and the loss.
+    """
+
+    domain: tuple[Side, ...]
+    prior: Prior
+    privacy: tuple[MixedNotions, ...]
+    utility: RoundedLosses
+
+    def on(self, axes: tuple[Axis, ...], steps: Steps | None = None) -> Rounded:
+        """Return the problem on nodes, with the moments of the cells.
+
+        Raises
+        ------
+        CertificateError
+            If it contradicts itself.
+        """
+        ends, d = tuple(side.ends for side in self.domain), len(self.domain)
+        need(d in PLACES and len(axes) == d, "expected one or two intervals, and nodes on each")
+        for axis, (low, high) in zip(axes, ends, strict=True):
+            rising = len(axis) > 1 and all(a < b for a, b in pairwise(axis))
+            need(rising, "the nodes are not increasing")
+            fits = low in (-math.inf, axis[0]) and high in (math.inf, axis[-1])
+            need(fits, "the nodes do not go from end to end of the domain")
+        is_bounded = not {-math.inf, math.inf} & set(chain(*ends))
+        need(is_bounded or d == 1, "an unbounded box")
+        check_size("inputs", math.prod(map(len, axes)), "rounding")
+        if steps is not None:
+            steps.take(self.prior.steps(axes), "the moments of the cells")
+        self._check(d)
+        moments = self.prior.moments(axes, ends)
+        need(len(moments.cells) == math.prod(len(a) - 1 for a in axes), "expected all cells")
+        beyond = zip(moments.tails, ends[0], (axes[0][0], axes[0][-1]), strict=True)
+        inside = all(end != node or not any(tail) for tail, end, node in beyond)
+        need(inside, "there is mass beyond the ends")
+        moments.check(d)
+        return Rounded(axes, is_bounded, moments, self.privacy, self.utility)
+
+    def _check(self, d: int) -> None:
+        """Raise unless the notions and the loss are known in so many dimensions."""
+        need(self.privacy, "the file claims no notion of privacy")
+        for notion in self.privacy:
+            notion.check()
+            need(
+                getattr(notion, "secret", None) is None, f"{notion.name}: a secret behind a number"
+            )
+        metric = [notion for notion in self.privacy if isinstance(notion, Metric)]
+        known = d == 1 and len(metric) == 1 and metric[0].distance == "absolute"
+        need(known or not metric, "expected one notion by distance, by that of numbers")
+        distances = ("absolute", "squared", None) if d == 1 else ("euclidean", "squared")
+        known = getattr(self.utility, "distance", None) in distances
+        need(known, f"{self.utility.name} of a number or a point")
 
 
 @dataclass(frozen=True)
@@ -35,7 +170,7 @@ class Rounded:
         What is asked, and the loss.
     """
 
-    axes: tuple[Point, ...]
+    axes: tuple[Axis, ...]
     is_bounded: bool
     moments: Moments
     privacy: tuple[Notion, ...]
@@ -47,9 +182,9 @@ class Rounded:
         return "interval" if len(self.axes) == 1 else "box"
 
     @property
-    def squared(self) -> bool:
-        """Whether the loss is a squared distance."""
-        return getattr(self.utility, "distance", "") == "squared"
+    def distance(self) -> str:
+        """The distance of the input and the output that is the loss; "" where outputs are read."""
+        return self.utility.distance if isinstance(self.utility, DistanceLoss) else ""
 
     @property
     def worst_case(self) -> bool:
@@ -62,16 +197,15 @@ class Rounded:
         return next((notion for notion in self.privacy if isinstance(notion, Metric)), None)
 
     @cached_property
-    def points(self) -> list[Point]:
+    def points(self) -> list[Axis]:
         """The nodes, the last axis running first."""
         return list(product(*self.axes))
 
     @cached_property
     def labels(self) -> tuple[object, ...]:
         """The labels of the inputs: numbers from 0, or pairs of them."""
-        if len(self.axes) == 1:
-            return tuple(range(len(self.axes[0])))
-        return tuple(product(*(range(len(axis)) for axis in self.axes)))
+        places = tuple(product(*(range(len(axis)) for axis in self.axes)))
+        return places if len(self.axes) > 1 else tuple(n for (n,) in places)
 
     @cached_property
     def widths(self) -> list[list[Fraction]]:
@@ -128,16 +262,10 @@ class Rounded:
 
     @cached_property
     def means(self) -> list[Fraction]:
-        """The mean of w_i(x) x for each node of an interval."""
-        (nodes,), (below, above) = self.axes, self.moments.tails
-        found = self.weighed(nodes)
-        found[0] -= below[1]
-        found[-1] += above[1]
-        return found
+        """The mean of w_i(x) x for each node of a bounded interval, where x is Sum_i w_i t_i."""
+        return self.weighed(self.axes[0])
 
     @cached_property
     def square(self) -> Fraction:
-        """The mean of x**2 on an interval: between nodes x is Sum_i w_i t_i."""
-        (nodes,), ((_, r, s), (_, t, u)) = self.axes, self.moments.tails
-        inside = sum((v * t for v, t in zip(self.weighed(nodes), nodes, strict=True)), Fraction(0))
-        return inside - 2 * nodes[0] * r + s + 2 * nodes[-1] * t + u
+        """The mean of x**2 on a bounded interval."""
+        return sum(map(mul, self.means, self.axes[0]), Fraction(0))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.losses import TableLosses
@@ -17,9 +18,13 @@ from mechdesign.kernel.names.losses import UnbiasedVariance
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.packed import exact
 from mechdesign.kernel.rounding.nodes import Rounded
+from mechdesign.kernel.schema import Label
 from mechdesign.kernel.statement import Statement
 
-__all__ = ["Costs", "Program", "on_nodes", "program", "stretched", "whole"]
+__all__ = ["Costs", "Program", "beside", "less", "on_nodes", "program", "stretched"]
+
+Line = Sequence[Fraction]
+N = TypeVar("N", int, Fraction)
 
 Costs = tuple[list[list[int]], int]
 """A row for each input, an entry for each output; and what they are over."""
@@ -64,16 +69,6 @@ class _Integers(TableLosses):
         self._columns = list(map(list, zip(*rows, strict=True)))
 
 
-def on_nodes(rounded: Rounded) -> Compiled:
-    """Return the nodes with their law and the notions that are not by distance."""
-    privacy = tuple(notion for notion in rounded.privacy if notion is not rounded.metric)
-    return compile_problem(_table(range(len(rounded.points)), rounded.prior, privacy))
-
-
-def _table(inputs: Any, prior: Any, privacy: Any, utility: Any = None) -> ProblemTable:
-    return ProblemTable(Domain(tuple(inputs)), prior, privacy, utility)
-
-
 def program(
     rounded: Rounded,
     shift: Fraction = Fraction(0),
@@ -104,18 +99,35 @@ def program(
         costs = [[cost + added for cost in row] for row in rows], unit
         shift += Fraction(added, unit)
     places = range(len(rounded.points)) if inputs is None else inputs
-    table = _table(places, prior or rounded.prior, rounded.privacy, utility)
+    domain = Domain(tuple(map(Label, places)))
+    privacy: Any = rounded.privacy
+    table = ProblemTable(domain, prior or rounded.prior, privacy, utility)
     return Program(table, shift, costs, rounded.worst_case)
 
 
-def whole(rows: Sequence[Sequence[Fraction]]) -> Costs:
-    """Return costs over one denominator."""
-    flat, unit = over_one_denominator(cost for row in rows for cost in row)
-    width = len(rows[0])
-    return [flat[n : n + width] for n in range(0, len(flat), width)], unit
+def on_nodes(rounded: Rounded) -> Compiled:
+    """Return the nodes with their law and the notions that are not by distance."""
+    if (metric := rounded.metric) is not None:
+        kept = tuple(notion for notion in rounded.privacy if notion is not metric)
+        rounded = replace(rounded, privacy=kept)
+    return compile_problem(program(rounded).table)
 
 
-def stretched(gaps: Sequence[Fraction], *, up: bool) -> list[float]:
+def less(losses: Sequence[Line], taken: Line) -> Costs:
+    """Return losses less what is taken off each output, over one denominator."""
+    m = len(taken)
+    flat, unit = over_one_denominator([*(loss for row in losses for loss in row), *taken])
+    *rows, off = (flat[n : n + m] for n in range(0, len(flat), m))
+    return [[a - b for a, b in zip(row, off, strict=True)] for row in rows], unit
+
+
+def beside(of_cells: list[N]) -> list[N]:
+    """Return for each node the larger number of the cells beside it."""
+    inner: list[N] = [max(low, high) for low, high in pairwise(of_cells)]
+    return of_cells[:1] + inner + of_cells[-1:]
+
+
+def stretched(gaps: Line, *, up: bool) -> list[float]:
     """Return rising numbers, from 0, that are these gaps apart, or a little more or less.
 
     They are floats, each of which stands for the decimal that it prints as.

@@ -32,7 +32,6 @@ from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.losses import DistanceLosses
-from mechdesign.kernel.names.losses import DistanceLoss
 from mechdesign.kernel.objectives import GainObjective, Objective, Reading
 from mechdesign.kernel.rounding.moments import PLACES, WEIGHTS
 from mechdesign.kernel.rounding.nodes import Rounded
@@ -48,7 +47,7 @@ Cell = Sequence[tuple[tuple[int, ...], int]]
 
 def _objective(rounded: Rounded) -> GainObjective | Reading | None:
     """Return what the best estimate or the readings are of; None for a loss of the outputs."""
-    if isinstance(rounded.utility, DistanceLoss):
+    if rounded.distance:
         return None
     if rounded.utility.reads == "mean":
         return GainObjective(Squares((tuple(rounded.means),), rounded.prior), rounded.square)
@@ -113,9 +112,9 @@ def _on_nodes(rounded: Rounded, aim: Objective) -> Statement:
 
 
 def _loss(rounded: Rounded, columns: Columns, whole: int, outputs: Points) -> Fraction:
-    squared, k, dimension = rounded.squared, len(rounded.points), len(rounded.axes)
+    squared, k, dimension = rounded.distance == "squared", len(rounded.points), len(rounded.axes)
     places, unit = lattice([*rounded.points, *outputs])
-    losses = DistanceLosses(places[:k], places[k:], unit, "squared" if squared else "euclidean")
+    losses = DistanceLosses(places[:k], places[k:], unit, rounded.distance)
     far = list(zip(*(losses.upper(y) for y in range(len(outputs))), strict=True))
     rows, below = list(zip(*columns, strict=True)), 2 * losses.denominator * whole
 

@@ -19,11 +19,11 @@ from mechdesign.kernel.names.ratios import Metric
 from mechdesign.kernel.objectives import GainObjective, Loss
 from mechdesign.kernel.oracles.sources import DoubleDescription
 from mechdesign.kernel.packed import exact
-from mechdesign.kernel.rounding.files import program_of
+from mechdesign.kernel.rounding.bound import program_of
+from mechdesign.kernel.rounding.files import Linear
 from mechdesign.kernel.rounding.hard_cells import node_places
-from mechdesign.kernel.rounding.nodes import Rounded
+from mechdesign.kernel.rounding.nodes import Rounded, RoundedProblem
 from mechdesign.kernel.rounding.program import Program, on_nodes
-from mechdesign.kernel.rounding.tables import Linear, RoundedProblem, rounded_problem
 from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
 from mechdesign.kernel.schema import read
 from mechdesign.kernel.statement import Statement, private
@@ -53,9 +53,8 @@ def problem(
 
 def rounded(table: Document, axes: list[list[Any]]) -> Rounded:
     """Return a problem on its nodes."""
-    return rounded_problem(
-        read(RoundedProblem, table), read(Linear, {"kind": "linear", "axes": axes}).axes
-    )
+    stated: RoundedProblem = read(RoundedProblem, table)
+    return stated.on(read(Linear, {"kind": "linear", "axes": axes}).axes)
 
 
 def solved(statement: Statement) -> tuple[list[tuple[int, np.ndarray]], list[float], list[float]]:
@@ -194,7 +193,7 @@ def channel_of(problem: Rounded, program: Program) -> tuple[list[list[int]], lis
 
 def distances(problem: Rounded) -> Any:
     """Return the distances of the nodes."""
-    power = 2 if problem.squared else 1
+    power = 2 if problem.distance == "squared" else 1
     nodes = problem.axes[0]
     return TableLosses([[abs(t - s) ** power for s in nodes] for t in nodes])
 

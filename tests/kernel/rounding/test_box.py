@@ -6,7 +6,7 @@ import math
 import random
 from itertools import product
 
-from mechdesign.kernel.rounding.box import ROOT_BITS, _between, _gap
+from mechdesign.kernel.rounding.bound import ROOT_BITS, _between, _gap
 
 UNIT = 2.0**ROOT_BITS
 
