@@ -17,7 +17,7 @@ Document = dict[str, Any]
 
 def by_multipliers() -> AbstractContextManager[Any]:
     """Prove by multipliers of rows in the block what prices would prove."""
-    return mock.patch("mechdesign.search.presolve.chain.price_search", return_value="")
+    return mock.patch("mechdesign.search.presolve.chain.pricer_of", return_value=None)
 
 
 def sealed(document: Document) -> Document:

@@ -18,13 +18,12 @@ from typing import Protocol
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.evidence.rows import Proof
 from mechdesign.search.limits import OPTIMAL, Limits
-from mechdesign.search.master import RestrictedMaster
 
-__all__ = ["USED", "WORTH_ADDING", "Generation", "Pace", "Pricer", "SurplusBound"]
+__all__ = ["USED", "WORTH_ADDING", "Generation", "Master", "Pace", "Pricer", "SurplusBound"]
 
 
 ROUNDS, KEPT = 10_000, 3
@@ -131,6 +130,27 @@ class Pricer(Protocol):
         """Return a bound on the surplus of all columns, and columns with a positive one."""
 
 
+class Master(Protocol):
+    """The restricted master problem; see :class:`~mechdesign.search.master.RestrictedMaster`."""
+
+    @property
+    def gain(self) -> FloatArray:
+        """``(n_rays,)``."""
+
+    @property
+    def rays(self) -> FloatArray:
+        """``(n_inputs, n_rays)``."""
+
+    def add(self, rays: FloatArray, gain: FloatArray) -> None:
+        """Add rays with their gains."""
+
+    def keep(self, wanted: BoolArray) -> BoolArray:
+        """Drop rays that are not wanted; return which stay."""
+
+    def solve(self) -> tuple[FloatArray, FloatArray]:
+        """Return weights of the rays, and the potentials of the inputs."""
+
+
 class Generation:
     """The rounds.
 
@@ -151,7 +171,7 @@ class Generation:
     def __init__(
         self,
         pricer: Pricer,
-        program: RestrictedMaster,
+        program: Master,
         loss: Callable[[float], float],
         limits: Limits,
         center: FloatArray | None = None,

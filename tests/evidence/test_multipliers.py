@@ -30,8 +30,8 @@ from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.schema import write
 from mechdesign.notions import SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.search.cones.proofs import multiplier_bound
-from mechdesign.search.decoders import decoder_grid
-from mechdesign.search.decoders.decoder_grid import solve_decoder_grid
+from mechdesign.search.decoders import search as decoders
+from mechdesign.search.decoders.search import solve_decoders
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.presolve.chain import program_cost
@@ -141,8 +141,8 @@ def test_more_to_spare_makes_shorter_files(monkeypatch: pytest.MonkeyPatch) -> N
 def test_multipliers_at_decoders_as_well(spare: float, monkeypatch: pytest.MonkeyPatch) -> None:
     loss = PosteriorMeanSquaredError(values=range(K))
     problem = Problem(range(K), [LDP("0.9"), LIP("0.7")], loss, prior=PRIOR)
-    monkeypatch.setattr(decoder_grid, "spared", lambda *_: spare)
-    (proof,) = solve_decoder_grid(problem).proofs
+    monkeypatch.setattr(decoders, "spared", lambda *_: spare)
+    (proof,) = solve_decoders(problem).proofs
     found = []
     for packed_from in (10**9, 1):
         monkeypatch.setattr(multipliers, "PACKED_FROM", packed_from)

@@ -37,7 +37,7 @@ from mechdesign.kernel.linearizations import Boxes
 from mechdesign.search.base import RawSolution
 from mechdesign.search.conic.cvxpy_solver import TIME_LIMITS, solve_conic
 from mechdesign.search.conic.non_conic import solve_non_conic
-from mechdesign.search.decoders.decoder_grid import solve_decoder_grid
+from mechdesign.search.decoders.search import solve_decoders
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
 from mechdesign.search.estimation_risk.solve import solve_estimation
 from mechdesign.search.highs import LPModel, solve_lp
@@ -199,8 +199,8 @@ Solver = Callable[[Problem, Limits], RawSolution]
 SOLVERS: dict[str, Solver] = {
     "histogram, lifts": solve_by_rays,
     "information, lifts": solve_by_rays,
-    "scalar, lifts": solve_decoder_grid,
-    "scalar, any cone": solve_decoder_grid,
+    "scalar, lifts": solve_decoders,
+    "scalar, any cone": solve_decoders,
     "risk, classes of rays": solve_estimation,
     "risk, roots": solve_estimation,
 }
@@ -243,7 +243,8 @@ def test_values_and_bounds_are_the_best_so_far(name: str) -> None:
     SOLVERS[name](CASES[name].problem, stopped.limits)
     values, bounds = ([getattr(p, side) for p in stopped.told] for side in ("value", "bound"))
     assert len(values) > 2
-    assert values == sorted(values, reverse=True)
+    slack = 1e-14 * max(map(abs, values))  # the gains of the same mixture, added in another order
+    assert (np.diff(values) <= slack).all()
     assert bounds == sorted(bounds)
 
 

@@ -42,11 +42,11 @@ class ColumnGeneration(LinearRoute):
 
     def memory(self, problem: Problem) -> float:
         """Return that of the rays and the program over them, and of linear programs for rays."""
-        from mechdesign.search.cones.price_search import price_search  # scipy on demand
+        from mechdesign.search.cones.pricing import pricer_of  # scipy on demand
 
         k, rows = len(problem.domain), program_size(problem).rows
         rays = BYTES * k**2
-        if price_search(problem):
+        if pricer_of(problem) is not None:
             return rays
         one = rows / len(problem.outputs or problem.domain) + k
         return rays + ROW_BYTES * rows + SOLVER_BYTES * one * (os.cpu_count() or 1)

@@ -18,7 +18,6 @@ there other rays are often sparse, on a line with an entry for each of their pea
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -26,18 +25,16 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.column_generation.lp_pricer import LPPricer
 from mechdesign.search.cones.input_line import ratio_lengths
-from mechdesign.search.cones.price_search import price_search
-from mechdesign.search.cones.pricing import Pricer
-from mechdesign.search.cones.proofs import PRICERS, linear_proof
+from mechdesign.search.cones.pricing import LinePricer, Pricer, pricer_of
+from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.generation import Generation, Pace, SurplusBound
 from mechdesign.search.highs import UNIT
 from mechdesign.search.limits import Limits
+from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.presolve.chain import program_cost
 from mechdesign.search.presolve.implied_pairs import implied_pairs
@@ -88,14 +85,12 @@ def solve_columns(
         raise UnsupportedError("privacy", "notions that speak of columns", problem.non_conic[0])
     limits = Limits() if limits is None else limits
     cost, scale = program_cost(problem)
-    form = price_search(problem)
-    special = PRICERS[form].of(problem, cost) if form else None
-    pricer: Pricer = special or LPPricer(problem.cone, cost, scale, workers)
-    columns = _Columns(problem, pricer, cost, scale, limits.gap)
-    start = pricer.start()
+    pricer = pricer_of(problem) or LPPricer(problem.cone, workers=workers)
+    columns = _Columns(pricer, cost, scale, limits.gap)
+    start, change = pricer.start()
     # a constant column is a channel, whatever the first rays are
-    rays = np.column_stack([start.rays / start.rays.max(axis=0), np.ones(len(cost))])
-    program = RestrictedMaster(rays, columns.gain(rays), start.change, UNIT)
+    rays = np.column_stack([start / start.max(axis=0), np.ones(len(cost))])
+    program = RestrictedMaster(rays, columns.gain(rays), change, UNIT)
     search = Generation(columns, program, lambda gain: -gain, limits.part(scale))
     search.run()
     matrix = columns.sent(search.columns)
@@ -110,7 +105,7 @@ def suits(problem: Problem, *, small: bool = False) -> str | None:
     """
     if problem.expected_loss is None or not problem.is_conic:
         return None
-    if price_search(problem) == "chain":
+    if isinstance(pricer_of(problem), LinePricer):
         return "the inputs lie on a line, where rays are found one input after the other"
     E = None if small else ratio_lengths(problem.cone)
     if E is None or not np.array_equal(E, E.T):
@@ -131,12 +126,9 @@ class _Columns:
 
     pace, steps_of_a_box = PACE, 0
 
-    def __init__(
-        self, problem: Problem, pricer: Pricer, cost: FloatArray, scale: float, gap: float
-    ) -> None:
+    def __init__(self, pricer: Pricer, cost: FloatArray, scale: float, gap: float) -> None:
         self.how, self.size = pricer.route, len(cost)
         self._pricer, self._cost, self._scale, self._gap = pricer, cost, scale, gap
-        self._is_priced = bool(price_search(problem))
         self._matrix: FloatArray = np.zeros_like(cost)
 
     def gain(self, rays: FloatArray) -> FloatArray:
@@ -155,18 +147,18 @@ class _Columns:
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
     ) -> SurplusBound:
         """Return how much a column may be worth above its price, and the best rays."""
-        expired = (lambda: False) if limits is None else limits.expired
-        priced = self._pricer.price(-u, expired)
-        rays = priced.rays(np.arange(self._cost.shape[1]))
-        tops = rays.max(axis=0)
-        found = list((rays[:, tops > 0] / tops[tops > 0]).T)
-        proof = partial(self._certificate, u, priced.multipliers)
-        return SurplusBound(-priced.shortfall, found, proof)
+        expired = None if limits is None else limits.expired
+        priced = self._pricer.price(self._cost + u[:, None], expired)
+        tops = priced.rays.max(axis=0)
+        found = list((priced.rays[:, tops > 0] / tops[tops > 0]).T)
+        surplus = float(self._pricer.weight.sum()) * max(0.0, -float(priced.reduced.min()))
+        return SurplusBound(surplus, found, partial(self._certificate, u, priced.multipliers))
 
     def _certificate(
-        self, u: FloatArray, multipliers: Callable[[], tuple[FamilyDual, ...]], problem: Problem
+        self, u: FloatArray, multipliers: FloatArray | None, problem: Problem
     ) -> Certificate | None:
         """Return the potentials; or the multipliers, where they are the evidence."""
-        potentials = -self._scale * u if self._is_priced else None
-        duals = () if self._is_priced else multipliers()
-        return linear_proof(duals, self._matrix, self._gap, potentials=potentials)(problem)
+        if isinstance(self._pricer, LPPricer) and multipliers is not None:
+            duals = self._pricer.duals(multipliers, self._scale)
+            return linear_proof(duals, self._matrix, self._gap)(problem)
+        return linear_proof((), self._matrix, self._gap, potentials=-self._scale * u)(problem)

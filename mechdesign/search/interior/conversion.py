@@ -17,7 +17,7 @@ from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.problem import Problem
 from mechdesign.search.base import Path, RawSolution
-from mechdesign.search.cones.price_search import price_search
+from mechdesign.search.cones.pricing import pricer_of
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
 from mechdesign.search.interior.blocks import Blocks
@@ -151,7 +151,7 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
         if not np.isfinite(found.value[n]):
             return None
         potentials, duals = None, tuple[FamilyDual, ...]()
-        if price_search(problem):
+        if pricer_of(problem) is not None:
             potentials = scale * found.potentials[n]
         else:
             multipliers = np.zeros((len(own), cost.shape[1]))

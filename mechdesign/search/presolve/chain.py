@@ -14,7 +14,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.cones.price_search import price_search
+from mechdesign.search.cones.pricing import pricer_of
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.limits import Limits
 from mechdesign.search.presolve.components import Components
@@ -127,7 +127,8 @@ def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicPr
     cost, unit = program_cost(problem, unlikely)
     is_worst = problem.expected_loss is None
     # where costs are not the true ones, neither are the potentials: see `raw_solution`
-    is_priced = price_search(problem) != "" and (is_worst or bool(problem.prior.array.all()))
+    all_occur = is_worst or bool(problem.prior.array.all())
+    is_priced = all_occur and pricer_of(problem) is not None
     return ConicProgram(problem.cone, cost, is_worst, is_priced=is_priced), unit
 
 
@@ -169,8 +170,9 @@ def raw_solution(problem: Problem, answer: Answer, unit: float, gap: float) -> R
         FamilyDual(d.notion, tuple(found.scaled(unit) for found in d.multipliers), d.priors)
         for d in answer.duals
     )
-    potentials = answer.potentials if price_search(problem) else None
-    if price_search(problem) and duals and problem.expected_loss is not None:
+    is_priced = pricer_of(problem) is not None
+    potentials = answer.potentials if is_priced else None
+    if is_priced and duals and problem.expected_loss is not None:
         # multipliers of rows prove the same bound as their least reduced costs do as prices
         program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
         potentials = reduced_costs(program, answer.duals).min(axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
-from mechdesign.search.decoders.band_decoders import least_on_gaps
+from mechdesign.search.decoders.search import least_on_gaps
 from mechdesign.search.limits import Limits
 from mechdesign.search.readings.pricing import BudgetPricer, ColumnPricer
 from mechdesign.search.readings.search import ReadingsDual

@@ -35,14 +35,12 @@ from mechdesign import (
 from mechdesign.notions import Notion
 from mechdesign.search import generation, highs as solvers, master
 from mechdesign.search.column_generation import search as columns
-from mechdesign.search.column_generation.lp_pricer import LPPricer
 from mechdesign.search.column_generation.route import ColumnGeneration
 from mechdesign.search.column_generation.search import solve_columns, suits
-from mechdesign.search.cones.chain_pricer import ChainPricer
 from mechdesign.search.cones.input_line import InputLine
-from mechdesign.search.cones.pricing import Pricer
-from mechdesign.search.cones.sorted_pricer import LiftPricer, SubsetPricer
+from mechdesign.search.cones.pricing import BlockPricer, LinePricer, Pricer, pricer_of
 from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.lp.warm_column import WarmColumn
 from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.presolve.chain import program_cost
@@ -116,57 +114,47 @@ def assert_channel(problem: Problem, matrix: FloatArray) -> None:
 # --- pricers --------------------------------------------------------------------------------------
 
 
-def pricers(problem: Problem, cost: FloatArray) -> list[Pricer]:
+def pricers(problem: Problem, weight: FloatArray | None = None) -> list[Pricer]:
     """The pricer made for the cone, if any, and the one for any cone."""
-    special = (kind.of(problem, cost) for kind in (ChainPricer, SubsetPricer, LiftPricer))
-    found: list[Pricer] = [pricer for pricer in special if pricer is not None]
-    return [*found, LPPricer(problem.cone, cost, 1.0, workers=1)]
+    own = pricer_of(problem)
+    if weight is not None:
+        own = BlockPricer(own.cone, weight) if isinstance(own, BlockPricer) else None
+    found = [] if own is None else [own]
+    return [*found, LPPricer(problem.cone, weight, workers=1)]
 
 
+@pytest.mark.parametrize("by_prior", [False, True])
 @pytest.mark.parametrize("notion", [*LINES, *SUBSETS, *LIFTS], ids=repr)
 @given(seed=SEEDS)
 @examples(12)
-def test_a_pricer_finds_the_least_reduced_cost_of_all_rays(notion: Notion, seed: int) -> None:
+def test_a_pricer_finds_the_least_reduced_cost_of_all_rays(
+    notion: Notion, by_prior: bool, seed: int
+) -> None:
     problem = random_problem(notion, seed)
-    rng = np.random.default_rng(seed)
-    cost = rng.random((4, 5))
-    prices = rng.normal(0.5, 0.4, 4)
+    v = np.random.default_rng(seed).normal(size=(4, 5))
     every = np.column_stack(rays(problem))
-    least = ((cost - prices[:, None]).T @ every).min(axis=1)
     G, _ = float_rows(problem)
-    for pricer in pricers(problem, cost):
-        if isinstance(pricer, LiftPricer):
-            continue  # its rays are of size 1 in another sense: see the next test
-        found = pricer.price(prices, lambda: False)
-        wanted = least < 0  # elsewhere no ray is worth it, whichever is found
-        assert np.array_equal(found.reduced < 0, wanted)
-        assert np.allclose(found.reduced[wanted], least[wanted], rtol=0, atol=1e-9), pricer.route
-        chosen = found.rays(np.arange(5))
-        chosen = chosen / chosen.sum(axis=0)
-        assert chosen.min() >= 0
-        assert (G @ chosen).max(initial=0.0) < 1e-9
-        reduced = ((cost - prices[:, None]) * chosen).sum(axis=0)
-        assert np.allclose(reduced, found.reduced, rtol=0, atol=1e-9)
+    for pricer in pricers(problem, problem.prior.array if by_prior else None):
+        found = pricer.price(v)
+        least = (v.T @ every / (pricer.weight @ every)).min(axis=1)
+        if isinstance(pricer, LinePricer):  # it looks for negative costs only
+            assert np.array_equal(found.reduced < 0, least < 0)
+            least = np.where(least < 0, least, found.reduced)
+        assert np.allclose(found.reduced, least, rtol=0, atol=1e-8), pricer.route
+        assert found.rays.min() >= 0
+        assert (G @ (found.rays / found.rays.sum(axis=0))).max(initial=0.0) < 1e-9
+        own = (v * found.rays).sum(axis=0) / (pricer.weight @ found.rays)
+        assert np.allclose(found.reduced, own, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("notion", LIFTS, ids=repr)
-@given(seed=SEEDS)
-@examples(12)
-def test_the_lift_pricer_finds_the_least_reduced_cost_by_law(notion: Notion, seed: int) -> None:
-    problem = random_problem(notion, seed)
-    rng = np.random.default_rng(seed)
-    cost = rng.random((4, 5))
-    prices = rng.normal(0.5, 0.4, 4)
-    prior = problem.prior.array
-    every = np.column_stack(rays(problem))
-    least = ((cost - prices[:, None]).T @ (every / (prior @ every))).min(axis=1)
-    pricer = LiftPricer.of(problem, cost)
-    assert pricer is not None
-    found = pricer.price(prices, lambda: False)
-    chosen = found.rays(np.arange(5))
-    by_law = ((cost - prices[:, None]) * chosen).sum(axis=0) / (prior @ chosen)
-    assert np.allclose(by_law, least, rtol=0, atol=1e-9)
-    assert found.shortfall == pytest.approx(min(0.0, least.min()), abs=1e-9)
+def test_inputs_without_weight_are_priced_by_themselves() -> None:
+    """A block of weight 0 has no reduced cost; in other blocks what costs nothing may be raised."""
+    problem = Problem(range(4), BlockLDP(1, [[0, 1], [2, 3]]), Distortion(np.eye(4).tolist()))
+    own = pricer_of(problem)
+    assert isinstance(own, BlockPricer)
+    pricer = BlockPricer(own.cone, np.array([1.0, 0.0, 0.0, 0.0]))
+    found = pricer.price(np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, 1.0]]))
+    assert np.allclose(found.reduced, [1 + np.exp(-1), 1 - np.exp(1)])
 
 
 @st.composite
@@ -183,20 +171,21 @@ def test_no_channel_costs_less_than_potentials_and_shortfall(problem: Problem, s
     cost, scale = program_cost(problem)
     prices = np.random.default_rng(seed).normal(0.3, 0.3, len(cost))
     optimum = lp_optimum(problem).value / scale
-    for pricer in pricers(problem, cost):
-        found = pricer.price(prices, lambda: False)
-        assert prices.sum() + found.shortfall <= optimum + 1e-7, pricer.route
+    for pricer in pricers(problem):
+        found = pricer.price(cost - prices[:, None])
+        shortfall = pricer.weight.sum() * min(0.0, found.reduced.min())
+        assert prices.sum() + shortfall <= optimum + 1e-7, pricer.route
 
 
 @pytest.mark.parametrize("notion", [LINES[0], LDP(1), LIP(1), HighLowLDP(1, [0])], ids=repr)
 def test_first_rays_and_their_inverse(notion: Notion) -> None:
     problem = random_problem(notion, 3)
-    for pricer in pricers(problem, np.ones((4, 2))):
-        start = pricer.start()
+    for pricer in pricers(problem):
+        first, change = pricer.start()
         G, _ = float_rows(problem)
-        assert (G @ start.rays).max() < 1e-9
-        if start.change is not None:
-            assert np.allclose(start.change @ start.rays, np.eye(4), atol=1e-9)
+        assert (G @ first).max() < 1e-9
+        if change is not None:
+            assert np.allclose(change @ first, np.eye(4), atol=1e-9)
 
 
 def test_a_line_does_not_overflow_and_a_far_end_does_not_drown() -> None:
@@ -207,10 +196,10 @@ def test_a_line_does_not_overflow_and_a_far_end_does_not_drown() -> None:
     assert line is not None
     assert np.array_equal(line.up, step)
     cost = np.array([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, -1e-9]])
-    found = ChainPricer(line, cost).price(np.zeros(5), lambda: False)
+    found = LinePricer(line).price(cost)
     assert found.reduced[0] == pytest.approx(0.0, abs=1e-13)
     assert found.reduced[1] == pytest.approx(-1e-9)
-    assert np.allclose(found.rays(np.arange(2)), [[1, 0], [0, 0], [0, 0], [0, 0], [0, 1]])
+    assert np.allclose(found.rays, [[1, 0], [0, 0], [0, 0], [0, 0], [0, 1]])
 
 
 # --- the rounds -----------------------------------------------------------------------------------
@@ -374,11 +363,11 @@ def test_an_interrupt_leaves_a_channel_and_a_bound(problem: Problem, rounds: int
 
 def test_an_interrupt_in_the_middle_of_a_round() -> None:
     problem = grid_problem("euclidean", side=4)
-    cost, scale = program_cost(problem)
-    pricer = LPPricer(problem.cone, cost, scale, workers=1)
+    cost, _ = program_cost(problem)
+    pricer = LPPricer(problem.cone, workers=1)
     calls = iter(range(100))
-    found = pricer.price(cost.min(axis=1), lambda: next(calls) >= 3)
-    assert found.shortfall == -np.inf
+    found = pricer.price(cost - cost.min(axis=1)[:, None], lambda: next(calls) >= 3)
+    assert np.isneginf(found.reduced).sum() == cost.shape[1] - 3
 
 
 @pytest.mark.parametrize(("side", "seconds"), [(5, 1e-9), (8, 0.05)])
@@ -422,13 +411,13 @@ def test_what_it_is_for() -> None:
 def test_the_restricted_master_in_other_coordinates_and_units() -> None:
     rng = np.random.default_rng(0)
     problem = line_problem(6)
-    pricer = ChainPricer.of(problem, np.ones((6, 6)))
+    pricer = pricer_of(problem)
     assert pricer is not None
-    start = pricer.start()
-    many = np.column_stack([start.rays, *rays(problem)])
+    first, own = pricer.start()
+    many = np.column_stack([first, *rays(problem)])
     gain = rng.random(many.shape[1])
     theta, prices = RestrictedMaster(many, gain).solve()
-    for change, unit in ((None, 4096.0), (start.change, 1.0), (start.change, 4096.0)):
+    for change, unit in ((None, 4096.0), (own, 1.0), (own, 4096.0)):
         program = RestrictedMaster(many, gain, change, unit)
         again, others = program.solve()
         assert gain @ again == pytest.approx(gain @ theta)

@@ -27,50 +27,51 @@ from mechdesign import (
 )
 from mechdesign.notions import SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.search.cones.input_line import InputLine
-from mechdesign.search.cones.price_search import price_search
+from mechdesign.search.cones.pricing import BlockPricer, LiftPricer, LinePricer, pricer_of
 
 SECRET = SensitiveAttribute([0, 1, 2, 3], given_input=np.eye(4).tolist())
-FORMS: list[tuple[Any, str]] = [
-    (LDP(1), "one-budget"),
-    (LDP("1e-300"), ""),
-    (LDP(800), ""),
-    (HighLowLDP(1, [2]), "one-budget"),
-    (BlockLDP(1, [[0, 3], [1, 2]]), "one-budget"),
+FORMS: list[tuple[Any, Any]] = [
+    (LDP(1), BlockPricer),
+    (LDP("1e-300"), None),
+    (LDP(800), None),
+    (HighLowLDP(1, [2]), BlockPricer),
+    (BlockLDP(1, [[0, 3], [1, 2]]), BlockPricer),
     (
         ContextAwareLDP([[0, 1, "inf", "inf"], [1, 0, "inf", "inf"], *[["inf"] * 4] * 2]),
-        "one-budget",
+        BlockPricer,
     ),
-    (DifferentialIdentifiability("1.4"), ""),
-    ([LDP(1), LDP(2)], ""),
-    (LIP(1), "lifts"),
-    (PML(1), "lifts"),
-    (AsymmetricLift("inf", 1), "lifts"),
-    (AsymmetricLift("inf", "inf"), "lifts"),
-    (BoundedPriorLIP(1, priors=[["0.1", "0.2", "0.3", "0.4"]]), "lifts"),
-    (BoundedPriorLIP(1, priors=[["0.1", "0.2", "0.4", "0.3"]]), ""),
-    ([LIP(1), LDP(1)], ""),
-    (MetricPrivacy(1, "absolute"), "chain"),
-    ([MetricPrivacy(1, "absolute"), LDP(1)], ""),
-    ([MetricPrivacy(1, "absolute"), LDP(3)], "chain"),
-    (LinearNotion([("row", {0: 1}, 1, {1: 1})]), ""),
-    (SensitiveAttributePrivacy(LDP(1), SECRET), ""),
-    (ApproximateLDP(1, 0), "one-budget"),
-    (MetricPrivacy(1, [[int(x != z) for z in range(4)] for x in range(4)]), "one-budget"),
-    (MaximalLeakage(1), ""),
+    (DifferentialIdentifiability("1.4"), None),
+    ([LDP(1), LDP(2)], None),
+    (LIP(1), LiftPricer),
+    (PML(1), LiftPricer),
+    (AsymmetricLift("inf", 1), LiftPricer),
+    (AsymmetricLift("inf", "inf"), LiftPricer),
+    (BoundedPriorLIP(1, priors=[["0.1", "0.2", "0.3", "0.4"]]), LiftPricer),
+    (BoundedPriorLIP(1, priors=[["0.1", "0.2", "0.4", "0.3"]]), None),
+    ([LIP(1), LDP(1)], None),
+    (MetricPrivacy(1, "absolute"), LinePricer),
+    ([MetricPrivacy(1, "absolute"), LDP(1)], None),
+    ([MetricPrivacy(1, "absolute"), LDP(3)], LinePricer),
+    (LinearNotion([("row", {0: 1}, 1, {1: 1})]), None),
+    (SensitiveAttributePrivacy(LDP(1), SECRET), None),
+    (ApproximateLDP(1, 0), BlockPricer),
+    (MetricPrivacy(1, [[int(x != z) for z in range(4)] for x in range(4)]), BlockPricer),
+    (MaximalLeakage(1), None),
 ]
 
 
 @pytest.mark.parametrize(("notion", "form"), FORMS, ids=lambda v: str(v)[:40])
-def test_the_form_of_a_cone(notion: Any, form: str) -> None:
+def test_the_form_of_a_cone(notion: Any, form: Any) -> None:
     prior = ["0.1", "0.2", "0.3", "0.4"]
-    assert price_search(Problem(range(4), notion, HammingLoss(), prior=prior)) == form
+    pricer = pricer_of(Problem(range(4), notion, HammingLoss(), prior=prior))
+    assert type(pricer) is (form or type(None))
 
 
 def test_entries_without_a_bound_have_no_price() -> None:
     problem = Problem(range(3), AsymmetricLift("inf", 1), HammingLoss(), prior=[0, "0.5", "0.5"])
-    assert price_search(problem) == "lifts"
+    assert isinstance(pricer_of(problem), LiftPricer)
     wide = Problem(range(3), AsymmetricLift(1, "inf"), HammingLoss(), prior=[0, "0.5", "0.5"])
-    assert price_search(wide) == ""
+    assert pricer_of(wide) is None
 
 
 def test_a_line_is_taken_in_the_order_of_its_numbers() -> None:

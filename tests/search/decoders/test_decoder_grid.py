@@ -8,6 +8,7 @@ import math
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +37,13 @@ from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Decoders
 from mechdesign.kernel.oracles import Orthant
 from mechdesign.notions import Notion
+from mechdesign.search.decoders.search import merge_columns
 from solvers import SOLVERS
+from tests.strategies import examples
 
 FloatArray = npt.NDArray[np.float64]
+
+SEEDS = st.integers(0, 10**6)
 
 
 def ray_optimum(problem: Problem, rays: FloatArray) -> float:
@@ -253,3 +258,115 @@ def test_a_degenerate_program_does_not_stall() -> None:
     problem = Problem(60, notion, utility, prior=Prior.from_counts(weights))
     found = design(problem, gap=0.01)
     assert found.gap <= 0.01
+
+
+@examples(50)
+@given(SEEDS, st.floats(0, 0.01))
+def test_merging_has_the_stated_cost(seed: int, budget: float) -> None:
+    rng = np.random.default_rng(seed)
+    k, m = 4, int(rng.integers(1, 9))
+    P, f, Q = rng.dirichlet(np.ones(k)), rng.random(k), rng.dirichlet(np.ones(m), k)
+
+    def gain(columns: FloatArray) -> float:
+        return float(((P * f @ columns) ** 2 / (P @ columns)).sum())
+
+    merged = merge_columns(Q, P @ Q, P * f @ Q, budget)
+    means = P * f @ merged / (P @ merged)
+    assert np.allclose(merged.sum(axis=1), 1)
+    assert -1e-12 <= gain(Q) - gain(merged) <= budget + 1e-12
+    assert all(a <= b for a, b in pairwise(means))
+    assert merge_columns(Q, P @ Q, P * f @ Q, 1.0).shape[1] == 1
+
+
+@pytest.mark.parametrize("notion", [LIP(1), PML("0.5"), LDP(1)], ids=repr)
+def test_inputs_that_never_occur_change_nothing(notion: Notion) -> None:
+    few = Problem(
+        ["a", "b", "c"],
+        notion,
+        PosteriorMeanSquaredError([5, 1, 2]),
+        prior=Prior.from_counts([1, 2, 3]),
+    )
+    more = Problem(
+        ["z", "a", "b", "y", "c"],
+        notion,
+        PosteriorMeanSquaredError([-100, 5, 1, 1, 2]),
+        prior=Prior.from_counts([0, 1, 2, 0, 3]),
+    )
+    alone = design(few, route="decoder-grid")
+    together = design(more, route="decoder-grid")
+    assert float(together.value) == pytest.approx(float(alone.value), rel=1e-8)
+    assert together.gap <= 1e-8
+    assert more.cone.holds(together.channel)
+    verify(json.loads(json.dumps(together.document())))
+
+
+def test_f_may_be_constant_where_it_matters() -> None:
+    problem = Problem(
+        ["a", "b", "c"],
+        LIP(1),
+        PosteriorMeanSquaredError([4, 4, 9]),
+        prior=Prior.from_counts([1, 1, 0]),
+    )
+    solution = design(problem, route="decoder-grid")
+    assert solution.value == solution.bound == 0
+
+
+@pytest.mark.parametrize("shift", [-3, 10**9])
+@pytest.mark.parametrize("scale", ["1/1000000000000", "1", "1000000000000"])
+def test_units_do_not_matter(shift: int, scale: str) -> None:
+    values = [shift + Fraction(scale) * v for v in (0, 1, 1, 4, 9)]
+    problem = Problem(
+        range(5), LIP("0.7"), PosteriorMeanSquaredError(values), prior=[0.1, 0.3, 0.2, 0.2, 0.2]
+    )
+    solution = design(problem, route="decoder-grid")
+    value = float(solution.value / Fraction(scale) ** 2)
+    plain = design(
+        Problem(
+            range(5),
+            LIP("0.7"),
+            PosteriorMeanSquaredError([0, 1, 1, 4, 9]),
+            prior=[0.1, 0.3, 0.2, 0.2, 0.2],
+        )
+    )
+    assert value == pytest.approx(float(plain.value), rel=1e-8)
+    assert float(solution.bound / Fraction(scale) ** 2) == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.parametrize("notion", [LIP(1), LDP(1), HighLowLDP(1, list(range(50)))], ids=repr)
+def test_many_inputs(notion: Notion) -> None:
+    rng = np.random.default_rng(0)
+    k = 100
+    prior = Prior.from_counts(rng.integers(1, 50, k).tolist())
+    problem = Problem(range(k), notion, PosteriorMeanSquaredError(), prior=prior)
+    solution = design(problem)
+    assert solution.status == "optimal"
+    assert solution.gap <= 5e-7
+    assert solution.bound <= solution.value
+    assert problem.cone.holds(solution.channel)
+    verify(json.loads(json.dumps(solution.document())))
+
+
+@pytest.mark.parametrize(("key", "change"), [("prices", 1e-4), ("prices", -1e-3), ("nodes", "0.5")])
+def test_a_changed_certificate_is_refused(key: str, change: float | str) -> None:
+    problem = Problem(range(4), LIP(1), PosteriorMeanSquaredError(), prior=[0.1, 0.2, 0.3, 0.4])
+    document = json.loads(json.dumps(design(problem).document()))
+    certificate = document["certificate"]
+    if key == "nodes":
+        certificate["linearization"]["nodes"] = ["0", change, "3"]
+    else:
+        certificate["prices"] = [certificate["prices"][0] + change, *certificate["prices"][1:]]
+    document["digest"] = digest(document)
+    with pytest.raises(CertificateError, match="bound"):
+        verify(document)
+
+
+def test_the_file_is_small() -> None:
+    counts = np.random.default_rng(0).integers(1, 50, 30).tolist()
+    prior = Prior.from_counts(counts)
+    problem = Problem(range(30), LIP(1), PosteriorMeanSquaredError(), prior=prior)
+    certificate = design(problem).certificate
+    assert certificate is not None
+    assert certificate.multipliers == ()
+    assert len(certificate.prices or ()) == 30
+    assert isinstance(certificate.linearization, Decoders)
+    assert len(certificate.linearization.nodes) <= 200

@@ -1,0 +1,346 @@
+"""The least posterior-mean squared error of a scalar f(X), by column generation over decoders.
+
+The error is concave in Q, so that minimizing it is no convex program. But if output y is decoded as
+s_y, the error is linear,
+
+    Sum_y Sum_x P_x Q[x, y] (f_x - s_y)**2,
+
+and its minimum over decoders is the posterior-mean error, attained at the posterior means. It is a
+constant less a sum of gains, g(r) = (Sum_x P_x f_x r_x)**2 / (P . r) of the column r, which is
+convex: so extreme rays of the cone are mixed (:mod:`mechdesign.search.generation`). Rays are found
+at decoders. With h_x = P_x f_x**2 - u_x, u the prices of the inputs, let at a decoder s
+
+    gamma(s) = min over private columns r with P . r = 1 of  Sum_x r_x (P_x (f_x - s)**2 - h_x),
+
+the least reduced cost of a column decoded as s. Summing over the columns of any private channel,
+whose output probabilities sum to 1, its error is at least Sum_x h_x + min_s gamma(s). As P . r = 1,
+gamma(s) - s**2 is a minimum of functions that are linear in s, so it is concave, and above its
+chord between two probes at distance d; on that gap s**2 is its own chord less t (1 - t) d**2, t the
+share of the way. So
+
+    gamma(s) >= (1 - t) gamma(s_i) + t gamma(s_{i+1}) - t (1 - t) d**2,
+
+and gaps between probes are halved until the bound is good
+(:mod:`mechdesign.kernel.linearizations.decoders`).
+
+Few inputs, and cones whose columns are priced by linear programs, have a restricted master problem
+over rays. On many inputs it would take many rounds; there the master problem is the linear program
+over all channels for a grid of decoders, to which the posterior means of new rays are added.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+
+from mechdesign._typing import BoolArray, FloatArray
+from mechdesign.closed_forms.base import name_outputs
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.rows import FAR, certificate, rounded_numbers, spared
+from mechdesign.exact import as_fraction
+from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.linearizations import Decoders
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
+from mechdesign.search.cones.pricing import BlockPricer, LiftPricer, PricedColumns, pricer_of
+from mechdesign.search.generation import WORTH_ADDING, Generation, Master, Pace, SurplusBound
+from mechdesign.search.highs import UNIT
+from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.lp_pricer import LPPricer
+from mechdesign.search.master import RestrictedMaster
+from mechdesign.search.presolve.reduction import ConicProgram
+
+__all__ = ["least_on_gaps", "merge_columns", "solve_decoders"]
+
+
+FIRST_PROBES, MOST_PROBES = 17, 4000
+"""Evenly spaced probes of each bound, and the most of them."""
+
+FEW = 32
+"""Inputs up to which there is a restricted master problem over rays."""
+
+GRID = 65
+"""Decoders of the first program over channels, evenly spaced."""
+
+LEAST_GAP, FIRST_GAP, SHARE = 1e-9, 1e-6, 1e-2
+"""The relative gap of such a program: a share of what the last one gained, between these."""
+
+MERGED = 1e-10
+"""The share of the gain that merging outputs of a channel may cost."""
+
+SAME = 1e-9
+"""Decoders closer than this, in units of the range of f, are one."""
+
+NEAR, COARSEST = 1e-5, 1e-2
+"""Decoders of a program closer than the first are one; closer than the second at first."""
+
+RARE = 1e-290
+"""Outputs less likely than this are none, and smaller numbers are written as 0: the kernel does not
+take subnormal ones."""
+
+PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
+PACE_ON_CHANNELS = Pace(goal=4e-9, patience=4, last_patience=4, worth=0.3)
+
+
+def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolution:
+    """Minimize the posterior-mean squared error of a scalar, for any notion on columns.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
+    limits
+        When to stop; default at the optimum.
+
+    Raises
+    ------
+    UnsupportedError
+        If the utility is another.
+    SolverError
+        If HiGHS fails, or time is over before there is an answer.
+    """
+    limits = limits or Limits()
+    values = problem.utility.scalar_values(problem.domain)
+    if values is None:
+        expected = "the error of the best estimate of a scalar"
+        raise UnsupportedError("objective", expected, problem.utility.name)
+    occur = [value for value, p in zip(values, problem.prior, strict=True) if p]
+    low, width = min(occur), max(occur) - min(occur)
+    if not width:
+        blind = np.ones((len(problem.domain), 1))
+        return RawSolution(blind, name_outputs(problem, 1), (), "decoder-grid: one value")
+    pairs = zip(values, problem.prior, strict=True)
+    f = np.array([float((value - low) / width) if p else 0.0 for value, p in pairs])
+    prior, unit = problem.prior.array, float(width) ** 2
+    constant, mean = float(prior @ f**2), float(prior @ f)
+    pricer = _DecoderPricer(problem, f, low, width)
+    program: Master
+    if pricer.is_by_programs or len(f) <= FEW:
+        rays = pricer.first_rays()
+        program = RestrictedMaster(rays, pricer.gain(rays), unit=UNIT)
+        method = "HiGHS"
+    else:
+        program, method = _ChannelMaster(problem, pricer, limits), "interior point"
+    center = prior * mean * (2 * f - mean)
+    search = Generation(pricer, program, lambda gain: constant - gain, limits.part(unit), center)
+    search.run()
+    matrix = search.columns
+    value = constant - float(pricer.gain(matrix).sum())
+    pricer.spare = spared(unit * value, -math.inf, limits.gap)
+    outputs = name_outputs(problem, matrix.shape[1])
+    return RawSolution(matrix, outputs, search.proofs, f"decoder-grid: {method}", search.notes())
+
+
+class _DecoderPricer:
+    """Finds columns of positive surplus at decoders.
+
+    Parameters
+    ----------
+    problem
+        Any notion on columns.
+    f
+        ``(n_inputs,)`` values of f, scaled to [0, 1].
+    low, width
+        What they were scaled from.
+    """
+
+    how, steps_of_a_box = "columns at decoders", 0
+
+    def __init__(self, problem: Problem, f: FloatArray, low: Fraction, width: Fraction) -> None:
+        self.prior, self.cone, self.size = problem.prior.array, problem.cone, len(f)
+        self.f, self.low, self.width, self.spare = f, low, width, 0.0
+        own = pricer_of(problem)
+        if isinstance(own, BlockPricer):
+            own = BlockPricer(own.cone, self.prior)
+        by_sorting = isinstance(own, BlockPricer | LiftPricer)
+        self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior, workers=1)
+        self.is_by_programs = not by_sorting
+        self.pace = PACE if self.is_by_programs or self.size <= FEW else PACE_ON_CHANNELS
+        component = self.cone.components()
+        mass = np.bincount(component, self.prior)
+        self._never = [np.flatnonzero(component == part) for part in np.flatnonzero(mass == 0)]
+        """Components of inputs that never occur."""
+
+    def cost(self, decoders: FloatArray) -> FloatArray:
+        """Return the cost of each entry at decoders, ``(n_inputs, n_decoders)``."""
+        return np.asarray(self.prior[:, None] * (self.f[:, None] - decoders) ** 2)
+
+    def means(self, rays: FloatArray) -> FloatArray:
+        """Return the posterior mean of rays; 0 for those that never occur."""
+        output, moment = self.prior @ rays, (self.prior * self.f) @ rays
+        return np.divide(moment, output, out=np.zeros(len(output)), where=output > RARE)
+
+    def gain(self, rays: FloatArray) -> FloatArray:
+        """Return the gain of rays, ``(n_inputs, n_rays)``."""
+        return np.asarray(self.means(rays) * ((self.prior * self.f) @ rays))
+
+    def first_rays(self) -> FloatArray:
+        """Return the column of ones, columns of inputs that never occur, and some rays."""
+        every = np.arange(self.size)
+        rays = [np.ones(self.size), *(np.isin(every, own).astype(float) for own in self._never)]
+        units = ((every == x).astype(int) for x in np.flatnonzero(self.prior == 0))
+        rays += [unit.astype(float) for unit in units if self.cone.violation(unit.tolist()) is None]
+        found = self.pricer.price(self.cost(np.linspace(0, 1, FIRST_PROBES))).rays
+        return np.column_stack([*rays, found / found.max(axis=0)])
+
+    def price(
+        self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
+    ) -> SurplusBound:
+        """Return a bound on the surplus of all columns, and columns with a positive one.
+
+        Gaps between probes are halved until they cost no more than a share of the goal, or of the
+        largest surplus. Once time is over there are no more of them than a bound needs.
+        """
+        limits, u = limits or Limits(), u.copy()
+        for inputs in self._never:  # no column of theirs has a surplus at the mean
+            u[inputs] = u[inputs].mean()
+        potentials = self.prior * self.f**2 - u
+        s, todo, parts = np.zeros(0), np.linspace(0, 1, FIRST_PROBES), list[PricedColumns]()
+        while True:
+            parts.append(self.pricer.price(self.cost(todo) - potentials[:, None]))
+            s = np.concatenate([s, todo])
+            order = np.argsort(s)
+            gamma = np.concatenate([part.reduced for part in parts])[order]
+            least, worst = least_on_gaps(s[order], gamma), min(0.0, float(gamma.min()))
+            slack = max(0.1 * goal, 0.1 * -worst)
+            halve = (least < worst - slack) & (np.diff(s[order]) > SAME)
+            if not halve.any() or len(s) > MOST_PROBES or limits.expired():
+                break
+            todo = ((s[order][:-1] + s[order][1:]) / 2)[halve]
+        rays = np.hstack([part.rays for part in parts])[:, order]
+        better = rays[:, gamma < -WORTH_ADDING * goal]
+        surplus = -min(float(least.min()), float(gamma.min()))
+        listed = [part.multipliers for part in parts if part.multipliers is not None]
+        multipliers = np.hstack(listed)[:, order] if listed else None
+        proof = partial(self._certificate, s[order].tolist(), potentials, multipliers)
+        return SurplusBound(surplus, list((better / better.max(axis=0)).T), proof)
+
+    def _certificate(
+        self,
+        decoders: Sequence[float],
+        potentials: FloatArray,
+        multipliers: FloatArray | None,
+        problem: Problem,
+    ) -> Certificate:
+        """Return decoders with multipliers or prices, from units in which f runs from 0 to 1."""
+        line = Decoders(tuple(self.low + self.width * as_fraction(s) for s in decoders))
+        if isinstance(self.pricer, LPPricer) and multipliers is not None:
+            duals = self.pricer.duals(multipliers, float(self.width) ** 2)
+            n, spare = len(decoders), self.spare
+            return certificate(problem, line, duals=duals, n_nodes=n, spare=lambda: spare)
+        values = problem.utility.scalar_values(problem.domain) or ()
+        written = np.where(np.abs(potentials) < RARE, 0.0, potentials).tolist()
+        terms = zip(map(Fraction, written), values, problem.prior, strict=True)
+        prices = rounded_numbers(
+            [self.width**2 * h - p * v * v for h, v, p in terms],
+            max(map(abs, values)) > FAR * self.width,
+        )
+        return certificate(problem, line, self.pricer.oracle, prices=prices)
+
+
+class _ChannelMaster:
+    """The linear program over channels for some decoders, in the place of that over rays.
+
+    Attributes
+    ----------
+    rays
+        ``(n_inputs, n)``: the columns of the best channel so far.
+    gain
+        Theirs.
+    """
+
+    def __init__(self, problem: Problem, pricer: _DecoderPricer, limits: Limits) -> None:
+        self._cone, self._pricer, self._limits = problem.cone, pricer, limits
+        self._decoders, self._aim = np.linspace(0, 1, GRID), FIRST_GAP
+        self._wanted, self._near = self._decoders, COARSEST
+        self.rays: FloatArray = np.ones((pricer.size, 1))
+        self.gain = pricer.gain(self.rays)
+
+    def add(self, rays: FloatArray, _gain: FloatArray) -> None:
+        """Add the posterior means of rays, and of the channel, to the decoders."""
+        own, new = self._pricer.means(self.rays), self._pricer.means(rays)
+        self._wanted = distinct(np.concatenate([self._wanted, new]), self._near)
+        self._decoders = distinct(np.concatenate([self._wanted, own]), self._near)
+
+    def keep(self, wanted: BoolArray) -> BoolArray:
+        """Drop no column of the channel."""
+        return np.ones_like(wanted)
+
+    def solve(self) -> tuple[FloatArray, FloatArray]:
+        """Return a weight of 1 for each column of the best channel, and the potentials."""
+        pricer, P = self._pricer, self._pricer.prior
+        cost, part, before = pricer.cost(self._decoders), self._limits.part(), self.gain.sum()
+        top, part.gap = float(cost.max()), self._aim
+        try:
+            answer = by_interior(ConicProgram(self._cone, cost / top, is_priced=True), part)
+        except UnsupportedError as error:
+            raise SolverError(str(error)) from error
+        Q = answer.matrix[:, P @ answer.matrix > RARE]
+        budget = MERGED * float(before)
+        channel = merge_columns(Q, P @ Q, (P * pricer.f) @ Q, budget)
+        if pricer.gain(channel).sum() > before:
+            self.rays, self.gain = channel, pricer.gain(channel)
+        rise, left = float(self.gain.sum() - before), float(P @ pricer.f**2 - self.gain.sum())
+        self._aim = min(max(SHARE * rise / left, LEAST_GAP), FIRST_GAP)
+        self._near = min(max(NEAR, math.sqrt(SHARE * rise)), COARSEST)
+        potentials = P * pricer.f**2 - top * np.asarray(answer.potentials)
+        return np.ones(len(self.gain)), potentials
+
+
+def least_on_gaps(
+    s: FloatArray, cost: FloatArray, curvature: float | FloatArray = 1.0
+) -> FloatArray:
+    """Return the least of (1 - t) a + t b - t (1 - t) w d**2 over 0 <= t <= 1 on each gap.
+
+    The derivative b - a - (1 - 2 t) w d**2 is 0 at t = (1 - (b - a) / (w d**2)) / 2. The curvature
+    w > 0 is 1 where there is none.
+    """
+    a, b, square = cost[:-1], cost[1:], curvature * np.diff(s) ** 2
+    t = np.clip(0.5 - (b - a) / (2 * square), 0.0, 1.0)
+    return a + t * (b - a) - t * (1 - t) * square
+
+
+def merge_columns(
+    Q: FloatArray, output: FloatArray, moment: FloatArray, budget: float
+) -> FloatArray:
+    """Add up columns of near posterior means, as long as the error grows by less than a budget.
+
+    Merging two outputs of probabilities a, b and posterior means s, t adds a b / (a + b) (s - t)**2
+    to the error.
+
+    Parameters
+    ----------
+    Q
+        ``(n_inputs, n_outputs)`` channel.
+    output, moment
+        ``(n_outputs,)``: P . q and Sum P f q of each column.
+    """
+    order = np.argsort(moment / output)
+    output, moment = output[order], moment[order]
+    start = np.arange(len(output))
+    while len(output) > 1:
+        mean = moment / output
+        loss = output[:-1] * output[1:] / (output[:-1] + output[1:]) * np.diff(mean) ** 2
+        n = int(np.argmin(loss))
+        budget -= float(loss[n])
+        if budget < 0:
+            break
+        output = np.concatenate([output[:n], [output[n] + output[n + 1]], output[n + 2 :]])
+        moment = np.concatenate([moment[:n], [moment[n] + moment[n + 1]], moment[n + 2 :]])
+        start = np.delete(start, n + 1)
+    group = np.searchsorted(start, np.arange(Q.shape[1]), side="right") - 1
+    merged = np.zeros((len(Q), len(output)))
+    np.add.at(merged.T, group, Q.T[order])
+    return merged
+
+
+def distinct(points: FloatArray, near: float = SAME) -> FloatArray:
+    """Return 0, 1 and the points between in order, without those too near to the one before."""
+    inner = np.sort(points[(points > SAME) & (points < 1 - SAME)])
+    inner = inner[np.diff(inner, prepend=0.0) > near]
+    return np.concatenate([[0.0], inner, [1.0]])

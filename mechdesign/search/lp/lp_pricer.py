@@ -1,0 +1,111 @@
+"""Pricing for any cone: a warm-started linear program over one column for each output.
+
+Only costs change from one to the next, so that the simplex method goes on from the last optimum,
+which stays feasible. The programs of the outputs differ in their costs alone and HiGHS lets other
+threads run meanwhile: they are solved on all cores, by one instance of HiGHS for each thread. Each
+output goes on from its own last basis, so that the number of threads changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray
+from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.notions import Cone
+from mechdesign.search.cones.input_line import ratio_lengths
+from mechdesign.search.cones.pricing import PricedColumns, Pricer, inverse
+from mechdesign.search.cones.shortest_paths import closure
+from mechdesign.search.highs import Basis
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.warm_column import WarmColumn
+
+__all__ = ["LPPricer"]
+
+
+class LPPricer(Pricer):
+    """Columns of a cone by linear programs.
+
+    Parameters
+    ----------
+    cone
+        Any.
+    weight
+        ``(n_inputs,)``: w in w . r = 1; default ones.
+    workers
+        Threads; default one for each core.
+    limits
+        What ends a long program, with a SolverError; None where asking would take longer.
+    """
+
+    route = "one linear program for each output, HiGHS"
+
+    def __init__(
+        self,
+        cone: Cone,
+        weight: FloatArray | None = None,
+        workers: int | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.weight = np.ones(cone.size) if weight is None else weight
+        self.workers = workers or os.cpu_count() or 1
+        self._lengths = ratio_lengths(cone)
+        self._first = WarmColumn(cone, self.weight, limits)
+        self._idle: SimpleQueue[WarmColumn] = SimpleQueue()
+        for column in (self._first, *(self._first.copy() for _ in range(self.workers - 1))):
+            self._idle.put(column)
+        self._bases: list[Basis | None] = []
+
+    def start(self) -> tuple[FloatArray, sp.csr_array | None]:
+        """Return the rays on which one input is largest; where ratios are bounded e**-d(z, x)."""
+        if self._lengths is not None:
+            rays: FloatArray = np.exp(-closure(self._lengths)).T
+        else:
+            found = [self._first.farthest(unit) for unit in np.eye(len(self.weight))]
+            rays = np.column_stack([ray / ray.sum() for ray in found])
+        return rays, inverse(rays)
+
+    def cheapest(self, v: FloatArray) -> FloatArray:
+        """Return the columns alone."""
+        return self.price(v).rays
+
+    def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
+        """Solve a program for each column of v, with multipliers of the rows."""
+        m = v.shape[1]
+        rays: FloatArray = np.zeros_like(v)
+        multipliers: FloatArray = np.zeros((len(self._first.rows), m))
+        solved = np.zeros(m, dtype=bool)
+        if len(self._bases) != m:
+            self._bases = [None] * m
+
+        def solve(y: int) -> None:
+            if expired is None or not expired():
+                column = self._idle.get()
+                try:
+                    column.start_at(self._bases[y])
+                    ray, answer = column.cheapest(v[:, y])
+                    self._bases[y] = column.basis
+                finally:
+                    self._idle.put(column)
+                rays[:, y] = np.maximum(ray, 0.0)
+                multipliers[:, y] = np.maximum(-answer.dual[:-1], 0.0)
+                solved[y] = True
+
+        if self.workers == 1:
+            for y in range(m):
+                solve(y)
+        else:
+            with ThreadPoolExecutor(self.workers) as pool:
+                list(pool.map(solve, range(m)))
+        reduced = np.where(solved, self.priced(v, rays).reduced, -np.inf)
+        return PricedColumns(reduced, rays, multipliers)
+
+    def duals(self, multipliers: FloatArray, unit: float) -> tuple[FamilyDual, ...]:
+        """Return multipliers of the rows, ``(n_rows, m)``, as those of the notions."""
+        return tuple(self._first.rows.duals(unit * multipliers))
