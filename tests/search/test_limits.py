@@ -243,7 +243,7 @@ def test_values_and_bounds_are_the_best_so_far(name: str) -> None:
     SOLVERS[name](CASES[name].problem, stopped.limits)
     values, bounds = ([getattr(p, side) for p in stopped.told] for side in ("value", "bound"))
     assert len(values) > 2
-    slack = 1e-14 * max(map(abs, values))  # the gains of the same mixture, added in another order
+    slack = 1e-12 * max(map(abs, values))  # the master problem is solved to its tolerance
     assert (np.diff(values) <= slack).all()
     assert bounds == sorted(bounds)
 
