@@ -4,7 +4,6 @@ A column q lies in the cone of notions that bound ratios, q_x <= e**E[x, x'] q_x
 ln q is Lipschitz for E. With d the shortest paths of E, this holds for
 
     e**-d(z, x)                       the exponential mechanism about an input z,
-    min(1, e**(rho - d(z, x)))        a plateau, since minima of private columns are private,
     max over z in B of e**-d(z, x)    a raised set B, since maxima are,
     e**-a |x - z|                     for any point z, where a |x - x'| <= E[x, x'] for all pairs.
 
@@ -31,7 +30,7 @@ from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["completed", "exponentials", "groups", "is_quick", "plateaus", "raised", "reach"]
+__all__ = ["completed", "exponentials", "groups", "is_quick", "raised", "reach"]
 
 MOST_CLOSED = 700
 """Inputs up to which shortest paths are looked for; distances with a name are shortest paths."""
@@ -41,9 +40,6 @@ NOTHING = 1e-13
 
 FARTHEST = 1e12
 """A column is no more than this much larger at one input than at another, but for zeros."""
-
-PLATEAUS = 2
-"""How many plateaus of growing radius there are about each input."""
 
 LOOSE = 0.5
 """Exponentials about points are sought where they use this share of what pairs allow, in the
@@ -207,20 +203,7 @@ def inside(cone: Cone, columns: FloatArray) -> FloatArray:
     return np.asarray(moved / moved.max(axis=0))
 
 
-def plateaus(d: FloatArray, most: int) -> Iterator[FloatArray]:
-    """Yield min(1, e**(rho - d)) for growing rho, at most so many columns in all."""
-    away = np.where((d > 0) & np.isfinite(d), d, np.inf)
-    nearest = away.min(axis=1)
-    if not np.isfinite(nearest).any():
-        return
-    step = float(np.median(nearest[np.isfinite(nearest)]))
-    farthest = float(d[np.isfinite(d)].max())
-    for n in range(1, 1 + min(PLATEAUS, most // len(d))):
-        if n * step < farthest:
-            yield np.exp(-np.maximum(d - n * step, 0.0)).T
-
-
-def exponentials(d: FloatArray, domain: Domain, most: int, beyond: bool) -> FloatArray | None:
+def exponentials(d: FloatArray, domain: Domain, most: int) -> FloatArray | None:
     """Return e**-a |x - z| for points z of a lattice on a plane, summed over small blocks of it.
 
     Parameters
@@ -231,8 +214,6 @@ def exponentials(d: FloatArray, domain: Domain, most: int, beyond: bool) -> Floa
         The inputs.
     most
         How many blocks there may be.
-    beyond
-        Whether only those beyond the border are wanted.
 
     Returns
     -------
@@ -254,7 +235,7 @@ def exponentials(d: FloatArray, domain: Domain, most: int, beyond: bool) -> Floa
     _, norm, rate = best
     if not norm or not math.isfinite(rate):
         return None
-    centers, shifts = _lattice(points, most, beyond)
+    centers, shifts = _lattice(points, most)
     if not len(centers):
         return None
     return np.asarray(sum(np.exp(-rate * _apart(points, centers + by, norm)) for by in shifts))
@@ -266,7 +247,7 @@ def _apart(one: FloatArray, other: FloatArray, norm: int) -> FloatArray:
     return np.asarray(steps[0] + steps[1] if norm == 1 else np.hypot(*steps))
 
 
-def _lattice(points: FloatArray, most: int, beyond: bool) -> tuple[FloatArray, FloatArray]:
+def _lattice(points: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
     """Return points of a plane, and what is added to each to have those of its block.
 
     All together are a lattice as fine as that of the inputs: the sum of its exponentials is nearly
@@ -291,8 +272,6 @@ def _lattice(points: FloatArray, most: int, beyond: bool) -> tuple[FloatArray, F
             for one, top, n in zip(low, high, n_beyond, strict=True)
         ]
         found = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-        if beyond:
-            found = found[((found < low) | (found > high)).any(axis=1)]
         if len(found) <= most:
             corners = np.asarray(found)
             break

@@ -30,7 +30,6 @@ from mechdesign.search.starts.private_columns import (
     groups,
     inside,
     lengths,
-    plateaus,
     raised,
     reach,
 )
@@ -62,7 +61,7 @@ def cone_of(name: str) -> Cone:
 
 def excess(cone: Cone, columns: np.ndarray) -> float:
     """Return the largest left side of the rows G q <= 0, of columns with largest entry 1."""
-    return float((cone.matrix() @ (columns / columns.max(axis=0))).max())
+    return float((cone.matrix() @ (columns / np.maximum(columns.max(axis=0), SLACK))).max())
 
 
 @given(st.data())
@@ -89,12 +88,8 @@ def test_all_columns_are_private(name: str) -> None:
     assert excess(cone, raised(cone, d, sets)) <= SLACK
     assert excess(cone, inside(cone, sets)) <= SLACK
     if d is not None:
-        shapes = [*plateaus(d, 100)]
-        shapes += [
-            found
-            for beyond in (False, True)
-            if (found := exponentials(d, domain, 50, beyond)) is not None
-        ]
+        found = exponentials(d, domain, 50)
+        shapes = [] if found is None else [found]
         if name != "two":  # there the second notion asks for more
             for columns in shapes:
                 assert excess(cone, columns) <= SLACK
@@ -125,13 +120,10 @@ def test_on_a_line_the_exponentials_are_the_truncated_geometric_mechanism() -> N
 
 def test_a_lattice_beyond_the_border_nearly_adds_up_to_a_constant() -> None:
     cone = Cone([PLANE.family(Domain.grid(12, 12))])
-    rays = exponentials(lengths(cone), Domain.grid(12, 12), 10**4, beyond=False)
+    rays = exponentials(lengths(cone), Domain.grid(12, 12), 10**4)
     assert rays is not None
     assert rays.shape == (144, 24**2)
     assert completed(cone, rays)[:, -1].max() < 0.1
-    outside = exponentials(lengths(cone), Domain.grid(12, 12), 10**4, beyond=True)
-    assert outside is not None
-    assert outside.shape[1] == 24**2 - 12**2
 
 
 @given(st.integers(2, 12), st.integers(1, 6), st.randoms(use_true_random=False))
