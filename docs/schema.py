@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
+from dataclasses import MISSING
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from mechdesign.kernel.documents import FILE_FORMS
 from mechdesign.kernel.generators import Cone
@@ -18,7 +18,7 @@ from mechdesign.kernel.linearizations import Linearizations
 from mechdesign.kernel.oracles import Oracles
 from mechdesign.kernel.relaxations import Relaxations
 from mechdesign.kernel.rounding.files import RoundedFile
-from mechdesign.kernel.schema import describe, table_name
+from mechdesign.kernel.schema import Table, tables, words
 
 PAGE = Path(__file__).resolve().parent / "certificates.md"
 
@@ -87,39 +87,29 @@ FORMS = (*FILE_FORMS, LawFile, DesignedLawFile, RoundedFile)
 """The tables of all files."""
 
 
-def members(form: Any) -> list[Any]:
-    """Return the dataclasses of a union, or the one that an annotation is."""
-    return [part for part in get_args(form) or [form] if dataclasses.is_dataclass(part)]
-
-
 def inside(form: Any) -> Iterator[Any]:
-    """Yield unions and single dataclasses in an annotation, outermost first."""
-    if dataclasses.is_dataclass(form) or len(members(form)) > 1:
+    """Yield unions and single tables in an annotation, outermost first."""
+    if tables(form):
         yield form
         return
     for part in get_args(form):
         yield from inside(part)
 
 
-def tag_of(union: list[Any]) -> str:
-    """Return the key that names the member of a union."""
-    return str(getattr(union[0], "tag", "kind"))
-
-
-def keys(form: Any) -> str:
+def keys(table: Table) -> str:
     """Return the keys of a table with their forms; optional ones end in a question mark."""
-    hints, found = list(get_type_hints(form).values()), []
-    unions = [part for hint in hints for part in inside(hint) if len(members(part)) > 1]
-    short = {
-        " or ".join(map(table_name, members(u))): f"table by `{tag_of(members(u))}`" for u in unions
-    }
-    for key in describe(form):
-        if key.name == tag_of([form]) and hasattr(form, "kind"):
+    found = []
+    for key, (form, default) in table.keys.items():
+        if table.kind and key == table.tag:
             continue
-        words = key.form if key.required else key.form.removesuffix(" or null")
-        for listed, name in short.items():
-            words = words.replace(listed, name)
-        found.append(f"`{key.name}{'' if key.required else '?'}` {words}")
+        shown = words(form)
+        if default is not MISSING:
+            shown = shown.removesuffix(" or null")
+        for union in inside(form):
+            if len(tables(union)) > 1:
+                listed = " or ".join(dict.fromkeys(table.name for table in tables(union)))
+                shown = shown.replace(listed, f"table by `{tables(union)[0].tag}`")
+        found.append(f"`{key}{'' if default is MISSING else '?'}` {shown}")
     return ", ".join(found)
 
 
@@ -127,8 +117,8 @@ def slot(form: Any) -> Iterator[str]:
     """Yield the lines of a table of members."""
     yield "| kind | keys | theorem |"
     yield "|---|---|---|"
-    for member in members(form):
-        yield f"| `{member.kind}` | {keys(member)} | {THEOREMS[member.kind]} |"
+    for table in tables(form):
+        yield f"| `{table.kind}` | {keys(table)} | {THEOREMS[str(table.kind)]} |"
 
 
 def file_tables() -> Iterator[str]:
@@ -138,38 +128,37 @@ def file_tables() -> Iterator[str]:
     """
     yield "| table | keys |"
     yield "|---|---|"
-    slots = {member for form in SLOTS.values() for member in members(form)}
+    slots = {table for form in SLOTS.values() for table in tables(form)}
     seen: set[Any] = set()
-    known: set[Any] = set()
+    known: set[Table] = set()
     waiting = [("", form) for form in FORMS]
     later = [("", form) for form in SLOTS.values()]
     while waiting or later:
         field, form = (waiting or later).pop(0)
-        union = members(form)
-        fresh = [member for member in union if member not in known]
+        union = tables(form)
+        fresh = [table for table in union if table not in known]
         known.update(fresh)
-        for member in fresh:
-            for name, hint in get_type_hints(member).items():
-                waiting += [(f"`{name}` of {called(member)}", part) for part in inside(hint)]
-        if form in seen or slots.intersection(union):
+        for table in fresh:
+            for name, (hint, _) in table.keys.items():
+                waiting += [(f"`{name}` of {called(table)}", part) for part in inside(hint)]
+        if union in seen or slots.intersection(union):
             continue
-        seen.add(form)
+        seen.add(union)
         if len(union) == 1:
-            yield f"| {table_name(form)} | {keys(form)} |"
+            yield f"| {union[0].name} | {keys(union[0])} |"
         else:
-            listed = "<br>".join(one_of(member, member in fresh) for member in union)
-            yield f"| {field}, by its `{tag_of(union)}` | {listed} |"
+            listed = "<br>".join(one_of(table, table in fresh) for table in union)
+            yield f"| {field}, by its `{union[0].tag}` | {listed} |"
 
 
-def one_of(member: Any, in_full: bool) -> str:
+def one_of(table: Table, in_full: bool) -> str:
     """Return a member of a union, with its keys if they are to be listed."""
-    name = called(member)
-    return f"{name}: {keys(member)}" if in_full and keys(member) else name
+    return f"{called(table)}: {keys(table)}" if in_full and keys(table) else called(table)
 
 
-def called(member: Any) -> str:
+def called(table: Table) -> str:
     """Return the kind of a table, or its name where it has none."""
-    return f"`{member.kind}`" if hasattr(member, "kind") else table_name(member)
+    return f"`{table.kind}`" if table.kind else table.name
 
 
 TABLES = {"file": file_tables} | {

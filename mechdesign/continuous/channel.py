@@ -21,7 +21,7 @@ from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.documents import digest
-from mechdesign.kernel.names.losses import MeanSquaredDistance
+from mechdesign.kernel.names import Utility
 from mechdesign.kernel.rounding.moments import mass
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.prior import Prior
@@ -326,7 +326,9 @@ class ContinuousChannel:
 
     def _with(self, law: Law, axes: tuple[tuple[Fraction, ...], ...]) -> Rounded:
         found = law.moments(self._domain, axes)
-        return Rounded(axes, self._domain.is_bounded, found, (), MeanSquaredDistance())
+        return Rounded(
+            axes, self._domain.is_bounded, found, (), Utility("mean-squared-distance", {})
+        )
 
     def expected_loss(self, values: Any, distance: str = "absolute") -> FloatArray:
         """Return the mean of the distance of x and its report, ``(n_values,)``, at many numbers x.

@@ -14,9 +14,6 @@ from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.certificate import Steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, Claim, is_close, relative_gap
 from mechdesign.kernel.names import Compiled, Notion
-from mechdesign.kernel.names.base import Conic
-from mechdesign.kernel.names.notions import OwnNotion
-from mechdesign.kernel.names.ratios import Linear
 from mechdesign.kernel.packed import exact as number
 from mechdesign.kernel.statement import Statement, private
 
@@ -58,14 +55,14 @@ def verify_privacy(
     steps: Steps,
 ) -> str:
     """Check a notion as stated, and that the claimed leakage is the least possible."""
-    secret = notion.secret if isinstance(notion, Conic) else None
-    name = f"{notion.name!r:.60}" if isinstance(notion, OwnNotion) else notion.name
+    keys, secret = notion.keys, notion.keys.get("secret")
+    name = f"{notion.name!r:.60}" if notion.is_own else notion.name
     wanted = Claim(
         notion.name,
         claim.leakage,
         certified=True,
-        epsilon=_float(getattr(notion, "epsilon", None)),
-        delta=_float(getattr(notion, "delta", None)),
+        epsilon=_float(keys.get("epsilon")),
+        delta=_float(keys.get("delta")),
         secret=None if secret is None else secret.values,
     )
     need(
@@ -83,14 +80,13 @@ def verify_privacy(
     need(why is None, f"{name}: not private: {why}")
     leakage, statement = number(claim.leakage), problem.alone(notion)
     rows = (True for part in statement.cone if part.asks(statement.k))
-    signed = not notion.has_epsilon and any((*rows, *statement.limits))
+    signed = notion.epsilon is None and any((*rows, *statement.limits))
     why = broken(notion.at(leakage)) if signed or leakage >= 0 else "it is at least 0"
     need(why is None, f"{name}: leaks more than {float(leakage)!r}: {why}")
     less = leakage - (1 + abs(leakage)) * LEAKAGE_TOLERANCE
     least = (not signed and less < 0) or broken(notion.at(less)) is not None
     need(least, f"{name}: leaks less than the claimed {float(leakage)!r}")
-    own = isinstance(notion, OwnNotion | Linear)
-    title = getattr(notion, "title", "")
+    own, title = notion.is_own or notion.name == "linear", keys.get("title", "")
     whom = (f" ({title!r:.60})" if title else "") + " of the sensitive attribute" * bool(secret)
     rows_of = " (rows of the user's own, not a known notion)" if own else ""
     return f"{name}{whom}: private as stated, exactly{rows_of}; leakage {float(leakage):.10g}"
@@ -192,9 +188,9 @@ def same_decoder(wanted: list[Any], claimed: Any, signed: bool = False) -> bool:
 
 def used_places(problem: Compiled, outputs: Sequence[Any]) -> list[int]:
     """Return the place of each output among those allowed."""
-    if problem.outputs is None:
+    if problem.table.outputs is None:
         return numbered(outputs)
-    place = {y: n for n, y in enumerate(problem.outputs)}
+    place = {y: n for n, y in enumerate(problem.table.outputs)}
     need(set(outputs) <= set(place), "the channel has an output that the problem does not allow")
     return [place[y] for y in outputs]
 

@@ -16,7 +16,7 @@ from typing import ClassVar
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator, shortened
 from mechdesign.kernel.gains import Entropy
-from mechdesign.kernel.generators import ListedRow, Row, Rows, distribution
+from mechdesign.kernel.generators import ListedRow, Rows, distribution
 
 Columns = Sequence[Sequence[int]]
 Sums = dict[int, tuple[list[int], int]]
@@ -40,7 +40,7 @@ class Gauge:
     def nets(self, *, weak: bool) -> list[dict[int, Fraction]]:
         """Return the parts A_j, rounded down for bounds (``weak``), up for checks."""
         parts = self.below if weak and self.below is not None else self.parts
-        return [Row(dict(p.left), p.exponent, dict(p.right)).net(weak=weak) for p in parts]
+        return [part.net(weak=weak) for part in parts]
 
     def most(self, *, up: bool) -> Fraction:
         """Return e**exponent limit, rounded; of a negative limit the bounds change places."""

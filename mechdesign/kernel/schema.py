@@ -1,10 +1,10 @@
-"""The keys of a saved file, read from the dataclasses that hold them.
+"""The keys of a saved file, read from the dataclasses and functions that take them.
 
-A file is a tree of tables. Each kind of table is one frozen dataclass here in the kernel, and its
-annotations are the whole grammar: :func:`read` makes the object from JSON or refuses it in one line
-that names the place, :func:`write` makes JSON from the object, and :func:`describe` prints the keys
-for docs/certificates.md. A table is closed: every field without a default must be there, and no
-other key may be.
+A file is a tree of tables. Each kind of table is one frozen dataclass of the kernel, or one
+function of it with keyword arguments, and its annotations are the whole grammar: :func:`read` makes
+the object from JSON or refuses it in one line that names the place, :func:`write` makes JSON from
+the object, and docs/schema.py prints the keys into docs/certificates.md. A table is closed: every
+key without a default must be there, and no other key may be.
 
 | annotation | JSON |
 |---|---|
@@ -22,23 +22,22 @@ other key may be.
 | ``dict[str, T]`` | a table with any keys |
 | ``Literal["a", "b"]`` | one of the words |
 | a dataclass | a table; of several in a union the one whose ``kind`` the key ``"kind"`` names |
-
-A union may name its tag differently (``tag = "notion"``), and may have one dataclass without a
-``kind``: it takes every table whose tag is not the kind of another.
+| a :class:`Named` | a table; the key ``tag`` names the function that takes the other keys |
 """
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass
 from fractions import Fraction
 from functools import cache
 from math import isfinite
-from typing import Any, Literal, NewType, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NewType, Union, get_args, get_origin, get_type_hints
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.packed import (
@@ -69,6 +68,96 @@ MOST_DIGITS = 4096
 """Digits of an integer in text, at most."""
 
 
+@dataclass(frozen=True)
+class Named:
+    """A word of a file and its keys, which are the arguments of a function of the kernel.
+
+    Attributes
+    ----------
+    name
+        The word.
+    keys
+        What the table has beside the word. A missing key has the default of the function.
+    """
+
+    tag: ClassVar[str]
+    """The key of the word."""
+
+    name: str
+    keys: dict[str, Any]
+
+    @classmethod
+    def forms(cls) -> dict[str, Callable[..., Any]]:
+        """Return the functions by word; that of ``""`` takes every other word."""
+        raise NotImplementedError
+
+    @classmethod
+    def common(cls, _word: str) -> dict[str, tuple[Any, Any]]:
+        """Return keys of a word, with annotation and default, that are no arguments."""
+        return {}
+
+
+# ---- tables ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One kind of table.
+
+    Attributes
+    ----------
+    name
+        What messages and docs call it.
+    tag, kind
+        The key that names its kind, and the kind; None where there is one only.
+    keys
+        The annotation and the default of each key.
+    make
+        Makes the object from the keys.
+    """
+
+    name: str
+    tag: str
+    kind: str | None
+    keys: dict[str, tuple[Any, Any]]
+    make: Callable[[dict[str, Any]], Any]
+
+
+@cache
+def tables(form: Any) -> tuple[Table, ...]:
+    """Return the tables that an annotation stands for: one for each dataclass or word in it."""
+    if get_origin(form) in (Union, types.UnionType):
+        return tuple(table for part in get_args(form) for table in tables(part))
+    if isinstance(form, type) and issubclass(form, Named):
+        return tuple(_of_function(form, word, make) for word, make in form.forms().items())
+    if not (isinstance(form, type) and dataclasses.is_dataclass(form)):
+        return ()
+    kind, hints = getattr(form, "kind", None), get_type_hints(form)
+    keys = {} if kind is None else {"kind": (Literal[kind], MISSING)}
+    for f in dataclasses.fields(form):
+        make = f.default_factory
+        keys[f.name] = hints[f.name], f.default if make is MISSING else make()
+
+    def made(given: dict[str, Any]) -> Any:
+        if kind is not None:
+            del given["kind"]
+        return form(**given)
+
+    name = kind or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", form.__name__).lower()
+    return (Table(name, "kind", kind, keys, made),)
+
+
+def _of_function(form: Any, word: str, function: Callable[..., Any]) -> Table:
+    """Return the table of a word: its keys are the keyword arguments of a function."""
+    hints, keys = get_type_hints(function), {form.tag: (Literal[word] if word else str, MISSING)}
+    for p in inspect.signature(function).parameters.values():
+        if p.kind is p.KEYWORD_ONLY:
+            keys[p.name] = hints[p.name], MISSING if p.default is p.empty else p.default
+    keys |= form.common(word)
+    name = word or function.__name__.replace("_", " ")
+    return Table(name, form.tag, word or None, keys, lambda given: form(given.pop(form.tag), given))
+
+
 # ---- reading -----------------------------------------------------------------------------------
 
 
@@ -89,49 +178,55 @@ def read(form: Any, value: Any, place: str = "") -> Any:
     CertificateError
         If the value is not of that form.
     """
-    return _reader(form)(value, place)
+    return _form(form)[1](value, place)
 
 
 Reader = Callable[[Any, str], Any]
+"""Makes the object of a value at a place."""
+
+Form = tuple[str, Reader]
+"""What is expected, in words, and how it is read."""
+
+
+def words(form: Any) -> str:
+    """Return an annotation in words, for the documentation."""
+    return _form(form)[0]
 
 
 @cache
-def _reader(form: Any) -> Reader:
+def _form(form: Any) -> Form:
     origin, parts = get_origin(form), get_args(form)
     if form in _LEAVES:
-        return _LEAVES[form][1]
-    if origin in (Union, types.UnionType):
-        return _union(parts)
+        return _LEAVES[form]
     if origin is Literal:
-        words = ", ".join(repr(word) for word in parts)
-        return _leaf(f"one of {words}", lambda v: type(v) is str and v in parts)[1]
+        choices = " or ".join(f'"{word}"' for word in parts)
+        return _leaf(choices, lambda v: type(v) is str and v in parts)
+    if origin is tuple and parts[-1] is Ellipsis:
+        return _list(parts[0])
     if origin is tuple:
-        return _sequence(parts)
+        return _fixed([_form(part) for part in parts])
     if origin is dict:
-        return _mapping(_reader(parts[1]))
-    if dataclasses.is_dataclass(form):
-        return _table(form)
-    raise TypeError(f"no form in a file is known for the annotation {form!r}")
+        return _mapping(_form(parts[1]))
+    union = parts if origin in (Union, types.UnionType) else ()
+    if not (found := tables(form)) and not union:
+        raise TypeError(f"no form in a file is known for the annotation {form!r}")
+    plain = [_form(part) for part in union if not tables(part) and part is not type(None)]
+    null = ["null"] if type(None) in union else []
+    listed = dict.fromkeys([*(t.name for t in found), *(name for name, _ in plain), *null])
+    return " or ".join(listed), _union(found, plain, bool(null))
 
 
 def _leaf(
-    words: str,
-    holds: Callable[[Any], bool],
-    make: Callable[[Any], Any] | None = None,
-    expected: str = "",
-) -> tuple[str, Reader]:
-    """Return a form in words, and the reader of what holds, which makes something of it."""
+    words: str, holds: Callable[[Any], bool], make: Callable[[Any], Any] | None = None
+) -> Form:
+    """Return the form of a value for which a condition holds, and of which something is made."""
 
     def reader(value: Any, place: str) -> Any:
         if not holds(value):
-            raise refused(expected or words, value, place)
+            raise refused(words, value, place)
         return value if make is None else make(value)
 
     return words, reader
-
-
-def _is_index(value: Any) -> bool:
-    return type(value) is int and 0 <= value < LARGEST
 
 
 def _is_number(value: Any) -> bool:
@@ -150,135 +245,89 @@ def _is_whole(value: Any) -> bool:
     return digits and len(value) <= MOST_DIGITS
 
 
-def _is_signed(value: Any) -> bool:
-    return type(value) is str and _is_whole(value.removeprefix("-"))
-
-
-_LEAVES: dict[Any, tuple[str, Reader]] = {
+_LEAVES: dict[Any, Form] = {
     Fraction: ("number", exact),
-    int: _leaf("integer", _is_index, expected="an integer >= 0"),
+    int: _leaf("integer", lambda v: type(v) is int and 0 <= v < LARGEST),
     bool: _leaf("true or false", lambda v: type(v) is bool),
     str: _leaf("text", lambda v: type(v) is str),
     type(None): _leaf("null", lambda v: v is None),
     Json: ("anything", lambda value, _: value),
-    Label: _leaf("label", _is_label, lambda v: tuple(v) if isinstance(v, list) else v, "a label"),
-    Whole: _leaf("integer >= 0 as text", _is_whole, int, "an integer as text"),
-    Signed: _leaf("integer as text", _is_signed, int, "an integer as text"),
-    float: _leaf("number", _is_number, expected="a number"),
+    Label: _leaf("label", _is_label, lambda v: tuple(v) if isinstance(v, list) else v),
+    Whole: _leaf("integer >= 0 as text", _is_whole, int),
+    Signed: _leaf(
+        "integer as text", lambda v: type(v) is str and _is_whole(v.removeprefix("-")), int
+    ),
+    float: _leaf("number", _is_number),
     Places: ("integers", lambda value, place: unpacked(value, Places, place)),
     Numbers: ("numbers", lambda value, place: unpacked(value, Numbers, place)),
     Weights: ("numbers >= 0", lambda value, place: unpacked(value, Weights, place)),
 }
-"""The leaves of files: each in words, and its reader."""
 
 
-def _sequence(parts: tuple[Any, ...]) -> Reader:
-    many = parts[-1] is Ellipsis
-    entries = [_reader(part) for part in parts if part is not Ellipsis]
-    first = entries[0]
+def _list(part: Any) -> Form:
+    words, entry = _form(part)
 
     def reader(value: Any, place: str) -> tuple[Any, ...]:
-        if not isinstance(value, list) or not (many or len(value) == len(entries)):
-            raise refused("a list" if many else f"a list of {len(entries)}", value, place)
-        if many:
-            return tuple([first(item, place) for item in value])
-        return tuple(entry(item, place) for entry, item in zip(entries, value, strict=True))
+        if not isinstance(value, list):
+            raise refused("a list", value, place)
+        return tuple([entry(item, place) for item in value])
 
-    return reader
+    return f"list of {words}", reader
 
 
-def _mapping(entry: Reader) -> Reader:
+def _fixed(entries: Sequence[Form]) -> Form:
+    def reader(value: Any, place: str) -> tuple[Any, ...]:
+        if not isinstance(value, list) or len(value) != len(entries):
+            raise refused(f"a list of {len(entries)}", value, place)
+        return tuple(entry(item, place) for (_, entry), item in zip(entries, value, strict=True))
+
+    return f"[{', '.join(words for words, _ in entries)}]", reader
+
+
+def _mapping(entry: Form) -> Form:
     def reader(value: Any, place: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise refused("a table", value, place)
-        return {key: entry(item, f"{place}.{key}") for key, item in value.items()}
+        return {key: entry[1](item, f"{place}.{key}") for key, item in value.items()}
 
-    return reader
+    return f"table of {entry[0]}", reader
 
 
-def _union(parts: tuple[Any, ...]) -> Reader:
-    members: list[Any] = [part for part in parts if dataclasses.is_dataclass(part)]
-    tables = {part.kind: _reader(part) for part in members if hasattr(part, "kind")}
-    fallback = next((_reader(part) for part in members if not hasattr(part, "kind")), None)
-    tag = next((_tag(part) for part in members), "kind")
-    plain = [_reader(part) for part in parts if part not in (*members, type(None))]
+def _union(listed: Sequence[Table], plain: Sequence[Form], null: bool) -> Reader:
+    kinds = {table.kind: table for table in listed}
 
     def reader(value: Any, place: str) -> Any:
-        if value is None and type(None) in parts:
+        if value is None and null:
             return None
-        if isinstance(value, dict) and members:
-            kind = value.get(tag)
-            found = tables.get(kind, fallback) if type(kind) is str else fallback
-            if found is None:
-                raise refused(f"a {tag} among {', '.join(tables)}", kind, place)
-            return found(value, place)
-        for other in plain[:-1]:
+        if isinstance(value, dict) and listed:
+            kind = value.get(listed[0].tag)
+            table = kinds.get(kind if type(kind) is str else None, kinds.get(None))
+            if table is None and len(listed) > 1:
+                raise refused(f"a {listed[0].tag} among {', '.join(map(str, kinds))}", kind, place)
+            return _of_table(table or listed[0], value, place)
+        for _, other in plain[:-1]:
             with suppress(CertificateError):
                 return other(value, place)
-        if plain:
-            return plain[-1](value, place)
-        raise refused("a table", value, place)
+        if not plain:
+            raise refused("a table", value, place)
+        return plain[-1][1](value, place)
 
     return reader
 
 
-def _tag(form: Any) -> str:
-    return str(getattr(form, "tag", "kind"))
-
-
-@cache
-def _keys(form: Any) -> dict[str, tuple[str, Any, Any]]:
-    """Return of each key of a table the field, its annotation, and its default, or MISSING.
-
-    The tag of a kind is a key without a field.
-    """
-    hints, found = get_type_hints(form), dict[str, tuple[str, Any, Any]]()
-    if hasattr(form, "kind"):
-        found[_tag(form)] = "", Literal[form.kind], dataclasses.MISSING
-    for f in dataclasses.fields(form):
-        if f.init:
-            make = f.default_factory
-            default = f.default if make is dataclasses.MISSING else make()
-            found[f.metadata.get("key", f.name)] = f.name, hints[f.name], default
-    return found
-
-
-def _table(form: Any) -> Reader:
-    def reader(value: Any, place: str) -> Any:
-        if not isinstance(value, dict):
-            raise refused(f"a table: {table_name(form)}", value, place)
-        keys, given, inside = _keys(form), dict[str, Any](), f"{place}." if place else ""
-        for key, item in value.items():
-            if key not in keys:
-                raise CertificateError(f"{inside}{key}: {table_name(form)} has no such key")
-            name, hint, _ = keys[key]
-            given[name] = _reader(hint)(item, inside + key)
-        for key, (name, _, default) in keys.items():
-            if name not in given and default is dataclasses.MISSING:
-                raise CertificateError(f"{place + ': ' if place else ''}the key {key!r} is missing")
-        given.pop("", None)
-        return form(**given)
-
-    return reader
-
-
-def table_name(form: Any) -> str:
-    """Return what messages and docs call a table."""
-    return str(
-        getattr(form, "kind", None) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", form.__name__).lower()
-    )
+def _of_table(table: Table, value: dict[str, Any], place: str) -> Any:
+    given, inside = dict[str, Any](), f"{place}." if place else ""
+    for key, item in value.items():
+        if key not in table.keys:
+            raise CertificateError(f"{inside}{key}: {table.name} has no such key")
+        given[key] = read(table.keys[key][0], item, inside + key)
+    for key, (_, default) in table.keys.items():
+        if default is MISSING and key not in given:
+            raise CertificateError(f"{place + ': ' if place else ''}the key {key!r} is missing")
+    return table.make(given)
 
 
 # ---- writing -----------------------------------------------------------------------------------
-
-
-def _written(value: Any, form: Any) -> Any:
-    """Return the JSON of a field: integers of any length are text."""
-    if form in (Whole, Signed):
-        return str(value)
-    if get_origin(form) is tuple and get_args(form)[1:] == (Ellipsis,):
-        return [_written(v, get_args(form)[0]) for v in value]
-    return write(value)
 
 
 def write(value: Any) -> Any:
@@ -291,13 +340,12 @@ def write(value: Any) -> Any:
     >>> write((Fraction(1, 3), Fraction(2), None))
     ['1/3', 2, None]
     """
+    if isinstance(value, Named):
+        return {value.tag: value.name} | {key: write(item) for key, item in value.keys.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        table: dict[str, Any] = {}
-        for key, (name, hint, default) in _keys(type(value)).items():
-            content = getattr(value, name or "kind")
-            if content != default:
-                table[key] = _written(content, hint)
-        return table
+        (table,) = tables(type(value))
+        found = ((key, *keyed, getattr(value, key)) for key, keyed in table.keys.items())
+        return {key: _written(v, hint) for key, hint, default, v in found if v != default}
     if isinstance(value, Places | Numbers):
         return packed(value)
     if isinstance(value, tuple | list):
@@ -307,38 +355,10 @@ def write(value: Any) -> Any:
     return written(value) if isinstance(value, Fraction) else value
 
 
-# ---- describing --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Key:
-    """A key of a table, for the documentation."""
-
-    name: str
-    form: str
-    required: bool
-
-
-def describe(form: Any) -> list[Key]:
-    """Return the keys of a table, in order, each with its form in words."""
-    return [
-        Key(key, _words(hint), default is dataclasses.MISSING)
-        for key, (_, hint, default) in _keys(form).items()
-    ]
-
-
-def _words(form: Any) -> str:
-    origin, parts = get_origin(form), get_args(form)
-    if form in _LEAVES:
-        return _LEAVES[form][0]
-    if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(map(_words, parts)))
-    if origin is Literal:
-        return " or ".join(f'"{word}"' for word in parts)
-    if origin is tuple and parts[-1] is Ellipsis:
-        return f"list of {_words(parts[0])}"
-    if origin is tuple:
-        return f"[{', '.join(map(_words, parts))}]"
-    if origin is dict:
-        return f"table of {_words(parts[1])}"
-    return table_name(form)
+def _written(value: Any, form: Any) -> Any:
+    """Return the JSON of a field: integers of any length are text."""
+    if form in (Whole, Signed):
+        return str(value)
+    if get_origin(form) is tuple and get_args(form)[1:] == (Ellipsis,):
+        return [_written(v, get_args(form)[0]) for v in value]
+    return write(value)

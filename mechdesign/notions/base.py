@@ -14,7 +14,7 @@ from mechdesign.errors import CertificateError, InputError, UnsupportedError, sh
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.kernel.generators import Cone as KernelCone
 from mechdesign.kernel.limits import Gauge, Information, Limit
-from mechdesign.kernel.names import Domain as KernelDomain, Notion as Words, Notions
+from mechdesign.kernel.names import Domain as KernelDomain, Notion as Words
 from mechdesign.kernel.schema import read, write
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family
@@ -77,12 +77,11 @@ class Notion:
         prior = prior_for(self.name, domain, prior) if self.needs_prior else None
         masses = None if prior is None else prior.probabilities
         inputs = read(KernelDomain, domain.to_table()).inputs(masses)
-        cone, limits = self.aligned(domain).words(domain, prior).asked(inputs)
-        return (*cone, *limits)
+        return self.aligned(domain).words(domain, prior).asked(inputs)
 
     def words(self, domain: Domain, prior: Prior | None) -> Words:
         """Return the notion of the kernel with the name and the keys of this one."""
-        found: Words = read(Notions, self.stated(domain, prior).to_table())
+        found: Words = read(Words, self.stated(domain, prior).to_table())
         return found
 
     def check(self, domain: Domain, prior: Prior | None) -> None:

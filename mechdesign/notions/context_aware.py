@@ -9,7 +9,7 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import as_fraction, fraction_text
-from mechdesign.kernel.names.ratios import ContextAware as Words
+from mechdesign.kernel.names import Notion as Words
 from mechdesign.labels import aligned, by_label, split_matrix
 from mechdesign.notions.base import Notion, is_infinite
 from mechdesign.prior import Prior
@@ -74,7 +74,8 @@ matrix = [
     def words(self, domain: Domain, prior: Prior | None) -> Words:
         """Return the matrix in the order of the domain, without the way over text."""
         rows = self._ordered(domain)
-        return Words(tuple(tuple("inf" if e is None else e for e in row) for row in rows))
+        matrix = tuple(tuple("inf" if e is None else e for e in row) for row in rows)
+        return Words(self.name, {"matrix": matrix})
 
     def _ordered(self, domain: Domain) -> list[list[Fraction | None]]:
         """Return the matrix in the order of the domain."""

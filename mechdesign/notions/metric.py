@@ -10,7 +10,6 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, known_word
 from mechdesign.exact import Exact
 from mechdesign.kernel.names import Notion as Words
-from mechdesign.kernel.names.ratios import Metric
 from mechdesign.notions.base import BudgetNotion, budget
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable, Points
@@ -107,7 +106,8 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         table = self.distances(domain)
         rows = table.numerators.tolist()
         known = {n: table.bound(n, up=False) for n in {n for row in rows for n in row}}
-        return Metric(self.epsilon, tuple(tuple(known[n] for n in row) for row in rows))
+        written = tuple(tuple(known[n] for n in row) for row in rows)
+        return Words(self.name, {"epsilon": self.epsilon, "distance": written})
 
 
 def points_of(domain: Domain, distance: str) -> Points:

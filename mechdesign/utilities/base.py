@@ -7,6 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,7 +15,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown
-from mechdesign.kernel.names import Domain as KernelDomain, Objectives
+from mechdesign.kernel.names import Domain as KernelDomain, Utility as Words
 from mechdesign.kernel.schema import read
 from mechdesign.kernel.statement import Statement
 from mechdesign.kernel.value import decoder, value
@@ -149,9 +150,9 @@ class Utility(ABC):  # noqa: B024
         """Return the outputs allowed where the user names none; None: the optimizer's choice."""
         return None
 
-    def words(self, domain: Domain, outputs: Sequence[Label] | None = None) -> Objectives:
+    def words(self, domain: Domain, outputs: Sequence[Label] | None = None) -> Words:
         """Return the objective as the kernel knows it by its name."""
-        found: Objectives = read(Objectives, self.aligned(domain, outputs).to_table(domain))
+        found: Words = read(Words, self.aligned(domain, outputs).to_table(domain))
         return found
 
     def statement(
@@ -166,7 +167,7 @@ class Utility(ABC):  # noqa: B024
         """
         self.check_prior(prior)
         words, points = self.words(domain, outputs), read(KernelDomain, domain.to_table())
-        aim = words.form(points.inputs(prior.probabilities), outputs)
+        aim = words.form(replace(points.inputs(prior.probabilities), outputs=outputs))
         if aim is None:
             raise UnsupportedError("objective", "an objective that the kernel knows", self.name)
         return Statement(len(domain), (), (), aim, words.sign)

@@ -29,7 +29,7 @@ from mechdesign.kernel.generators import (
     Rows,
 )
 from mechdesign.kernel.limits import Gauge, Information
-from mechdesign.kernel.losses import TableLosses
+from mechdesign.kernel.losses import of_table
 from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
 from mechdesign.kernel.schema import read
 from mechdesign.kernel.statement import Statement
@@ -53,8 +53,8 @@ BOX = Lift(ONE, ONE, Box((Fraction(1, 4),) * 3, (Fraction(1, 2),) * 3))
 OWN = Rows((ListedRow(((0, ONE),), ONE, ((1, ONE), (2, ONE))),))
 SECRET = Latent((UNITS[0], (Fraction(0), Fraction(1, 2), Fraction(1, 2))), Ratio(Constant(ONE)))
 
-HAMMING = TableLosses([[ONE * (x != y) for y in range(3)] for x in range(3)])
-GUESSES = TableLosses([[-ONE * (x == y) for y in range(3)] for x in range(3)])
+HAMMING = of_table([[ONE * (x != y) for y in range(3)] for x in range(3)])
+GUESSES = of_table([[-ONE * (x == y) for y in range(3)] for x in range(3)])
 LOSS, WORST, FREE = Loss(HAMMING, P), Loss(HAMMING, None), Loss(GUESSES, P, free=True)
 MEAN = GainObjective(Squares(((Fraction(0), Fraction(1, 3), Fraction(1, 3)),), P), ONE)
 HISTOGRAM = GainObjective(Squares(WEIGHED, P), ONE)
@@ -679,7 +679,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         "finite|number",
     ),
     "prices: of another statement": (
-        Statement(2, (LDP,), (), Loss(TableLosses([[ONE, ONE]] * 2), (ONE / 2,) * 2)),
+        Statement(2, (LDP,), (), Loss(of_table([[ONE, ONE]] * 2), (ONE / 2,) * 2)),
         slots("costs", "one-budget", prices=[0.1, 0.1, 0.1]),
         "a price",
     ),
@@ -900,7 +900,7 @@ def test_a_limit_of_irrational_distances_moves_with_the_inputs(order: list[int])
 
     The second input is always sent as it is; of the first so much as the limit asks for is not.
     """
-    costs = TableLosses([[Fraction(0), ONE], [Fraction(100), Fraction(0)]])
+    costs = of_table([[Fraction(0), ONE], [Fraction(100), Fraction(0)]])
     statement = Statement(2, (), (DISTANT,), Loss(costs, (Fraction(9, 10), Fraction(1, 10))))
     DISTANT.check(2)
     for m in ("1/2", "0.7", 1, 2, 5, 6.3, 10):

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import (
     Ball,
@@ -28,7 +27,6 @@ from mechdesign.kernel.generators import (
     Ratio,
     Rows,
 )
-from mechdesign.kernel.generators.base import Row
 from mechdesign.kernel.packed import Places, Weights
 from tests.kernel.draws import refused
 
@@ -142,11 +140,6 @@ def test_a_row_of_a_set_of_priors_is_named_by_its_input_alone(priors: Any) -> No
     for side, q in (("upper", [9, 1, 1, 1]), ("lower", [9, 9, 9, 1])):
         found = Lift(None, HALF / 9, priors) if side == "upper" else Lift(HALF / 9, None, priors)
         assert found.test(K)(q) == (side, q.index(9 if side == "upper" else 1), 0)
-
-
-def test_a_column_is_checked_against_a_factor_rounded_down() -> None:
-    row = Row({0: ONE}, ONE, {1: ONE})
-    assert row.stricter(bits=10_000)[1] == -exp_lower(ONE)
 
 
 @pytest.mark.parametrize("part", GENERATORS)

@@ -20,10 +20,9 @@ from mechdesign.kernel.generators import Block, Distance, ListedRow, Ratio
 from mechdesign.kernel.laws.base import WHOLE
 from mechdesign.kernel.laws.ratios import OptimizedUnaryEncoding
 from mechdesign.kernel.limits import Gauge
-from mechdesign.kernel.losses import DistanceLosses, HammingLosses
+from mechdesign.kernel.losses import distances, hamming
 from mechdesign.kernel.names.domains import Domain, Inputs
-from mechdesign.kernel.names.ratios import Block as Blocks, ContextAware
-from mechdesign.kernel.names.sums import AttackError, MutualInformation
+from mechdesign.kernel.names.notions import Notion
 from mechdesign.kernel.objectives import Loss, Risk
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources.base import Found
@@ -152,14 +151,14 @@ def test_unary_encoding_that_prefers_zeros_leaks_as_much() -> None:
 
 def test_only_outputs_that_are_a_grid_of_inputs_have_sides() -> None:
     points = [(a, b) for a in range(2) for b in range(3)]
-    assert HammingLosses(points, points).grid() == (2, 3)
-    assert HammingLosses(list("abc"), list("abc")).grid() == (1, 3)
-    assert HammingLosses(points, points[::-1]).grid() is None
+    assert hamming(points, points).grid == (2, 3)
+    assert hamming(list("abc"), list("abc")).grid == (1, 3)
+    assert hamming(points, points[::-1]).grid is None
     for kind in ("euclidean", "squared"):
-        assert DistanceLosses(points, points, 1, kind).grid() == (2, 3)
-        assert DistanceLosses(points, points[::-1], 1, kind).grid() is None
+        assert distances(points, points, 1, kind).grid == (2, 3)
+        assert distances(points, points[::-1], 1, kind).grid is None
     uneven = [(a, b) for a in range(2) for b in (0, 1, 3)]
-    assert DistanceLosses(uneven, uneven, 1, "euclidean").grid() is None
+    assert distances(uneven, uneven, 1, "euclidean").grid is None
 
 
 def test_an_output_of_points_is_the_number_of_one() -> None:
@@ -176,24 +175,24 @@ def test_labels_have_coordinates_if_all_are_numbers() -> None:
 
 
 def test_blocks_of_rows_and_columns_need_a_grid() -> None:
-    block = Blocks(ONE, block_rows=1, block_columns=1)
+    block = Notion("block", {"epsilon": ONE, "block_rows": 1, "block_columns": 1})
     for on in (Inputs((0, 1)), Inputs(((0, 0), (0, 1)), spacing=None)):
         with refused("need a grid"):
-            block.generator(on)
+            block.asked(on)
 
 
 def test_budgets_and_distances_are_not_negative() -> None:
-    with refused("a budget is below 0"):
-        ContextAware((("inf", -ONE), (ONE, "inf"))).check()
     on = Inputs((0, 1), prior=(ONE / 2, ONE / 2))
+    with refused("a budget is below 0"):
+        Notion("context-aware", {"matrix": (("inf", -ONE), (ONE, "inf"))}).asked(on)
     for table in ((), ((ONE,),), ((ONE, ZERO), (ONE,)), ((), ()), ((ZERO, -ONE), (ONE, ZERO))):
         with refused("expected distances >= 0"):
-            AttackError(ONE, table).asked(on)
+            Notion("attack-error", {"least": ONE, "distance": table}).asked(on)
 
 
 def test_no_information_leaves_inputs_without_mass_free() -> None:
     on = Inputs((0, 1, 2, 3), prior=(ONE / 2, ZERO, ONE / 2, ZERO))
-    ((part,), _) = MutualInformation(ZERO).asked(on)
+    (part,) = Notion("mutual-information", {"epsilon": ZERO}).asked(on)
     assert isinstance(part, Ratio)
     bounded = {(x, z) for x in range(4) for z in range(4) if part.exponents.at(x, z, up=True) == 0}
     assert bounded == {(0, 2), (2, 0)}
@@ -218,7 +217,7 @@ def test_tiles_are_of_points_row_by_row() -> None:
     for order in ([0, 1, 2, 3, 4, 5], [0, 1, 2, 5, 4, 3]):
         places = tuple(tuple(map(Fraction, points[n])) for n in order)
         cone = (Ratio(Distance(ONE, "euclidean", places)),)
-        losses = DistanceLosses(points, points, 1, "euclidean")
+        losses = distances(points, points, 1, "euclidean")
         aim = Loss(losses, (ONE / 6,) * 6)
         if order == sorted(order):
             assert Tiles((1, 2))(Statement(6, cone, (), aim)).k == 2

@@ -10,7 +10,7 @@ import pytest
 
 from mechdesign.errors import CertificateError, LimitError
 from mechdesign.kernel.packed import Numbers, Places, Weights, exact
-from mechdesign.kernel.schema import Label, Signed, Whole, describe, read, write
+from mechdesign.kernel.schema import Label, Signed, Whole, read, tables, write
 from mechdesign.resources import allow
 
 
@@ -44,7 +44,7 @@ def test_reading_is_the_inverse_of_writing() -> None:
     assert found == One(Fraction(1, 3), Whole(12), (Signed(-3), Signed(4)), (1, 2), "b", (3, "x"))
     assert write(found) == given
     assert read(Other, write(Other("x", (found,)))) == Other("x", (found,))
-    assert [key.name for key in describe(One)][:3] == ["kind", "number", "whole"]
+    assert list(tables(One)[0].keys)[:3] == ["kind", "number", "whole"]
 
 
 @pytest.mark.parametrize(

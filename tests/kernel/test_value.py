@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from mechdesign.errors import CertificateError
-from mechdesign.kernel.names import Objectives, OwnObjective
+from mechdesign.kernel.names import Utility
 from mechdesign.kernel.value import decoder, value
 from tests.kernel.test_names import (
     POINTS,
@@ -138,7 +138,7 @@ def test_a_value_is_that_of_the_formula(
 
 
 def test_every_name_of_an_objective_has_a_case() -> None:
-    named = {form.kind for form in get_args(Objectives) if form is not OwnObjective}
+    named = set(Utility.forms()) - {""}
     others = {"mean-absolute-error", "l2-risk", "tv-risk", "unbiased-variance"}
     assert named == {table["objective"] for table, _ in CASES} | others
 

@@ -21,7 +21,7 @@ from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
-from mechdesign.kernel.names.losses import DistanceLoss, UnbiasedVariance as Variance
+from mechdesign.kernel.names import Utility as Words
 from mechdesign.kernel.rounding.bound import of_law, program_of
 from mechdesign.kernel.rounding.hard_cells import node_places
 from mechdesign.kernel.rounding.nodes import Rounded
@@ -159,9 +159,10 @@ def _own_program(rounded: Rounded) -> Program | None:
     """
     metric, worst = rounded.metric is not None, rounded.worst_case
     averages = worst and of_law(rounded)
-    if not isinstance(rounded.utility, DistanceLoss):
+    if not rounded.distance:
         if metric:
-            values = Variance(rounded.worst_case, values=rounded.axes[0])
+            keys = {"worst_case": rounded.worst_case, "values": rounded.axes[0]}
+            values = Words("unbiased-variance", keys)
             return program(rounded, utility=values, inputs=node_places(rounded))
         return None
     if len(rounded.axes) > 1:
@@ -196,7 +197,7 @@ def _nodes(rounded: Rounded, solution: Solution) -> tuple[Channel, list[tuple[Fr
     channel: Any = solution.channel
     outputs: list[Any] = list(channel.outputs)
     points = []
-    if isinstance(rounded.utility, DistanceLoss):
+    if rounded.distance:
         floats = [tuple(map(float, rounded.points[y])) for y in outputs]
         outputs = [clean_label(list(y) if len(y) > 1 else y[0], "outputs") for y in floats]
         points = [tuple(map(as_fraction, y)) for y in floats]

@@ -18,7 +18,6 @@ from mechdesign.kernel.generators import (
     Latent,
     Lift,
     Listed,
-    ListedRow,
     Matrix,
     Ratio,
     Rows,
@@ -44,14 +43,9 @@ def parts(statement: Statement) -> Iterator[tuple[int, Cone, Cone]]:
             if isinstance(inner, Lift) and not isinstance(inner.priors, Listed):
                 raise UnprovedError("sets of priors behind the inputs")
             pulled = [part.row(key, statement.k, up=True) for key in part.keys(statement.k)]
-            listed = (ListedRow(_items(r.left), r.exponent, _items(r.right)) for r in pulled)
-            yield place, part, Rows(tuple(listed))
+            yield place, part, Rows(tuple(pulled))
         else:
             yield place, part, part
-
-
-def _items(side: dict[int, Fraction]) -> tuple[tuple[int, Fraction], ...]:
-    return tuple((x, v) for x, v in side.items() if v)
 
 
 def cone_words(statement: Statement) -> Iterator[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mechdesign.kernel.generators.base import Block, Generator, Key, Row
+from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, Side
 from mechdesign.kernel.generators.exponents import Constant, Distance, Matrix
 from mechdesign.kernel.generators.latent import Latent
 from mechdesign.kernel.generators.lift import Ball, Box, Lift, Listed, distribution
 from mechdesign.kernel.generators.ratio import Ratio
-from mechdesign.kernel.generators.rows import ListedRow, Rows
+from mechdesign.kernel.generators.rows import Rows
 
 __all__ = [
     "Ball",
@@ -24,8 +24,8 @@ __all__ = [
     "ListedRow",
     "Matrix",
     "Ratio",
-    "Row",
     "Rows",
+    "Side",
     "distribution",
 ]
 

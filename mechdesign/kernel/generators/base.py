@@ -2,8 +2,8 @@
 
 A row is ``left . q <= e**exponent right . q`` for every column q of a private channel, with
 left, right >= 0. Checking privacy rounds ``e**exponent`` down (a stricter row); proving a bound
-rounds it up (a weaker row, hence a larger cone). :meth:`Row.net` is the only place where that is
-decided.
+rounds it up (a weaker row, hence a larger cone). :meth:`ListedRow.net` is the only place where that
+is decided.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from mechdesign.kernel.packed import Places, Weights
 Key = tuple[str, int, int]
 """The name of a row in a generator: a side (``""`` where there is one only), x, and other."""
 
+Side = tuple[tuple[int, Fraction], ...]
+"""Inputs with coefficients."""
+
 Test = Callable[[Sequence[int]], Key | None]
 """Returns the key of a row that an integer column breaks, exactly; None if it keeps all."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """``left . q <= e**exponent right . q``, with sparse left, right >= 0."""
+class ListedRow:
+    """``left . q <= e**exponent right . q``; sides list inputs, each once."""
 
-    left: dict[int, Fraction]
+    left: Side
     exponent: Fraction
-    right: dict[int, Fraction]
+    right: Side
 
-    def stricter(self, bits: int = 160) -> dict[int, Fraction]:
-        """Return ``left - e**exponent right``, rounded up: a column is checked against it."""
-        factor = shortened(exp_lower(self.exponent), False, bits)
-        found = dict(self.left)
-        for x, v in self.right.items():
-            found[x] = found.get(x, Fraction(0)) - factor * v
-        return found
+    @property
+    def inputs(self) -> set[int]:
+        """The inputs with a coefficient."""
+        return {x for x, v in (*self.left, *self.right) if v}
 
     def net(self, *, weak: bool, bits: int = 160) -> dict[int, Fraction]:
         """Return ``e**-exponent left - right``, whose product with a private column is <= 0.
@@ -49,8 +49,8 @@ class Row:
         """
         factor = exp_lower(-self.exponent) if weak else exp_upper(-self.exponent)
         factor = shortened(factor, not weak, bits)
-        found = {x: factor * v for x, v in self.left.items()}
-        for x, v in self.right.items():
+        found = {x: factor * v for x, v in self.left}
+        for x, v in self.right:
             found[x] = found.get(x, Fraction(0)) - v
         return found
 
@@ -109,7 +109,7 @@ class Generator(ABC):
     kind: ClassVar[str]
 
     @abstractmethod
-    def row(self, key: Key, k: int, *, up: bool) -> Row:
+    def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
         """Return a row; irrational numbers in it are rounded up or down.
 
         Raises
@@ -123,8 +123,8 @@ class Generator(ABC):
         """Return the keys of all rows on k inputs."""
 
     def test(self, k: int) -> Test:
-        """Return the exact test of a column, with every ``e**exponent`` rounded down."""
-        nets = {key: self.row(key, k, up=False).stricter() for key in self.keys(k)}
+        """Return the exact test of a column, with every ``e**-exponent`` rounded up."""
+        nets = {key: self.row(key, k, up=False).net(weak=False) for key in self.keys(k)}
         whole, _ = lattice([list(net.values()) for net in nets.values()])
         terms = [list(zip(*pair, strict=True)) for pair in zip(nets.values(), whole, strict=True)]
 

@@ -14,7 +14,7 @@ from operator import mul
 from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import lattice, need
-from mechdesign.kernel.generators.base import Block, Generator, Key, Row, Test
+from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, Side, Test
 from mechdesign.kernel.generators.lift import Lift
 from mechdesign.kernel.generators.ratio import Ratio
 from mechdesign.kernel.generators.rows import Rows
@@ -28,18 +28,14 @@ class Latent(Generator):
     matrix: tuple[tuple[Fraction, ...], ...]
     inner: Ratio | Lift | Rows
 
-    def row(self, key: Key, k: int, *, up: bool) -> Row:
+    def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
         """Return a row of the inner cone, pulled back to the inputs."""
         row = self.inner.row(key, len(self.matrix), up=up)
-        return Row(self._pulled(row.left), row.exponent, self._pulled(row.right))
+        return ListedRow(self._pulled(row.left), row.exponent, self._pulled(row.right))
 
-    def _pulled(self, side: dict[int, Fraction]) -> dict[int, Fraction]:
-        found: dict[int, Fraction] = {}
-        for s, c in side.items():
-            for x, v in enumerate(self.matrix[s]):
-                if v:
-                    found[x] = found.get(x, Fraction(0)) + c * v
-        return found
+    def _pulled(self, side: Side) -> Side:
+        sums = (sum(c * self.matrix[s][x] for s, c in side) for x in range(len(self.matrix[0])))
+        return tuple((x, Fraction(v)) for x, v in enumerate(sums) if v)
 
     def keys(self, k: int) -> Iterable[Key]:
         """Return the keys of the inner cone."""

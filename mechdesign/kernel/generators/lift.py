@@ -24,7 +24,7 @@ from mechdesign.kernel.arithmetic import (
     over_one_denominator,
     scaled,
 )
-from mechdesign.kernel.generators.base import Block, Generator, Key, Row, Test
+from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, Test
 
 Prior = tuple[Fraction, ...]
 Extreme = Callable[[Sequence[int], int], tuple[int, int]]
@@ -148,14 +148,14 @@ class Lift(Generator):
     upper: Fraction | None
     priors: Listed | Ball | Box
 
-    def row(self, key: Key, k: int, *, up: bool) -> Row:
+    def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
         """Return q_x <= e**upper p . q, or p . q <= e**lower q_x."""
         side, x, n = key
         listed = self.listed()
         need(side in ("upper", "lower") and x < k and n < len(listed), "no such row of a lift")
-        p = {z: v for z, v in enumerate(listed[n]) if v}
-        limit = self._limit(side)
-        return Row({x: ONE}, limit, p) if side == "upper" else Row(p, limit, {x: ONE})
+        p, unit = tuple((z, v) for z, v in enumerate(listed[n]) if v), ((x, ONE),)
+        left, right = (unit, p) if side == "upper" else (p, unit)
+        return ListedRow(left, self._limit(side), right)
 
     def listed(self) -> tuple[tuple[Fraction, ...], ...]:
         """Return the priors of the rows."""

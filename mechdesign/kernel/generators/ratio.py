@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import known, need, over_one_denominator
-from mechdesign.kernel.generators.base import Generator, Key, Row, Test
+from mechdesign.kernel.generators.base import Generator, Key, ListedRow, Test
 from mechdesign.kernel.generators.exponents import Constant, Distance, Matrix
 
 ONE = Fraction(1)
@@ -34,13 +34,13 @@ class Ratio(Generator):
         """Return s_xz."""
         return ONE if self.prior is None else self.prior[z] / self.prior[x]
 
-    def row(self, key: Key, k: int, *, up: bool) -> Row:
+    def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
         """Return q_x <= e**a s q_z."""
         side, x, z = key
         need(not side and x < k and z < k, "a ratio has rows of two inputs")
         words = f"no ratio of the inputs {x} and {z} is bounded"
         a = known(self.exponents.at(x, z, up=up), words)
-        return Row({x: ONE}, a, {z: self.scale(x, z)})
+        return ListedRow(((x, ONE),), a, ((z, self.scale(x, z)),))
 
     def keys(self, k: int) -> Iterable[Key]:
         """Return every pair that is bounded."""

@@ -8,30 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import need
-from mechdesign.kernel.generators.base import Generator, Key, Row
-
-
-@dataclass(frozen=True)
-class ListedRow:
-    """``left . q <= e**exponent right . q``; sides list inputs with coefficients >= 0."""
-
-    left: tuple[tuple[int, Fraction], ...]
-    exponent: Fraction
-    right: tuple[tuple[int, Fraction], ...]
-
-    @property
-    def inputs(self) -> set[int]:
-        """The inputs with a coefficient."""
-        return {x for x, v in (*self.left, *self.right) if v}
-
-    def at(self, place: dict[int, int]) -> ListedRow:
-        """Return the row with its inputs numbered anew."""
-        sides = (tuple((place[x], v) for x, v in s if v) for s in (self.left, self.right))
-        return ListedRow(next(sides), self.exponent, next(sides))
-
-    def moved(self, factor: Fraction, by: Fraction) -> ListedRow:
-        """Return the row with its exponent times a number, plus a number."""
-        return replace(self, exponent=self.exponent * factor + by)
+from mechdesign.kernel.generators.base import Generator, Key, ListedRow
 
 
 @dataclass(frozen=True)
@@ -41,12 +18,11 @@ class Rows(Generator):
     kind: ClassVar[str] = "rows"
     rows: tuple[ListedRow, ...]
 
-    def row(self, key: Key, k: int, *, up: bool) -> Row:
+    def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
         """Return a row of the list."""
         side, n, other = key
         need(not side and not other and n < len(self.rows), "no such row in the list")
-        listed = self.rows[n]
-        return Row(dict(listed.left), listed.exponent, dict(listed.right))
+        return self.rows[n]
 
     def keys(self, k: int) -> Iterable[Key]:
         """Return the number of each row that is not empty."""
@@ -58,12 +34,17 @@ class Rows(Generator):
 
     def moved(self, factor: Fraction, by: Fraction) -> Rows:
         """Return the rows with every exponent times a number, plus a number."""
-        return Rows(tuple(row.moved(factor, by) for row in self.rows))
+        rows = (replace(row, exponent=row.exponent * factor + by) for row in self.rows)
+        return Rows(tuple(rows))
 
     def on(self, kept: Sequence[int]) -> Rows:
         """Return the rows that mention only inputs that are kept."""
-        place = {x: n for n, x in enumerate(kept)}
-        return Rows(tuple(row.at(place) for row in self.rows if row.inputs <= place.keys()))
+        place, found = {x: n for n, x in enumerate(kept)}, []
+        for row in self.rows:
+            if row.inputs <= place.keys():
+                sides = (tuple((place[x], v) for x, v in s if v) for s in (row.left, row.right))
+                found.append(ListedRow(next(sides), row.exponent, next(sides)))
+        return Rows(tuple(found))
 
     def check(self, k: int) -> None:
         """Raise unless all coefficients are >= 0 and of inputs, each once."""

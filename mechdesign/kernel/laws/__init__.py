@@ -21,7 +21,6 @@ from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
 from mechdesign.kernel.laws.ratios import Alone, LIPRandomizedResponse
 from mechdesign.kernel.laws.torus import GeometricNoise, PlanarLaplace, Torus
 from mechdesign.kernel.names import Compiled, ProblemTable, compile_problem
-from mechdesign.kernel.names.base import Budgeted
 from mechdesign.kernel.packed import exact as number
 from mechdesign.kernel.schema import read
 from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
@@ -30,6 +29,9 @@ __all__ = ["WHOLE", "DesignedLawFile", "Law", "LawFile", "Laws", "verify_law"]
 
 Laws = Alone | ByComponent | HighLow | LIPRandomizedResponse | GeometricNoise | PlanarLaplace
 """A law, of one of the kinds."""
+
+BUDGETED = {"ldp", "differential-identifiability", "high-low", "block", "metric", "lip", "pml"}
+"""The notions that bound ratios or lifts by an epsilon."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def verify_law(document: dict[str, Any]) -> Verified:
     steps, law, table = Steps(allowed), file.law, file.problem
     need(table.outputs is None and not table.constraints, "a law has no outputs or constraints")
     need(designed or table.utility is None, "the file claims no value for its objective")
-    single = len(table.privacy) == 1 and isinstance(table.privacy[0], Budgeted)
+    single = len(table.privacy) == 1 and table.privacy[0].name in BUDGETED
     need(single, "a law needs exactly one notion that bounds ratios or lifts by an epsilon")
     # such a notion is no more work than its table
     steps.take(5 * replace(table, privacy=()).steps(), "the statement")

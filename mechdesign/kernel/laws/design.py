@@ -73,7 +73,7 @@ def loss_of_noise(noise: Torus, statement: Statement) -> Fraction:
     aim = statement.objective
     if not isinstance(aim, Loss) or aim.weights is None or aim.free:
         raise CertificateError("noise needs a mean loss")
-    need(aim.costs.grid() == noise.sides, "the loss does not depend on grid steps alone")
+    need(aim.costs.grid == noise.sides, "the loss does not depend on grid steps alone")
     m, (masses, whole) = noise.sides[1], over_one_denominator(aim.weights)
     prior = [masses[a : a + m] for a in range(0, len(masses), m)]
     moves = _Moves(noise, statement)

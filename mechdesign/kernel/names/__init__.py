@@ -12,11 +12,11 @@ from typing import Any
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.generators import Cone, distribution
-from mechdesign.kernel.limits import Limit
-from mechdesign.kernel.names.base import NamedObjective, Notion
+from mechdesign.kernel.limits import Gauge, Information, Limit
+from mechdesign.kernel.names import notions, objectives
 from mechdesign.kernel.names.domains import Domain, Inputs, check_different
-from mechdesign.kernel.names.notions import Notions, OwnNotion
-from mechdesign.kernel.names.objectives import Objectives, OwnObjective
+from mechdesign.kernel.names.notions import Notion
+from mechdesign.kernel.names.objectives import Utility
 from mechdesign.kernel.schema import Label
 from mechdesign.kernel.statement import Statement
 
@@ -24,14 +24,10 @@ __all__ = [
     "Compiled",
     "Domain",
     "Inputs",
-    "NamedObjective",
     "Notion",
-    "Notions",
-    "Objectives",
-    "OwnNotion",
-    "OwnObjective",
     "Parts",
     "ProblemTable",
+    "Utility",
     "compile_problem",
 ]
 
@@ -54,16 +50,16 @@ class ProblemTable:
 
     domain: Domain
     prior: tuple[Fraction, ...] | None = None
-    privacy: tuple[Notions, ...] = ()
-    utility: Objectives | None = None
+    privacy: tuple[Notion, ...] = ()
+    utility: Utility | None = None
     outputs: tuple[Label, ...] | None = None
     constraints: tuple[str, ...] = ()
 
     def steps(self) -> int:
         """Return a bound on the work of compiling it, from sizes."""
-        k, parts = self.domain.size, (*self.privacy, self.utility)
-        pairs = sum(isinstance(p, Notion | NamedObjective) and p.of_pairs for p in parts)
-        return 10 * k * (1 + len(parts)) + 2 * k * k * pairs
+        k, pairs = self.domain.size, sum(n.name in notions.OF_PAIRS for n in self.privacy)
+        pairs += self.utility is not None and self.utility.name in objectives.OF_PAIRS
+        return 10 * k * (2 + len(self.privacy)) + 2 * k * k * pairs
 
 
 @dataclass(frozen=True)
@@ -100,18 +96,13 @@ class Compiled:
         """The inputs."""
         return self.inputs.labels
 
-    @property
-    def outputs(self) -> tuple[Any, ...] | None:
-        """The outputs that are allowed; None where the optimizer chooses them."""
-        return self.table.outputs
-
     def alone(self, notion: Notion) -> Statement:
         """Return the statement of one notion only, without an objective.
 
         A notion may be one of the problem at another leakage: ``notion.at(leakage)``.
         """
         cone, limits = _asked(notion, self.inputs)
-        return replace(self.statement, cone=cone, limits=limits, objective=None)
+        return replace(self.statement, cone=tuple(cone), limits=tuple(limits), objective=None)
 
 
 def compile_problem(table: ProblemTable) -> Compiled:
@@ -124,6 +115,7 @@ def compile_problem(table: ProblemTable) -> Compiled:
     """
     k, prior = table.domain.size, table.prior
     inputs = table.domain.inputs(None if prior is None else distribution(prior, k))
+    inputs = replace(inputs, outputs=table.outputs)
     cone, limits, parts = list[Cone](), list[Limit](), list[Parts]()
     for notion in table.privacy:
         notion.check()
@@ -137,17 +129,18 @@ def compile_problem(table: ProblemTable) -> Compiled:
         need(table.outputs, "the problem in the file allows no output")
         check_different(table.outputs, "output")
     if table.utility is not None:
-        aim, sign = table.utility.form(inputs, table.outputs), table.utility.sign
+        aim, sign = table.utility.form(inputs), table.utility.sign
     statement = Statement(k, tuple(cone), tuple(limits), aim, sign)
     return Compiled(table, inputs, statement, tuple(parts))
 
 
-def _asked(notion: Notion, inputs: Inputs) -> tuple[tuple[Cone, ...], tuple[Limit, ...]]:
+def _asked(notion: Notion, inputs: Inputs) -> tuple[list[Cone], list[Limit]]:
     """Return the generators and limits of a notion, checked against the inputs."""
     try:
-        cone, limits = notion.asked(inputs)
+        parts = notion.asked(inputs)
     except ArithmeticError as error:
         raise CertificateError(f"{notion.name}: {error}") from None
-    for part in (*cone, *limits):
+    for part in parts:
         part.check(inputs.size)
-    return cone, limits
+    limits = [part for part in parts if isinstance(part, Gauge | Information)]
+    return [part for part in parts if not isinstance(part, Gauge | Information)], limits

@@ -14,6 +14,7 @@ from mechdesign.kernel.schema import Label
 from mechdesign.resources import check_size
 
 Point = tuple[Fraction, ...]
+Table = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,15 @@ class Inputs:
         The length of a step in the labels; None where a label is the number of a point.
     prior
         The exact prior; None where the problem states none.
+    outputs
+        The outputs that are allowed; None where the optimizer chooses them.
     """
 
     labels: tuple[Any, ...]
     points: tuple[Point, ...] | None = None
     spacing: Fraction | None = Fraction(1)
     prior: tuple[Fraction, ...] | None = None
+    outputs: Sequence[Any] | None = None
 
     @property
     def size(self) -> int:
@@ -46,6 +50,11 @@ class Inputs:
     def masses(self) -> tuple[Fraction, ...]:
         """The prior, of a problem that needs one."""
         return known(self.prior, "the problem states no prior")
+
+    @property
+    def allowed(self) -> Sequence[Any]:
+        """The outputs, of a problem that needs them."""
+        return known(self.outputs, "the objective needs the outputs that were allowed")
 
     @property
     def places(self) -> tuple[Point, ...]:

@@ -1,54 +1,175 @@
-"""The notions of privacy by name, and that of a user's own.
+"""The notions of privacy by name: what each asks of the channel.
 
-This package is the only place where the kernel knows names of notions and objectives. A notion that
-is not here states its generators itself.
+A notion is a function from the inputs, and the keys of its table, to a generator of the cone, or to
+generators and limits. Nothing else in the kernel knows its name.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from operator import methodcaller
+from typing import Any, ClassVar
 
-from mechdesign.kernel.generators import Cone
+from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.generators import Cone, Latent, distribution
 from mechdesign.kernel.limits import Limit
-from mechdesign.kernel.names.base import Asked, Moved, Notion
-from mechdesign.kernel.names.domains import Inputs
-from mechdesign.kernel.names.lifts import LiftNotions
-from mechdesign.kernel.names.ratios import RatioNotions
-from mechdesign.kernel.names.sums import SumNotions
-from mechdesign.kernel.schema import Json
+from mechdesign.kernel.names import cones, sums
+from mechdesign.kernel.names.domains import Domain, Inputs, Table
+from mechdesign.kernel.names.sums import ONE, ZERO, Parts
+from mechdesign.kernel.schema import Json, Label, Named, tables
 
 
-@dataclass(frozen=True)
-class OwnNotion(Notion):
-    """A notion that the kernel does not know: it states its generators and limits itself.
+def own_notion(
+    on: Inputs,
+    *,
+    cone: tuple[Cone, ...] = (),
+    limits: tuple[Limit, ...] = (),
+    epsilon: Fraction | None = None,
+    title: str = "",
+    parameters: Json | None = None,
+) -> Parts:
+    """Return the generators and limits that a notion of a user's own states itself.
 
     Where it has an epsilon, all its exponents are proportional to it.
     """
+    return (*cone, *limits)
 
-    notion: str
-    cone: tuple[Cone, ...] = ()
-    limits: tuple[Limit, ...] = ()
-    epsilon: Fraction | None = None
-    title: str = ""
-    parameters: Json | None = None
+
+def _by_name(*forms: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    return {form.__name__.replace("_", "-"): form for form in forms}
+
+
+BEHIND = _by_name(
+    cones.ldp,
+    cones.differential_identifiability,
+    cones.high_low,
+    cones.block,
+    cones.metric,
+    cones.context_aware,
+    cones.linear,
+    cones.lip,
+    cones.pml,
+    cones.lift,
+)
+"""Generators, which may be of a sensitive attribute behind the inputs too."""
+
+OF_PRIORS = _by_name(cones.bounded_prior_lip, cones.bounded_prior_pml)
+"""Those with the keys of a set of priors among their own."""
+
+LEVELS = {"g-vulnerability": ("limit", 1), "attack-error": ("least", -1)}
+"""The key that a leakage is added to, with its sign, where that is no exponent."""
+
+FORMS = BEHIND | OF_PRIORS
+FORMS |= _by_name(
+    cones.bounded_prior_lift,
+    sums.approximate_ldp,
+    sums.approximate_lip,
+    sums.maximal_leakage,
+    sums.mutual_information,
+    sums.g_vulnerability,
+    sums.attack_error,
+)
+FORMS[""] = own_notion
+
+BUDGETS = ("epsilon", "delta", "limit", "least", "radius", "lower", "upper")
+
+OF_PAIRS = {"metric", *_by_name(sums.approximate_ldp, sums.approximate_lip), *LEVELS}
+"""Those with a limit or a distance for each pair of inputs."""
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A sensitive attribute behind the input: its values, and their law given each input."""
+
+    values: tuple[Label, ...]
+    given_input: Table
+
+    def behind(self, on: Inputs) -> tuple[Table, Inputs]:
+        """Return P(x | s), a row for each value s, and the values with their prior P(s)."""
+        p, size = on.masses, len(self.values)
+        need(len(self.given_input) == on.size, "expected a law of the secret for each input")
+        given = [distribution(row, size) for row in self.given_input]
+        joint = [[row[s] * mass for row, mass in zip(given, p, strict=True)] for s in range(size)]
+        masses = tuple(sum(row, ZERO) for row in joint)
+        need(all(masses), "a secret in the file has probability 0")
+        rows = tuple(tuple(v / mass for v in row) for row, mass in zip(joint, masses, strict=True))
+        return rows, Domain(values=self.values).inputs(masses)
+
+
+@dataclass(frozen=True)
+class Notion(Named):
+    """A notion by name.
+
+    Attributes
+    ----------
+    factor, by
+        All its exponents are multiplied by the one, and grow by the other.
+    """
+
+    tag: ClassVar[str] = "notion"
+    factor: Fraction = ONE
+    by: Fraction = ZERO
+
+    @classmethod
+    def forms(cls) -> dict[str, Callable[..., Any]]:
+        """Return all notions; every other name is that of a user's own."""
+        return FORMS
+
+    @classmethod
+    def common(cls, word: str) -> dict[str, tuple[Any, Any]]:
+        """Return the keys of a sensitive attribute, or of a set of priors."""
+        if word in OF_PRIORS:
+            return tables(cones.PriorSet)[0].keys
+        return {"secret": (Secret | None, None)} if word in BEHIND else {}
 
     @property
-    def name(self) -> str:
-        """The name in a file."""
-        return self.notion
+    def is_own(self) -> bool:
+        """Whether the kernel does not know it."""
+        return self.name not in FORMS
 
-    def asked(self, on: Inputs) -> Asked:
-        """Return its generators and limits."""
-        return self.cone, self.limits
+    @property
+    def epsilon(self) -> Any:
+        """The budget that is its leakage, if it has one."""
+        return self.keys.get("epsilon")
+
+    def asked(self, on: Inputs) -> Parts:
+        """Return the generators and limits.
+
+        Raises
+        ------
+        CertificateError
+            If it contradicts the inputs.
+        """
+        make, keys = FORMS.get(self.name, own_notion), dict(self.keys)
+        secret = keys.pop("secret", None)
+        if secret is None:
+            made = make(on, **keys)
+        else:
+            rows, values = secret.behind(on)
+            made = Latent(rows, make(values, **keys))
+        parts: Parts = made if isinstance(made, tuple) else (made,)
+        if (self.factor, self.by) == (ONE, ZERO):
+            return parts
+        return tuple(map(methodcaller("moved", self.factor, self.by), parts))
 
     def at(self, leakage: Fraction) -> Notion:
-        """Multiply all exponents; add to them where there is no epsilon."""
+        """Return the notion that a leakage claims to hold.
+
+        It has this epsilon; where it has none, this much is added to all its exponents.
+        """
+        if self.name in LEVELS:
+            key, sign = LEVELS[self.name]
+            return replace(self, keys=self.keys | {key: self.keys[key] + sign * leakage})
         if self.epsilon is None:
-            return super().at(leakage)
-        t = leakage / self.epsilon if self.epsilon else Fraction(1)
-        return Moved(self, t, Fraction(0))
+            return replace(self, by=leakage)
+        if self.is_own:
+            return replace(self, factor=leakage / self.epsilon if self.epsilon else ONE)
+        return replace(self, keys=self.keys | {"epsilon": leakage})
 
-
-Notions = RatioNotions | LiftNotions | SumNotions | OwnNotion
-"""A notion, of one of the names, or of a user's own."""
+    def check(self) -> None:
+        """Raise CertificateError unless its budgets are >= 0."""
+        for key in BUDGETS:
+            budget = self.keys.get(key)
+            need(not isinstance(budget, Fraction) or budget >= 0, f"{self.name}: {key} is below 0")

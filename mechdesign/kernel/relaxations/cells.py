@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, known, need
-from mechdesign.kernel.losses import CellLosses
+from mechdesign.kernel.losses import cells
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.proof import Relaxation
 from mechdesign.kernel.statement import Statement
@@ -28,7 +28,7 @@ class Cells(Relaxation):
     def __call__(self, statement: Statement) -> Statement:
         """Return the statement with rectangles as outputs."""
         aim = expect(statement.objective, Loss, "rectangles of outputs need a loss")
-        sides = known(aim.costs.grid(), "the outputs are not the inputs of a regular grid")
+        sides = known(aim.costs.grid, "the outputs are not the inputs of a regular grid")
         n, m = sides
         covered = [0] * n  # by row, a bit for each column
         for top, bottom, left, right in self.cells:
@@ -39,7 +39,7 @@ class Cells(Relaxation):
                 covered[row] |= bits
         whole = all(row == (1 << m) - 1 for row in covered)
         need(whole, "the rectangles do not cover all outputs")
-        costs = CellLosses(aim.costs.lower(0), aim.costs.denominator, sides, self.cells)
+        costs = cells(aim.costs.lower(0), aim.costs.denominator, sides, self.cells)
         return replace(statement, objective=replace(aim, costs=costs))
 
     def steps(self, statement: Statement) -> int:

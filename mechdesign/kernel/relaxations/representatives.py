@@ -23,7 +23,7 @@ from typing import ClassVar
 
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import UNIT, expect, known, need, over_one_denominator, scaled
-from mechdesign.kernel.losses import Losses
+from mechdesign.kernel.losses import Losses, Some
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.proof import Relaxation
 from mechdesign.kernel.relaxations.restrict import restricted
@@ -46,7 +46,7 @@ class Representatives(Relaxation):
         need(each, "expected a representative for each input, which represents itself")
         need(len(weights) == k and min(weights) >= 0, "expected weights >= 0")
         kept = sorted(set(r))
-        moved = _Moved(statement, aim, r, kept)
+        moved = _moved(statement, aim, r, kept)
         ones = (Fraction(1),) * len(kept)
         return restricted(statement, kept, replace(aim, costs=moved, weights=ones))
 
@@ -57,33 +57,25 @@ class Representatives(Relaxation):
         return statement.k * (outputs + 20 * len(statement.cone)) + len(set(self.stands)) ** 2
 
 
-class _Moved(Losses):
-    """The costs of the representatives, over UNIT, rounded down."""
+def _moved(statement: Statement, aim: Loss, stands: Sequence[int], kept: list[int]) -> Losses:
+    """Return the costs of the representatives, over UNIT, rounded down."""
+    weights, whole = over_one_denominator(aim.weights or ())
+    members: dict[int, list[int]] = {i: [] for i in kept}
+    for x, i in enumerate(stands):
+        if weights[x]:
+            members[i].append(x)
+    order = [x for i in kept for x in members[i]]
+    ends = list(accumulate((len(members[i]) for i in kept), initial=0))
+    shrunk = [scaled(_factor(statement, x, stands[x])) * weights[x] // whole for x in order]
 
-    denominator = UNIT
-
-    def __init__(
-        self, statement: Statement, aim: Loss, stands: Sequence[int], kept: Sequence[int]
-    ) -> None:
-        weights, whole = over_one_denominator(aim.weights or ())
-        self.n_outputs, self._losses = aim.costs.n_outputs, aim.costs
-        members: dict[int, list[int]] = {i: [] for i in kept}
-        for x, i in enumerate(stands):
-            if weights[x]:
-                members[i].append(x)
-        self._order = [x for i in kept for x in members[i]]
-        self._ends = list(accumulate((len(members[i]) for i in kept), initial=0))
-        shrunk = (_factor(statement, x, stands[x]) for x in self._order)
-        self._shrunk = [
-            scaled(s) * weights[x] // whole for x, s in zip(self._order, shrunk, strict=True)
-        ]
-
-    def lower(self, y: int) -> list[int]:
-        """Return the costs of output y, from the lower ends of its losses."""
-        loss, bottom = self._losses.lower_at(y, self._order), self._losses.denominator
+    def of(y: int, some: Some, _up: bool) -> list[int]:
+        loss, bottom = aim.costs.lower(y, order), aim.costs.denominator
         need(min(loss, default=0) >= 0, "representatives need costs >= 0")
-        terms = list(map(mul, self._shrunk, loss))
-        return [sum(terms[a:b]) // bottom for a, b in pairwise(self._ends)]
+        terms = list(map(mul, shrunk, loss))
+        sums = [sum(terms[a:b]) // bottom for a, b in pairwise(ends)]
+        return sums if some is None else [sums[i] for i in some]
+
+    return Losses(aim.costs.n_outputs, UNIT, of)
 
 
 def _factor(statement: Statement, x: int, stand: int) -> Fraction:

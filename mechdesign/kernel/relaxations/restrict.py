@@ -21,7 +21,7 @@ from typing import ClassVar
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.generators import Rows
-from mechdesign.kernel.losses import Losses
+from mechdesign.kernel.losses import Losses, Some
 from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
 from mechdesign.kernel.proof import Relaxation
 from mechdesign.kernel.statement import Statement
@@ -62,21 +62,13 @@ def _cut(v: Sequence[Fraction], kept: Sequence[int]) -> Vector:
     return tuple(v[x] for x in kept)
 
 
-class _Kept(Losses):
-    """A table of losses at some inputs."""
+def _kept(losses: Losses, kept: Sequence[int]) -> Losses:
+    """Return the losses at some inputs."""
 
-    def __init__(self, whole: Losses, kept: Sequence[int]) -> None:
-        self.n_outputs, self.denominator = whole.n_outputs, whole.denominator
-        self._whole, self._inputs = whole, kept
+    def of(y: int, some: Some, up: bool) -> list[int]:
+        return losses.of(y, kept if some is None else [kept[x] for x in some], up)
 
-    def lower(self, y: int) -> list[int]:
-        """Return the losses of output y."""
-        return self._whole.lower_at(y, self._inputs)
-
-    def upper(self, y: int) -> list[int]:
-        """Return the losses of output y, rounded up."""
-        loss = self._whole.upper(y)
-        return [loss[x] for x in self._inputs]
+    return Losses(losses.n_outputs, losses.denominator, of)
 
 
 def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) -> Objective | None:
@@ -93,6 +85,6 @@ def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) 
     if isinstance(aim, Reading):
         return Reading(_cut(aim.values, kept), w)
     if aim.weights is not None and counted:
-        costs = (min(aim.costs.lower_at(y, counted)) for y in range(aim.costs.n_outputs))
+        costs = (min(aim.costs.lower(y, counted)) for y in range(aim.costs.n_outputs))
         need(min(costs) >= 0, "a removed input has a negative cost")
-    return replace(aim, costs=_Kept(aim.costs, kept), weights=w)
+    return replace(aim, costs=_kept(aim.costs, kept), weights=w)

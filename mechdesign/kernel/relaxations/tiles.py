@@ -25,7 +25,7 @@ from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, known, need
 from mechdesign.kernel.generators import Cone, Distance, Ratio
-from mechdesign.kernel.losses import CellLosses
+from mechdesign.kernel.losses import cells
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.proof import Relaxation
 from mechdesign.kernel.relaxations.restrict import restricted
@@ -43,7 +43,7 @@ class Tiles(Relaxation):
         """Return the statement on the first tile."""
         words, (a, b) = "tiles are for a mean loss", self.sides
         aim = expect(statement.objective, Loss, words)
-        weights, sides = known(aim.weights, words), aim.costs.grid()
+        weights, sides = known(aim.weights, words), aim.costs.grid
         n, m = known(sides, "the outputs are not the inputs of a regular grid")
         need(not aim.free and min(weights) >= 0, words)
         need(min(aim.costs.lower(0)) >= 0, "tiles need losses >= 0")
@@ -53,8 +53,8 @@ class Tiles(Relaxation):
         tile = [row * m + column for row in range(a) for column in range(b)]
         origins = (r * m + c for r in range(0, n - a + 1, a) for c in range(0, m - b + 1, b))
         total = sum((min(weights[o + x] for x in tile) for o in origins), Fraction(0))
-        corner, cells = aim.costs.lower(0), [(r, r, c, c) for r in range(a) for c in range(b)]
-        costs = CellLosses([corner[x] for x in tile], aim.costs.denominator, self.sides, cells)
+        points = [(r, r, c, c) for r in range(a) for c in range(b)]
+        costs = cells(aim.costs.lower(0, tile), aim.costs.denominator, self.sides, points)
         aim = replace(aim, costs=costs, weights=(total,) * len(tile))
         return restricted(replace(statement, limits=()), tile, aim)
 

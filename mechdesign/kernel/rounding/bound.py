@@ -54,7 +54,7 @@ from math import isqrt
 from mechdesign.exact import LARGEST_EXPONENT, exp_upper
 from mechdesign.kernel.arithmetic import lattice, need, shortened
 from mechdesign.kernel.generators import Constant, Lift, Ratio
-from mechdesign.kernel.losses import ROOT_BITS, DistanceLosses
+from mechdesign.kernel.losses import ROOT_BITS, distances
 from mechdesign.kernel.names import Domain
 from mechdesign.kernel.rounding.hard_cells import hard_cells
 from mechdesign.kernel.rounding.nodes import Rounded
@@ -115,7 +115,7 @@ def of_law(rounded: Rounded) -> bool:
 def _distances(rounded: Rounded) -> Costs:
     """Return the losses at the nodes of the outputs there, roots rounded down."""
     nodes, unit = lattice(rounded.points)
-    losses = DistanceLosses(nodes, nodes, unit, rounded.distance)
+    losses = distances(nodes, nodes, unit, rounded.distance)
     return [losses.lower(y) for y in range(len(nodes))], losses.denominator
 
 

@@ -23,7 +23,7 @@ from mechdesign.kernel.claims import (
     verify_value,
 )
 from mechdesign.kernel.documents import ChannelTable, Claim, Claims
-from mechdesign.kernel.names.ratios import Metric
+from mechdesign.kernel.names import Notion
 from mechdesign.kernel.packed import exact
 from mechdesign.kernel.rounding.bound import program_of
 from mechdesign.kernel.rounding.laws import Stated
@@ -97,7 +97,7 @@ def verify_rounded(document: dict[str, Any]) -> Verified:
     need(len(file.privacy) == len(rounded.privacy), "the file does not claim every notion")
     compiled = on_nodes(rounded)
     for notion, claim in zip(rounded.privacy, file.privacy, strict=True):
-        if isinstance(notion, Metric):
+        if notion is rounded.metric:
             claims.append(_by_distance(notion, claim, slope(rounded, columns)))
             continue
         shown = verify_privacy(compiled, notion, claim, columns, 1 << bits, steps)
@@ -135,7 +135,7 @@ def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fracti
     return points
 
 
-def _by_distance(notion: Metric, claim: Claim, least: Fraction) -> str:
+def _by_distance(notion: Notion, claim: Claim, least: Fraction) -> str:
     """Check a notion by distance, by the slopes between nodes."""
     name, leakage = notion.name, exact(claim.leakage)
     about = Claim(name, claim.leakage, certified=True, epsilon=float(notion.epsilon))

@@ -71,9 +71,10 @@ def _log_ratio(epsilon: Fraction, centers: Line, widths: Line, between: Fraction
 
 def _budget(rounded: Rounded) -> Fraction:
     """Return the budget for a unit of distance."""
-    if rounded.metric is None or rounded.metric.epsilon <= 0:
+    epsilon: Fraction | None = rounded.metric.epsilon if rounded.metric else None
+    if epsilon is None or epsilon <= 0:
         raise CertificateError("expected a budget above 0 for a unit of distance")
-    return rounded.metric.epsilon
+    return epsilon
 
 
 def node_places(rounded: Rounded) -> list[float]:

@@ -3,61 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, pairwise, product
 from operator import add, mul
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.certificate import Steps
-from mechdesign.kernel.names.base import MeanOrWorst, NamedObjective, Notion
-from mechdesign.kernel.names.lifts import LIP, PML, AsymmetricLift
-from mechdesign.kernel.names.losses import (
-    DistanceLoss,
-    Euclidean,
-    MeanAbsoluteError,
-    MeanSquaredDistance,
-)
-from mechdesign.kernel.names.ratios import LDP, Metric
-from mechdesign.kernel.names.sums import (
-    ApproximateLDP,
-    ApproximateLIP,
-    MaximalLeakage,
-    MutualInformation,
-)
+from mechdesign.kernel.names import Notion, Utility
+from mechdesign.kernel.names.objectives import DISTANCES
 from mechdesign.kernel.rounding.laws import Prior
 from mechdesign.kernel.rounding.moments import PLACES, Axis, End, Moments
 from mechdesign.resources import check_size
 
 __all__ = ["Rounded", "RoundedProblem"]
-
-
-@dataclass(frozen=True)
-class ReadNumber(MeanOrWorst):
-    """An error of what is read from an output."""
-
-    def form(self, on: Any, outputs: Any) -> None:
-        """Return None: it is compiled on the nodes."""
-
-
-@dataclass(frozen=True)
-class Estimate(ReadNumber):
-    """The squared error of the posterior mean of the number."""
-
-    kind: ClassVar[str] = "posterior-mean-squared-error"
-    reads: ClassVar[str] = "mean"
-    worst_case: bool = field(default=False, init=False)
-
-
-@dataclass(frozen=True)
-class UnbiasedReading(ReadNumber):
-    """The variance of readings whose mean is the number."""
-
-    kind: ClassVar[str] = "unbiased-variance"
-    reads: ClassVar[str] = "readings"
 
 
 @dataclass(frozen=True)
@@ -73,20 +35,52 @@ class Side:
         return low, high
 
 
-MixedNotions = (
-    LDP
-    | LIP
-    | PML
-    | AsymmetricLift
-    | ApproximateLDP
-    | ApproximateLIP
-    | MaximalLeakage
-    | MutualInformation
-    | Metric
+MIXED = (
+    "ldp",
+    "lip",
+    "pml",
+    "lift",
+    "approximate-ldp",
+    "approximate-lip",
+    "maximal-leakage",
+    "mutual-information",
+    "metric",
 )
 """The notions that hold for mixtures of rows, and that by distance on a line."""
 
-RoundedLosses = MeanAbsoluteError | MeanSquaredDistance | Euclidean | Estimate | UnbiasedReading
+
+class MixedNotion(Notion):
+    """A notion that carries over to an interval."""
+
+    @classmethod
+    def forms(cls) -> dict[str, Callable[..., Any]]:
+        """Return those that do."""
+        return {name: form for name, form in Notion.forms().items() if name in MIXED}
+
+    @classmethod
+    def common(cls, _word: str) -> dict[str, Any]:
+        """Return no keys: there is no attribute behind a number."""
+        return {}
+
+
+class RoundedUtility(Utility):
+    """A loss of a number or a point that is released, or an error of what is read from an output.
+
+    That is the squared error of the posterior mean, or the variance of readings whose mean is the
+    number. It is compiled on the nodes.
+    """
+
+    @classmethod
+    def forms(cls) -> dict[str, Callable[..., Any]]:
+        """Return them."""
+        forms = {name: Utility.forms()[name] for name in DISTANCES}
+        return forms | {"posterior-mean-squared-error": _estimate, "unbiased-variance": _reading}
+
+
+def _estimate(on: Any) -> None: ...
+
+
+def _reading(on: Any, *, worst_case: bool = False) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -105,8 +99,8 @@ class RoundedProblem:
 
     domain: tuple[Side, ...]
     prior: Prior
-    privacy: tuple[MixedNotions, ...]
-    utility: RoundedLosses
+    privacy: tuple[MixedNotion, ...]
+    utility: RoundedUtility
 
     def on(self, axes: tuple[Axis, ...], steps: Steps | None = None) -> Rounded:
         """Return the problem on nodes, with the moments of the cells.
@@ -142,14 +136,11 @@ class RoundedProblem:
         need(self.privacy, "the file claims no notion of privacy")
         for notion in self.privacy:
             notion.check()
-            need(
-                getattr(notion, "secret", None) is None, f"{notion.name}: a secret behind a number"
-            )
-        metric = [notion for notion in self.privacy if isinstance(notion, Metric)]
-        known = d == 1 and len(metric) == 1 and metric[0].distance == "absolute"
+        metric = [notion for notion in self.privacy if notion.name == "metric"]
+        known = d == 1 and len(metric) == 1 and metric[0].keys["distance"] == "absolute"
         need(known or not metric, "expected one notion by distance, by that of numbers")
-        distances = ("absolute", "squared", None) if d == 1 else ("euclidean", "squared")
-        known = getattr(self.utility, "distance", None) in distances
+        distances = ("absolute", "squared", "") if d == 1 else ("euclidean", "squared")
+        known = self.utility.distance in distances
         need(known, f"{self.utility.name} of a number or a point")
 
 
@@ -174,7 +165,7 @@ class Rounded:
     is_bounded: bool
     moments: Moments
     privacy: tuple[Notion, ...]
-    utility: NamedObjective
+    utility: Utility
 
     @property
     def domain(self) -> str:
@@ -184,17 +175,17 @@ class Rounded:
     @property
     def distance(self) -> str:
         """The distance of the input and the output that is the loss; "" where outputs are read."""
-        return self.utility.distance if isinstance(self.utility, DistanceLoss) else ""
+        return self.utility.distance
 
     @property
     def worst_case(self) -> bool:
         """Whether the loss is that of the worst input."""
-        return bool(getattr(self.utility, "worst_case", False))
+        return self.utility.worst_case
 
     @property
-    def metric(self) -> Metric | None:
+    def metric(self) -> Notion | None:
         """The notion by distance, if there is one."""
-        return next((notion for notion in self.privacy if isinstance(notion, Metric)), None)
+        return next((notion for notion in self.privacy if notion.name == "metric"), None)
 
     @cached_property
     def points(self) -> list[Axis]:

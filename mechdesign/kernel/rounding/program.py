@@ -11,10 +11,8 @@ from itertools import pairwise
 from typing import Any, TypeVar
 
 from mechdesign.kernel.arithmetic import over_one_denominator
-from mechdesign.kernel.losses import TableLosses
-from mechdesign.kernel.names import Compiled, Domain, ProblemTable, compile_problem
-from mechdesign.kernel.names.gains import PosteriorError
-from mechdesign.kernel.names.losses import UnbiasedVariance
+from mechdesign.kernel.losses import of_integers
+from mechdesign.kernel.names import Compiled, Domain, ProblemTable, Utility, compile_problem
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.packed import exact
 from mechdesign.kernel.rounding.nodes import Rounded
@@ -58,22 +56,14 @@ class Program:
         if self.costs is None:
             return found
         weights = None if self.worst_case else self.table.prior
-        return replace(found, objective=Loss(_Integers(*self.costs), weights))
-
-
-class _Integers(TableLosses):
-    """A table of integers."""
-
-    def __init__(self, rows: list[list[int]], unit: int) -> None:
-        self.n_outputs, self.denominator = len(rows[0]), unit
-        self._columns = list(map(list, zip(*rows, strict=True)))
+        return replace(found, objective=Loss(of_integers(*self.costs), weights))
 
 
 def program(
     rounded: Rounded,
     shift: Fraction = Fraction(0),
     costs: Costs | None = None,
-    utility: PosteriorError | UnbiasedVariance | None = None,
+    utility: Utility | None = None,
     inputs: Sequence[float] | None = None,
     prior: tuple[Fraction, ...] | None = None,
 ) -> Program:

@@ -23,8 +23,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from mechdesign.kernel.arithmetic import need
-from mechdesign.kernel.names.gains import PosteriorError
-from mechdesign.kernel.names.losses import UnbiasedVariance
+from mechdesign.kernel.names import Utility
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.program import Program, program
 
@@ -33,7 +32,8 @@ __all__ = ["estimates", "readings"]
 
 def estimates(rounded: Rounded) -> Program:
     """Return the program for the best estimate."""
-    return program(rounded, rounded.variance, utility=PosteriorError(rounded.axes[0]))
+    utility = Utility("posterior-mean-squared-error", {"values": rounded.axes[0]})
+    return program(rounded, rounded.variance, utility=utility)
 
 
 def readings(rounded: Rounded, averages: bool, places: Sequence[float] | None) -> Program:
@@ -48,5 +48,5 @@ def readings(rounded: Rounded, averages: bool, places: Sequence[float] | None) -
     elif averages:
         rows = zip(rounded.weighed(squares), prior, values, strict=True)
         shift = max(s / mass - center * center for s, mass, center in rows)
-    utility = UnbiasedVariance(rounded.worst_case, values=values)
+    utility = Utility("unbiased-variance", {"worst_case": rounded.worst_case, "values": values})
     return program(rounded, shift, utility=utility, inputs=places)

@@ -31,7 +31,7 @@ from operator import add, mul
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.losses import DistanceLosses
+from mechdesign.kernel.losses import distances
 from mechdesign.kernel.objectives import GainObjective, Objective, Reading
 from mechdesign.kernel.rounding.moments import PLACES, WEIGHTS
 from mechdesign.kernel.rounding.nodes import Rounded
@@ -114,7 +114,7 @@ def _on_nodes(rounded: Rounded, aim: Objective) -> Statement:
 def _loss(rounded: Rounded, columns: Columns, whole: int, outputs: Points) -> Fraction:
     squared, k, dimension = rounded.distance == "squared", len(rounded.points), len(rounded.axes)
     places, unit = lattice([*rounded.points, *outputs])
-    losses = DistanceLosses(places[:k], places[k:], unit, rounded.distance)
+    losses = distances(places[:k], places[k:], unit, rounded.distance)
     far = list(zip(*(losses.upper(y) for y in range(len(outputs))), strict=True))
     rows, below = list(zip(*columns, strict=True)), 2 * losses.denominator * whole
 

@@ -100,8 +100,8 @@ def _listed(
         for key in part.keys(size):
             row = part.row(key, size, up=False)
             words = " ".join(str(word) for word in (name, part.kind, *key) if word != "")
-            moving = bound(row.exponent)
-            yield Row(words, row.left, moving.exponent(epsilon), row.right, moving.slope)
+            moving, left, right = bound(row.exponent), dict(row.left), dict(row.right)
+            yield Row(words, left, moving.exponent(epsilon), right, moving.slope)
 
 
 def _of_ratio(

@@ -9,7 +9,7 @@ from math import floor
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.linearizations import Costs
-from mechdesign.kernel.losses import DistanceLosses, Losses, TableLosses
+from mechdesign.kernel.losses import Losses, distances, of_table
 from mechdesign.kernel.objectives import GainObjective, Loss
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, numbers, prior, refused
@@ -26,7 +26,7 @@ def test_every_output_is_a_node_rounded_down() -> None:
     for _ in range(20):
         k, m = rng.randint(1, 4), rng.randint(1, 4)
         table, w = [list(numbers(rng, m)) for _ in range(k)], prior(rng, k, least=0)
-        program = Costs()(statement(TableLosses(table), w, k))
+        program = Costs()(statement(of_table(table), w, k))
         assert program.nodes == [
             [floor(w[x] * table[x][y] * UNIT) for x in range(k)] for y in range(m)
         ]
@@ -35,13 +35,13 @@ def test_every_output_is_a_node_rounded_down() -> None:
 
 
 def test_irrational_losses_are_the_lower_ends() -> None:
-    losses = DistanceLosses([(0, 0), (1, 1)], [(0, 0)], 3, "euclidean")
+    losses = distances([(0, 0), (1, 1)], [(0, 0)], 3, "euclidean")
     (node,) = Costs()(statement(losses, (ONE / 3, 2 * ONE / 3), 2)).nodes or []
     assert node == [0, floor(2 * ONE / 3 * Fraction(losses.lower(0)[1], losses.denominator) * UNIT)]
 
 
 def test_it_is_for_a_mean_loss() -> None:
-    losses = TableLosses([[ONE], [ONE]])
+    losses = of_table([[ONE], [ONE]])
     with refused("mean loss"):
         Costs()(statement(losses, None, 2))
     with refused("mean loss"):
@@ -50,4 +50,4 @@ def test_it_is_for_a_mean_loss() -> None:
         Costs()(statement(losses, (ONE, -ONE), 2))
     with refused("weights >= 0"):
         Costs()(statement(losses, (ONE,), 2))
-    assert Costs().steps(statement(TableLosses([[ONE] * 3] * 2), None, 2)) == 6
+    assert Costs().steps(statement(of_table([[ONE] * 3] * 2), None, 2)) == 6

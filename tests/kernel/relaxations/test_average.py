@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.losses import TableLosses
+from mechdesign.kernel.losses import of_table
 from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
 from mechdesign.kernel.packed import Weights
 from mechdesign.kernel.relaxations import Average
@@ -14,7 +14,7 @@ from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import refused
 
 ONE = Fraction(1)
-LOSS = Loss(TableLosses([[ONE], [ONE]]), None)
+LOSS = Loss(of_table([[ONE], [ONE]]), None)
 
 
 def statement(aim: Objective) -> Statement:

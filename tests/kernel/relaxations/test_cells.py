@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from mechdesign.kernel.losses import DistanceLosses, HammingLosses, Losses, TableLosses
+from mechdesign.kernel.losses import Losses, distances, hamming, of_table
 from mechdesign.kernel.objectives import Loss, Reading
 from mechdesign.kernel.relaxations import Cells
 from mechdesign.kernel.statement import Statement
@@ -21,8 +21,8 @@ def statement(losses: Losses, k: int) -> Statement:
 def grid(kind: str, sides: tuple[int, int]) -> Losses:
     points = [(2 * r, 5 * c) for r in range(sides[0]) for c in range(sides[1])]
     if kind == "hamming":
-        return HammingLosses([list(p) for p in points], [list(p) for p in points])
-    return DistanceLosses(points, points, 3, kind)
+        return hamming(points, points)
+    return distances(points, points, 3, kind)
 
 
 def test_a_rectangle_costs_what_its_nearest_output_does() -> None:
@@ -55,9 +55,9 @@ def test_outputs_that_no_rectangle_holds_are_refused() -> None:
 
 def test_only_a_regular_grid_has_rectangles() -> None:
     line = [(0,), (1,), (3,)]
-    irregular = DistanceLosses(line, line, 1, "absolute")
-    others = DistanceLosses([(0,), (1,)], [(0,), (2,)], 1, "absolute")
-    for losses in (irregular, others, TableLosses([[ONE]])):
+    irregular = distances(line, line, 1, "absolute")
+    others = distances([(0,), (1,)], [(0,), (2,)], 1, "absolute")
+    for losses in (irregular, others, of_table([[ONE]])):
         with refused("regular grid"):
             Cells(((0, 0, 0, 0),))(statement(losses, 1))
     with refused("need a loss"):

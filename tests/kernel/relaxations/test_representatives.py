@@ -11,7 +11,7 @@ from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.generators import Cone, Constant, Matrix, Ratio
-from mechdesign.kernel.losses import DistanceLosses, Losses, TableLosses
+from mechdesign.kernel.losses import Losses, distances, of_table
 from mechdesign.kernel.objectives import GainObjective, Loss
 from mechdesign.kernel.relaxations import Representatives
 from mechdesign.kernel.statement import Statement
@@ -41,7 +41,7 @@ def test_costs_are_shrunk_by_the_best_bound_and_moved() -> None:
         ratios = [Ratio(Matrix(tuple(map(tuple, t)))) for t in tables]
         cone: tuple[Cone, ...] = (ratios[0], replace(ratios[1], prior=p))
         table, w = [numbers(rng, m, 0) for _ in range(k)], prior(rng, k, least=0)
-        aim = Loss(TableLosses(list(map(list, table))), w, free=rng.random() < 0.5)
+        aim = Loss(of_table(list(map(list, table))), w, free=rng.random() < 0.5)
         relaxed = Representatives(stands)(Statement(k, cone, (), aim))
         assert relaxed.k == len(kept)
         assert isinstance(relaxed.objective, Loss)
@@ -68,7 +68,7 @@ def test_costs_are_shrunk_by_the_best_bound_and_moved() -> None:
 
 def test_distances_are_taken_where_they_are_least() -> None:
     points = [(0, 0), (1, 1), (2, 2)]
-    losses = DistanceLosses(points, points, 1, "euclidean")
+    losses = distances(points, points, 1, "euclidean")
     aim = Loss(losses, (ONE / 4, ONE / 4, ONE / 2))
     ((), relaxed) = ((), Representatives((0, 0, 0))(Statement(3, (Ratio(Constant(ONE)),), (), aim)))
     (found,) = moved(relaxed).lower(0)
@@ -78,7 +78,7 @@ def test_distances_are_taken_where_they_are_least() -> None:
 
 
 def test_hostile_maps_and_costs_are_refused() -> None:
-    losses = TableLosses([[ONE, ONE], [-ONE, ONE]])
+    losses = of_table([[ONE, ONE], [-ONE, ONE]])
     even = (ONE / 2, ONE / 2)
     cone = (Ratio(Constant(ONE)),)
     asked = Statement(2, cone, (), Loss(losses, even))

@@ -23,7 +23,7 @@ from mechdesign.kernel.generators import (
     Rows,
 )
 from mechdesign.kernel.limits import Gauge, Information
-from mechdesign.kernel.losses import DistanceLosses, TableLosses
+from mechdesign.kernel.losses import distances, of_table
 from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
 from mechdesign.kernel.relaxations import Restrict
 from mechdesign.kernel.statement import Statement
@@ -106,7 +106,7 @@ def test_losses_forget_costs_that_are_not_negative() -> None:
         ([-ONE, -ONE], INSIDE, True),
         ([-ONE, -ONE], None, True),
     ]:
-        aim = Loss(TableLosses([first, *table[1:]]), weights, free=True)
+        aim = Loss(of_table([first, *table[1:]]), weights, free=True)
         if not good:
             with refused("negative cost"):
                 objective(aim)
@@ -124,7 +124,7 @@ def test_losses_forget_costs_that_are_not_negative() -> None:
 
 def test_both_ends_of_irrational_losses_stay() -> None:
     points = [(0, 0), (1, 1), (3, 1), (0, 2)]
-    losses = DistanceLosses(points, points, 1, "euclidean")
+    losses = distances(points, points, 1, "euclidean")
     found = objective(Loss(losses, OUTSIDE))
     assert isinstance(found, Loss)
     assert found.costs.lower(0) == [losses.lower(0)[x] for x in KEPT]

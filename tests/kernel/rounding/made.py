@@ -13,9 +13,8 @@ import scipy.optimize
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import digest, relative_gap
-from mechdesign.kernel.losses import TableLosses
+from mechdesign.kernel.losses import of_table
 from mechdesign.kernel.names import Domain, compile_problem
-from mechdesign.kernel.names.ratios import Metric
 from mechdesign.kernel.objectives import GainObjective, Loss
 from mechdesign.kernel.oracles.sources import DoubleDescription
 from mechdesign.kernel.packed import exact
@@ -123,7 +122,7 @@ def is_private(problem: Rounded, columns: list[list[int]]) -> bool:
 
 def leakage(problem: Rounded, notion: Any, columns: list[list[int]]) -> float:
     """Return the least epsilon that holds of a notion, or a little more."""
-    if isinstance(notion, Metric):
+    if notion.name == "metric":
         low = float(slope(problem, columns))
         return low if exact(low) >= slope(problem, columns) else math.nextafter(low, math.inf)
     compiled = on_nodes(problem)
@@ -132,7 +131,7 @@ def leakage(problem: Rounded, notion: Any, columns: list[list[int]]) -> float:
         statement = compiled.alone(notion.at(exact(at)))
         return private(statement, columns, 1 << BITS) is None
 
-    low, high = (0.0, float(notion.epsilon)) if notion.has_epsilon else (-20.0, 0.0)
+    low, high = (0.0, float(notion.epsilon)) if notion.epsilon is not None else (-20.0, 0.0)
     if holds(low):
         return low
     for _ in range(50):
@@ -195,7 +194,7 @@ def distances(problem: Rounded) -> Any:
     """Return the distances of the nodes."""
     power = 2 if problem.distance == "squared" else 1
     nodes = problem.axes[0]
-    return TableLosses([[abs(t - s) ** power for s in nodes] for t in nodes])
+    return of_table([[abs(t - s) ** power for s in nodes] for t in nodes])
 
 
 def document(table: Document, axes: list[list[Any]]) -> Document:
@@ -236,7 +235,7 @@ def document(table: Document, axes: list[list[Any]]) -> Document:
         claim: Document = {"notion": notion.name, "certified": True}
         claim["leakage"] = leakage(asked, notion, columns)
         for key in ("epsilon", "delta"):
-            if (stated := getattr(notion, key, None)) is not None:
+            if (stated := notion.keys.get(key)) is not None:
                 claim[key] = float(stated)
         claims.append(claim)
     found_document: Document = {
