@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.designs.bisection import Search
 from mechdesign.designs.design import Series, check_limits
+from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import InputError, shown
+from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.problem import Problem
 
@@ -19,6 +19,10 @@ __all__ = ["MOST", "Reach", "min_epsilon"]
 
 MOST = 40
 """Nats beyond which the entries of a channel, multiples of 2**-62, tell no budgets apart."""
+
+
+SHARE = 0.25
+"""Of the time left, for one budget: the next ones need some too."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +166,7 @@ def min_epsilon(
     if step > largest:
         raise InputError("precision", f"at most {short_text(largest)}", shown(precision))
     target = as_fraction(wanted, "wanted")
-    search = Search(problem, target, step, Series(gap, deadline))
+    search = _Search(problem, target, step, Series(gap, deadline))
     solution = search.run(int(largest / step), progress)
     return Reach(
         wanted=target,
@@ -172,3 +176,113 @@ def min_epsilon(
         proof=search.proof,
         reason=search.reason,
     )
+
+
+class _Search:
+    """The search among the multiples of a step for the first whose best channel is good enough.
+
+    Attributes
+    ----------
+    out, proof, reason
+        The largest number known to be out of reach, -1 before there is one; and the solution there,
+        or why no channel is private.
+    within
+        The smallest number known to reach.
+    unsure
+        The ends of those between that were not decided; None where there are none.
+    """
+
+    def __init__(self, problem: Problem, wanted: Fraction, step: Fraction, series: Series) -> None:
+        self._problem, self._step, self._series = problem, step, series
+        self._share = SHARE if math.isfinite(series.left) else 1.0
+        self._sign = -1 if problem.utility.is_maximized else 1
+        self._wanted, self._failure = self._sign * wanted, ""
+        self.out, self.within = -1, -1
+        self.unsure: tuple[int, int] | None = None
+        self.proof: Solution | None = None
+        self.reason = ""
+        self._excess: list[tuple[int, float]] = []
+
+    def run(self, most: int, progress: bool | None) -> Solution:
+        """Search up to a number; return the solution at the one that reaches.
+
+        Raises
+        ------
+        InfeasibleError
+            If it is proved that none does.
+        SolverError
+            If it is not decided.
+        """
+        with tqdm_bar(progress, desc="reach", unit=" budgets") as bar:
+            n, first = 0, min(most, max(1, int(1 / self._step)))
+            while (upper := self._try(n, bar)) is None:
+                if n == most:
+                    raise self._beyond(most)
+                n = min(most, 2 * n or first)
+            while (following := self._next()) is not None and self._series.left:
+                upper = self._try(following, bar) or upper
+        return upper
+
+    def _try(self, n: int, bar: Any) -> Solution | None:
+        """Design at a multiple of the step, and move the ends; return what reaches."""
+        epsilon, found, reason = n * self._step, None, ""
+        reaches = is_out = False
+        bar.set_postfix_str(f"epsilon {float(epsilon):.6g}")
+        bar.update()
+        try:
+            found = self._series.design(self._problem.at(epsilon), self._share)
+            self._excess.append((n, float(self._sign * found.value - self._wanted)))
+            reaches = self._sign * found.value <= self._wanted
+            is_out = self._sign * found.bound > self._wanted
+        except InfeasibleError as error:
+            is_out, reason = True, str(error)
+        except SolverError as error:
+            self._failure = str(error)
+        low, high = self.unsure or (n, n)
+        if reaches:
+            self.within = n
+            self.unsure = None if n < high else self.unsure
+            return found
+        if is_out:
+            self.out, self.proof, self.reason = n, found, reason
+            self.unsure = None if n > low else self.unsure
+        else:
+            self.unsure = min(low, n), max(high, n)
+        return None
+
+    def _next(self) -> int | None:
+        """Return where to look next; None if nothing is left to decide."""
+        if self.unsure is None:
+            return None if self.within - self.out <= 1 else self._guess()
+        low, high = self.unsure
+        below, above = low - self.out, self.within - high
+        if max(below, above) <= 1:
+            return None
+        return (self.out + low) // 2 if below >= above else (high + self.within) // 2
+
+    def _guess(self) -> int:
+        """Return where a secant meets what is wanted, now and then the middle."""
+        low, high = self.out, self.within
+        middle = (low + high) // 2
+        if len(self._excess) % 3 == 0 or len(self._excess) < 2:
+            return middle
+        (a, at_a), (b, at_b) = self._excess[-2:]
+        if at_a == at_b:
+            return middle
+        root = b - at_b * (b - a) / (at_b - at_a)
+        # rounded away from the nearer end, so that the next one closes in from the other side
+        guess = int(root // 1) + (root - low < high - root)
+        return min(max(guess, low + 1), high - 1)
+
+    def _beyond(self, most: int) -> InfeasibleError | SolverError:
+        """Return the error, with the bounds known at the largest budget."""
+        what, side = ("gain", "above") if self._sign < 0 else ("loss", "below")
+        what = f"the {what} {short_text(self._sign * self._wanted)}"
+        epsilon = f"{float(most * self._step):.12g}"
+        if self.out == most:
+            told = self.reason
+            if self.proof is not None:
+                told = f"no private channel is {side} {self.proof.to_json()['bound']:.9g} there"
+            return InfeasibleError(f"no epsilon up to {epsilon} reaches {what}: {told}")
+        hint = self._failure or "its gap is too wide to tell; ask for a smaller one, or more time"
+        return SolverError(f"it is not decided whether epsilon = {epsilon} reaches {what}: {hint}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.designs.design import check_problem
 from mechdesign.designs.solution import Solution
@@ -15,17 +14,13 @@ from mechdesign.errors import InfeasibleError, InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.labels import data_frame
 from mechdesign.problem import Problem
-from mechdesign.sweeps.finished import Cache
-from mechdesign.sweeps.many import FrontierOptions, answers_to
+from mechdesign.sweeps.many import answers_to
+from mechdesign.sweeps.tasks import Options, lists_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Frontier", "FrontierPoint", "design_frontier", "trace_frontier"]
-
-
-PLACE = re.compile(r"^problems\[\d+\]: ")
-"""Begins a message of `design_each`; a frontier shows the budget instead."""
 
 
 @dataclass(frozen=True)
@@ -125,17 +120,8 @@ class Frontier:
         return "\n".join([*lines, f"  {self.ended}"] if self.ended else lines)
 
 
-def trace_frontier(
-    problem: Problem,
-    epsilons: Iterable[Any],
-    *,
-    gap: float | None = None,
-    time_limit: float | None = None,
-    progress: bool | None = None,
-    n_jobs: int | None = None,
-    backend: str | None = None,
-    cache: Cache | None = None,
-) -> Frontier:
+@lists_options("errors", "route")
+def trace_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -> Frontier:
     """Design a problem at each of some budgets; say where no channel is private.
 
     Parameters
@@ -153,7 +139,7 @@ def trace_frontier(
         Whether to show a bar; None where standard error is a terminal.
     n_jobs, backend, cache
         As for :func:`~mechdesign.design_many`. In one process every budget is warm-started from
-        the one below; several work on all budgets at once, and each may take the time that is left.
+        the one below; several work on a few budgets each.
 
     Returns
     -------
@@ -189,15 +175,14 @@ def trace_frontier(
             asked[n] = problem.at(budgets[n])
         except InfeasibleError as error:
             points[n] = FrontierPoint(budgets[n], None, str(error))
-    limits: FrontierOptions = {"gap": gap, "time_limit": time_limit, "progress": progress}
-    limits |= {"n_jobs": n_jobs, "backend": backend, "cache": cache}
-    ended, answers = "", answers_to(list(asked.values()), errors="return", rising=True, **limits)
+    sweep = Options("return", **options, is_frontier=True)
+    ended, answers = "", answers_to(list(asked.values()), sweep)
     try:
         for n, answer in zip(asked, answers, strict=True):
             if isinstance(answer, Solution):
                 points[n] = FrontierPoint(budgets[n], answer)
             elif isinstance(answer, InfeasibleError):
-                points[n] = FrontierPoint(budgets[n], None, PLACE.sub("", str(answer)))
+                points[n] = FrontierPoint(budgets[n], None, str(answer))
             else:
                 raise answer
     except KeyboardInterrupt:
@@ -209,9 +194,8 @@ def trace_frontier(
     return Frontier(problem, tuple(points[n] for n in sorted(points)), ended)
 
 
-def design_frontier(
-    problem: Problem, epsilons: Iterable[Any], **options: Unpack[FrontierOptions]
-) -> list[Solution]:
+@lists_options("errors", "route")
+def design_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -> list[Solution]:
     """Design a problem at each of some budgets; :func:`trace_frontier` as a plain list.
 
     Parameters

@@ -6,8 +6,6 @@ processes, or over the machines of a cluster. Every channel is repaired and cert
 
 from __future__ import annotations
 
-import math
-import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from concurrent.futures.process import BrokenProcessPool
@@ -16,19 +14,16 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pickle import PicklingError
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, TypeAlias
 
-from mechdesign.designs.design import check_limits
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, shown, shown_kind
 from mechdesign.problem import Problem
-from mechdesign.search import AUTO
-from mechdesign.sweeps.finished import Cache
-from mechdesign.sweeps.many_tasks import Options, Task, divided, run, run_each
+from mechdesign.sweeps.tasks import Options, Task, divided, lists_options, run, run_each
 from mechdesign.sweeps.workers import Processes
 
-__all__ = ["FrontierOptions", "ManyOptions", "answers_to", "design_each", "design_many"]
+__all__ = ["answers_to", "design_each", "design_many"]
 
 WINDOW = 4096
 """How many problems are read ahead to find those of the same shape."""
@@ -38,51 +33,12 @@ DELAY = 1.0
 
 Answer: TypeAlias = Solution | MechdesignError
 
-
-class FrontierOptions(TypedDict, total=False):
-    """How to work on problems of one route."""
-
-    gap: float | None
-    time_limit: float | None
-    progress: bool | None
-    n_jobs: int | None
-    backend: str | None
-    cache: Cache | None
+Work: TypeAlias = Callable[[Sequence[Task]], Generator[tuple[int, Iterable[Answer]], None, None]]
+"""Works on tasks; yields the number of each with the answers to its problems."""
 
 
-class ManyOptions(FrontierOptions, total=False):
-    """The options of :func:`design_many` except for the one that selects its result."""
-
-    route: str
-
-
-@overload
-def design_many(
-    problems: Iterable[Problem],
-    *,
-    errors: Literal["raise"] = ...,
-    **options: Unpack[ManyOptions],
-) -> list[Solution]: ...
-
-
-@overload
-def design_many(
-    problems: Iterable[Problem], *, errors: Literal["return"], **options: Unpack[ManyOptions]
-) -> list[Answer]: ...
-
-
-def design_many(
-    problems: Iterable[Problem],
-    *,
-    errors: Literal["raise", "return"] = "raise",
-    route: str = AUTO,
-    gap: float | None = None,
-    time_limit: float | None = None,
-    progress: bool | None = None,
-    n_jobs: int | None = None,
-    backend: str | None = None,
-    cache: Cache | None = None,
-) -> list[Any]:
+@lists_options()
+def design_many(problems: Iterable[Problem], **options: Any) -> list[Any]:
     """Design the best private channel for each of many problems, and prove them all.
 
     Each solution is what :func:`~mechdesign.design` would give: exactly private, with a value and a
@@ -143,43 +99,27 @@ def design_many(
     >>> [round(float(solution.value), 6) for solution in design_many(users)]
     [0.360458, 0.276518]
     """
-    early: dict[int, Answer] = {}
-    found, raises = list[Answer](), errors == "raise"
-    answers = answers_to(
-        problems,
-        errors=errors,
-        early=early,
-        route=route,
-        gap=gap,
-        time_limit=time_limit,
-        progress=progress,
-        n_jobs=n_jobs,
-        backend=backend,
-        cache=cache,
-    )
+    asked, early, found = Options(**options), dict[int, Answer](), list[Answer]()
+    answers = answers_to(problems, asked, early)
     try:
         for answer in answers:
             found.append(answer)
     except KeyboardInterrupt:
         answers.close()
         total = len(problems) if isinstance(problems, Sized) else max([*early, len(found) - 1]) + 1
-        if raises and not found:
-            raise
-        if raises:
-            told = f"interrupted: {len(found)} of {total} problems are designed"
-            warnings.warn(told, stacklevel=2)
-        else:
+        if asked.errors == "return":
             missing = range(len(found), total)
             found += [early.get(n) or SolverError(f"problems[{n}]: interrupted") for n in missing]
+        elif not found:
+            raise
+        else:
+            told = f"interrupted: {len(found)} of {total} problems are designed"
+            warnings.warn(told, stacklevel=2)
     return found
 
 
-def design_each(
-    problems: Iterable[Problem],
-    *,
-    errors: Literal["raise", "return"] = "raise",
-    **options: Unpack[ManyOptions],
-) -> Generator[Answer, None, None]:
+@lists_options()
+def design_each(problems: Iterable[Problem], **options: Any) -> Generator[Any, None, None]:
     """Yield the solutions in the order of the problems, each as soon as it and all before are done.
 
     The problems may come from a generator: some thousands are read ahead. Parameters are those of
@@ -193,96 +133,63 @@ def design_each(
     >>> [round(float(solution.value), 6) for solution in design_each(budgets)]
     [0.423883, 0.213014]
     """
-    return answers_to(problems, errors=errors, **options)
+    return answers_to(problems, Options(**options))
 
 
 def answers_to(
-    problems: Any,
-    *,
-    errors: str,
-    route: str = AUTO,
-    gap: float | None = None,
-    n_jobs: int | None = None,
-    backend: str | None = None,
-    time_limit: float | None = None,
-    progress: bool | None = None,
-    cache: Cache | None = None,
-    rising: bool = False,
-    early: dict[int, Answer] | None = None,
+    problems: Any, options: Options, early: dict[int, Answer] | None = None
 ) -> Generator[Answer, None, None]:
-    """Check what the user asks for, and yield the answers in order; the time runs from now on.
+    """Yield the answers in order; the time has run since the options were made.
 
     Parameters
     ----------
-    problems, errors, route, gap, n_jobs, backend, time_limit, progress, cache
+    problems, options
         As for :func:`design_many`.
-    rising
-        Whether each problem is the one before it with a larger budget: then one process
-        begins each where the last one was, in an equal share of the time that is left.
     early
         Holds the answers that come before those of earlier problems, by place.
     """
-    if errors not in ("raise", "return"):
-        raise InputError("errors", "'raise' or 'return'", shown(errors))
-    if n_jobs is not None and (type(n_jobs) is not int or n_jobs == 0):
-        raise InputError("n_jobs", "a number of processes, or -1 for all", shown(n_jobs))
-    check_limits(gap, time_limit)
     no_list = isinstance(problems, str | Mapping) or getattr(problems, "ndim", 1) == 0
     if no_list or not isinstance(problems, Iterable):
         raise InputError("problems", "a list of problems", shown_kind(problems))
-    deadline = math.inf if time_limit is None else time.time() + time_limit
-    options = Options(route, gap, deadline, errors == "return", cache, rising)
-    options.finished()  # the folder is looked at before the work
-    return _each(problems, options, (n_jobs, backend), progress, {} if early is None else early)
+    return _each(problems, options, {} if early is None else early)
 
 
 def _each(
-    problems: Iterable[Problem],
-    options: Options,
-    workers: tuple[int | None, str | None],
-    progress: bool | None,
-    early: dict[int, Answer],
+    problems: Iterable[Problem], options: Options, early: dict[int, Answer]
 ) -> Generator[Answer, None, None]:
     """Solve window after window; the order is that of the problems."""
     total = len(problems) if isinstance(problems, Sized) else None
-    rest, first, place = iter(problems), 0, 0
-    bar = tqdm_bar(progress, total=total, desc="design", unit="problem", delay=DELAY, leave=True)
-    with _workers(*workers) as (n_processes, work), bar:
-        options = replace(options, rising=options.rising and work is _here)
+    rest, first, place, named = iter(problems), 0, 0, {"desc": "design", "unit": "problem"}
+    bar = tqdm_bar(options.progress, total=total, delay=DELAY, leave=True, **named)
+    with _workers(options) as (n_processes, work), bar:
         while window := list(islice(rest, WINDOW)):
             places = divided(window, options, n_processes)
-            tasks: list[Task] = [
-                ([(first + n, window[n]) for n in task], options) for task in places
-            ]
-            with closing(work(tasks)) as answers:
-                for n, answer in answers:
-                    early[n] = (
-                        answer
-                        if isinstance(answer, MechdesignError)
-                        else replace(answer, problem=window[n - first])
-                    )
-                    while place in early:
-                        bar.update()
-                        found = early.pop(place)
-                        if isinstance(found, MechdesignError) and not options.returns_errors:
-                            raise found
-                        place += 1
-                        yield found
+            tasks: list[Task] = [([(first + n, window[n]) for n in t], options) for t in places]
+            with closing(work(tasks)) as done:
+                for number, answers in done:
+                    for n, answer in zip(places[number], answers, strict=True):
+                        early[first + n] = (
+                            answer
+                            if isinstance(answer, MechdesignError)
+                            else replace(answer, problem=window[n])
+                        )
+                        while place in early:
+                            bar.update()
+                            found = early.pop(place)
+                            if isinstance(found, MechdesignError) and options.errors == "raise":
+                                raise found
+                            place += 1
+                            yield found
             first += len(window)
 
 
-Placed: TypeAlias = Generator[tuple[int, Answer], None, None]
-"""Answers with the places of their problems."""
-
-
 @contextmanager
-def _workers(
-    n_jobs: int | None, backend: str | None
-) -> Iterator[tuple[int, Callable[[Sequence[Task]], Placed]]]:
+def _workers(options: Options) -> Iterator[tuple[int, Work]]:
     """Give how many tasks are worked on at once, and what works on them: one for all windows."""
     import joblib
     from joblib.parallel import LokyBackend, get_active_backend
 
+    n_jobs, backend = options.n_jobs, options.backend
     try:
         jobs = joblib.Parallel(n_jobs=n_jobs, backend=backend, return_as="generator")
     except ValueError:
@@ -294,31 +201,26 @@ def _workers(
     if not local:
         yield n_processes, partial(_by_joblib, jobs=jobs)
     elif n_processes == 1:
-        yield 1, _here
+        yield 1, lambda tasks: ((n, run_each(task)) for n, task in enumerate(tasks))
     else:
         with closing(Processes(n_processes)) as processes:
             yield n_processes, partial(_in_processes, processes=processes)
 
 
-def _here(tasks: Sequence[Task]) -> Placed:
-    """Work on the tasks in this process, one problem after the other."""
-    for task in tasks:
-        for (place, _), answer in zip(task[0], run_each(task), strict=True):
-            yield place, answer
-
-
-def _in_processes(tasks: Sequence[Task], processes: Processes) -> Placed:
+def _in_processes(
+    tasks: Sequence[Task], processes: Processes
+) -> Generator[tuple[int, list[Answer]], None, None]:
     """Work on the tasks in processes of this machine."""
     for n, result in processes.work(run, tasks):
         asked, options = tasks[n]
+        if not isinstance(result, BaseException):
+            yield n, result
+            continue
         ours = isinstance(result, BrokenProcessPool | PicklingError | MemoryError)
-        if isinstance(result, BaseException) and not (ours or options.returns_errors):
+        if not (ours or options.errors == "return"):
             raise result
-        for i, (place, _) in enumerate(asked):
-            if isinstance(result, BaseException):
-                yield place, SolverError(f"problems[{place}]: {_failure(result)}")
-            else:
-                yield place, result[i]
+        told = _failure(result)
+        yield n, [SolverError(f"problems[{place}]: {told}") for place, _ in asked]
 
 
 def _failure(error: BaseException) -> str:
@@ -331,16 +233,14 @@ def _failure(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[-1]:.200}"
 
 
-def _by_joblib(tasks: Sequence[Task], jobs: Any) -> Placed:
+def _by_joblib(tasks: Sequence[Task], jobs: Any) -> Generator[tuple[int, list[Answer]], None, None]:
     """Work on the tasks by a backend of joblib, which the user has chosen."""
     from joblib import delayed
 
     with jobs as pool:
         results = pool(delayed(run)(task) for task in tasks)
         try:
-            for task, answers in zip(tasks, results, strict=True):
-                for (place, _), answer in zip(task[0], answers, strict=True):
-                    yield place, answer
+            yield from enumerate(results)
         finally:
             with warnings.catch_warnings():  # joblib warns of jobs that are canceled
                 warnings.simplefilter("ignore", UserWarning)

@@ -142,10 +142,8 @@ def test_a_loss_that_no_budget_reaches_fails(
     output = capsys.readouterr()
     told = json.loads(output.out)["frontiers"]
     assert [curve["reach"]["epsilon"] for curve in told] == [None, None]
-    assert output.err.splitlines() == [
-        f"{name}: no epsilon reaches the loss -0.5: without any privacy there is no channel below 0"
-        for name in ("ldp.toml", "lip.toml")
-    ]
+    for line, name in zip(output.err.splitlines(), ("ldp.toml", "lip.toml"), strict=True):
+        assert line.startswith(f"{name}: no epsilon up to 40 reaches the loss -0.5: no private")
 
 
 def test_budgets_that_all_leave_no_channel_fail(

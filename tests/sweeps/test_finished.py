@@ -36,7 +36,7 @@ from mechdesign import (
 from mechdesign.designs import design as design_module
 from mechdesign.files import load_channel
 from mechdesign.kernel import digest, verify
-from mechdesign.sweeps import design_each, many_tasks, trace_frontier
+from mechdesign.sweeps import design_each, tasks, trace_frontier
 from mechdesign.sweeps.finished import Finished
 
 RARE = [0.01, 0.24, 0.25, 0.5]
@@ -71,19 +71,19 @@ def of_every_kind() -> list[Problem]:
 def designed(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
     """The problems that are designed, one by one or together, in order."""
     seen: list[Problem] = []
-    one, batch = design_module.designed, many_tasks._solve_batch
+    one, batch = design_module.designed, tasks._solve_batch
 
     def noted(problem: Problem, *options: Any) -> Any:
         seen.append(problem)
         return one(problem, *options)
 
-    def batch_noted(asked: Any, options: Any) -> dict[int, Solution]:
-        found = batch(asked, options)
+    def batch_noted(asked: Any, *options: Any) -> dict[int, Solution]:
+        found = batch(asked, *options)
         seen.extend(problem for place, problem in asked if place in found)
         return found
 
     monkeypatch.setattr(design_module, "designed", noted)
-    monkeypatch.setattr(many_tasks, "_solve_batch", batch_noted)
+    monkeypatch.setattr(tasks, "_solve_batch", batch_noted)
     return seen
 
 

@@ -37,7 +37,7 @@ from mechdesign.designs import design as design_module
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.search.limits import Limits
-from mechdesign.sweeps import design_each, many, many_tasks as tasks
+from mechdesign.sweeps import design_each, many, tasks
 
 
 def users(count: int, size: int = 5, seed: int = 0) -> list[Problem]:

@@ -28,7 +28,7 @@ from mechdesign import (
 from mechdesign.designs import design as design_module
 from mechdesign.kernel import verify
 from mechdesign.search.limits import Limits
-from mechdesign.sweeps import design_each, many_tasks as tasks
+from mechdesign.sweeps import design_each, tasks
 from mechdesign.sweeps.workers import Processes
 
 MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))

@@ -1,19 +1,20 @@
-"""The tasks of batch design: batches of problems of one shape, and small lots of all others."""
+"""The tasks of a sweep: batches of problems of one shape, and small lots of all others."""
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias, TypeVar
 
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.designs.design import Series
+from mechdesign.designs.design import Series, check_limits
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import CertificateError, InputError, MechdesignError, SolverError
+from mechdesign.errors import InputError, MechdesignError, SolverError, shown
 from mechdesign.kernel.documents import OPTIMAL_GAP
 from mechdesign.problem import Problem
 from mechdesign.search import AUTO, RejectedRoute
@@ -23,7 +24,7 @@ from mechdesign.search.lp.batching import most_together, shape
 from mechdesign.search.router import FORMULAS
 from mechdesign.sweeps.finished import Cache, Finished
 
-__all__ = ["Options", "Task", "divided", "run", "run_each"]
+__all__ = ["Options", "Task", "divided", "lists_options", "run", "run_each"]
 
 SINGLES = 8
 """How many problems that are solved one by one are sent to a process at a time."""
@@ -33,63 +34,88 @@ AIM = 1e-7
 
 WHY = "the loss and the notion are linear in the channel; solved with others of the same shape"
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 
 @dataclass(frozen=True)
 class Options:
-    """How to solve every problem.
+    """What a user asks of a sweep; see :func:`~mechdesign.design_many`.
 
     Attributes
     ----------
-    route, gap
-        As for :func:`~mechdesign.design`.
+    is_frontier
+        Whether each problem is the one before it with a larger budget. One process then begins each
+        where the last one was, in an equal share of the time that is left.
     deadline
         When the time is over, by the clock of the system: all processes share it.
-    returns_errors
-        Whether what goes wrong with one problem is to stand in its place.
-    cache
-        A folder of finished certificates, which all processes can reach; None for none.
-    rising
-        Whether every problem begins where the last one was, at a smaller budget.
+
+    Raises
+    ------
+    InputError
+        If an option is out of range.
     """
 
-    route: str
-    gap: float | None
-    deadline: float = math.inf
-    returns_errors: bool = False
+    errors: str = "raise"
+    route: str = AUTO
+    gap: float | None = None
+    time_limit: float | None = None
+    progress: bool | None = None
+    n_jobs: int | None = None
+    backend: str | None = None
     cache: Cache | None = None
-    rising: bool = False
+    is_frontier: bool = field(default=False, kw_only=True)
+    deadline: float = field(default=math.inf, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check what the user asks for; the time runs from now on."""
+        if self.errors not in ("raise", "return"):
+            raise InputError("errors", "'raise' or 'return'", shown(self.errors))
+        if self.n_jobs is not None and (type(self.n_jobs) is not int or self.n_jobs == 0):
+            raise InputError("n_jobs", "a number of processes, or -1 for all", shown(self.n_jobs))
+        check_limits(self.gap, self.time_limit)
+        if self.time_limit is not None and math.isinf(self.deadline):
+            object.__setattr__(self, "deadline", time.time() + self.time_limit)
+        self.finished()
 
     def finished(self) -> Finished | None:
         """Return the certificates that are finished, if there is a folder of them."""
         return None if self.cache is None else Finished(self.cache, self.route, self.gap)
 
-    @property
-    def left(self) -> float:
-        """Seconds left, at least 0."""
-        return max(0.0, self.deadline - time.time())
-
-    def aim(self) -> float:
-        """Return the gap at which a batch stops."""
-        return AIM if self.gap is None else self.gap / 2
-
     def key(self, problem: Any) -> Hashable | None:
         """Return the shape that problems solved together share; None for one solved alone."""
-        is_small = isinstance(problem, Problem) and problem.is_written_out and not self.rising
+        is_small = isinstance(problem, Problem) and problem.is_written_out and not self.is_frontier
         return shape(problem) if is_small and self.route == AUTO else None
 
 
-Task: TypeAlias = tuple[Sequence[tuple[int, Problem]], Options]
+def lists_options(*without: str) -> Callable[[F], F]:
+    """Return a decorator that lists the options in ``help()`` in the place of ``**options``."""
+    listed = [
+        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
+        for one in fields(Options)
+        if not one.kw_only and one.name not in without
+    ]
+
+    def decorate(function: F) -> F:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        signature = signature.replace(parameters=[*own, *listed])
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
+Task: TypeAlias = tuple[Sequence[tuple[int, Any]], Options]
 """Problems with their places, and how to solve them."""
 
 
 def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[int]]:
     """Divide the places of a window: batches of one shape, and small lots of all others."""
-    if options.rising:
+    if options.is_frontier and n_jobs == 1:
         return [list(range(len(window)))]
     groups: dict[Hashable, list[int]] = {}
     for n, problem in enumerate(window):
-        key = options.key(problem)
-        groups.setdefault(key, []).append(n)
+        groups.setdefault(options.key(problem), []).append(n)
     tasks = []
     for key, places in groups.items():
         most = SINGLES if key is None else most_together(window[places[0]])
@@ -98,7 +124,7 @@ def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[i
     return sorted(tasks)
 
 
-def run(task: Task) -> list[Solution | MechdesignError]:
+def run(task: Task) -> list[Any]:
     """Solve one task in a process of its own; what goes wrong can be sent back.
 
     A solution comes without its problem, which whoever asked has.
@@ -109,16 +135,15 @@ def run(task: Task) -> list[Solution | MechdesignError]:
         For an exception that is none of the library's, if it cannot be sent.
     """
     try:
-        return [_bare(answer) for answer in run_each(task)]
+        return [
+            answer if isinstance(answer, MechdesignError) else replace(answer, problem=None)  # type: ignore[arg-type]
+            for answer in run_each(task)
+        ]
     except Exception as error:
         if _can_be_sent(error):
             raise
         told = "; ".join([f"{type(error).__name__}: {error}", *error.__notes__])
         raise SolverError(told) from None
-
-
-def _bare(answer: Solution | MechdesignError) -> Any:
-    return answer if isinstance(answer, MechdesignError) else replace(answer, problem=None)  # type: ignore[arg-type]
 
 
 def _can_be_sent(error: Exception) -> bool:
@@ -138,57 +163,55 @@ def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
     """
     asked, options = task
     finished = options.finished()
-    found = {} if finished is None else _kept(asked, finished)
-    missing, kept = [each for each in asked if each[0] not in found], set(found)
-    if len(missing) > 1 and options.left and options.key(missing[0][1]) is not None:
-        found |= _solve_batch(missing, options)
-    series = Series(options.gap, options.deadline, options.route, rising=options.rising)
+    found = {} if finished is None else {n: finished.find(problem) for n, problem in asked}
+    kept = {n for n, solution in found.items() if solution is not None}
+    missing = [(n, problem) for n, problem in asked if n not in kept]
+    series = Series(options.gap, options.deadline, options.route, rising=options.is_frontier)
+    if len(missing) > 1 and series.left and options.key(missing[0][1]) is not None:
+        found |= _solve_batch(missing, options, series.left)
     for n, (place, problem) in enumerate(asked):
-        name = f"problems[{place}]"
+        name = "" if options.is_frontier else f"problems[{place}]"
         try:
             solution = found.get(place)
             if solution is None:
-                if not (series.left or options.rising):
+                if not (series.left or options.is_frontier):
                     raise SolverError("not started, as the time limit was reached")
-                share = 1 / (len(asked) - n) if options.rising else 1.0
+                share = 1 / (len(asked) - n) if options.is_frontier else 1.0
                 solution = series.design(problem, share)
         except MechdesignError as error:
             yield _placed(error, name)
             continue
         except MemoryError:
-            yield SolverError(f"{name}: out of memory")
+            yield _placed(SolverError("out of memory"), name)
             continue
         except Exception as error:
-            if options.returns_errors:
-                yield SolverError(f"{name}: {type(error).__name__}: {error}")
+            if options.errors == "return" and not options.is_frontier:
+                yield _placed(SolverError(f"{type(error).__name__}: {error}"), name)
                 continue
-            error.add_note(f"while {name} was designed")
+            error.add_note(f"while problems[{place}] was designed")
             raise
         if finished is not None and place not in kept:
             finished.keep(solution)
         yield solution
 
 
-def _kept(asked: Sequence[tuple[int, Problem]], finished: Finished) -> dict[int, Solution]:
-    """Return the solutions that are finished, by place."""
-    found = {n: finished.find(each) for n, each in asked}
-    return {n: solution for n, solution in found.items() if solution is not None}
-
-
 def _placed(error: MechdesignError, name: str) -> MechdesignError:
+    if not name:
+        return error
     return error.within(name) if isinstance(error, InputError) else type(error)(f"{name}: {error}")
 
 
-def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict[int, Solution]:
+def _solve_batch(
+    asked: Sequence[tuple[int, Problem]], options: Options, seconds: float
+) -> dict[int, Solution]:
     """Solve problems of one shape, but for those with a closed form and those that fail."""
-    limits = Limits(options.aim(), options.left)
+    limits = Limits(AIM if options.gap is None else options.gap / 2, seconds)
     stopwatch = limits.stopwatch
     numeric: list[tuple[int, Problem, tuple[RejectedRoute, ...]]] = []
     for place, problem in asked:
         with stopwatch.phase("compile"):
-            reason = FORMULAS.suits(problem)
-        if reason is None:
-            numeric.append((place, problem, FORMULAS.rejected(problem)))
+            if FORMULAS.suits(problem) is None:
+                numeric.append((place, problem, FORMULAS.rejected(problem)))
     if not numeric:
         return {}
     try:
@@ -203,7 +226,6 @@ def _solve_batch(asked: Sequence[tuple[int, Problem]], options: Options) -> dict
         own = Limits(options.gap or OPTIMAL_GAP)
         own.stopwatch = stopwatch.shared(len(numeric))
         answers = SolutionPool(problem, own)
-        with suppress(CertificateError):
-            if answers.take(raw, WHY) and answers.are_enough:
-                found[place] = answers.solution(considered)
+        if answers.take(raw, WHY) and answers.are_enough:
+            found[place] = answers.solution(considered)
     return found
