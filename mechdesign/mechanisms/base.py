@@ -30,7 +30,6 @@ __all__ = [
     "WHOLE",
     "Frequencies",
     "Mechanism",
-    "NumberedMechanism",
     "held_mass",
     "informative",
     "inputs_of",
@@ -204,12 +203,18 @@ class Mechanism(ABC):
         """Return the prior that the risk is for."""
         return Prior.uniform(len(self.inputs))
 
-    @abstractmethod
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the mean of the score Sum_x w_x s_x(Y) over the reports, and of its square.
 
         The first is an unbiased estimate of Sum_x w_x p_x; both together give its standard error.
         """
+        counts, total = self.counted(tally)
+        scores = self._combined(weights)
+        return float(counts @ scores) / total, float(counts @ scores**2) / total
+
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_x w_x s_x(y) for each report y, where each is counted by itself."""
+        raise NotImplementedError
 
     @abstractmethod
     def ratio(self, x: int, other: int) -> Fraction | None:
@@ -366,20 +371,6 @@ class Mechanism(ABC):
             f"{type(self).__name__}({len(self.inputs)} inputs, {self.privacy!r}, "
             f"{self.bits_per_report:.4g} bits a report)"
         )
-
-
-class NumberedMechanism(Mechanism):
-    """A mechanism that counts each report by itself."""
-
-    @abstractmethod
-    def _combined(self, weights: FloatArray) -> FloatArray:
-        """Return Sum_x w_x s_x(y) for each report y."""
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        counts, total = self.counted(tally)
-        scores = self._combined(weights)
-        return float(counts @ scores) / total, float(counts @ scores**2) / total
 
 
 def _as_text(parameters: Any) -> Any:

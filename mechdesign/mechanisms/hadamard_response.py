@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,15 +14,15 @@ from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain, whole_number
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
-from mechdesign.mechanisms.codes.coded import TOLERANCE, CodedMechanism
+from mechdesign.mechanisms.set_system import TOLERANCE, NumberedSets
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from mechdesign.reports import Numbers
-from mechdesign.sampling import Source, below, chances
+from mechdesign.sampling import Source
 
 __all__ = ["HadamardResponse"]
 
 
-class HadamardResponse(CodedMechanism):
+class HadamardResponse(NumberedSets):
     """Report a number y of B b that is e**epsilon times likelier in one half of one block of b.
 
         x belongs to the block x mod B and has the row i = x // B + 1 of the Hadamard matrix H_b,
@@ -93,30 +93,24 @@ class HadamardResponse(CodedMechanism):
         halves = 2 * self.copies
         away = WHOLE - held_mass(self._notion.epsilon, self._half, (halves - 1) * self._half)
         self._other = -(-away // ((halves - 1) * self._half)) * self._half
-        self._held = WHOLE - (halves - 1) * self._other
+        self.held, self.odds = WHOLE - (halves - 1) * self._other, (1, halves - 1)
         self.alphabet = Numbers(self.copies * self._block)
-        self._scale = WHOLE / (self._held - self._other)
+        self._scale = WHOLE / (self.held - self._other)
         self._of_block, row = np.arange(k) % self.copies, np.arange(k) // self.copies + 1
         self._place = self._of_block * self._block + row
 
     @property
-    def most(self) -> Fraction:
-        """The largest probability of a report."""
-        return Fraction(self._held, self._half * WHOLE)
+    def uniform_score(self) -> float:
+        """0, as S_x is half of its block."""
+        return 0.0
 
-    @property
-    def least(self) -> Fraction:
-        """The least probability of a report."""
-        return Fraction(self._other, self._half * WHOLE)
-
-    @property
-    def uniform_score(self) -> Fraction:
-        """The mean of each score under a uniform report: 0, as S_x is half of its block."""
-        return Fraction(0)
+    @cached_property
+    def _scores(self) -> tuple[float, float]:
+        return self._scale, -self._scale
 
     def parameters(self) -> dict[str, Any]:
         """Return B b, the mass that S_x holds at x, and B unless it is 1, as it once always was."""
-        law = {"size": self.n_outputs, "held": self._held}
+        law = {"size": self.n_outputs, "held": self.held}
         return law if self.copies == 1 else {**law, "copies": self.copies}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
@@ -126,20 +120,13 @@ class HadamardResponse(CodedMechanism):
         chance = (word >> np.uint64(self._digits)).view(np.int64)  # of the masses in units of b/2
         chance &= (1 << 62 - (self._digits - 1)) - 1
         # the mass of the own half comes first, then those of the halves behind it, in a circle
-        steps = (chance - self._held // self._half) // (self._other // self._half) + 1
+        steps = (chance - self.held // self._half) // (self._other // self._half) + 1
         np.maximum(steps, 0, out=steps)
         half = (2 * (codes % self.copies) + steps) % (2 * self.copies)
         row = codes // self.copies + 1
         flip = (parity(number & row) != (half & 1)).astype(np.int64)
         number ^= flip * (row & -row)
         number += (half >> 1) << self._digits
-        return number
-
-    def draw_uniform(self, count: int, source: Source) -> AnyArray:
-        """Return uniform numbers below B b."""
-        number = chances(source, count, self._digits)
-        if self.copies > 1:
-            number += below(source, count, self.copies) << self._digits
         return number
 
     def decoding_work(self, n: int) -> float:
@@ -172,22 +159,23 @@ class HadamardResponse(CodedMechanism):
         placed[self._place] = weights
         return self._blocks(placed)
 
-    def _held_weights(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _held(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return half of the sum over the block with the signed sum; both are even or both odd."""
         placed = self._placed(weights)
         twice = placed.sum(axis=-1, keepdims=True) + walsh_hadamard(placed)
         return np.ravel(twice / 2 if weights.dtype.kind == "f" else twice // 2)
 
-    def _score_sums(self, values: FloatArray) -> FloatArray:
-        sums = walsh_hadamard(self._blocks(values)).reshape(values.shape)
-        return np.asarray(sums[..., self._place] * self._scale)
+    def _held_near(self, weights: FloatArray) -> FloatArray:
+        return np.repeat(self._placed(weights).sum(axis=-1), self._block)
 
-    def _square_sums(self, values: FloatArray) -> FloatArray:
-        inside = self._blocks(values).sum(axis=-1) * self._scale**2
-        return np.asarray(inside[..., self._of_block])
+    def _hits(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        blocks = self._blocks(values)
+        twice = blocks.sum(axis=-1, keepdims=True) + walsh_hadamard(blocks)
+        return np.asarray(twice.reshape(values.shape)[..., self._place] / 2)
 
-    def _combined(self, weights: FloatArray) -> FloatArray:
-        return np.asarray(walsh_hadamard(self._placed(weights)).ravel() * self._scale)
+    def _near(self, values: FloatArray, _totals: FloatArray) -> FloatArray:
+        """Return the sums over the block of each input."""
+        return np.asarray(self._blocks(values).sum(axis=-1)[..., self._of_block])
 
 
 def _best_copies(k: int, odds: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from mechdesign.mechanisms.base import (
     inputs_of,
     whole_weights,
 )
-from mechdesign.mechanisms.two_score import TwoScoreMechanism
+from mechdesign.mechanisms.set_system import ScoredMechanism
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 
-class LIPRandomizedResponse(TwoScoreMechanism):
+class LIPRandomizedResponse(ScoredMechanism):
     """Report the truth with probability 1 - e**-eps, else a fresh draw from the prior.
 
         Q[x, x] = 1 - (1 - P_x) e**-eps,      Q[x, y] = P_y e**-eps
@@ -126,6 +127,7 @@ class LIPRandomizedResponse(TwoScoreMechanism):
     def _reference(self) -> Prior:
         return self.prior
 
+    @cached_property
     def _scores(self) -> tuple[FloatArray, FloatArray]:
         fresh, truth = np.ldexp(self._fresh.astype(np.float64), -BITS), self._truth / WHOLE
         return (1 - fresh) / truth, -fresh / truth

@@ -12,17 +12,14 @@ from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
-from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
-from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
-from mechdesign.mechanisms.two_valued import TwoValuedMechanism
-from mechdesign.prior import Prior
+from mechdesign.mechanisms.set_system import NumberedSets
 from mechdesign.reports import Labels
-from mechdesign.sampling import Source, below, chances
+from mechdesign.sampling import Source, chances
 
 __all__ = ["GeneralizedRandomizedResponse"]
 
 
-class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
+class GeneralizedRandomizedResponse(NumberedSets):
     """Report the truth with odds e**epsilon against any other one input (GRR).
 
         Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
@@ -59,28 +56,19 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMe
 
     name = "randomized-response"
     source = "Kairouz, Bonawitz and Ramage 2016"
+    _are_alike = True
 
     def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
         super().__init__(inputs, epsilon)
         self._k = len(self.inputs)
         others = WHOLE - held_mass(self._notion.epsilon, 1, self._k - 1)
         self._other = -(-others // (self._k - 1))
-        self._own = WHOLE - (self._k - 1) * self._other
+        self.held, self.odds = WHOLE - (self._k - 1) * self._other, (1, self._k - 1)
         self.alphabet = Labels(self.inputs)
-
-    @property
-    def most(self) -> Fraction:
-        """The probability of the truth."""
-        return Fraction(self._own, WHOLE)
-
-    @property
-    def least(self) -> Fraction:
-        """The probability of each other input."""
-        return Fraction(self._other, WHOLE)
 
     def parameters(self) -> dict[str, Any]:
         """Return the masses of the truth and of each other input."""
-        return {"own": self._own, "other": self._other}
+        return {"own": self.held, "other": self._other}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: input numbers."""
@@ -94,10 +82,6 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMe
         np.minimum(step, wrapped, out=wrapped)
         return wrapped.view(np.int64)
 
-    def draw_uniform(self, count: int, source: Source) -> AnyArray:
-        """Return uniform inputs."""
-        return below(source, count, self._k)
-
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """The exact p and q: of the truth, and of each other input."""
@@ -105,18 +89,3 @@ class GeneralizedRandomizedResponse(LDPMechanism, TwoScoreMechanism, TwoValuedMe
 
     def _holds(self, x: int, report: AnyArray) -> bool:
         return int(report[0]) == x
-
-    def _shares(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        return min(prior), max(prior)
-
-    @property
-    def best_guess(self) -> float:
-        """The probability of the truth."""
-        return self._own / WHOLE
-
-    def merged_reports(self) -> MergedReports:
-        """Return up to three inputs and the reports that are none of them."""
-        few = min(self._k, 3)
-        shares = {tuple(int(x == y) for x in range(few)): Fraction(1) for y in range(few)}
-        shares[(0,) * few] = Fraction(self._k - few)
-        return merged_sets(self.most, self.least, shares)

@@ -20,12 +20,12 @@ from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
+from mechdesign.mechanisms.set_system import LDPMechanism
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.mechanisms.subsets.unary_encoding import (
     OptimizedUnaryEncoding,
     SymmetricUnaryEncoding,
 )
-from mechdesign.mechanisms.two_score import LDPMechanism
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, MetricPrivacy, Notion
 from mechdesign.prior import Prior
 

@@ -18,7 +18,7 @@ from mechdesign.mechanisms import (
     SubsetSelection,
     SymmetricUnaryEncoding,
 )
-from mechdesign.mechanisms.two_score import LDPMechanism
+from mechdesign.mechanisms.set_system import LDPMechanism
 from tests.mechanisms_support import (
     check_budget,
     check_draws,

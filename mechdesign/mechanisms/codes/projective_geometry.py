@@ -11,14 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
-from mechdesign.mechanisms.codes.coded import TOLERANCE, CodedMechanism
 from mechdesign.mechanisms.codes.projective_space import ProjectiveSpace, count_points
+from mechdesign.mechanisms.set_system import TOLERANCE, NumberedSets
 from mechdesign.reports import Numbers
 from mechdesign.sampling import Source, below, chances
 
@@ -28,7 +28,7 @@ MOST_POINTS = 1 << 23
 """Reports that are counted at most."""
 
 
-class ProjectiveGeometryResponse(CodedMechanism):
+class ProjectiveGeometryResponse(NumberedSets):
     """Report a point of a projective space, likelier by e**epsilon if it is orthogonal to x.
 
         S_x = {y : <x, y> = 0 modulo q},      N = (q**t - 1) / (q - 1) points, c in each S_x
@@ -95,7 +95,8 @@ class ProjectiveGeometryResponse(CodedMechanism):
         if self._size > MOST_POINTS:
             raise InputError("field", f"at most {MOST_POINTS} reports", f"{self._size} of them")
         self._in, self._both = count_points(self.field, t - 1), count_points(self.field, t - 2)
-        self._held = held_mass(self._notion.epsilon, self._in, self._size - self._in)
+        self.odds = (self._in, self._size - self._in)
+        self.held = held_mass(self._notion.epsilon, *self.odds)
         self.alphabet = Numbers(self._size)
 
     @cached_property
@@ -103,33 +104,18 @@ class ProjectiveGeometryResponse(CodedMechanism):
         return ProjectiveSpace(self.field, self.dimension)
 
     @property
-    def most(self) -> Fraction:
-        """The probability of a point of S_x."""
-        return Fraction(self._held, WHOLE * self._in)
-
-    @property
-    def least(self) -> Fraction:
-        """The probability of each other point."""
-        return Fraction(WHOLE - self._held, WHOLE * (self._size - self._in))
-
-    @property
-    def uniform_score(self) -> Fraction:
-        """1/N, as the scores of all N points sum to 1 at every report."""
-        return Fraction(1, self._size)
-
-    @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """The exact p and r: of a report to be in the set of its input, and in any other."""
-        held, both = Fraction(self._held, WHOLE), Fraction(self._both, self._in)
+        held, both = Fraction(self.held, WHOLE), Fraction(self._both, self._in)
         return held, held * both + (1 - held) * (self._in - self._both) / (self._size - self._in)
 
     def parameters(self) -> dict[str, Any]:
         """Return q, t, and the mass that S_x holds at x."""
-        return {"field": self.field, "dimension": self.dimension, "held": self._held}
+        return {"field": self.field, "dimension": self.dimension, "held": self.held}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: numbers of points."""
-        within = chances(source, len(codes), BITS) < self._held
+        within = chances(source, len(codes), BITS) < self.held
         # both are drawn for all, so that the number of random bits does not reveal which it was
         point = below(source, len(codes), self._in)
         number = below(source, len(codes), self._size - self._in)  # these are q**(t - 1)
@@ -138,10 +124,6 @@ class ProjectiveGeometryResponse(CodedMechanism):
         digits = number[:, None] // powers % self.field
         rest = np.where(within[:, None], smaller.vectors(point), digits)
         return self._space.completed(codes, rest, 1 - within)
-
-    def draw_uniform(self, count: int, source: Source) -> AnyArray:
-        """Return uniform points."""
-        return below(source, count, self._size)
 
     def decoding_work(self, n: int) -> float:
         """Return n for the counts, and t - 2 passes of additions or of transforms over reports."""
@@ -152,37 +134,14 @@ class ProjectiveGeometryResponse(CodedMechanism):
         one, other = self._space.vectors(np.array([x, report[0]]))
         return int(one @ other) % self.field == 0
 
-    @cached_property
-    def _scores(self) -> tuple[float, float]:
-        """The scores of a point in S_x and of any other."""
-        p, r = self.chances
-        return float((1 - r) / (p - r)), float(-r / (p - r))
-
-    def _sums(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _hits(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return self._space.hyperplane_sums(values)[..., : len(self.inputs)]
 
-    def _placed(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def _held(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the sums over hyperplanes: y is in S_x if and only if x is in S_y."""
         placed = np.zeros(self._size, dtype=weights.dtype)
         placed[: len(weights)] = weights
-        return placed
-
-    def _held_weights(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the sums over hyperplanes: y is in S_x if and only if x is in S_y."""
-        return self._space.hyperplane_sums(self._placed(weights))
-
-    def _score_sums(self, values: FloatArray) -> FloatArray:
-        hit, miss = self._scores
-        total = values.sum(axis=-1, keepdims=True)
-        return np.asarray((hit - miss) * self._sums(values) + miss * total)
-
-    def _square_sums(self, values: FloatArray) -> FloatArray:
-        hit, miss = self._scores
-        total = values.sum(axis=-1, keepdims=True)
-        return np.asarray((hit**2 - miss**2) * self._sums(values) + miss**2 * total)
-
-    def _combined(self, weights: FloatArray) -> FloatArray:
-        hit, miss = self._scores
-        return np.asarray((hit - miss) * self._held_weights(weights) + miss * weights.sum())
+        return self._space.hyperplane_sums(placed)
 
 
 def _best_field(k: int, epsilon: Fraction) -> int:

@@ -8,32 +8,28 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.exact import exp_lower, fraction_text
-from mechdesign.mechanisms.base import Frequencies, Mechanism, informative, inputs_of
+from mechdesign.mechanisms.base import Mechanism, informative, inputs_of
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
+from mechdesign.mechanisms.composite.parted import PartedMechanism, component_table
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.mechanisms.optimum import least_block_risk
 from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
-from mechdesign.reports import Tally
 from mechdesign.sampling import Source
 
-__all__ = ["ByComponent", "by_block", "component_table"]
+__all__ = ["ByComponent", "by_block"]
 
 
-class ByComponent(Mechanism):
+class ByComponent(PartedMechanism):
     """Name the block of the input in clear, and report by the mechanism of that block inside it.
 
         Q[x, (b, y)] = Q_b[x, y] if x is in block b, else 0
 
-    The score of an input is that of its block's mechanism on reports from the block, and 0 on all
-    others. So E[s_x(Y) | X = z] = 1{z = x} for every z, inside the block and outside. For Hadamard
+    So E[s_x(Y) | X = z] = 1{z = x} for every z, inside the block and outside. For Hadamard
     response this is the published 2 (e**eps + 1)/(e**eps - 1) (h(S_x) - h(block)/2).
-
-    Blocks whose mechanisms are equal are drawn and estimated together.
 
     Parameters
     ----------
@@ -82,33 +78,15 @@ class ByComponent(Mechanism):
     ) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(notion, BlockLDP)
-        self._member = notion.membership(self.inputs).astype(np.int64)
-        self._sizes = np.bincount(self._member)
-        if len(parts) != len(self._sizes):
-            expected = f"{len(self._sizes)} mechanisms, one for each block"
+        member = notion.membership(self.inputs).astype(np.int64)
+        n_blocks = int(member.max()) + 1
+        if len(parts) != n_blocks:
+            expected = f"{n_blocks} mechanisms, one for each block"
             raise InputError("parts", expected, len(parts))
         alone = IdentityMechanism(1)
         kinds, kind_of = _distinct([alone if part is None else part for part in parts])
-        self._check(kinds, kind_of)
-        self.alphabet = TaggedReports(kinds, kind_of, range(len(kind_of)))
-        self._order = np.argsort(self._member, kind="stable")  # the inputs, block by block
-        self._starts = np.concatenate([[0], np.cumsum(self._sizes)])
-        self._rank = np.empty_like(self._member)
-        first = self._starts[self._member[self._order]]
-        self._rank[self._order] = np.arange(len(self.inputs)) - first
-
-    def _check(self, kinds: list[Mechanism], kind_of: list[int]) -> None:
-        """Raise unless every part has the inputs of its block and is within the budget."""
-        most = exp_lower(self._notion.epsilon)
-        numbered = [kind.inputs == Domain.range(len(kind.inputs)) for kind in kinds]
-        within = [kind.largest_ratio() <= most for kind in kinds]
-        for b, (n, size) in enumerate(zip(kind_of, self._sizes.tolist(), strict=True)):
-            if len(kinds[n].inputs) != size or not numbered[n]:
-                expected = f"a mechanism on the inputs 0..{size - 1}, as its block has {size}"
-                raise InputError(f"parts[{b}]", expected, repr(kinds[n].inputs))
-            if not within[n]:
-                expected = f"a mechanism within epsilon = {fraction_text(self._notion.epsilon)}"
-                raise InputError(f"parts[{b}]", expected, repr(kinds[n]))
+        self._arrange(member, kinds, kind_of, "parts[{}]")
+        self.alphabet = TaggedReports(kinds, kind_of, range(n_blocks))
 
     @property
     def parts(self) -> list[Mechanism]:
@@ -129,66 +107,10 @@ class ByComponent(Mechanism):
             self._member[codes], lambda kind, places: kind.draw(rank[places], source.of(places))
         )
 
-    def mass(self, x: int, report: AnyArray) -> Fraction:
-        """Return the probability of a report."""
-        part = self.alphabet.part(report)
-        if int(part[0]) != self._member[x]:
-            return Fraction(0)
-        kind = int(self.alphabet.kind_of[part[0]])
-        inner = self.alphabet.inner(kind, part, report)
-        return self.alphabet.kinds[kind].mass(int(self._rank[x]), inner)
-
-    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
-        """Return the estimates of many tallies, one in each row of the counts."""
-        found = Frequencies(*np.zeros((2, len(counts), len(self.inputs))))
-        for row, total in enumerate(totals.tolist()):
-            self._estimate(counts[row], total, found.estimates[row], found.squares[row])
-        return found
-
-    def _estimate(
-        self, counts: FloatArray, total: float, estimates: FloatArray, squares: FloatArray
-    ) -> None:
-        """Write the estimates of one tally into an array, and the mean squares into another."""
-        for n, kind in enumerate(self.alphabet.kinds):
-            blocks, inner = self.alphabet.counts_of(n, counts)
-            if not len(blocks):
-                continue
-            found = kind.batch_frequencies(inner, counts[blocks])
-            share = (counts[blocks] / total)[:, None]
-            places = self._order[self._starts[blocks][:, None] + np.arange(len(kind.inputs))]
-            estimates[places] = found.estimates * share
-            squares[places] = found.squares * share
-
-    def expected_counts(self, weights: FloatArray) -> FloatArray:
-        """Return the weights of the blocks, then the expected counts inside each."""
-        found = np.zeros(self.alphabet.n_counts)
-        found[: len(self._sizes)] = np.bincount(self._member, weights=weights)
-        for n, kind in enumerate(self.alphabet.kinds):
-            for b in np.flatnonzero(self.alphabet.kind_of == n).tolist():
-                own = weights[self._order[self._starts[b] : self._starts[b + 1]]]
-                inside = kind.expected_counts(own)
-                start = self.alphabet.count_starts[b]
-                found[start : start + len(inside)] = inside
-        return found
-
     @property
     def least_known_risk(self) -> float:
         """That of subset selection inside each block: the least of all channels."""
-        return least_block_risk(self._sizes.tolist(), self._notion.epsilon)
-
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
-        _, total = self.counted(tally)
-        mean = square = 0.0
-        for n, kind in enumerate(self.alphabet.kinds):
-            blocks, counts = self.alphabet.counts_of(n, tally.counts)
-            for b, row in zip(blocks.tolist(), counts, strict=True):
-                inside = int(tally.counts[b])
-                own = weights[self._order[self._starts[b] : self._starts[b + 1]]]
-                found = kind.combination(Tally(row, inside), own)
-                mean += found[0] * inside / total
-                square += found[1] * inside / total
-        return mean, square
+        return least_block_risk(np.bincount(self._member).tolist(), self._notion.epsilon)
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return the largest ratio of two rows: None across blocks."""
@@ -204,9 +126,9 @@ class ByComponent(Mechanism):
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y): those inside a block, over P(block)."""
         prior = self.fitting_prior(prior)
-        found = [Fraction(0)] if len(self._sizes) > 1 else []
+        found = [Fraction(0)] if len(self._starts) > 2 else []
         for b, kind in enumerate(self.alphabet.kind_of.tolist()):
-            inside = [prior[x] for x in self._order[self._starts[b] : self._starts[b + 1]].tolist()]
+            inside = [prior[x] for x in self._inputs_of(b).tolist()]
             block = sum(inside, Fraction(0))
             if block:
                 lifts = self.alphabet.kinds[kind].lifts(Prior.from_counts(inside))
@@ -244,12 +166,6 @@ def by_block(
     sizes = np.bincount(notion.membership(domain)).tolist()
     made = {n: make(n, notion.epsilon, **options) if n > 1 else None for n in set(sizes)}
     return ByComponent(domain, notion, [made[size] for size in sizes])
-
-
-def component_table(mechanism: Mechanism) -> dict[str, Any]:
-    """Return an inner mechanism as it stands among the parameters of a composite one."""
-    epsilon: str = mechanism.privacy.to_table()["epsilon"]
-    return {"epsilon": epsilon, "law": {"kind": mechanism.name, **mechanism.parameters()}}
 
 
 def _distinct(parts: Sequence[Mechanism]) -> tuple[list[Mechanism], list[int]]:

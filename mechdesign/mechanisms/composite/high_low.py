@@ -12,7 +12,7 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import exp_lower, fraction_text
+from mechdesign.exact import exp_lower
 from mechdesign.mechanisms.base import (
     MOST_OUTPUTS,
     WHOLE,
@@ -21,12 +21,12 @@ from mechdesign.mechanisms.base import (
     informative,
     inputs_of,
 )
-from mechdesign.mechanisms.composite.by_component import component_table
 from mechdesign.mechanisms.composite.identity import IdentityMechanism
+from mechdesign.mechanisms.composite.parted import PartedMechanism, component_table
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.mechanisms.optimum import best_high_low_size, least_high_low_risk
+from mechdesign.mechanisms.set_system import SetMechanism
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
-from mechdesign.mechanisms.two_valued import ScoreSumMoments, TwoValuedMechanism
 from mechdesign.notions import HighLowLDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
@@ -38,7 +38,7 @@ HIDDEN, OPEN = 0, 1
 """The two parts of the reports: those of the inner mechanism, and labels in clear."""
 
 
-class HighLow(Mechanism):
+class HighLow(PartedMechanism):
     """Sensitive inputs report by an LDP mechanism; others send a uniform report, or their label.
 
     With N reports of the inner mechanism, each of probability at most ``most``:
@@ -105,38 +105,26 @@ class HighLow(Mechanism):
     ) -> None:
         self.inputs = inputs_of(inputs)
         self._notion = informative(notion, HighLowLDP)
-        hidden, open_ = split_by_sensitivity(self.inputs, notion)
-        self._hidden, self._open = np.array(hidden), np.array(open_)
-        self._inner = self._check(IdentityMechanism(1) if inner is None else inner)
-        self._n_inner, self._c = self._inner.n_outputs, float(self._inner.uniform_score)
-        # a multiple of N where that costs nothing, so that the matrix of a small domain is exact
-        step = self._n_inner if self._n_inner <= MOST_OUTPUTS else 1
-        least = WHOLE * self._n_inner * self._inner.most / exp_lower(self._notion.epsilon)
-        self._uniform = math.ceil(least / step) * step
-        labels = Domain([self.inputs.labels[x] for x in open_])
-        self.alphabet = TaggedReports(
-            [self._inner, IdentityMechanism(labels)], [HIDDEN, OPEN], ["hidden", "open"]
-        )
-        self._rank = np.empty(len(self.inputs), dtype=np.int64)
-        self._rank[self._hidden] = np.arange(len(hidden))
-        self._rank[self._open] = np.arange(len(open_))
-        self._is_open = np.zeros(len(self.inputs), dtype=bool)
-        self._is_open[self._open] = True
-        self._balance = self._balances()
-
-    def _check(self, inner: Mechanism) -> TwoValuedMechanism:
-        """Return the inner mechanism if it fits the sensitive inputs and the budget."""
-        if not isinstance(inner, TwoValuedMechanism):
+        hidden, others = split_by_sensitivity(self.inputs, notion)
+        inner = IdentityMechanism(1) if inner is None else inner
+        if not isinstance(inner, SetMechanism):
             expected = "Hadamard response, subset selection or randomized response"
             raise InputError("inner", expected, repr(inner))
-        size = len(self._hidden)
-        if inner.inputs != Domain.range(size):
-            expected = f"a mechanism on the inputs 0..{size - 1}, as {size} are sensitive"
-            raise InputError("inner", expected, repr(inner))
-        if inner.largest_ratio() > exp_lower(self._notion.epsilon):
-            expected = f"a mechanism within epsilon = {fraction_text(self._notion.epsilon)}"
-            raise InputError("inner", expected, repr(inner))
-        return inner
+        member = np.full(len(self.inputs), OPEN)
+        member[hidden] = HIDDEN
+        kinds = [inner, IdentityMechanism(Domain([self.inputs.labels[x] for x in others]))]
+        self._arrange(member, kinds, [HIDDEN, OPEN], "inner")
+        self.alphabet = TaggedReports(kinds, [HIDDEN, OPEN], ["hidden", "open"])
+        self._inner, self._n_inner, self._is_open = inner, inner.n_outputs, member == OPEN
+        # a multiple of N where that costs nothing, so that the matrix of a small domain is exact
+        step = self._n_inner if self._n_inner <= MOST_OUTPUTS else 1
+        least = WHOLE * self._n_inner * inner.most / exp_lower(self._notion.epsilon)
+        self._uniform = math.ceil(least / step) * step
+        joins = self._uniform / WHOLE
+        self._own = 1 / (1 - joins)  # the score of a label itself, and of a sensitive input there
+        self._away = -joins * inner.uniform_score * self._own
+        self._surplus = 1 - len(hidden) * self._away - self._own  # f on labels
+        self._balance = self._balances()
 
     @property
     def inner(self) -> Mechanism:
@@ -167,125 +155,77 @@ class HighLow(Mechanism):
 
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
-        part = self.alphabet.part(report)
-        rank = int(self._rank[x])
-        if part[0] == HIDDEN:
-            if self._is_open[x]:
-                return Fraction(self._uniform, WHOLE * self._n_inner)
-            return self._inner.mass(rank, self.alphabet.inner(HIDDEN, part, report))
-        label = int(self.alphabet.inner(OPEN, part, report)[0])
-        sent = self._is_open[x] and label == rank
-        return Fraction(WHOLE - self._uniform, WHOLE) if sent else Fraction(0)
-
-    def _scores(self) -> tuple[float, float]:
-        """Return the score of a sensitive input on labels, and that of the label itself."""
-        sends = (WHOLE - self._uniform) / WHOLE
-        return -self._uniform / WHOLE * self._c / sends, 1 / sends
-
-    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
-        """Return the estimates of many tallies, one in each row of the counts."""
-        pairs = zip(counts, totals.tolist(), strict=True)
-        found = [self._estimate(row, total) for row, total in pairs]
-        return Frequencies(
-            np.array([each.estimates for each in found]), np.array([each.squares for each in found])
-        )
+        inside = super().mass(x, report)
+        if not self._is_open[x]:
+            return inside
+        if self.alphabet.part(report)[0] == HIDDEN:
+            return Fraction(self._uniform, WHOLE * self._n_inner)
+        return inside * Fraction(WHOLE - self._uniform, WHOLE)
 
     def _estimate(self, counts: FloatArray, total: float) -> Frequencies:
         """Return the estimates of one tally."""
-        hidden, labels = self._parted(counts)
-        found, moments = self._moments(hidden / total, labels / total, counts[HIDDEN] / total)
-        means = found.estimates + self._balance * moments.mean
-        squares = found.squares + self._balance * (
-            2 * moments.products + self._balance * moments.square
-        )
-        return Frequencies(means, squares)
+        (means, squares), products = self._unbalanced(counts, total)
+        mean = 1 - means.sum()  # of f; as f = 1 - Sum_x s_x, that of f**2 follows from s_x f
+        square = mean - products.sum()
+        squares = squares + self._balance * (2 * products + self._balance * square)
+        return Frequencies(means + self._balance * mean, squares)
 
-    def _moments(
-        self, hidden: FloatArray, labels: FloatArray, share: float
-    ) -> tuple[Frequencies, ScoreSumMoments]:
-        """Return the moments of the scores that are not balanced, and those of f with them.
+    def _unbalanced(
+        self, counts: FloatArray, total: float
+    ) -> tuple[tuple[FloatArray, FloatArray], FloatArray]:
+        """Return the means of the scores s_x and of their squares, and those of s_x f."""
+        found, is_open = super()._estimate(counts, total), self._is_open
+        means, squares, share = found.estimates, found.squares, counts[OPEN] / total
+        means[is_open] *= self._own
+        squares[is_open] *= self._own**2
+        products = self._surplus * np.where(is_open, means, share * self._away)
+        sums = self._inner.score_products(self._inner_counts(counts), total)
+        if sums is not None:
+            products[~is_open] += means[~is_open] - sums
+        means[~is_open] += share * self._away
+        squares[~is_open] += share * self._away**2
+        return (means, squares), products
 
-        Parameters
-        ----------
-        hidden
-            The counts of the inner reports, over the number of all reports.
-        labels, share
-            How frequent each label is among all reports, and the inner reports together.
-        """
-        away, own = self._scores()
-        means = np.full(len(self.inputs), (1 - share) * away)
-        squares = np.full(len(self.inputs), (1 - share) * away**2)
-        means[self._open], squares[self._open] = labels * own, labels * own**2
-        apart = self._surplus()
-        products = means * apart  # of s_x and f
-        mean, square = (1 - share) * apart, (1 - share) * apart**2
-        if share:
-            batch = self._inner.batch_frequencies(hidden[None], np.array([share]))
-            inner = Frequencies(batch.estimates[0], batch.squares[0])
-            means[self._hidden] += share * inner.estimates
-            squares[self._hidden] += share * inner.squares
-            sums = self._inner.score_sum_moments(hidden, share)
-            if sums is not None:
-                products[self._hidden] += share * (inner.estimates - sums.products)
-                mean += share * (1 - sums.mean)
-                square += share * (1 - 2 * sums.mean + sums.square)
-        return Frequencies(means, squares), ScoreSumMoments(mean, square, products)
+    def _inner_counts(self, counts: FloatArray) -> FloatArray:
+        return counts[self.alphabet.count_starts[HIDDEN] : self.alphabet.count_starts[OPEN]]
 
     def expected_counts(self, weights: FloatArray) -> FloatArray:
         """Return how many reports are inner ones and labels, and the expected counts of each."""
-        joining = self._uniform / WHOLE * weights[self._open].sum()
-        labels = (1 - self._uniform / WHOLE) * weights[self._open]
-        inner = self._inner.expected_counts(weights[self._hidden])
-        inner += joining * self._inner.uniform_counts()
-        share = weights[self._hidden].sum() + joining
-        return np.concatenate([[share, labels.sum()], inner, labels])
+        joins = np.where(self._is_open, self._uniform / WHOLE, 0.0) * weights
+        found = super().expected_counts(weights - joins)
+        found[HIDDEN] += joins.sum()
+        self._inner_counts(found)[:] += joins.sum() * self._inner.uniform_counts()
+        return found
 
     @property
     def least_known_risk(self) -> float:
         """That of the best subset selection for the sensitive inputs, within 0.3 % of the least."""
-        k, s = len(self.inputs), len(self._hidden)
+        k, s = len(self.inputs), len(self._inner.inputs)
         return self.risk if s == 1 else least_high_low_risk(k, s, self._notion.epsilon)
-
-    def _surplus(self) -> float:
-        """Return f on labels."""
-        away, own = self._scores()
-        return 1 - len(self._hidden) * away - own
 
     def _balances(self) -> FloatArray:
         """Return b_x, the best if inputs are equally likely and the inner reports are too.
 
         Where the inner scores sum to 1 at every report, f = 0 and there is nothing to balance.
         """
-        flat = self._inner.uniform_counts()
-        if self._inner.score_sum_moments(flat, 1) is None:
-            return np.zeros(len(self.inputs))
-        label = (WHOLE - self._uniform) / WHOLE / len(self.inputs)
-        share = 1 - label * len(self._open)
-        _, moments = self._moments(share * flat, np.full(len(self._open), label), share)
-        return np.asarray(-moments.products / moments.square)
+        flat, k = self._inner.uniform_counts(), len(self.inputs)
+        if self._inner.score_products(flat, 1) is None:
+            return np.zeros(k)
+        n_open = int(self._is_open.sum())
+        label = (WHOLE - self._uniform) / WHOLE / k
+        share = 1 - label * n_open
+        ends = np.array([share, label * n_open]), np.full(n_open, label)
+        counts = np.concatenate([ends[0], share * flat, ends[1]])
+        (means, _), products = self._unbalanced(counts, 1.0)
+        return np.asarray(-products / (1 - means.sum() - products.sum()))
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
-        self.counted(tally)
-        away, own = self._scores()
-        hidden, labels = self._parted(tally.counts)
-        total, inside = tally.total, int(tally.counts[HIDDEN])
         extra = float(weights @ self._balance)
-        scores = away * weights[self._hidden].sum() + own * weights[self._open]
-        scores += extra * self._surplus()
-        mean = float(labels @ scores) / total
-        square = float(labels @ scores**2) / total
-        if inside:  # there the score is Sum_x (w_x - extra) s_x + extra
-            own_weights = weights[self._hidden] - extra
-            found = self._inner.combination(Tally(hidden, inside), own_weights)
-            mean += (found[0] + extra) * inside / total
-            square += (found[1] + 2 * extra * found[0] + extra**2) * inside / total
-        return mean, square
-
-    def _parted(self, counts: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Return the counts of the hidden reports and of the labels."""
-        starts = self.alphabet.count_starts
-        return counts[starts[0] : starts[1]], counts[starts[1] : starts[2]]
+        # on inner reports the score is Sum_x (w_x - extra) s_x + extra
+        inside = np.where(self._is_open, self._own * weights, weights - extra)
+        away = self._away * weights[~self._is_open].sum() + extra * self._surplus
+        return self._combination(tally, inside, np.array([extra, away]))
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return the largest ratio of two rows: None for the label of one that is not sensitive."""
@@ -308,8 +248,7 @@ class HighLow(Mechanism):
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y)."""
         prior = self.fitting_prior(prior)
-        inside = [prior[x] for x in self._hidden.tolist()]
-        apart = [prior[x] for x in self._open.tolist()]
+        inside, apart = ([prior[x] for x in self._inputs_of(b).tolist()] for b in (HIDDEN, OPEN))
         # a label is sent by one input only; of a report, P(y) = P(A) P(y|A) + P(not A) w / N
         found = [lift for p in apart if p for lift in (Fraction(0), 1 / p)]
         uniform = Fraction(self._uniform, WHOLE * self._n_inner)

@@ -6,12 +6,10 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
-from mechdesign.mechanisms.two_score import TwoScoreMechanism
-from mechdesign.mechanisms.two_valued import ProbabilityLevel, TwoValuedMechanism
+from mechdesign.mechanisms.base import WHOLE
+from mechdesign.mechanisms.set_system import NumberedSets
 from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
@@ -20,7 +18,7 @@ from mechdesign.sampling import Source
 __all__ = ["IdentityMechanism"]
 
 
-class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
+class IdentityMechanism(NumberedSets):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.
 
     With one input there is one report.
@@ -38,9 +36,12 @@ class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
 
     name = "in-clear"
     source = "the identity channel"
+    held = WHOLE
+    _are_alike = True
 
     def __init__(self, inputs: Domain | Iterable[Any] | int) -> None:
         self.inputs = Domain.of(inputs, "inputs")
+        self.odds = (1, len(self.inputs) - 1)
         self.alphabet = Labels(self.inputs)
 
     @property
@@ -49,9 +50,9 @@ class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
         return BlockLDP(0, blocks=[[label] for label in self.inputs])
 
     @property
-    def most(self) -> Fraction:
-        """1."""
-        return Fraction(1)
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """1 and 0."""
+        return self.most, self.least
 
     def parameters(self) -> dict[str, Any]:
         """Return nothing: there is no parameter."""
@@ -60,20 +61,6 @@ class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Return the input numbers."""
         return codes.copy()
-
-    def draw_uniform(self, count: int, source: Source) -> AnyArray:
-        """Return the one report that there is; for one input only."""
-        return np.zeros(count, dtype=np.int64)
-
-    @property
-    def least(self) -> Fraction:
-        """0."""
-        return Fraction(0)
-
-    @property
-    def chances(self) -> tuple[Fraction, Fraction]:
-        """1 and 0."""
-        return self.most, self.least
 
     def _holds(self, x: int, report: AnyArray) -> bool:
         return int(report[0]) == x
@@ -86,12 +73,7 @@ class IdentityMechanism(TwoScoreMechanism, TwoValuedMechanism):
         """Return 1, the ratio inside a block of one."""
         return Fraction(1)
 
-    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
-        """Return the probability 1 of the one report; for one input only."""
-        return [ProbabilityLevel(Fraction(1), Fraction(1), Fraction(1))]
-
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of 1{y = x} / P_y."""
-        prior = self.fitting_prior(prior)
-        least = min(p for p in prior if p)
+        least = min(p for p in self.fitting_prior(prior) if p)
         return Fraction(int(len(self.inputs) == 1)), 1 / least

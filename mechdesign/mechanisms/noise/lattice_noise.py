@@ -19,7 +19,7 @@ from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.mechanisms.base import (
     WHOLE,
     Frequencies,
-    NumberedMechanism,
+    Mechanism,
     inputs_of,
     whole_weights,
 )
@@ -40,7 +40,7 @@ MOST_INPUTS = 2048
 """Inputs up to which the matrix is written out."""
 
 
-class LatticeNoise(NumberedMechanism):
+class LatticeNoise(Mechanism):
     """Noise on equally spaced points whose probability falls with the distance.
 
     See :mod:`~mechdesign.mechanisms.noise.torus_law` for the law and the proof of privacy. Reports

@@ -18,10 +18,9 @@ from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
 from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.optimum import best_size
+from mechdesign.mechanisms.set_system import ProbabilityLevel, SetMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
-from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
-from mechdesign.mechanisms.two_valued import TwoValuedMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances
@@ -32,7 +31,7 @@ BLOCK = 1 << 22
 """Bytes of reports that are drawn together."""
 
 
-class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
+class SubsetSelection(SetMechanism):
     """Report a set T of j inputs, e**epsilon times as likely if it holds the own input.
 
         Q(T|x) = p / C(k - 1, j - 1) if x is in T, else (1 - p) / C(k - 1, j),
@@ -95,10 +94,9 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
             if size is None
             else whole_number(size, "size", 1, k - 1)
         )
-        self._held = held_mass(self._notion.epsilon, on=j, off=k - j)
-        # p - q in units of 1 / (2**62 (k - 1)), as q (k - 1) = j - p
-        self._difference = k * self._held - j * WHOLE
-        if self._difference <= 0:
+        self.odds = (j, k - j)
+        self.held = held_mass(self._notion.epsilon, *self.odds)
+        if k * self.held <= j * WHOLE:  # as q (k - 1) = j - p
             raise InputError("epsilon", "a budget for which p is above q", f"p = q = {j / k}")
         self.alphabet = BitRows(self.inputs, j)
 
@@ -109,25 +107,14 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         return (math.lgamma(k + 1) - math.lgamma(j + 1) - math.lgamma(k - j + 1)) / math.log(2)
 
     @property
-    def most(self) -> Fraction:
-        """The probability of a set that holds the own input."""
-        return Fraction(self._held * self._k, WHOLE * self.size * self.n_outputs)
-
-    @property
-    def least(self) -> Fraction:
-        """The probability of a set that does not hold the own input."""
-        others = self._k - self.size
-        return Fraction((WHOLE - self._held) * self._k, WHOLE * others * self.n_outputs)
-
-    @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """The exact p and q: of the own input, and of each other one, to be in the report."""
-        p = Fraction(self._held, WHOLE)
+        p = Fraction(self.held, WHOLE)
         return p, (self.size - p) / (self._k - 1)
 
     def parameters(self) -> dict[str, Any]:
         """Return j, and the mass of all sets that hold the own input."""
-        return {"size": self.size, "held": self._held}
+        return {"size": self.size, "held": self.held}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: rows of packed bits."""
@@ -135,7 +122,7 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         def some(piece: slice) -> ByteArray:
             own, coins = codes[piece], source.of(piece)
             sets = UniformSets.draw(len(own), self._k, self.size, coins)
-            wanted = chances(coins, len(own), BITS) < self._held
+            wanted = chances(coins, len(own), BITS) < self.held
             change = (sets.holds(own) != wanted).astype(np.uint64)
             sets.flip(own, change)
             sets.flip(np.where(wanted, sets.inside, sets.outside), change)
@@ -170,13 +157,13 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         them. It is raised to the square of the mean where it comes out below.
         """
         estimates, others = self.frequencies(tally).estimates, self._k - 1
-        score, miss = self._scores()
+        score, miss = self._scores
         total, squares = weights.sum() - weights, weights @ weights - weights**2
         spread = np.maximum(squares - total**2 / others, 0) / max(others * (others - 1), 1)
         given = np.zeros(self._k)
         for own, rest, chance in (
-            (score, self.size - 1, self._held / WHOLE),
-            (miss, self.size, (WHOLE - self._held) / WHOLE),
+            (score, self.size - 1, self.held / WHOLE),
+            (miss, self.size, (WHOLE - self.held) / WHOLE),
         ):
             share = rest / others
             mean = weights * own + total * (share * score + (1 - share) * miss)
@@ -187,12 +174,7 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
     @property
     def best_guess(self) -> float:
         """The probability p / j: any input of the set."""
-        return self._held / (self.size * WHOLE)
-
-    def largest_ratio(self) -> Fraction:
-        """Return the ratio of the most and the least likely set."""
-        others = self._k - self.size
-        return Fraction(self._held * others, (WHOLE - self._held) * self.size)
+        return self.held / (self.size * WHOLE)
 
     def decoding_work(self, n: int) -> float:
         """Return that of counting the bits of the reports."""
@@ -208,7 +190,9 @@ class SubsetSelection(LDPMechanism, TwoScoreMechanism, TwoValuedMechanism):
         }
         return merged_sets(self.most, self.least, shares)
 
-    def _shares(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the sums of the j smallest and of the j largest probabilities."""
-        ordered = sorted(prior)
-        return sum(ordered[: self.size], Fraction(0)), sum(ordered[-self.size :], Fraction(0))
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+        """Return both probabilities, with sums of the j smallest and of the j largest ones of X."""
+        ordered, rise = sorted(self.fitting_prior(prior)), self.most - self.least
+        sums = (sum(part, Fraction(0)) for part in (ordered[: self.size], ordered[-self.size :]))
+        ends = [self.least + rise * share for share in sums]
+        return [ProbabilityLevel(mass, *ends) for mass in (self.most, self.least)]

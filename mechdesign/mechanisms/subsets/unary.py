@@ -18,8 +18,8 @@ from mechdesign.errors import InputError
 from mechdesign.exact import Exact, exp_lower
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
+from mechdesign.mechanisms.set_system import LDPMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
-from mechdesign.mechanisms.two_score import LDPMechanism, TwoScoreMechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances, coin_rows
@@ -30,7 +30,7 @@ BLOCK = 1 << 19
 """Bytes of reports that are drawn together: few enough to stay in the processor's cache."""
 
 
-class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
+class UnaryEncoding(LDPMechanism):
     """Report a set that holds the own input with probability p, each other one with q.
 
         Q(y|x) = Prod_z Pr(bit z),     p (1 - q) / (q (1 - p)) <= e**epsilon
@@ -61,7 +61,7 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
             self._fewest(odds) if digits is None else whole_number(digits, "digits", 1, BITS)
         )
         self._others = self._numerator(odds)
-        self._held = self._own(self._others, self._digits)
+        self.held = self._own(self._others, self._digits)
         if self._difference <= 0:
             hint = "more digits would serve" if self._digits < BITS else ""
             expected = "a budget and digits for which p is above q"
@@ -102,12 +102,12 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
     @property
     def _difference(self) -> int:
         """The difference of p and q, in units of 2**-62."""
-        return self._held - (self._others << BITS - self._digits)
+        return self.held - (self._others << BITS - self._digits)
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """The exact p and q: of the own input, and of each other one, to be in the report."""
-        return Fraction(self._held, WHOLE), self._q
+        return Fraction(self.held, WHOLE), self._q
 
     @property
     def variance(self) -> float:
@@ -123,7 +123,7 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
 
     def parameters(self) -> dict[str, Any]:
         """Return q as a numerator and its digits, and the mass of p."""
-        return {"digits": self._digits, "others": self._others, "held": self._held}
+        return {"digits": self._digits, "others": self._others, "held": self.held}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: rows of packed bits."""
@@ -132,7 +132,7 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
             own, coins = codes[piece], source.of(piece)
             rows = coin_rows(coins, len(own), len(self.inputs), self._others, self._digits)
             # overwritten, not added: a bit left at 1 would raise the odds beyond e**epsilon
-            write_bits(rows, own, chances(coins, len(own), BITS) < self._held)
+            write_bits(rows, own, chances(coins, len(own), BITS) < self.held)
             return rows
 
         return self.alphabet.in_pieces(len(codes), BLOCK, some)
@@ -143,7 +143,7 @@ class UnaryEncoding(LDPMechanism, TwoScoreMechanism):
         ones = int(np.bitwise_count(report).sum()) - own
         zeros = len(self.inputs) - 1 - ones
         others = self._others**ones * ((1 << self._digits) - self._others) ** zeros
-        held = self._held if own else WHOLE - self._held
+        held = self.held if own else WHOLE - self.held
         return Fraction(held * others, 1 << BITS + self._digits * (ones + zeros))
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:

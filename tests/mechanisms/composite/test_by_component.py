@@ -260,7 +260,7 @@ def test_a_large_domain_is_estimated_within_its_errors() -> None:
         (
             [[0, 1], [2]],
             [GeneralizedRandomizedResponse(["a", "b"], 1), None],
-            r"parts\[0\]: expected a mechanism on the inputs 0..1, as its block has 2",
+            r"parts\[0\]: expected a mechanism on the inputs 0..1, as its part has 2",
         ),
         (
             [[0, 1], [2]],

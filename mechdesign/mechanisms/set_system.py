@@ -1,0 +1,324 @@
+"""Mechanisms that make the reports of a set likelier for each input, and their scores.
+
+Each input x has a set S_x of reports, the hits. A mechanism states the sets, how likely a hit is,
+and how it draws; from these follow its probabilities, its ratios and lifts, and the estimates: the
+score of x has one value at hits and another at misses, with mean 1{z = x} at every input z.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign.domain import Domain
+from mechdesign.exact import Exact
+from mechdesign.mechanisms.base import (
+    WHOLE,
+    Frequencies,
+    Mechanism,
+    informative,
+    inputs_of,
+    whole_weights,
+)
+from mechdesign.mechanisms.merged_reports import MergedReports
+from mechdesign.mechanisms.optimum import least_ldp_risk
+from mechdesign.notions import LDP
+from mechdesign.prior import Prior
+from mechdesign.sampling import Source, below
+
+__all__ = [
+    "TOLERANCE",
+    "LDPMechanism",
+    "NumberedSets",
+    "ProbabilityLevel",
+    "ScoredMechanism",
+    "SetMechanism",
+]
+
+TOLERANCE = 0.01
+"""The share of the risk that is given for fewer reports."""
+
+MACHINE = 1 << 62
+"""Integers whose sums stay below it are added as machine words."""
+
+
+class ProbabilityLevel(NamedTuple):
+    """One of the probabilities that a report may have, and how likely such reports are.
+
+    ``lowest`` and ``highest`` bound P(y), tightly, over the reports y to which some input gives
+    the probability ``mass``.
+    """
+
+    mass: Fraction
+    lowest: Fraction
+    highest: Fraction
+
+
+class ScoredMechanism(Mechanism):
+    """A mechanism with one score of an input where a report hits it, and one where it misses it.
+
+    By default the hits of each input are counted.
+    """
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """The exact p and q of a report to hit its input, and any other one."""
+        raise NotImplementedError
+
+    @cached_property
+    def _scores(self) -> tuple[Any, Any]:
+        """The scores of a hit and of a miss: one for all inputs, or one for each."""
+        p, q = self.chances
+        return float((1 - q) / (p - q)), float(-q / (p - q))
+
+    def _hits(self, counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the sums of ``(..., n_counts)`` counts over the hits of each input."""
+        return counts
+
+    def _near(self, _counts: FloatArray, totals: FloatArray) -> FloatArray:
+        """Return how many reports have a score of each input other than 0: by default all."""
+        return totals[:, None]
+
+    def _score_sums(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the sums of all scores and of their squares."""
+        hits, (hit, miss) = self._hits(counts), self._scores
+        misses = self._near(counts, totals) - hits
+        return Frequencies(hits * hit + misses * miss, hits * hit**2 + misses * miss**2)
+
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        return self._score_sums(counts / totals[:, None], np.ones(len(totals)))
+
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return how likely a report hits each input: as likely as makes the scores unbiased."""
+        hit, miss = self._scores
+        return np.asarray((weights - miss * weights.sum()) / (hit - miss))
+
+    def _held(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return Sum_x w_x 1{y hits x} for each report y; by default y hits the input y alone."""
+        return weights
+
+    def _held_near(self, weights: FloatArray) -> Any:
+        """Return the sum of the weights of the inputs with a score other than 0 at each report."""
+        return weights.sum()
+
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        """Return Sum_x w_x s_x(y) for each report y."""
+        hit, miss = self._scores
+        return np.asarray(self._held(weights * (hit - miss)) + self._held_near(weights * miss))
+
+
+class LDPMechanism(ScoredMechanism):
+    """A mechanism under LDP: its largest ratio is that of every two inputs."""
+
+    options: ClassVar[Mapping[str, int | None]] = {}
+    """Arguments beyond inputs and epsilon; the saved parameters have them under the same names, or
+    lack them where they are as stated here."""
+
+    _notion: LDP
+
+    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
+        self.inputs = inputs_of(inputs)
+        self._notion = informative(LDP(epsilon), LDP)
+
+    @classmethod
+    def restored(cls, inputs: Domain, notion: LDP, parameters: Mapping[str, Any]) -> LDPMechanism:
+        """Return the mechanism of saved parameters."""
+        make: Callable[..., LDPMechanism] = cls
+        options = {key: parameters.get(key, usual) for key, usual in cls.options.items()}
+        return make(inputs, notion.epsilon, **options)
+
+    @property
+    def least_known_risk(self) -> float:
+        """The least l2 risk of all channels under LDP, at the uniform prior (Ye and Barg 2018)."""
+        return least_ldp_risk(len(self.inputs), self._notion.epsilon)
+
+    @property
+    @abstractmethod
+    def best_guess(self) -> float:
+        """How likely the best guess of a uniform input from one report is right.
+
+        That is Sum_y max_x Q(y|x) / k, exact but for floating point; 1/k without a report.
+        """
+
+    def decoding_work(self, n: int) -> float:
+        """Return about how many additions the estimates from n reports take."""
+        return float(n + self.alphabet.n_counts)
+
+    def ratio(self, x: int, other: int) -> Fraction | None:
+        """Return the largest ratio of two rows."""
+        return Fraction(1) if x == other else self.largest_ratio()
+
+    @property
+    def common_ratio(self) -> Fraction | None:
+        """The largest ratio of every two rows."""
+        return self.largest_ratio()
+
+
+class SetMechanism(LDPMechanism):
+    """Report y with probability ``most`` if it is in the set of the input, else ``least``.
+
+    Attributes
+    ----------
+    held
+        The mass that S_x holds at x, in units of 2**-62.
+    odds
+        The reports in a set and off it, or numbers in their ratio.
+    """
+
+    held: int
+    odds: tuple[int, int]
+
+    @property
+    def most(self) -> Fraction:
+        """The probability of a report in the set of the input."""
+        on, off = self.odds
+        return Fraction(self.held * (on + off), WHOLE * on * self.n_outputs)
+
+    @property
+    def least(self) -> Fraction:
+        """The probability of any other report."""
+        on, off = self.odds
+        return Fraction((WHOLE - self.held) * (on + off), WHOLE * max(off, 1) * self.n_outputs)
+
+    def largest_ratio(self) -> Fraction:
+        """Return ``most`` / ``least``."""
+        on, off = self.odds
+        return Fraction(self.held * off, (WHOLE - self.held) * on)
+
+    @abstractmethod
+    def _holds(self, x: int, report: AnyArray) -> bool:
+        """Return whether a report, given as an array of one, is in the set of input number x."""
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        return self.most if self._holds(x, report) else self.least
+
+    @property
+    def uniform_score(self) -> float:
+        """The mean of each score under a uniform report, alike."""
+        (on, off), (p, q) = self.odds, self.chances
+        return float((Fraction(on, on + off) - q) / (p - q))
+
+    @abstractmethod
+    def uniform_counts(self) -> FloatArray:
+        """Return the expected counts of a uniform report."""
+
+    @abstractmethod
+    def draw_uniform(self, count: int, source: Source) -> AnyArray:
+        """Return reports that are uniform, independent of any input."""
+
+    @abstractmethod
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+        """Return the probabilities that occur, each with the extremes of P(y).
+
+        P(y) is least + (most - least) Pr(y is in the set of X).
+        """
+
+    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
+        """Return the extremes of Q(y|x) / P(y), each attained at a report of one level."""
+        levels = self.levels(prior)
+        lows = [level.mass / level.highest for level in levels]
+        return min(lows), max(level.mass / level.lowest for level in levels)
+
+    def score_products(self, _counts: FloatArray, _total: float) -> FloatArray | None:
+        """Return the means of s_x(y) Sum_z s_z(y) over reports; None if that sum is always 1.
+
+        Parameters
+        ----------
+        counts, total
+            The counts of reports, and how many reports there are.
+        """
+        return None
+
+
+class NumberedSets(SetMechanism):
+    """Reports are numbers, each counted by itself.
+
+    A subclass has fast transforms: :meth:`_hits`, sums over all S_x at once, and its transpose
+    :meth:`_held`, exact for integers.
+    """
+
+    _are_alike: ClassVar[bool] = False
+    """Whether every permutation of the inputs leaves the sets as they are."""
+
+    @cached_property
+    def _holders(self) -> Int64Array:
+        """How many sets hold each report."""
+        return self._held(np.ones(len(self.inputs), dtype=np.int64))
+
+    @property
+    def best_guess(self) -> float:
+        """(c ``most`` + (N - c) ``least``) / k, where c reports are in a set."""
+        reached = int((self._holders > 0).sum())
+        mass = reached * self.most + (self.n_outputs - reached) * self.least
+        return float(mass) / len(self.inputs)
+
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return the distribution of the report."""
+        least, rise = float(self.least), float(self.most - self.least)
+        return np.asarray(least * weights.sum() + rise * self._held(weights))
+
+    def uniform_counts(self) -> FloatArray:
+        """Return 1/N for each report."""
+        return np.full(self.n_outputs, 1 / self.n_outputs)
+
+    def draw_uniform(self, count: int, source: Source) -> AnyArray:
+        """Return uniform numbers."""
+        return below(source, count, self.n_outputs)
+
+    def score_products(self, counts: FloatArray, total: float) -> FloatArray | None:
+        """Return the means of s_x(y) Sum_z s_z(y), by three transforms.
+
+        None where as many sets hold every report, as of a projective space with all its points.
+        """
+        if np.ptp(self._holders) == 0:
+            return None
+        values = counts * self._combined(np.ones(len(self.inputs))) / total
+        return np.asarray(self._score_sums(values[None], np.array([values.sum()])).estimates[0])
+
+    def _compared(self) -> tuple[list[int], list[tuple[int, int]]]:
+        """Return a few inputs, and pairs of their places: every two inputs are like one of these.
+
+        By default any two sets are of one size and meet in one number of reports.
+        """
+        return [*range(min(len(self.inputs), 3))], [(0, 1)]
+
+    def merged_reports(self) -> MergedReports:
+        """Return a few inputs, and the reports by which of their sets hold them, or if all do.
+
+        Two transforms say which sets hold a report.
+        """
+        few, pairs = self._compared()
+        weights = np.zeros(len(self.inputs), dtype=np.int64)
+        weights[few] = 1 << np.arange(len(few))
+        everywhere = (self._holders == len(self.inputs)).astype(np.int64)
+        found, counts = np.unique(
+            self._held(weights) + (everywhere << len(few)), return_counts=True
+        )
+
+        def row(bit: int) -> tuple[Fraction, ...]:
+            kinds = zip(counts.tolist(), (found >> bit & 1).tolist(), strict=True)
+            return tuple(count * (self.most if held else self.least) for count, held in kinds)
+
+        *rows, least = (row(bit) for bit in range(len(few) + 1))
+        return MergedReports(tuple(rows), least, tuple(pairs), tuple(few), self._are_alike)
+
+    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+        """Return both probabilities, with the extremes of P(y) from a transform of the prior."""
+        whole, unit = whole_weights(self.fitting_prior(prior))
+        k = len(self.inputs)
+        held = self._held(np.array(whole, dtype=np.int64 if k * unit < MACHINE else object))
+        rise, found = self.most - self.least, []
+        for mass, some in ((self.most, self._holders > 0), (self.least, self._holders < k)):
+            if some.any():  # a number may be in every set, or in none
+                ends = (Fraction(int(end(held[some])), unit) for end in (min, max))
+                found.append(ProbabilityLevel(mass, *(self.least + rise * end for end in ends)))
+        return found
