@@ -168,7 +168,6 @@ TWO: dict[str, Callable[[Any, Any], Any]] = {
     "total_variation": md.accounting.total_variation,
     "log_ratio_bound": md.accounting.log_ratio_bound,
     "family_bound": md.accounting.family_bound,
-    "first_bound_radius": lambda a, b: md.accounting.first_bound_radius(1.0, a, b),
     "prior_mismatch": lambda a, b: md.accounting.prior_mismatch(a, b, [0.5, 0.5]),
     "privacy_profile": md.accounting.privacy_profile,
     "relations": lambda a, b: md.accounting.relations(a, domain=b),

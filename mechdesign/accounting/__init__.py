@@ -67,7 +67,6 @@ from mechdesign.accounting.priors.estimated_priors import (
 from mechdesign.accounting.priors.prior_mismatch import (
     PriorMismatch,
     family_bound,
-    first_bound_radius,
     log_ratio_bound,
     prior_mismatch,
     total_variation,
@@ -112,7 +111,6 @@ __all__ = [
     "design_for_shuffle",
     "error_region",
     "family_bound",
-    "first_bound_radius",
     "implied",
     "laplace_scale",
     "largest_local_budget",

@@ -11,9 +11,8 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.channel import Channel, as_channel
-from mechdesign.errors import InputError, shown
-from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper, log_lower, log_upper
-from mechdesign.exact.enclosures import Bounds, Enclosure
+from mechdesign.exact import Exact, exp_upper, log_lower, log_upper, whole_number
+from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm
 from mechdesign.notions.base import budget
 from mechdesign.prior import Prior
 from mechdesign.solver_guard import called
@@ -36,7 +35,7 @@ SMALL = 1e-4
 BITS = 50
 """The law of the input is made of multiples of 2**-50."""
 
-ZERO = Fraction(0)
+ZERO, NOTHING = Fraction(0), Enclosure.of(0)
 
 
 @dataclass(frozen=True)
@@ -89,10 +88,11 @@ def capacity(channel: Channel) -> Capacity:
     shares = np.maximum(1, np.round(p * 2.0**BITS)).astype(np.int64).tolist()
     shares[shares.index(max(shares))] += (1 << BITS) - sum(shares)
     law = [Fraction(share, 1 << BITS) for share in shares]
-    lower, upper = _divergences(channel, law)
-    low = max(ZERO, sum((w * d for w, d in zip(law, lower, strict=True)), ZERO))
+    divergences = _divergences(channel, law)
+    carried = sum((w * d for w, d in zip(law, divergences, strict=True)), NOTHING).positive()
+    most = max(ZERO, *(d.high for d in divergences))
     prior = Prior(dict(zip(channel.inputs.labels, law, strict=True)))
-    return Capacity(Enclosure.of(low).ends.low, float_above(max(ZERO, *upper)), prior)
+    return Capacity(carried.ends.low, float_above(most), prior)
 
 
 def _best_law(Q: FloatArray) -> FloatArray:
@@ -146,23 +146,14 @@ def _best_law(Q: FloatArray) -> FloatArray:
     return p
 
 
-def _divergences(channel: Channel, law: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
-    """Return bounds on Sum_y Q[x,y] ln(Q[x,y] / lambda_y) for each input."""
-    k = len(law)
-    lower, upper = [ZERO] * k, [ZERO] * k
+def _divergences(channel: Channel, law: list[Fraction]) -> list[Enclosure]:
+    """Return Sum_y Q[x,y] ln(Q[x,y] / lambda_y) for each input."""
+    sums = [NOTHING] * len(law)
     for column in channel.columns():
         output = sum((w * q for w, q in zip(law, column, strict=True)), ZERO)
-        if not output:  # it is never sent, as all inputs have a weight
-            continue
-        ratios = {q: q / output for q in set(column) if q}
-        logs = {q: (log_lower(r), log_upper(r)) for q, r in ratios.items()}
-        for x, q in enumerate(column):
-            if q:
-                below, above = logs[q]
-                lower[x] += q * below
-                upper[x] += q * above
-    whole = channel.denominator
-    return [v / whole for v in lower], [v / whole for v in upper]
+        logs = {q: logarithm(q / output) for q in set(column) if q}
+        sums = [v + logs[q] * q if q else v for v, q in zip(sums, column, strict=True)]
+    return [v / channel.denominator for v in sums]
 
 
 def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
@@ -200,10 +191,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     Bounds(low=0.1233015..., high=0.1233015...)
     """
     e = budget(epsilon)
-    given = as_fraction(n_inputs, "n_inputs", expected="a whole number >= 2")
-    if given.denominator != 1 or given < 2:
-        raise InputError("n_inputs", "a whole number >= 2", shown(n_inputs))
-    k = int(given)
+    k = whole_number(n_inputs, "n_inputs", 2)
     if not e:
         return Bounds(0.0, 0.0)
     # c = e / (1 - e**-e) is below the first terms of its series, and no input has more than ln k
@@ -221,10 +209,9 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
         }
         shares.add(min(found, key=lambda s: -_gain_in_floats(near, float(s))))
     gains = [_gain(e, share) for share in shares]
-    low = max(ZERO, *(low for low, _ in gains))
     if k == 2:
-        most = min(most, gains[0][1])
-    return Bounds(Enclosure.of(low).ends.low, float_above(max(ZERO, most)))
+        most = min(most, gains[0].high)
+    return Bounds(Bounds.largest(gain.positive().ends for gain in gains).low, float_above(most))
 
 
 def _best_share(e: float) -> float:
@@ -235,18 +222,14 @@ def _best_share(e: float) -> float:
     return (e * (1 + 1 / rise) - 1) / rise
 
 
-def _gain(e: Fraction, share: Fraction) -> tuple[Fraction, Fraction]:
-    """Return bounds on c (1 - 1/m) - ln m at a share of the inputs.
+def _gain(e: Fraction, share: Fraction) -> Enclosure:
+    """Return c (1 - 1/m) - ln m at a share of the inputs.
 
     With t = e**-eps it is share eps / w - ln(w e**eps) = share eps / w - eps - ln w, where
     w = share + (1 - share) t is m t.
     """
-    found = []
-    for t in (exp_lower(-e), exp_upper(-e)):
-        w = share + (1 - share) * t
-        found.append((share * e / w, w))
-    (high, w_low), (low, w_high) = found
-    return low - e - log_upper(w_high), high - e - log_lower(w_low)
+    w = exponential(-e) * (1 - share) + share
+    return share * e / w - e - logarithm(w)
 
 
 def _gain_in_floats(e: float, share: float) -> float:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from mechdesign.accounting.composition.formulas import added, posterior_ratio
-from mechdesign.accounting.measure.max_ratio import float_above, log_above
+from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed
-from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior, as_prior, prior_on
 from mechdesign.text import Table, Tabular
@@ -20,7 +19,6 @@ from mechdesign.text import Table, Tabular
 __all__ = [
     "PriorMismatch",
     "family_bound",
-    "first_bound_radius",
     "log_ratio_bound",
     "prior_mismatch",
     "total_variation",
@@ -95,41 +93,6 @@ def family_bound(true: Prior, family: Iterable[Prior]) -> float:
     if distance == 0:
         return 0.0
     return log_above(1 + distance / least) if least else math.inf
-
-
-def first_bound_radius(epsilon: Exact, assumed: Prior, true: Prior) -> float:
-    """Return the total-variation distance up to which the first bound of (12) is the least.
-
-    It is rounded down.
-
-        c (e**min(eps, phi) - 1),    phi = ln((e**eps - 1 + P_min) / P_min) - eps
-
-    Parameters
-    ----------
-    epsilon
-        The LIP of the channel under the assumed prior, in nats.
-    assumed, true
-        The two priors.
-
-    Notes
-    -----
-    Source: Jiang et al. 2021 (TIFS), Corollary 6. It prints phi without the logarithm, which makes
-    the radius too large: with the assumed prior uniform on four inputs, eps = 2 and the true prior
-    (0.1, 0.1, 0.2, 0.6) the distance 0.35 is below 0.639, but the first bound is 3.504 and the
-    third 3.279.
-
-    Examples
-    --------
-    >>> true = Prior([0.1, 0.1, 0.2, 0.6])
-    >>> round(first_bound_radius(2.0, Prior.uniform(4), true), 6)
-    0.259399
-    """
-    assumed, true = as_prior(assumed, "assumed"), as_prior(true, "true")
-    p, exact = assumed.minimum, as_fraction(epsilon, "epsilon")
-    grown = exp_lower(exact)
-    if p:  # e**phi = (1 - (1 - p) e**-eps) / p
-        grown = min(grown, (1 - (1 - p) * exp_upper(-exact)) / p)
-    return max(0.0, -float_above(min(p, true.minimum) * (1 - grown)))
 
 
 @dataclass(frozen=True, repr=False)

@@ -24,7 +24,6 @@ from mechdesign.accounting.composition.formulas import (
     posterior_ratio,
     through_ldp,
 )
-from mechdesign.accounting.priors.prior_mismatch import first_bound_radius
 from tests.strategies import examples
 
 BUDGETS = st.one_of(st.just(0.0), st.floats(1e-9, 40), st.floats(-9, 2).map(lambda e: 10.0**e))
@@ -58,18 +57,6 @@ def test_each_formula_is_rounded_up(epsilon: float, least: float) -> None:
         truth = (p + (3 * min(2 * e, ratio)).exp() * (1 - p)).ln()
         assert truth - Decimal("1e-60") <= composed
         assert composed <= truth * (1 + Decimal("1e-14")) + Decimal("1e-44")
-
-
-@given(st.floats(0.01, 5), st.lists(st.integers(1, 30), min_size=3, max_size=3))
-@examples(50)
-def test_a_radius_is_rounded_down(epsilon: float, counts: list[int]) -> None:
-    assumed, true = Prior.from_counts(counts), Prior.from_counts(counts[::-1])
-    with localcontext(prec=80):
-        e, p = decimal(epsilon), decimal(assumed.minimum)
-        phi = min(e, ((e.exp() - 1 + p) / p).ln() - e)
-        truth = p * (phi.exp() - 1)
-        found = Decimal(first_bound_radius(epsilon, assumed, true))
-        assert truth * (1 - Decimal("1e-14")) <= found <= truth
 
 
 def test_budgets_without_end_and_priors_of_one_input() -> None:
