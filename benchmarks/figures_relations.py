@@ -16,8 +16,7 @@ import numpy as np
 
 from benchmarks.captions import PICTURES, save
 from mechdesign import LIP, Channel, Prior
-from mechdesign.accounting.conversions.relation_table import Implied
-from mechdesign.accounting.conversions.relations import implied
+from mechdesign.accounting.conversions.relations import Implied, implied
 from mechdesign.accounting.measure.hypothesis_testing import error_region, trade_off
 from mechdesign.accounting.measure.leakages import leakages
 

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 import mechdesign as md
 from mechdesign import Domain, InputError, Prior, Problem
 from mechdesign.accounting import privacy_profile
-from mechdesign.accounting.composition.sequences import compose_sequence
+from mechdesign.accounting.composition.composition import compose_sequence
 from mechdesign.accounting.measure.sensitive_attribute import (
     sensitive_attribute_channel,
     sensitive_attribute_leakage,

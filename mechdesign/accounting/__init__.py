@@ -18,16 +18,12 @@ from mechdesign.accounting.central.designs import (
     design_for_aggregation,
     design_for_shuffle,
 )
-from mechdesign.accounting.composition.composition import Composition, compose
+from mechdesign.accounting.composition.composition import Composition, compose, compose_sequence
 from mechdesign.accounting.composition.deltas import approximate_delta
-from mechdesign.accounting.composition.formulas import lip_composition_bound, lip_to_ldp
 from mechdesign.accounting.composition.products import adaptive, product
-from mechdesign.accounting.composition.sequences import compose_sequence
 from mechdesign.accounting.continuous.analytic_gaussian import (
     analytic_gaussian_delta,
     analytic_gaussian_deviation,
-    vanilla_gaussian_delta,
-    vanilla_gaussian_deviation,
 )
 from mechdesign.accounting.continuous.bounded_means import (
     DuchiMechanism,
@@ -42,8 +38,8 @@ from mechdesign.accounting.continuous.laplace import (
     least_laplace_scale,
 )
 from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
-from mechdesign.accounting.conversions.relation_table import Implied, Relations
-from mechdesign.accounting.conversions.relations import implied, relations
+from mechdesign.accounting.conversions.formulas import lip_composition_bound, lip_to_ldp
+from mechdesign.accounting.conversions.relations import Implied, Relations, implied, relations
 from mechdesign.accounting.measure.capacity import Capacity, capacity, ldp_capacity
 from mechdesign.accounting.measure.hypothesis_testing import (
     ErrorRegion,
@@ -134,6 +130,4 @@ __all__ = [
     "tightest_matrix",
     "total_variation",
     "trade_off",
-    "vanilla_gaussian_delta",
-    "vanilla_gaussian_deviation",
 ]

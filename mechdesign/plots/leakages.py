@@ -12,7 +12,7 @@ from mechdesign.plots.style import BLUE, SKY, axes_or_new, plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mechdesign.accounting.conversions.relation_table import Relations
+    from mechdesign.accounting.conversions.relations import Relations
     from mechdesign.accounting.measure.leakage_table import Leakages
 
 __all__ = ["plot_leakages", "plot_relations"]

@@ -151,13 +151,6 @@ class BinnedNormals:
         return np.linspace(low, high, 1 + math.ceil((high - low) / step))
 
     @cached_property
-    def _ranges(self) -> FloatEnclosure:
-        """The range of the density over each cell of the grid, and over a cell beyond the last."""
-        edges = self._grid
-        found = self._density(between(edges[:-1], edges[1:]))
-        return between(np.append(found.low, np.inf), np.append(found.high, 0.0))
-
-    @cached_property
     def _below(self) -> tuple[FloatArray, FloatArray]:
         """Sums of the lower, and of the upper, bounds of the masses of the cells before each."""
         cells = self._midpoint(self._grid[:-1], self._grid[1:])
@@ -165,24 +158,7 @@ class BinnedNormals:
         return low, high
 
     def density(self, cells: FloatEnclosure) -> FloatEnclosure:
-        """Return the range over each cell: the sum of the ranges of the parts."""
-        edges = self._grid
-        inside = (cells.low >= edges[0]) & (cells.high <= edges[-1])
-        wide = inside & (cells.high - cells.low > edges[1] - edges[0])
-        low, high = np.empty_like(cells.low), np.empty_like(cells.high)
-        few = self._density(cells[~wide])
-        low[~wide], high[~wide] = few.low, few.high
-        # the cells of the grid that cover each wide one: from first on, before last
-        first = np.searchsorted(edges, cells.low[wide], side="right") - 1
-        last = np.searchsorted(edges, cells.high[wide])
-        pairs = np.stack([first, last], axis=1).ravel()
-        if len(pairs):
-            low[wide] = np.minimum.reduceat(self._ranges.low, pairs)[::2]
-            high[wide] = np.maximum.reduceat(self._ranges.high, pairs)[::2]
-        return between(low, high)
-
-    def _density(self, cells: FloatEnclosure) -> FloatEnclosure:
-        """Return the range from that of each factor."""
+        """Return the range over each cell, from that of each factor."""
         alpha, beta = self._standard(self.starts, cells), self._standard(self.ends, cells)
         normal = normal_density(self._sums.standard(cells))
         scaled = column(self.weights / self._sums.deviations)
@@ -223,7 +199,7 @@ class BinnedNormals:
         low, high = FloatEnclosure.of(start), FloatEnclosure.of(end)
         h, middle = high - low, (low + high) * 0.5
         bend = self._second_derivative(between(start, end))
-        return (h * self._density(middle) + h * h * h / 24 * bend).positive()
+        return (h * self.density(middle) + h * h * h / 24 * bend).positive()
 
     def _second_derivative(self, cells: FloatEnclosure) -> FloatEnclosure:
         """Return the range over cells, with the derivatives of both factors of the density."""

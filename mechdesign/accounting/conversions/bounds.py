@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import scipy.optimize
 
-from mechdesign.accounting.composition.formulas import lip_to_ldp, through_ldp
+from mechdesign.accounting.conversions.formulas import lip_to_ldp, through_ldp
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.exact import exp_upper, log_upper
 from mechdesign.notions import (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,6 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.conversions.bounds import best_bound
 from mechdesign.accounting.conversions.extremal_columns import ExtremalColumns
-from mechdesign.accounting.conversions.relation_table import Implied, Relations
 from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel
 from mechdesign.designs.design import design
@@ -26,6 +26,7 @@ from mechdesign.errors import (
     InfeasibleError,
     InputError,
     UnsupportedError,
+    choose,
     did_you_mean,
     shown,
     shown_kind,
@@ -42,9 +43,10 @@ from mechdesign.notions import (
 )
 from mechdesign.prior import Prior, as_prior
 from mechdesign.problem import Problem
+from mechdesign.text import Table, Tabular
 from mechdesign.utilities import Distortion, MutualInformation
 
-__all__ = ["TARGETS", "implied", "relations"]
+__all__ = ["TARGETS", "Implied", "Relations", "implied", "relations"]
 
 ANY = 600
 """The epsilon of the targets below. It has no meaning: see :func:`_without_budget`."""
@@ -72,6 +74,76 @@ LEAST_SHARE = Fraction(1, 2**40)
 channel, and of an input in an expected loss."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
+
+
+@dataclass(frozen=True)
+class Implied:
+    """The guarantee under one notion that one under another implies.
+
+    Attributes
+    ----------
+    notion
+        The guarantee.
+    target
+        The name of the notion that it is translated to.
+    tight
+        The largest leakage of any channel that satisfies ``notion``, in nats, to 1e-9; inf where
+        there is no limit; None where it is not computed. For a target with budgets but no epsilon,
+        as lift bounds, this and the other values are the largest excess over the budgets.
+    channel
+        A channel that satisfies ``notion`` exactly and attains it; None with ``tight``.
+    attained
+        The exact leakage of that channel, rounded up.
+    bound
+        The least bound in closed form, in nats; None where no theorem is about the two.
+    source
+        Where the bound is from.
+    """
+
+    notion: Notion
+    target: str
+    tight: float | None
+    channel: Channel | None
+    attained: float | None
+    bound: float | None
+    source: str
+
+    def __repr__(self) -> str:
+        tight = "not computed" if self.tight is None else f"{self.tight:.6f}"
+        bound = "none" if self.bound is None else f"{self.bound:.6f} ({self.source})"
+        return f"{self.notion!r} implies {self.target}: exactly {tight} nats, bound {bound}"
+
+
+@dataclass(frozen=True, repr=False)
+class Relations(Tabular):
+    """The guarantees that one guarantee implies under every other notion. Its repr is a table.
+
+    Attributes
+    ----------
+    notion
+        The guarantee.
+    rows
+        One implied guarantee for each notion.
+    """
+
+    indent = "  "
+
+    notion: Notion
+    rows: tuple[Implied, ...]
+
+    def __getitem__(self, target: str) -> Implied:
+        return choose({row.target: row for row in self.rows}, target, "target")
+
+    def _head(self) -> str:
+        return f"{self.notion!r} implies, in nats"
+
+    def _table(self) -> Table:
+        rows = [(r.target, _nats(r.tight), _nats(r.bound), r.source) for r in self.rows]
+        return Table(("notion", "exactly", "bound", ""), rows, "<>><")
+
+
+def _nats(value: float | None) -> str:
+    return "-" if value is None else f"{value:.6f}"
 
 
 def implied(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from mechdesign.accounting.composition.formulas import added, posterior_ratio
+from mechdesign.accounting.conversions.formulas import added, posterior_ratio
 from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain

@@ -17,7 +17,7 @@ from mechdesign.accounting import (
     privacy_profile,
     product,
 )
-from mechdesign.accounting.composition.formulas import (
+from mechdesign.accounting.conversions.formulas import (
     added,
     lip_composition_bound,
     lip_to_ldp,

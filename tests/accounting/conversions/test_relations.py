@@ -33,8 +33,7 @@ from mechdesign import (
     UnsupportedError,
 )
 from mechdesign.accounting.conversions.bounds import ARROWS, best_bound
-from mechdesign.accounting.conversions.relation_table import Implied
-from mechdesign.accounting.conversions.relations import TARGETS, implied, relations
+from mechdesign.accounting.conversions.relations import TARGETS, Implied, implied, relations
 from mechdesign.accounting.measure.leakage_table import Leakages
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.notions import Notion
