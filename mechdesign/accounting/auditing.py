@@ -36,8 +36,9 @@ MOST_INPUTS = 8
 MOST_LEVELS = 48
 """Levels of a score that are tried."""
 
-MOST_ALONE, MOST_PAIRED, MOST_BLOCKS = 16, 5, 8
-"""Bits that are tried alone and in pairs, those whose frequencies differ most, and their blocks."""
+MOST_ALONE, MOST_COMPARED, MOST_PAIRS, MOST_BLOCKS = 16, 32, 8, 8
+"""Bits that are tried alone, those whose frequencies differ most; bits of which pairs are compared,
+and pairs that are tried; blocks."""
 
 BLOCK = 8
 """The length of blocks of neighboring bits."""
@@ -514,7 +515,11 @@ def patterns(one: Sample, other: Sample) -> Iterator[Event]:
     spread = np.sqrt((p + q) * (2 - p - q) + 1e-9)
     differing = np.argsort(-np.abs(p - q) / spread, kind="stable").tolist()
     groups: list[Sequence[int]] = [[j] for j in differing[:MOST_ALONE]]
-    groups += map(sorted, combinations(differing[:MOST_PAIRED], 2))
+    some = differing[:MOST_COMPARED]
+    first, second = (sample.bits[:, some].astype(np.float32) for sample in (one, other))
+    apart = np.abs(first.T @ first / len(first) - second.T @ second / len(second))
+    pairs = sorted(combinations(range(len(some)), 2), key=lambda pair: -float(apart[pair]))
+    groups += [sorted(some[n] for n in pair) for pair in pairs[:MOST_PAIRS]]
     starts = dict.fromkeys(j // BLOCK * BLOCK for j in differing[:MOST_BLOCKS])
     groups += [range(start, min(start + BLOCK, len(p))) for start in starts]
     for group in groups:

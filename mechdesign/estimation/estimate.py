@@ -66,7 +66,7 @@ class EstimationTask:
                 "target", "'population' for maximum likelihood of several groups", "'respondents'"
             )
         pairs = zip(self.models, self.reports, strict=True)
-        each = [model.distinct(reports) for model, reports in pairs]
+        each = [model.observed(reports) for model, reports in pairs]
         return DistinctReports(
             np.hstack([one.matrix for one in each]),
             np.concatenate([one.counts for one in each]),

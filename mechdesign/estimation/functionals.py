@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,13 +140,8 @@ def total(
     30.0
     """
     found = mean(mechanism, reports, values, prior=prior, target=target)
-    return _scalar_estimate(
-        "total",
-        found.value * found.reports,
-        found.standard_error * found.reports,
-        Tally(np.zeros(0, dtype=np.int64), found.reports, found.simulated),
-        target,
-    )
+    value, error = (found.reports * v for v in (found.value, found.standard_error))
+    return replace(found, quantity="total", value=value, standard_error=error)
 
 
 def weighted_sum(

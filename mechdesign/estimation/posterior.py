@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,35 +85,22 @@ def posterior_mean(
     if histogram and values is not None:
         raise InputError("histogram", "values or histogram = true, not both", "both")
     f = None if histogram else numeric_values(inputs, values)
-    observed = model.distinct(reports)
-    posterior = _posterior(observed, p)
-    n = observed.total
+    observed = model.observed(reports)
+    deviation = _PosteriorDeviation(_posterior(observed, p), observed.counts)
+    n, frequencies = observed.total, deviation.posterior @ observed.counts / observed.total
+    common: dict[str, Any] = {
+        "reports": n,
+        "method": "posterior-mean",
+        "unbiased": False,
+        "simulated": observed.simulated,
+        "target": "respondents",
+    }
     if f is not None:
-        means = f @ posterior
-        spread = ((f[:, None] - means) ** 2 * posterior).sum(axis=0)
-        return ScalarEstimate(
-            "posterior mean of the sum",
-            float(observed.counts @ means),
-            math.sqrt(float(observed.counts @ spread)),
-            n,
-            "posterior-mean",
-            False,
-            observed.simulated,
-            "respondents",
-        )
-    deviation = _PosteriorDeviation(posterior, observed.counts)
-    return Estimate(
-        inputs=inputs,
-        values=posterior @ observed.counts / n,
-        standard_errors=deviation(np.eye(len(inputs))),
-        reports=n,
-        method="posterior-mean",
-        unbiased=False,
-        simulated=observed.simulated,
-        target="respondents",
-        deviation=deviation,
-        notes=(NOTE,),
-    )
+        error = n * float(deviation((f - f.mean())[None, :])[0])  # without cancellation
+        value = n * float(f @ frequencies)
+        return ScalarEstimate("posterior mean of the sum", value, error, **common)
+    errors = deviation(np.eye(len(inputs)))
+    return Estimate(inputs, frequencies, errors, **common, deviation=deviation, notes=(NOTE,))
 
 
 @dataclass(frozen=True)

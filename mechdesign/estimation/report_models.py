@@ -83,7 +83,7 @@ class DistinctReports:
     def matrix(self) -> FloatArray:
         """The columns, where they are written out."""
         if not isinstance(self.columns, np.ndarray):
-            raise UnsupportedError("reports", "reports whose columns are written out", "too many")
+            raise _too_many(*self.columns.shape)
         return self.columns
 
     @property
@@ -169,21 +169,19 @@ class ReportModel(ABC):
         """Return the tally of plain counts."""
 
     @abstractmethod
-    def distinct(self, reports: ReportData) -> DistinctReports:
+    def observed(self, reports: ReportData) -> DistinctReports:
         """Return the distinct reports, with their counts and their columns of the channel.
+
+        Columns of a structured mechanism with more than 4096 inputs, or more than 2**21
+        probabilities of the reports that were sent, are not written out.
 
         Raises
         ------
         InputError
             As :meth:`tally`; also where counts do not determine the reports of this mechanism.
         UnsupportedError
-            If a structured mechanism has more than 4096 inputs, or more than 2**21 probabilities of
-            the reports that were sent.
+            If columns that are not written out are not known as what multiplies vectors.
         """
-
-    def observed(self, reports: ReportData) -> DistinctReports:
-        """Return the same, where need be with columns that are not written out."""
-        return self.distinct(reports)
 
     @abstractmethod
     def scores(self, prior: Prior | None = None) -> Scores:
@@ -228,7 +226,7 @@ class ChannelModel(ReportModel):
             raise InputError("reports", "outputs that the channel can send", given)
         return tally
 
-    def distinct(self, reports: ReportData) -> DistinctReports:
+    def observed(self, reports: ReportData) -> DistinctReports:
         """Return the columns of the outputs that were sent."""
         tally = self.tally(reports)
         sent = np.flatnonzero(tally.counts)
@@ -258,37 +256,17 @@ class MechanismModel(ReportModel):
         """Refuse plain counts, whose meaning is up to the mechanism."""
         raise InputError("counts", "none for a Mechanism, but a Tally", shown(counts))
 
-    def distinct(self, reports: ReportData) -> DistinctReports:
-        """Return the exact probabilities of each distinct report."""
-        tally, distinct, counts = self._sent(reports)
-        k = len(self.inputs)
-        if not self._fits(len(distinct)):
-            raise UnsupportedError(
-                "mechanism",
-                f"at most {MOST_INPUTS} inputs, and {MOST_ENTRIES} probabilities to write out",
-                f"{k} inputs and {len(distinct)} different reports",
-                "use the unbiased method, and project it",
-            )
-        each = [self._column(distinct[n : n + 1]) for n in range(len(distinct))]
-        return DistinctReports(np.array(each).T, counts.astype(np.float64), tally.simulated)
-
     def observed(self, reports: ReportData) -> DistinctReports:
-        """Return the distinct reports, as an operator where they are too many to write out."""
-        operator = self.mechanism.operator()
+        """Return the exact probabilities of each distinct report, or what multiplies as they do."""
         tally, sent, counts = self._sent(reports)
-        if operator is None or self._fits(len(sent)):
-            return self.distinct(reports)
-        k = operator.shape[0]
-
-        def means(r: FloatArray) -> FloatArray:
-            placed = np.zeros(operator.shape[1])
-            placed[sent] = r.ravel()
-            return np.asarray(operator.matvec(placed))
-
-        def outputs(p: FloatArray) -> FloatArray:
-            return np.asarray(operator.rmatvec(p))[sent]
-
-        columns = LinearOperator((k, len(sent)), means, outputs, dtype=np.float64)
+        k, operator = len(self.inputs), self.mechanism.operator()
+        columns: FloatArray | LinearOperator
+        if k <= MOST_INPUTS and k * len(sent) <= MOST_ENTRIES:
+            columns = np.array([self._column(sent[n : n + 1]) for n in range(len(sent))]).T
+        elif operator is not None:
+            columns = _columns_of(operator, sent)
+        else:
+            raise _too_many(k, len(sent))
         return DistinctReports(columns, counts.astype(np.float64), tally.simulated)
 
     def expected_counts(self) -> FloatArray | None:
@@ -306,11 +284,6 @@ class MechanismModel(ReportModel):
             distinct, counts = np.unique(given.data, axis=0, return_counts=True)
             return tally, distinct, counts
         return tally, *self._counted_reports(tally)
-
-    def _fits(self, distinct: int) -> bool:
-        """Return whether the columns of so many reports are written out."""
-        k = len(self.inputs)
-        return k <= MOST_INPUTS and k * distinct <= MOST_ENTRIES
 
     def scores(self, prior: Prior | None = None) -> Scores:
         """Return the scores of the mechanism, which do not depend on the prior."""
@@ -337,6 +310,29 @@ class MechanismModel(ReportModel):
             "the Reports themselves, of which this mechanism's counts are a summary",
             repr(tally),
         )
+
+
+def _columns_of(operator: LinearOperator, sent: AnyArray) -> LinearOperator:
+    """Return the columns of some outputs, as what multiplies vectors."""
+
+    def means(r: FloatArray) -> FloatArray:
+        placed = np.zeros(operator.shape[1])
+        placed[sent] = r.ravel()
+        return np.asarray(operator.matvec(placed))
+
+    def outputs(p: FloatArray) -> FloatArray:
+        return np.asarray(operator.rmatvec(p))[sent]
+
+    return LinearOperator((operator.shape[0], len(sent)), means, outputs, dtype=np.float64)
+
+
+def _too_many(inputs: int, distinct: int) -> UnsupportedError:
+    return UnsupportedError(
+        "mechanism",
+        f"at most {MOST_INPUTS} inputs, and {MOST_ENTRIES} probabilities to write out",
+        f"{inputs} inputs and {distinct} different reports",
+        "use the unbiased method, and project it",
+    )
 
 
 def undigested(reports: ReportData) -> ReportData:

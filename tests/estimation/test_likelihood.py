@@ -167,7 +167,7 @@ def test_reports_less_likely_than_any_float_are_evidence_like_others(make: Any) 
     k = 1500
     mechanism = make(k, 1)
     reports = mechanism.privatize([0, 0, 0, 1], rng=3)
-    observed = model_of(mechanism).distinct(reports)
+    observed = model_of(mechanism).observed(reports)
     assert float(mechanism.mass(0, reports.data[:1])) == 0
     assert observed.total == 4
     for column in observed.columns.T:

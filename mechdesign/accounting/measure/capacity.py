@@ -225,11 +225,12 @@ def _best_share(e: float) -> float:
 def _gain(e: Fraction, share: Fraction) -> Enclosure:
     """Return c (1 - 1/m) - ln m at a share of the inputs.
 
-    With t = e**-eps it is share eps / w - ln(w e**eps) = share eps / w - eps - ln w, where
-    w = share + (1 - share) t is m t.
+    With t = e**-eps and w = share + (1 - share) t, which is m t, it is
+    share eps / w - ln(w e**eps) = -eps (1 - share) t / w - ln w.
     """
-    w = exponential(-e) * (1 - share) + share
-    return share * e / w - e - logarithm(w)
+    t = exponential(-e)
+    w = t * (1 - share) + share
+    return -(t * e * (1 - share) / w) - logarithm(w)
 
 
 def _gain_in_floats(e: float, share: float) -> float:
