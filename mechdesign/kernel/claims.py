@@ -79,8 +79,8 @@ def verify_privacy(
     why = broken(notion)
     need(why is None, f"{name}: not private: {why}")
     leakage, statement = number(claim.leakage), problem.alone(notion)
-    rows = (True for part in statement.cone if part.asks(statement.k))
-    signed = notion.epsilon is None and any((*rows, *statement.limits))
+    rows = (True for part in statement.cone for _ in part.keys(statement.k))
+    signed = notion.epsilon is None and (any(rows) or bool(statement.limits))
     why = broken(notion.at(leakage)) if signed or leakage >= 0 else "it is at least 0"
     need(why is None, f"{name}: leaks more than {float(leakage)!r}: {why}")
     less = leakage - (1 + abs(leakage)) * LEAKAGE_TOLERANCE
@@ -139,8 +139,7 @@ def verify_bound(
 def check_status(file: Any) -> str:
     """Return the status that the claimed value and bound have; the claimed gap must fit it too."""
     gap = relative_gap(float(file.value), float(file.bound))
-    found, bound = number(file.value), number(file.bound)
-    exact = abs(found - bound) / max(Fraction(1, 10**12), abs(found))
+    exact = relative_gap(number(file.value), number(file.bound))
     near = abs(number(file.gap) - exact) <= GAP_TOLERANCE * max(Fraction(1), exact)
     need(near, f"the gap is {gap!r}, not {file.gap!r}")
     status = "optimal" if gap <= OPTIMAL_GAP else "bounded"
@@ -156,34 +155,30 @@ def verify_decoder(wanted: list[Any] | None, claimed: Any, signed: bool) -> list
     if wanted is None:
         need(claimed is None, "the channel has a decoder, but the objective has none")
         return []
-    same = claimed is not None and same_decoder(wanted, list(claimed), signed)
+    same = claimed is not None and same_reading(wanted, list(claimed), signed)
     need(same, "the decoder differs from the readings of the objective")
     return ["the decoder is what the aggregator reads from each output"]
 
 
-def same_decoder(wanted: list[Any], claimed: Any, signed: bool = False) -> bool:
+def same_reading(wanted: Any, claimed: Any, signed: bool = False, size: Any = None) -> bool:
     """Return whether numbers are close, labels the same, and lists so item by item.
 
-    Close means relative to the number; if ``signed``, to the largest of its list, since entries
-    that cancel to nearly 0 are as good as that.
+    Close means relative to the number or to a ``size``; if ``signed``, to the largest of its list,
+    since entries that cancel to nearly 0 are as good as that.
     """
+    if isinstance(wanted, Fraction):
+        off = DECODER_TOLERANCE * (abs(wanted) if size is None else size)
+        shown = type(claimed) in (int, float)
+        return shown and abs(number(claimed) - wanted) <= max(off, LEAST_FLOAT)
+    if not isinstance(wanted, list):
+        same: bool = (list(wanted) if isinstance(wanted, tuple) else wanted) == claimed
+        return same and type(claimed) is not bool
     if not isinstance(claimed, list) or len(wanted) != len(claimed):
         return False
-    numeric = signed and all(isinstance(entry, Fraction) for entry in wanted)
-    largest = max((abs(entry) for entry in wanted), default=Fraction(0)) if numeric else Fraction(0)
-    for exact, shown in zip(wanted, claimed, strict=True):
-        if isinstance(exact, Fraction):
-            off = max(DECODER_TOLERANCE * (largest if signed else abs(exact)), LEAST_FLOAT)
-            same = type(shown) in (int, float) and abs(number(shown) - exact) <= off
-        elif isinstance(exact, list):
-            same = same_decoder(exact, shown, signed)
-        elif isinstance(exact, tuple):
-            same = shown == list(exact)
-        else:
-            same = exact == shown and type(shown) is not bool
-        if not same:
-            return False
-    return True
+    if signed and all(isinstance(entry, Fraction) for entry in wanted):
+        size = max(map(abs, wanted), default=None)
+    pairs = zip(wanted, claimed, strict=True)
+    return all(same_reading(one, other, signed, size) for one, other in pairs)
 
 
 def used_places(problem: Compiled, outputs: Sequence[Any]) -> list[int]:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.certificate import Certificate
@@ -26,6 +26,8 @@ OPTIMAL_GAP = 1e-6
 """The largest relative gap whose status is ``optimal``."""
 
 MOST_BITS = 4096
+
+N = TypeVar("N", float, Fraction)
 
 JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"')
 NO_BRACKETS = re.compile(r"[^\[\]{}]+")
@@ -194,9 +196,9 @@ def digest(document: dict[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(canonical(rest)).hexdigest()
 
 
-def relative_gap(value: float, bound: float) -> float:
+def relative_gap(value: N, bound: N) -> N:
     """Return ``|value - bound| / max(1e-12, |value|)``."""
-    return abs(value - bound) / max(1e-12, abs(value))
+    return abs(value - bound) / max(type(value)("1e-12"), abs(value))
 
 
 def parse(text: str | bytes, name: str = "the file") -> Any:

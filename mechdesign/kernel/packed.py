@@ -44,7 +44,7 @@ LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
 MOST_DUAL = 1e100
 """Dual variables are smaller than it."""
 
-DECIMAL_OR_RATIO = re.compile(r"-?[0-9]+((\.[0-9]+)?(e[+-]?[0-9]{1,3})?|/[0-9]+)")
+DECIMAL_OR_RATIO = re.compile(r"-?[0-9]+((\.[0-9]+)?(e[+-]?[0-9]{1,3})?|/0*[1-9][0-9]*)")
 
 MOST_BITS = 1 << 16
 """Bits of the common denominator of all exact numbers in a problem, and in a proof."""
@@ -78,21 +78,14 @@ def exact(value: Any, place: str = "") -> Fraction:
         return Fraction(value)
     elif type(value) is float and isfinite(value):
         found = Fraction(float.__repr__(value))
-        found = found if found == 0 or LEAST_SIZE <= abs(found) <= MOST_SIZE else None
-    if found is None:
+    if found is None or (found and not LEAST_SIZE <= abs(found) <= MOST_SIZE):
         raise refused("an exact number", value, place)
     return found
 
 
 @lru_cache(maxsize=4096)
 def _from_text(text: str) -> Fraction | None:
-    if not DECIMAL_OR_RATIO.fullmatch(text):
-        return None
-    top, _, bottom = text.partition("/")
-    if bottom and not bottom.strip("0"):
-        return None
-    found = Fraction(int(top), int(bottom)) if bottom else Fraction(text)
-    return found if found == 0 or LEAST_SIZE <= abs(found) <= MOST_SIZE else None
+    return Fraction(text) if DECIMAL_OR_RATIO.fullmatch(text) else None
 
 
 def written(value: Fraction) -> Any:
@@ -144,20 +137,19 @@ def unpacked(value: Any, form: type[Places | Numbers], place: str = "") -> Place
     >>> unpacked("u1:2:eJxjZAEAAAgABg==", Places), unpacked([3, 4], Places)
     ([1, 4], [3, 4])
     """
+    numbers: Places | Numbers
     found = PACKED.fullmatch(value) if type(value) is str else None
     if found is not None and (found[1][0] == "u") == (form is Places):
         numbers = form(_unpack(found[1], int(found[2]), found[3], place))
     elif not isinstance(value, list):
-        raise CertificateError(f"{place}: expected a list of numbers, found {value!r:.60}")
-    elif form is Places:
-        if not set(map(type, value)) <= {int}:
-            raise CertificateError(f"{place}: expected integers >= 0, found {value!r:.60}")
-        numbers = Places(value)
-    elif set(map(type, value)) <= {float}:
-        numbers = form(value)
-    else:
+        raise refused("a list of numbers", value, place)
+    elif form is not Places:
         listed: list[Any] = [v if type(v) is float else exact(v, place) for v in value]
         numbers = form(listed)
+    elif not set(map(type, value)) <= {int}:
+        raise refused("integers >= 0", value, place)
+    else:
+        numbers = Places(value)
     if not all(-MOST_DUAL < v < MOST_DUAL for v in numbers):  # false for NaN
         raise CertificateError(f"{place}: a number is not finite, or out of range")
     if form is not Numbers and min(numbers, default=0) < 0:

@@ -32,7 +32,6 @@ computed from sizes, which is compared with what the reader allows.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -40,10 +39,11 @@ from itertools import pairwise
 from typing import ClassVar
 
 from mechdesign.errors import CertificateError
-from mechdesign.kernel.arithmetic import BITS, UNIT, expect, need, scaled
-from mechdesign.kernel.gains import Gain
+from mechdesign.kernel.arithmetic import BITS, UNIT, expect, known, need, scaled
+from mechdesign.kernel.gains import Gain, Vector
 from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio
 from mechdesign.kernel.limits import Gauge
+from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.statement import Statement
 
@@ -87,8 +87,12 @@ class Program:
     regions: list[Ends] | None = None
 
 
-class _Slot(ABC):
-    """The base class of relaxations and linearizations."""
+class Slot:
+    """A relaxation, a function from a statement to one whose optimum is not larger.
+
+    Or a linearization, a function from a statement to its :class:`Program`. Each states its theorem
+    and proof, and refuses a statement that it is not for.
+    """
 
     kind: ClassVar[str]
 
@@ -97,35 +101,15 @@ class _Slot(ABC):
         return statement.k
 
 
-class Relaxation(_Slot):
-    """Takes a statement to one whose optimum is not larger. Each states its theorem and proof."""
-
-    @abstractmethod
-    def __call__(self, statement: Statement) -> Statement:
-        """Return the relaxed statement.
-
-        Raises
-        ------
-        CertificateError
-            If its conditions do not hold.
-        """
+def mean_loss(statement: Statement, words: str) -> tuple[Loss, Vector]:
+    """Return the objective, and its weights; raise CertificateError if it is not a mean loss."""
+    aim = expect(statement.objective, Loss, words)
+    weights = known(aim.weights, words)
+    need(len(weights) == statement.k and min(weights) >= 0, "expected weights >= 0")
+    return aim, weights
 
 
-class Linearization(_Slot):
-    """Writes an objective with costs that oracles take."""
-
-    @abstractmethod
-    def __call__(self, statement: Statement) -> Program:
-        """Return the program.
-
-        Raises
-        ------
-        CertificateError
-            If it is not for the objective.
-        """
-
-
-class Oracle(ABC):
+class Oracle:
     """Makes prices safe."""
 
     kind: ClassVar[str]
@@ -215,38 +199,38 @@ def _multiply(statement: Statement, multipliers: Sequence[Block], program: Progr
 
     Those of limits are not for tails, which must be safe without.
     """
-    nodes, plain = program.nodes or [], len(program.nodes or []) - program.tails
-    by_limit: dict[int, list[tuple[int, int, int]]] = {}
+    nodes = program.nodes or []
+    plain = nodes[: len(nodes) - program.tails]
+    of_limits: dict[int, list[tuple[int, int, int]]] = {}
     for block in multipliers:
         if block.of == "limit":
-            for node, part, after, w in block.entries(plain):
-                by_limit.setdefault(block.place + after, []).append((node, part, w))
+            for node, part, after, w in block.entries(len(plain)):
+                of_limits.setdefault(block.place + after, []).append((node, part, w))
             continue
         exists = block.of == "cone" and block.place < len(statement.cone)
         need(exists, "a multiplier names a generator that does not exist")
         statement.cone[block.place].add(block, nodes)
-    paid = Fraction(0)
-    for place, listed in by_limit.items():
-        need(place < len(statement.limits), "a multiplier names a limit that does not exist")
-        words = "a limit on information takes the oracle 'entropy'"
-        limit = expect(statement.limits[place], Gauge, words)
-        parts = [[(x, scaled(v)) for x, v in net.items()] for net in limit.nets(weak=True)]
-        terms: list[list[tuple[int, int]]] = [[] for _ in range(plain)]
-        need(
-            max(j for _, j, _ in listed) < len(parts),
-            "a multiplier names a part that does not exist",
-        )
-        for node, j, w in listed:
-            terms[node].append((j, w))
-        sums = [sum(w for _, w in at) for at in terms]
-        most = max(sums)
-        product = Fraction(most, UNIT) * limit.most(up=True)
-        paid += product
-        for cost, at, have in zip(nodes, terms, sums, strict=False):
-            for j, w in [*at, (0, most - have)]:
-                for x, v in parts[j]:
-                    cost[x] += v * w >> BITS
-    return paid
+    paid = (_multiply_limit(statement, place, terms, plain) for place, terms in of_limits.items())
+    return sum(paid, Fraction(0))
+
+
+def _multiply_limit(
+    statement: Statement, place: int, terms: list[tuple[int, int, int]], nodes: list[Cost]
+) -> Fraction:
+    """Add parts of a limit: (node, part, multiplier); what a node lacks of the most goes to A_0."""
+    need(place < len(statement.limits), "a multiplier names a limit that does not exist")
+    words = "a limit on information takes the oracle 'entropy'"
+    limit, sums = expect(statement.limits[place], Gauge, words), [0] * len(nodes)
+    parts = [[(x, scaled(v)) for x, v in net.items()] for net in limit.nets(weak=True)]
+    exists = max(j for _, j, _ in terms) < len(parts)
+    need(exists, "a multiplier names a part that does not exist")
+    for node, _, w in terms:
+        sums[node] += w
+    most = max(sums)
+    for node, j, w in (*terms, *((node, 0, most - have) for node, have in enumerate(sums))):
+        for x, v in parts[j]:
+            nodes[node][x] += v * w >> BITS
+    return Fraction(most, UNIT) * limit.most(up=True)
 
 
 def parabolas(found: list[Cost], curvatures: list[Cost]) -> Cost:

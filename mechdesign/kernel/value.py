@@ -6,7 +6,7 @@ problem that maximizes has ``statement.sign`` times it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from operator import add, mul
 from typing import Any
@@ -90,8 +90,7 @@ def _loss(aim: Loss, columns: Columns, whole: int, used: Sequence[int]) -> Fract
     whole *= aim.costs.denominator
     if aim.weights is None:
         return Fraction(max(total), whole)
-    masses, unit = over_one_denominator(aim.weights)
-    return Fraction(sum(map(mul, masses, total)), unit * whole)
+    return Fraction(dot(aim.weights, total)) / whole
 
 
 def _guessed(aim: Loss, columns: Columns, whole: int) -> Fraction:
@@ -146,25 +145,20 @@ def decoder(
     if reads == "estimator":
         return estimator(columns, whole, reference_prior(statement, prior))
     if reads == "likeliest" and isinstance(aim, Loss):
-        return [labels[_likeliest(aim.weights or (), q)] for q in columns]
+        return [labels[x.index(max(x))] for x in _joint(aim.weights or (), columns)]
     if not reads or not isinstance(aim, GainObjective) or not isinstance(aim.form, Squares):
         return None
-    p, unit = over_one_denominator(aim.form.p)
-    if reads == "mean":
-        values, over = over_one_denominator(aim.form.vectors[0])
-        pairs = ((sum(map(mul, values, q)), sum(map(mul, p, q))) for q in columns)
-        mean = Fraction(sum(values), over)
-        return [Fraction(a * unit, b * over) if b else mean for a, b in pairs]
-    found: list[Any] = []
-    for q in columns:
-        joint = list(map(mul, p, q))
-        total = sum(joint)
-        found.append([Fraction(j, total) for j in joint] if total else list(aim.form.p))
-    return found
+    laws = [(joint, sum(joint)) for joint in _joint(aim.form.p, columns)]
+    if reads == "posterior":
+        return [[Fraction(j, total) for j in joint] for joint, total in laws]
+    p, (vector,) = aim.form.p, aim.form.vectors
+    values, unit = over_one_denominator(v / (m or 1) for v, m in zip(vector, p, strict=True))
+    return [Fraction(sum(map(mul, values, joint)), unit * total) for joint, total in laws]
 
 
-def _likeliest(weights: Sequence[Fraction], q: Sequence[int]) -> int:
+def _joint(weights: Sequence[Fraction], columns: Columns) -> Iterator[list[int]]:
+    """Yield the joint masses of the inputs and each output; of the prior where it never occurs."""
     masses, _ = over_one_denominator(weights)
-    joint = list(map(mul, masses, q))
-    joint = joint if any(joint) else masses
-    return joint.index(max(joint))
+    for q in columns:
+        joint = list(map(mul, masses, q))
+        yield joint if any(joint) else masses

@@ -75,11 +75,10 @@ def verify(document: Any) -> Verified:
             from mechdesign.kernel.rounding import verify_rounded
 
             return verify_rounded(document)
-        bits = denominator_bits([document.get("problem"), _long(document)])
         file = read_file(document)
         if isinstance(file, BareFile):
             return _verify_bare(file)
-        return _verify_file(file, allowed // (1 + bits // STEP_BITS))
+        return _verify_file(file, allowed)
     except RecursionError:
         raise CertificateError("the file is nested too deeply") from None
     except MechdesignError:
@@ -89,17 +88,18 @@ def verify(document: Any) -> Verified:
 
 
 def _allowed(document: Any) -> int:
-    """Return the steps that a file may take, once its packed numbers are few enough."""
+    """Return the steps that a file may take, once its packed numbers are few enough.
+
+    There are fewer where the numbers that are brought to one denominator are long.
+    """
     allowed = current().steps + STEPS_PER_ENTRY * entries_of(document)
     Steps(allowed).take(STEPS_PER_PACKED * packed_entries(document), "packed numbers")
-    return allowed
-
-
-def _long(document: Any) -> list[Any]:
-    """Return the parts of a certificate whose numbers are brought to one denominator."""
+    if "law" in document or "rounding" in document:
+        return allowed
     certificate = document.get("certificate")
     given = certificate if isinstance(certificate, dict) else {}
-    return [given.get(key) for key in ("relaxations", "linearization", "oracle")]
+    long = [given.get(key) for key in ("relaxations", "linearization", "oracle")]
+    return allowed // (1 + denominator_bits([document.get("problem"), long]) // STEP_BITS)
 
 
 def _check_head(document: Any) -> None:
@@ -150,7 +150,7 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
     same = file.bound_proved == proved
     need(same, f"the file claims {words[0]} of its bound, but contains {words[1]}")
     found, bound, read = number(file.value), number(file.bound), list[str]()
-    if aim is not None:
+    if aim is not None and utility is not None:
         sense = "maximize" if statement.is_maximized else "minimize"
         need(file.sense == sense, f"the sense is {sense!r}, not {file.sense!r}")
         readings = channel.numbers_read(isinstance(aim, Reading))
@@ -160,12 +160,11 @@ def _verify_file(file: ChannelFile, allowed: int) -> Verified:
         if readings is not None:
             claims.append("the mean of the readings is f(x) exactly, for every input x")
         claims.append(verify_value(exact, file.value))
-        reads = utility.reads if utility is not None else ""
-        wanted = decoder(statement, reads, problem.labels, columns, whole, readings, prior)
+        wanted = decoder(statement, utility.reads, problem.labels, columns, whole, readings, prior)
         read = verify_decoder(wanted, channel.decoder, isinstance(aim, Risk | Reading))
     if certificate is not None:
         found, bound = exact, statement.sign * certificate.bound(statement, Steps(allowed))
-        claims.append(verify_bound(exact, bound, file.bound, "channel", statement.is_maximized))
+        claims.append(verify_bound(found, bound, file.bound, "channel", statement.is_maximized))
         return Verified((*claims, f"status {check_status(file)}", *read), exact, bound)
     check_status(file)
     beyond = found < bound if file.sense == "minimize" else bound < found

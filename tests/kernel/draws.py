@@ -127,8 +127,8 @@ def gains(rng: random.Random, k: int, p: Vector) -> list[Gain]:
         Squares(units(p), p),
         Entropy.of_inputs(p),
         Squares(tuple(numbers(rng, k) for _ in range(2)), p, (ONE / 3, 2 * ONE)),
-        Entropy(vectors, masses, p),
-        Hellinger(numbers(rng, k, 0, 3), p),
+        Entropy(vectors, p, masses),
+        Hellinger.of(numbers(rng, k, 0, 3), p),
     ]
 
 

@@ -25,23 +25,14 @@ EQUIVALENT: dict[str, str] = {
     " of prices, which are whole and rounded down after it",
     "oracles/one_budget.py _level: 0 -> (1)": "Newton's steps start anywhere, and an e of 0 adds"
     " nothing to W",
-    "oracles/products.py Products._bounds.ratio: bound and"
-    " Fraction(scaled(bound, up=True, bits=GRID), 1 << GRID) -> (bound)": "rounding makes the bound"
-    " shorter; as it is it holds too",
     "linearizations/boxes.py _Shrink.__call__: any -> (all)": "a box that is empty stays so, and is"
     " seen in the end",
     "limits.py Gauge.most: self.limit >= 0 -> (self.limit > 0)": "any power times 0 is 0",
     "limits.py Gauge._excess: v > 0 -> (v >= 0)": "adds 0",
-    "generators/base.py Row.stricter: 160 -> (320)": LONGER,
-    "generators/lift.py Ball.extreme.extreme: 0 -> (1)": ONLY_NUMBER,
-    "losses.py HammingLosses.grid: 0 -> (1)": "other numbers of columns do not give these points",
-    "names/sums.py MutualInformation.asked: 0 -> (1)": "the numbers of blocks are names",
     "oracles/one_budget.py _level: rest // column -> (-(-rest // column))": "the last of Newton's"
     " steps is rounded down, and ends at a level that keeps W >= 0",
     "oracles/sources/walk.py Walk.__call__: (current().steps - self.steps(statement))"
     " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": ON,
-    "oracles/sources/walk.py _scale: Fraction(sum(ask.direction)) / sum(p)"
-    " -> (Fraction(sum(ask.direction)))": "p sums to 1, and the direction is compared with N p",
     "oracles/sources/walk.py _walk: max(a + rest_one[d], b + rest_other[d]) <= 0"
     " -> (max(a + rest_one[d], b + rest_other[d]) < 0)": "rays that need nothing are listed too",
     "laws/design.py _Moves.__init__: row + r -> (r)": "counts work only",
@@ -52,12 +43,13 @@ EQUIVALENT: dict[str, str] = {
     "rounding/moments.py _rounded: math.ceil(row[k].high * kept) + slack"
     " -> (math.ceil(row[k].high * kept))": CAUCHY,
     "risk.py _information: 0 -> (1)": "all columns are of one length",
-    "rounding/interval.py _inside_cells: by_lift <= by_width -> (by_lift < by_width)": "both are"
-    " bounds, and as good as each other here",
-    "rounding/interval.py _largest_lift: isinstance(part, Ratio) and isinstance(part.exponents,"
-    " Constant) -> (isinstance(part, Ratio))": "without a metric all ratios have one exponent",
     "rounding/value.py highest: 0 -> (1)": "a parabola that bends up has its maximum at an end",
     "rounding/value.py highest: bend >= 0 -> (bend > 0)": "without a bend no rise is below 0",
-    "rounding/priors.py Stated: 0 -> (1)": "states that the sum of moments is known less well",
     "rounding/program.py program: max -> (min)": "any number may be added to all costs",
+    "oracles/products.py Products._bounds.bound: ratio and"
+    " Fraction(scaled(ratio, up=True, bits=GRID), 1 << GRID) -> (ratio)": "rounding makes the bound"
+    " shorter; as it is it holds too",
+    "generators/base.py ListedRow.net: 160 -> (320)": LONGER,
+    "generators/lift.py Ball.largest.largest: 0 -> (1)": ONLY_NUMBER,
+    "losses.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
 }

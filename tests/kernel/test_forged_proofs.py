@@ -59,7 +59,7 @@ LOSS, WORST, FREE = Loss(HAMMING, P), Loss(HAMMING, None), Loss(GUESSES, P, free
 MEAN = GainObjective(Squares(((Fraction(0), Fraction(1, 3), Fraction(1, 3)),), P), ONE)
 HISTOGRAM = GainObjective(Squares(WEIGHED, P), ONE)
 ENTROPY = GainObjective(Entropy.of_inputs(P))
-HELLINGER = GainObjective(Hellinger(UNITS[0], UNITS[1]))
+HELLINGER = GainObjective(Hellinger.of(UNITS[0], UNITS[1]))
 L2, TV, ANY = Risk(False, P), Risk(True, P), Risk(False, None)
 READING = Reading((-ONE, Fraction(0), ONE), UNIFORM)
 

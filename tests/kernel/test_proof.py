@@ -87,7 +87,7 @@ def test_the_bound_is_the_constant_and_the_sum_of_the_joined_prices() -> None:
 
 
 def test_a_gain_takes_prices_and_no_multipliers() -> None:
-    program = Program(ONE, gain=Hellinger((ONE, ZERO), (ZERO, ONE)))
+    program = Program(ONE, gain=Hellinger.of((ONE, ZERO), (ZERO, ONE)))
     assert safe_bound(FREE, program, (), Numbers([-ONE, -ONE / 2]), Plain()) == -ONE / 2
     assert safe_bound(FREE, program, (), None, Recorder(ONE)) == 0
     with refused("no multipliers"):
@@ -202,7 +202,7 @@ def test_an_oracle_refuses_what_it_is_not_for() -> None:
 
     with refused("'nothing' does not support linear"):
         safe_bound(FREE, Program(ZERO, nodes((0, 0))), (), None, Nothing())
-    gain = Hellinger((ONE, ZERO), (ZERO, ONE))
+    gain = Hellinger.of((ONE, ZERO), (ZERO, ONE))
     with refused("'nothing' does not support convex"):
         safe_bound(FREE, Program(ZERO, gain=gain), (), None, Nothing())
     assert Plain().paid(FREE) == 0

@@ -179,7 +179,7 @@ FALSE: dict[str, tuple[Change, str]] = {
     "a spare key": (claims(proof="trust me"), "no such key"),
     "a key that is missing": (lambda d: d.pop("sense"), "missing"),
     "a status at a large gap": (far, "status|gap|optimal"),
-    "an unknown status": (claims(status="proved"), "one of"),
+    "an unknown status": (claims(status="proved"), 'expected "optimal" or'),
     "the other sense": (
         lambda d: d.update(sense="maximize" if d["sense"] == "minimize" else "minimize"),
         "sense|maximize|minimize",

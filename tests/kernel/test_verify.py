@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mechdesign.errors import CertificateError, LimitError
-from mechdesign.kernel.claims import Verified, same_decoder
+from mechdesign.kernel.claims import Verified, same_reading
 from mechdesign.kernel.documents import digest, relative_gap
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
@@ -171,10 +171,10 @@ def test_a_wrong_decoder_is_refused(decoder: Any) -> None:
 
 def test_a_decoder_is_compared_relative_to_its_numbers_or_the_largest() -> None:
     small, one = Fraction(1, 10**14), Fraction(1)
-    assert not same_decoder([small, one], [0.0, 1.0])
-    assert same_decoder([small, one], [0.0, 1.0], signed=True)
-    assert same_decoder([[one], (0, 1)], [[1.0], [0, 1]])
-    assert not same_decoder([one], [True])
+    assert not same_reading([small, one], [0.0, 1.0])
+    assert same_reading([small, one], [0.0, 1.0], signed=True)
+    assert same_reading([[one], (0, 1)], [[1.0], [0, 1]])
+    assert not same_reading([one], [True])
 
 
 def test_work_is_refused_before_it_begins() -> None:

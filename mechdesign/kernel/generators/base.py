@@ -140,10 +140,6 @@ class Generator(ABC):
     def moved(self: G, factor: Fraction, by: Fraction) -> G:
         """Return the same rows with every exponent times a number >= 0, plus a number."""
 
-    def asks(self, k: int) -> bool:
-        """Return whether it has any row."""
-        return any(True for _ in self.keys(k))
-
     @abstractmethod
     def size(self, k: int) -> int:
         """Return how many entries of a column the test reads."""

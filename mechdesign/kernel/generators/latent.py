@@ -46,10 +46,6 @@ class Latent(Generator):
         inner, (rows, _) = self.inner.test(len(self.matrix)), lattice(self.matrix)
         return lambda q: inner([sum(map(mul, row, q)) for row in rows])
 
-    def asks(self, k: int) -> bool:
-        """Return whether the inner cone has a row."""
-        return self.inner.asks(len(self.matrix))
-
     def size(self, k: int) -> int:
         """Return how many entries of a column the test looks at."""
         return len(self.matrix) * k + self.inner.size(len(self.matrix))

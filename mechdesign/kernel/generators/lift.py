@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from operator import mul
+from operator import mul, sub
 from typing import ClassVar
 
 from mechdesign.exact import exp_lower, exp_upper
@@ -27,8 +27,8 @@ from mechdesign.kernel.arithmetic import (
 from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, Test
 
 Prior = tuple[Fraction, ...]
-Extreme = Callable[[Sequence[int], int], tuple[int, int]]
-"""From integers q and a sign the largest (1) or least (-1) p . q, and which prior it is of."""
+Largest = Callable[[list[int]], tuple[int, int]]
+"""From integers q the largest p . q, and which prior it is of."""
 
 ONE, ZERO = Fraction(1), Fraction(0)
 
@@ -56,16 +56,16 @@ class Listed:
         """Return whether p is one of them."""
         return tuple(p) in self.priors
 
-    def extreme(self) -> tuple[Extreme, int]:
-        """Return the function that finds an extreme p . q, times an integer, and this integer."""
+    def largest(self) -> tuple[Largest, int]:
+        """Return the function that finds the largest p . q, times an integer, and this integer."""
         listed, whole = lattice(self.priors)
 
-        def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
+        def largest(q: list[int]) -> tuple[int, int]:
             sums = [sum(map(mul, p, q)) for p in listed]
-            found = max(sums) if sign > 0 else min(sums)
+            found = max(sums)
             return found, sums.index(found)
 
-        return extreme, whole
+        return largest, whole
 
     def check(self, k: int) -> None:
         """Raise unless all are distributions."""
@@ -87,18 +87,15 @@ class Ball:
         """Return whether p is in the ball."""
         return sum(abs(a - b) for a, b in zip(p, self.center, strict=True)) <= 2 * self.radius
 
-    def extreme(self) -> tuple[Extreme, int]:
-        """See :meth:`Listed.extreme`: mass moves to the best input, from the worst inputs first."""
+    def largest(self) -> tuple[Largest, int]:
+        """See :meth:`Listed.largest`: mass moves to the best input, from the worst inputs first."""
         (*center, radius), whole = over_one_denominator((*self.center, self.radius))
 
-        def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
-            left, total, best = radius, sum(map(mul, center, q)), max(q) if sign > 0 else min(q)
-            for x in sorted(range(len(q)), key=lambda x: sign * q[x]):
-                step = min(center[x], left)
-                total, left = total + step * (best - q[x]), left - step
-            return total, 0
+        def largest(q: list[int]) -> tuple[int, int]:
+            gained = [max(q) - v for v in q]
+            return sum(map(mul, center, q)) + _greedy(radius, center, gained), 0
 
-        return extreme, whole
+        return largest, whole
 
     def check(self, k: int) -> None:
         """Raise unless the center is a distribution, and the radius >= 0."""
@@ -119,24 +116,25 @@ class Box:
         """Return whether p is in the box."""
         return all(a <= v <= b for a, v, b in zip(self.low, p, self.high, strict=True))
 
-    def extreme(self) -> tuple[Extreme, int]:
-        """See :meth:`Listed.extreme`: the mass above the lower bounds goes to the best inputs."""
+    def largest(self) -> tuple[Largest, int]:
+        """See :meth:`Listed.largest`: the mass above the lower bounds goes to the best inputs."""
         (low, high), whole = lattice((self.low, self.high))
-
-        def extreme(q: Sequence[int], sign: int) -> tuple[int, int]:
-            left, total = whole - sum(low), sum(map(mul, low, q))
-            for x in sorted(range(len(q)), key=lambda x: -sign * q[x]):
-                step = min(high[x] - low[x], left)
-                total, left = total + step * q[x], left - step
-            return total, 0
-
-        return extreme, whole
+        rooms, left = list(map(sub, high, low)), whole - sum(low)
+        return lambda q: (sum(map(mul, low, q)) + _greedy(left, rooms, q), 0), whole
 
     def check(self, k: int) -> None:
         """Raise unless some prior is in the box."""
         need(len(self.low) == len(self.high) == k, "expected two bounds for each input")
         rising = all(0 <= a <= b for a, b in zip(self.low, self.high, strict=True))
         need(rising and sum(self.low) <= 1 <= sum(self.high), "no prior is in the box")
+
+
+def _greedy(left: int, rooms: Sequence[int], gained: Sequence[int]) -> int:
+    """Return the most that ``left`` units gain, of which so many fit in each room."""
+    total = 0
+    for gain, room in sorted(zip(gained, rooms, strict=True), reverse=True):
+        total, left = total + min(room, left) * gain, left - min(room, left)
+    return total
 
 
 @dataclass(frozen=True)
@@ -166,27 +164,25 @@ class Lift(Generator):
         return known(self.upper if side == "upper" else self.lower, f"the lift has no {side} bound")
 
     def keys(self, k: int) -> Iterable[Key]:
-        """Return both sides of every input for every listed prior."""
-        sides = [("upper", self.upper), ("lower", self.lower)]
-        for n in range(len(self.listed())):
-            for side, limit in sides:
-                if limit is not None:
-                    yield from ((side, x, n) for x in range(k))
+        """Return both sides of every input for every listed prior, or for a set of priors."""
+        sides = [side for side in ("upper", "lower") if getattr(self, side) is not None]
+        count = len(self.priors.priors) if isinstance(self.priors, Listed) else 1
+        return ((side, x, n) for n in range(count) for side in sides for x in range(k))
 
     def test(self, k: int) -> Test:
         """Return the test: max q <= e**upper (least p . q), (largest p . q) <= e**lower min q."""
         high = None if self.upper is None else exp_lower(self.upper)
         low = None if self.lower is None else exp_lower(self.lower)
-        extreme, whole = self.priors.extreme()
+        largest, whole = self.priors.largest()
 
         def test(q: Sequence[int]) -> Key | None:
             top, least = max(q), min(q)
             if high is not None:
-                law, n = extreme(q, -1)
-                if top * whole * high.denominator > high.numerator * law:
+                law, n = largest([-v for v in q])
+                if top * whole * high.denominator > high.numerator * -law:
                     return "upper", q.index(top), n
             if low is not None:
-                law, n = extreme(q, 1)
+                law, n = largest(list(q))
                 if law * low.denominator > low.numerator * least * whole:
                     return "lower", q.index(least), n
             return None
@@ -196,10 +192,6 @@ class Lift(Generator):
     def size(self, k: int) -> int:
         """Return how many entries of a column the test looks at."""
         return 2 * k * (self.priors.count + 1)
-
-    def asks(self, k: int) -> bool:
-        """Return whether there is a bound."""
-        return self.lower is not None or self.upper is not None
 
     def moved(self, factor: Fraction, by: Fraction) -> Lift:
         """Return the rows with every exponent times a number, plus a number."""

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, need, over_one_denominator, scaled
 from mechdesign.kernel.objectives import GainObjective
-from mechdesign.kernel.proof import Cost, Ends, Linearization, Program
+from mechdesign.kernel.proof import Cost, Ends, Program, Slot
 from mechdesign.kernel.statement import Statement
 
 GRID = 80
@@ -37,7 +37,7 @@ Sides = tuple[list[int], list[int]]
 
 
 @dataclass(frozen=True)
-class Boxes(Linearization):
+class Boxes(Slot):
     """A gain that splits. The tree is a walk, lower parts first: (x, cut), or None for a leaf."""
 
     kind: ClassVar[str] = "boxes"

@@ -10,24 +10,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mechdesign.kernel.arithmetic import BITS, expect, known, need, over_one_denominator
+from mechdesign.kernel.arithmetic import BITS, over_one_denominator
 from mechdesign.kernel.objectives import Loss
-from mechdesign.kernel.proof import Linearization, Program
+from mechdesign.kernel.proof import Program, Slot, mean_loss
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Costs(Linearization):
+class Costs(Slot):
     """A mean loss, unchanged."""
 
     kind: ClassVar[str] = "costs"
 
     def __call__(self, statement: Statement) -> Program:
         """Return a node for each output."""
-        words = "costs are for a mean loss"
-        aim = expect(statement.objective, Loss, words)
-        weights, whole = over_one_denominator(known(aim.weights, words))
-        need(len(weights) == statement.k and min(weights) >= 0, "expected weights >= 0")
+        aim, masses = mean_loss(statement, "costs are for a mean loss")
+        weights, whole = over_one_denominator(masses)
         losses, unit = aim.costs, whole * aim.costs.denominator
         nodes = [
             [(w * c << BITS) // unit for w, c in zip(weights, losses.lower(y), strict=True)]

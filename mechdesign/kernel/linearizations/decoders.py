@@ -17,7 +17,7 @@ from typing import ClassVar
 from mechdesign.kernel.arithmetic import BITS, expect, lattice, need
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.objectives import GainObjective
-from mechdesign.kernel.proof import Cost, Linearization, Program, parabolas
+from mechdesign.kernel.proof import Cost, Program, Slot, parabolas
 from mechdesign.kernel.statement import Statement
 
 
@@ -40,7 +40,7 @@ def costs_between(
 
 
 @dataclass(frozen=True)
-class Decoders(Linearization):
+class Decoders(Slot):
     """A gain of one square: nodes that reach from the least to the largest decoder."""
 
     kind: ClassVar[str] = "decoders"

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect
 from mechdesign.kernel.objectives import GainObjective
-from mechdesign.kernel.proof import Linearization, Program
+from mechdesign.kernel.proof import Program, Slot
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class AsGain(Linearization):
+class AsGain(Slot):
     """The identity."""
 
     kind: ClassVar[str] = "gain"

@@ -17,12 +17,12 @@ from mechdesign.kernel.arithmetic import dot, expect, known, need, scaled
 from mechdesign.kernel.linearizations.decoders import costs_between
 from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.packed import Numbers
-from mechdesign.kernel.proof import Linearization, Program, parabolas
+from mechdesign.kernel.proof import Program, Slot, parabolas
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Readings(Linearization):
+class Readings(Slot):
     """A mean variance: probes, and two tails."""
 
     kind: ClassVar[str] = "readings"

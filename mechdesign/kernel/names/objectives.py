@@ -118,7 +118,7 @@ def total_variation(on: Inputs, *, first: Vector, second: Vector) -> Loss:
 def kullback_leibler(on: Inputs, *, first: Vector, second: Vector) -> GainObjective:
     """Sum_y a . q ln(a . q / b . q)."""
     a, b = _mixtures(on, first, second)
-    return GainObjective(Entropy((a,), (ONE,), b))
+    return GainObjective(Entropy((a,), b))
 
 
 def chi_squared(on: Inputs, *, first: Vector, second: Vector) -> GainObjective:
@@ -129,7 +129,7 @@ def chi_squared(on: Inputs, *, first: Vector, second: Vector) -> GainObjective:
 
 def squared_hellinger(on: Inputs, *, first: Vector, second: Vector) -> GainObjective:
     """Sum_y (sqrt(a . q) - sqrt(b . q))**2 / 2."""
-    return GainObjective(Hellinger(*_mixtures(on, first, second)))
+    return GainObjective(Hellinger.of(*_mixtures(on, first, second)))
 
 
 def _risk(on: Inputs, roots: bool, worst_case: bool) -> Risk:

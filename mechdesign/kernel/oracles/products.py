@@ -39,6 +39,7 @@ from mechdesign.kernel.proof import Cost, Oracle, Program
 from mechdesign.kernel.statement import Statement
 
 Form = dict[int, Fraction]
+Bounds = Callable[[int, int], Fraction | None]
 ONE = Fraction(1)
 
 
@@ -60,14 +61,12 @@ class Products(Oracle):
         gain = expect(gain, Squares, "products need a gain of squares")
         k, c, p = statement.k, self.surplus, distribution(gain.p, statement.k)
         need(c >= 0, "expected a surplus >= 0")
-        ratio = self._bounds(statement)
-        ends = (0, None) if self.lift is None else lift_ends(statement, self.lift)
-        forms = [self._form(k, ratio, ends, x, z) for x, z in self.forms]
-        n = k if self.levels is None else k + 1
+        bound, n = self._bounds(statement), k if self.levels is None else k + 1
+        forms = [self._form(k, bound, x, z) for x, z in self.forms]
         terms = [(b, _form(v), _form(v)) for b, v in zip(gain.numbers, gain.vectors, strict=True)]
         terms.append((ONE, _form([Fraction(u, UNIT) for u in prices]), _form(p)))
         for x in range(k):
-            bounds = [(w, ratio(x, z)) for z, w in enumerate(p)]
+            bounds = [(w, bound(x, z)) for z, w in enumerate(p)]
             share = {x: sum([w / m for w, m in bounds if m is not None], Fraction(0))}
             terms.append((-c / n, share, share))
         lengths = {len(self.left), len(self.right), len(self.weight)}
@@ -78,7 +77,7 @@ class Products(Oracle):
             terms.append((Fraction(weight), forms[i], forms[j]))
         if self.levels is not None:
             need(len(self.levels) == k, "expected a level for each input")
-            low = ONE / (ratio(0, 1) or ONE)
+            low = ONE / (bound(0, k + 1) or ONE)
             terms.append((-c / n, {k: ONE}, {k: ONE}))
             for x, level in enumerate(map(Fraction, self.levels)):
                 terms.append((-level, {x: ONE, k: -ONE}, {x: low, k: -ONE}))
@@ -94,58 +93,45 @@ class Products(Oracle):
         products = 40 * entries**2 * len(self.weight) + 20 * entries * len(self.forms)
         return k * k * (60 + 4 * k) + squares + products
 
-    def _bounds(self, statement: Statement) -> Callable[[int, int], Fraction | None]:
-        """Return M_xz; with levels the largest for every pair. Rounded up: the cone grows."""
-        k = statement.k
+    def _bounds(self, statement: Statement) -> Bounds:
+        """Return bounds on the ratios of two entries, rounded up: the cone grows.
 
-        def ratio(x: int, z: int) -> Fraction | None:
-            bound = ONE if x == z else statement.ratio(x, z)
-            return bound and Fraction(scaled(bound, up=True, bits=GRID), 1 << GRID)
+        Number k is p' . q of the lift; with levels k + 1 is t, and all others have one bound.
+        """
+        k = statement.k
+        low, high = (0, None) if self.lift is None else lift_ends(statement, self.lift)
+
+        def bound(x: int, z: int) -> Fraction | None:
+            if x == k:
+                return Fraction(1 << GRID, low) if low else None
+            if z == k:
+                return None if high is None else Fraction(high, 1 << GRID)
+            ratio = statement.ratio(x, z)
+            return ratio and Fraction(scaled(ratio, up=True, bits=GRID), 1 << GRID)
 
         if self.levels is None:
-            return ratio
+            return bound
         need(self.lift is None, "levels need a cone of ratios only")
-        all_bounds = [ratio(x, z) for x in range(k) for z in range(k)]
-        most = max(known(bound, "levels need a bound on every ratio") for bound in all_bounds)
-        return lambda x, z: ONE if x == z else most
+        known_bounds = (bound(x, z) for x in range(k) for z in range(k))
+        most = max(known(m, "levels need a bound on every ratio") for m in known_bounds)
+        return lambda x, z: None if k in (x, z) else ONE if x in (z, k + 1) else most
 
-    def _form(
-        self,
-        k: int,
-        ratio: Callable[[int, int], Fraction | None],
-        ends: tuple[int, int | None],
-        x: int,
-        z: int,
-    ) -> Form:
+    def _form(self, k: int, bound: Bounds, x: int, z: int) -> Form:
         """Return a linear form that is >= 0 on every private column, or ray of the larger cone."""
-        need(max(x, z) < k or x != z, "a form names an entry that does not exist")
-        need(
-            max(x, z) < k + (1 if self.levels is None else 2),
-            "a form names an input that does not exist",
-        )
+        most = k if self.levels is None else k + 1
+        exists = max(x, z) <= most and (x != z or x < k)
+        need(exists, "a form names an entry that does not exist")
         if x == z:
             return {x: ONE}
-        factor = None
-        if k + 1 in (x, z):  # the least entry
-            need(k not in (x, z), "levels need a cone of ratios only")
-            factor = ONE if x == k + 1 else ratio(0, 1)
-        elif x == k:
-            factor = Fraction(1 << GRID, ends[0]) if ends[0] else None
-        elif z == k:
-            factor = None if ends[1] is None else Fraction(ends[1], 1 << GRID)
-        else:
-            factor = ratio(x, z)
-        factor = known(factor, "a form names a row that does not exist")
-        found = {y: factor * v for y, v in self._entry(k, z)}
-        for y, v in self._entry(k, x):
+        factor = known(bound(x, z), "a form names a row that does not exist")
+        found = {y: factor * v for y, v in self._entry(k, z).items()}
+        for y, v in self._entry(k, x).items():
             found[y] = found.get(y, Fraction(0)) - v
         return found
 
-    def _entry(self, k: int, x: int) -> list[tuple[int, Fraction]]:
+    def _entry(self, k: int, x: int) -> Form:
         """Return the form of an entry: of an input, of p' . q for k, of the least one for k + 1."""
-        if x == k:
-            return [(y, v) for y, v in enumerate(self.lift or ()) if v]
-        return [(min(x, k), ONE)]
+        return _form(self.lift or ()) if x == k else {min(x, k): ONE}
 
 
 def _form(v: Sequence[Fraction]) -> Form:

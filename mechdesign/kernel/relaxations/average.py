@@ -14,12 +14,12 @@ from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.objectives import Loss, Reading, Risk
 from mechdesign.kernel.packed import Weights
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Average(Relaxation):
+class Average(Slot):
     """A worst case becomes a mean; weights are divided by their sum."""
 
     kind: ClassVar[str] = "average"

@@ -14,12 +14,12 @@ from typing import ClassVar
 from mechdesign.kernel.arithmetic import expect, known, need
 from mechdesign.kernel.losses import cells
 from mechdesign.kernel.objectives import Loss
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Cells(Relaxation):
+class Cells(Slot):
     """Rectangles: first and last row, first and last column of each."""
 
     kind: ClassVar[str] = "cells"

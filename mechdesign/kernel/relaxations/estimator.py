@@ -30,7 +30,7 @@ from mechdesign.kernel.arithmetic import dot, expect, known, need, shortened
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.objectives import GainObjective, Risk
 from mechdesign.kernel.packed import Numbers
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
 
 
@@ -41,7 +41,7 @@ def root_factor(*, up: bool) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Estimator(Relaxation):
+class Estimator(Slot):
     """The risk at a prior: a vector for each input, and for deviations a tangent."""
 
     kind: ClassVar[str] = "estimator"

@@ -14,12 +14,12 @@ from typing import ClassVar, Literal
 
 from mechdesign.kernel.arithmetic import need, over_one_denominator
 from mechdesign.kernel.generators import Cone, Constant, Lift, Matrix, Ratio
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Implied(Relaxation):
+class Implied(Slot):
     """Bounds on the ratios of all pairs, or LDP ``alone``."""
 
     kind: ClassVar[str] = "implied"

@@ -8,12 +8,12 @@ from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, need
 from mechdesign.kernel.generators import Cone, Latent, Lift, Listed, distribution
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Members(Relaxation):
+class Members(Slot):
     """Priors of the set of the generator at ``place``, each checked to be one."""
 
     kind: ClassVar[str] = "members"

@@ -22,16 +22,17 @@ from operator import mul
 from typing import ClassVar
 
 from mechdesign.exact import exp_lower
-from mechdesign.kernel.arithmetic import UNIT, expect, known, need, over_one_denominator, scaled
+from mechdesign.kernel.arithmetic import UNIT, need, over_one_denominator, scaled
+from mechdesign.kernel.gains import Vector
 from mechdesign.kernel.losses import Losses, Some
 from mechdesign.kernel.objectives import Loss
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot, mean_loss
 from mechdesign.kernel.relaxations.restrict import restricted
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Representatives(Relaxation):
+class Representatives(Slot):
     """A mean loss on some inputs; ``stands`` names for each input the one that stands for it."""
 
     kind: ClassVar[str] = "representatives"
@@ -39,14 +40,12 @@ class Representatives(Relaxation):
 
     def __call__(self, statement: Statement) -> Statement:
         """Return the statement on the representatives, in their order."""
-        r, k, words = self.stands, statement.k, "representatives are for a mean loss"
-        aim = expect(statement.objective, Loss, words)
-        weights = known(aim.weights, words)
+        r, k = self.stands, statement.k
+        aim, weights = mean_loss(statement, "representatives are for a mean loss")
         each = len(r) == k and all(i < k and r[i] == i for i in set(r))
         need(each, "expected a representative for each input, which represents itself")
-        need(len(weights) == k and min(weights) >= 0, "expected weights >= 0")
         kept = sorted(set(r))
-        moved = _moved(statement, aim, r, kept)
+        moved = _moved(statement, aim.costs, weights, r, kept)
         ones = (Fraction(1),) * len(kept)
         return restricted(statement, kept, replace(aim, costs=moved, weights=ones))
 
@@ -57,9 +56,11 @@ class Representatives(Relaxation):
         return statement.k * (outputs + 20 * len(statement.cone)) + len(set(self.stands)) ** 2
 
 
-def _moved(statement: Statement, aim: Loss, stands: Sequence[int], kept: list[int]) -> Losses:
+def _moved(
+    statement: Statement, losses: Losses, masses: Vector, stands: Sequence[int], kept: list[int]
+) -> Losses:
     """Return the costs of the representatives, over UNIT, rounded down."""
-    weights, whole = over_one_denominator(aim.weights or ())
+    weights, whole = over_one_denominator(masses)
     members: dict[int, list[int]] = {i: [] for i in kept}
     for x, i in enumerate(stands):
         if weights[x]:
@@ -69,13 +70,13 @@ def _moved(statement: Statement, aim: Loss, stands: Sequence[int], kept: list[in
     shrunk = [scaled(_factor(statement, x, stands[x])) * weights[x] // whole for x in order]
 
     def of(y: int, some: Some, _up: bool) -> list[int]:
-        loss, bottom = aim.costs.lower(y, order), aim.costs.denominator
+        loss, bottom = losses.lower(y, order), losses.denominator
         need(min(loss, default=0) >= 0, "representatives need costs >= 0")
         terms = list(map(mul, shrunk, loss))
         sums = [sum(terms[a:b]) // bottom for a, b in pairwise(ends)]
         return sums if some is None else [sums[i] for i in some]
 
-    return Losses(aim.costs.n_outputs, UNIT, of)
+    return Losses(losses.n_outputs, UNIT, of)
 
 
 def _factor(statement: Statement, x: int, stand: int) -> Fraction:

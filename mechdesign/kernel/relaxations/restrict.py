@@ -15,22 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import ClassVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.gains import cut
 from mechdesign.kernel.generators import Rows
 from mechdesign.kernel.losses import Losses, Some
 from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
-
-Vector = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
-class Restrict(Relaxation):
+class Restrict(Slot):
     """The statement on some inputs, in the order given."""
 
     kind: ClassVar[str] = "restrict"
@@ -58,10 +56,6 @@ def restricted(statement: Statement, kept: Sequence[int], objective: Objective |
     return replace(statement, k=len(kept), cone=cone, limits=limits, objective=objective)
 
 
-def _cut(v: Sequence[Fraction], kept: Sequence[int]) -> Vector:
-    return tuple(v[x] for x in kept)
-
-
 def _kept(losses: Losses, kept: Sequence[int]) -> Losses:
     """Return the losses at some inputs."""
 
@@ -78,13 +72,13 @@ def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) 
         return replace(aim, form=aim.form.on(kept))
     if isinstance(aim, Risk):
         raise CertificateError("a risk needs all inputs")
-    w, counted = aim.weights, gone if aim.weights is None else []
-    if w is not None:
-        need(all(w[x] >= 0 for x in gone), "a removed input has a negative weight")
-        counted, w = [x for x in gone if w[x]], _cut(w, kept)
+    weights = aim.weights
+    counted = [x for x in gone if weights is not None and weights[x]]
+    w = None if weights is None else cut(weights, kept)
+    need(weights is None or min(weights) >= 0, "an input has a negative weight")
     if isinstance(aim, Reading):
-        return Reading(_cut(aim.values, kept), w)
-    if aim.weights is not None and counted:
+        return Reading(cut(aim.values, kept), w)
+    if counted:
         costs = (min(aim.costs.lower(y, counted)) for y in range(aim.costs.n_outputs))
         need(min(costs) >= 0, "a removed input has a negative cost")
     return replace(aim, costs=_kept(aim.costs, kept), weights=w)

@@ -23,17 +23,16 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import ClassVar
 
-from mechdesign.kernel.arithmetic import expect, known, need
+from mechdesign.kernel.arithmetic import known, need
 from mechdesign.kernel.generators import Cone, Distance, Ratio
 from mechdesign.kernel.losses import cells
-from mechdesign.kernel.objectives import Loss
-from mechdesign.kernel.proof import Relaxation
+from mechdesign.kernel.proof import Slot, mean_loss
 from mechdesign.kernel.relaxations.restrict import restricted
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class Tiles(Relaxation):
+class Tiles(Slot):
     """The rows and the columns of a tile; what is left at the end of a side is in none."""
 
     kind: ClassVar[str] = "tiles"
@@ -42,10 +41,9 @@ class Tiles(Relaxation):
     def __call__(self, statement: Statement) -> Statement:
         """Return the statement on the first tile."""
         words, (a, b) = "tiles are for a mean loss", self.sides
-        aim = expect(statement.objective, Loss, words)
-        weights, sides = known(aim.weights, words), aim.costs.grid
-        n, m = known(sides, "the outputs are not the inputs of a regular grid")
-        need(not aim.free and min(weights) >= 0, words)
+        aim, weights = mean_loss(statement, words)
+        n, m = known(aim.costs.grid, "the outputs are not the inputs of a regular grid")
+        need(not aim.free, words)
         need(min(aim.costs.lower(0)) >= 0, "tiles need losses >= 0")
         need(0 < a <= n and 0 < b <= m, "a tile is not within the grid")
         for part in statement.cone:

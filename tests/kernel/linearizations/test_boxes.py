@@ -258,7 +258,7 @@ def test_hostile_trees_are_refused() -> None:
         with refused(why):
             Boxes((None,))(Statement(2, (), (), GainObjective(form)))
     with refused("a sum over inputs"):
-        Boxes((None,))(Statement(1, (), (), GainObjective(Hellinger((ONE,), (ONE,)))))
+        Boxes((None,))(Statement(1, (), (), GainObjective(Hellinger.of((ONE,), (ONE,)))))
     with refused("a sum over inputs"):
         Boxes((None,))(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))
     with refused("not a sum over inputs"):

@@ -82,6 +82,6 @@ def test_it_is_for_one_finite_square() -> None:
         with refused("one square"):
             line(Statement(1, (), (), GainObjective(form)))
     with refused("gain of squares"):
-        line(Statement(1, (), (), GainObjective(Hellinger((ONE,), (ONE,)))))
+        line(Statement(1, (), (), GainObjective(Hellinger.of((ONE,), (ONE,)))))
     with refused("gain of squares"):
         line(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))

@@ -14,7 +14,7 @@ ONE = Fraction(1)
 
 
 def test_a_gain_as_it_is() -> None:
-    form = Hellinger((ONE,), (2 * ONE,))
+    form = Hellinger.of((ONE,), (2 * ONE,))
     program = AsGain()(Statement(1, (), (), GainObjective(form, ONE / 3)))
     assert (program.gain, program.constant, program.nodes) == (form, ONE / 3, None)
     with refused("expected a gain"):

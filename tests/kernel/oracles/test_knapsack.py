@@ -95,7 +95,7 @@ def test_the_bound_is_the_optimum_of_one_lift(seed: int) -> None:
 def split(rng: random.Random, p: Vector) -> list[Squares | Entropy]:
     v = tuple(a * number for a, number in zip(p, numbers(rng, len(p), 0, 2), strict=True))
     vectors = units(v)
-    return [Squares(vectors, p), Entropy(vectors, tuple(max(u) + ONE / 9 for u in vectors), p)]
+    return [Squares(vectors, p), Entropy(vectors, p, tuple(max(u) + ONE / 9 for u in vectors))]
 
 
 @settings(deadline=None, max_examples=25)
@@ -170,7 +170,7 @@ def test_hostile_priors_regions_and_gains_are_refused() -> None:
         Knapsack().linear(two)
     with refused("contradict"):
         Knapsack(p).linear(Statement(2, (Lift(-ONE, None, Listed((p,))),), (), gained(2)))
-    for gain in (Hellinger(p, p), Squares(units(other), other), Entropy.of_inputs(other)):
+    for gain in (Hellinger.of(p, p), Squares(units(other), other), Entropy.of_inputs(other)):
         with refused("a sum over inputs"):
             Knapsack(p).gain(statement, gain, [0, 0])
     with refused("not a sum over inputs"):

@@ -50,6 +50,11 @@ class Ask:
     prices: Cost
     direction: list[int]
 
+    def alike(self, x: int, z: int) -> bool:
+        """Return whether the gain, the prices and the direction stay when inputs are swapped."""
+        same = self.prices[x] == self.prices[z] and self.direction[x] == self.direction[z]
+        return same and self.gain.alike(x, z)
+
 
 class Source(ABC):
     """A source of rays. Each states which cone they generate, and why it is large enough."""
@@ -93,16 +98,6 @@ def units(
     k = statement.k
     alone: list[Ray] = [[int(x == z) for z in range(k)] for x in range(k) if limits.get(x) is None]
     return alone, bounds
-
-
-def bounded(statement: Statement, block: Sequence[int]) -> list[int]:
-    """Return the inputs of a block that some ratio bounds by every other of its inputs."""
-    known = [part.exponents.at for part in statement.ratios]
-
-    def is_bounded(x: int) -> bool:
-        return all(x == z or any(at(x, z, up=True) is not None for at in known) for z in block)
-
-    return [x for x in block if is_bounded(x)]
 
 
 def spread(k: int, block: Sequence[int], entries: Sequence[int]) -> Ray:

@@ -38,7 +38,7 @@ class Classes(Source):
         distinct(self.groups, k)
         for x, z in chain.from_iterable(map(pairwise, self.groups)):
             need(
-                alike(ask, x, z),
+                ask.alike(x, z),
                 "the gain, the prices or the direction distinguish inputs of a group",
             )
         if self.lifts:
@@ -50,12 +50,6 @@ class Classes(Source):
     def count(self, statement: Statement) -> int:
         """Return the product of the sizes of groups, and two for each other bounded input."""
         return 1 if self.lifts else corner_count(statement, self.blocks, self.groups)
-
-
-def alike(ask: Ask, x: int, z: int) -> bool:
-    """Return whether the gain, the prices and the direction stay when two inputs are swapped."""
-    same = ask.prices[x] == ask.prices[z] and ask.direction[x] == ask.direction[z]
-    return same and ask.gain.alike(x, z)
 
 
 def _vertex(statement: Statement) -> Ray:

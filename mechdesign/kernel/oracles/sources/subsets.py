@@ -11,6 +11,7 @@ groups these are all corners.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -24,7 +25,6 @@ from mechdesign.kernel.oracles.sources.base import (
     Found,
     Ray,
     Source,
-    bounded,
     limited,
     spread,
     units,
@@ -61,28 +61,30 @@ def corners(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) ->
         If there are too many.
     """
     k, divided = statement.k, parts_of(blocks, statement.k)
+    limited(corner_count(statement, blocks, groups) - k)
     rays, bounds = units(statement, divided)
-    ways: list[tuple[tuple[int, ...], dict[int, int], list[tuple[int, ...]]]] = []
-    for block, found in zip(divided, bounds, strict=True):
-        limits, parts = dict(zip(block, found, strict=True)), _parts(block, groups)
-        alike = all(len({limits[x] for x in part}) == 1 for part in parts)
+    for block, limits in zip(divided, bounds, strict=True):
+        tops, parts = dict(zip(block, limits, strict=True)), _parts(block, groups)
+        alike = all(len({tops[x] for x in part}) == 1 for part in parts)
         need(alike, "the inputs of a group have two bounds")
-        tops = {x: m for x, m in limits.items() if m is not None}
-        ways.append((block, tops, [part for part in parts if part[0] in tops]))
-    limited(sum(prod(len(part) + 1 for part in parts) for *_, parts in ways))
-    for block, tops, free in ways:
+        free = [part for part in parts if tops[part[0]] is not None]
         for raised in product(*[range(len(part) + 1) for part in free]):
             up = {x for part, n in zip(free, raised, strict=True) for x in part[:n]}
-            rays.append(spread(k, block, [tops[x] if x in up else ONE for x in block]))
+            entries = [(x in up and tops[x]) or ONE for x in block]
+            rays.append(spread(k, block, entries))
     return rays
 
 
 def corner_count(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) -> int:
     """Return about how many rays :func:`corners` returns."""
-    total = statement.k
+    total, known = statement.k, [part.exponents.at for part in statement.ratios]
+
+    def is_bounded(x: int, block: Sequence[int]) -> bool:
+        return all(x == z or any(at(x, z, up=True) is not None for at in known) for z in block)
+
     for block in parts_of(blocks, statement.k):
-        tops = set(bounded(statement, block))
-        sizes = [len(part) + 1 for part in _parts(block, groups) if part[0] in tops]
+        parts = _parts(block, groups)
+        sizes = [len(part) + 1 for part in parts if is_bounded(part[0], block)]
         total += min(prod(sizes), 1 << 60)
     return total
 

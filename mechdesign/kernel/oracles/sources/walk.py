@@ -20,16 +20,13 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import ClassVar
 
-from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import UNIT, known, need, over_one_denominator, scaled
-from mechdesign.kernel.gains import Entropy, Squares
 from mechdesign.kernel.oracles.common import parts_of
 from mechdesign.kernel.oracles.sources.base import (
     GAINS,
     ONE,
     Ask,
     Found,
-    Ray,
     Source,
     limited,
     spread,
@@ -59,52 +56,55 @@ class Walk(Source):
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
         """Return the rays that may need more than the surplus, and the surplus as a claim."""
-        ask = known(ask, GAINS)
-        blocks = parts_of(self.blocks, statement.k)
+        ask, k = known(ask, GAINS), statement.k
+        blocks = parts_of(self.blocks, k)
         need(len(blocks) == len(self.ends) == len(self.slopes), "expected ends for each block")
+        masses, whole = over_one_denominator(ask.gain.p)
+        need(ask.direction == masses, "expected the weights of the gain as the direction")
         rays, bounds = units(statement, blocks)
-        claims = zip(blocks, bounds, self.ends, self.slopes, strict=True)
         places = iter(range((current().steps - self.steps(statement)) // STEPS_PER_PLACE))
-        for block, limits, inner, slopes in claims:
-            for ray in self._of_block(ask, statement.k, block, limits, inner, slopes, places):
-                rays.append(ray)
+        for block, limits, inner, slopes in zip(
+            blocks, bounds, self.ends, self.slopes, strict=True
+        ):
+            tops = {m for m in limits if m is not None}
+            need(len(tops) == 1 and min(tops) > ONE, "expected one budget in a block")
+            high = tops.pop()
+            inputs = [x for x, m in zip(block, limits, strict=True) if m]
+            for raised in self._raised(
+                ask, block, inputs, Fraction(ONE, high), inner, slopes, places
+            ):
+                rays.append(spread(k, block, [high if x in raised else ONE for x in block]))
                 limited(len(rays))
-        surplus = self.surplus * UNIT / _scale(ask)
+        surplus = self.surplus * UNIT / whole
         return Found(rays, claim=(surplus.numerator, surplus.denominator))
 
-    def _of_block(
+    def _raised(
         self,
         ask: Ask,
-        k: int,
         block: Sequence[int],
-        limits: Sequence[int | None],
+        inputs: Sequence[int],
+        low: Fraction,
         inner: Sequence[Fraction],
         slopes: Numbers,
         places: Iterator[int],
-    ) -> Iterator[Ray]:
-        gain, prices = ask.gain, ask.prices
-        if not isinstance(gain, Squares | Entropy):
-            raise CertificateError("a walk needs a gain that is a sum over inputs")
-        tops = {m for m in limits if m is not None}
-        need(len(tops) == 1 and min(tops) > ONE, "expected one budget in a block")
-        low, inputs = Fraction(ONE, min(tops)), [x for x, m in zip(block, limits, strict=True) if m]
-        least = low * sum(gain.p[x] for x in block)
-        mass = [(1 - low) * gain.p[x] for x in inputs]
+    ) -> Iterator[tuple[int, ...]]:
+        """Yield the sets of inputs of a block that are not ruled out."""
+        p = ask.gain.p
+        least, mass = low * sum(p[x] for x in block), [(1 - low) * p[x] for x in inputs]
         ends = [least, *inner, least + sum(mass)]
         rising = least > 0 and all(a <= b for a, b in pairwise(ends))
         need(rising and len(slopes) == len(ends), "the ends are not increasing, or lack a slope")
         sides: list[Side] = []
         for t, m in zip(ends, map(Fraction, slopes), strict=True):
-            down = {x: _worth(gain, prices, x, low, t) for x in block}
+            down = {x: _worth(ask, x, low, t) for x in block}
             start = scaled(m * (least - t) - self.surplus * t, up=True) + sum(down.values())
             added = [
-                _worth(gain, prices, x, Fraction(1), t) - down[x] + scaled(m * w, up=True)
+                _worth(ask, x, Fraction(1), t) - down[x] + scaled(m * w, up=True)
                 for x, w in zip(inputs, mass, strict=True)
             ]
             sides.append((t, m, start, added))
         for left, right in pairwise(sides):
-            for raised in _walk(gain, prices, inputs, mass, least, left, right, places):
-                yield spread(k, block, [min(tops) if x in raised else ONE for x in block])
+            yield from _walk(ask, inputs, mass, least, left, right, places)
 
     def count(self, statement: Statement) -> int:
         """Return a count that a walk with a fitting surplus has."""
@@ -115,56 +115,40 @@ class Walk(Source):
         return 400 * statement.k * sum(len(inner) + 2 for inner in self.ends)
 
 
-def _scale(ask: Ask) -> Fraction:
-    """Return N > 0, where the direction is N p."""
-    p = getattr(ask.gain, "p", ())
-    scale = Fraction(sum(ask.direction)) / sum(p) if any(p) else Fraction(0)
-    along = scale > 0 and [scale * v for v in p] == ask.direction
-    need(along, "expected the weights of the gain as the direction")
-    return scale
-
-
-def _worth(gain: Squares | Entropy, prices: Sequence[int], x: int, q: Fraction, t: Fraction) -> int:
+def _worth(ask: Ask, x: int, q: Fraction, t: Fraction) -> int:
     """Return t h(q / t) + u q over UNIT, rounded up: h is convex, so at most at a neighbor."""
-    r = q / t
+    r, h = q / t, ask.gain.split(x)
     a = Fraction(r.numerator * GRID // r.denominator, GRID)
-    h = gain.split(x)
-    top = t * max(h(a), h(a + Fraction(1, GRID))) + prices[x] * q
+    top = t * max(h(a), h(a + Fraction(1, GRID))) + ask.prices[x] * q
     return -(-top.numerator // top.denominator)
 
 
 def _walk(
-    gain: Squares | Entropy,
-    prices: Sequence[int],
+    ask: Ask,
     inputs: Sequence[int],
     mass: Sequence[Fraction],
     least: Fraction,
     left: Side,
     right: Side,
     places: Iterator[int],
-) -> Iterator[set[int]]:
+) -> Iterator[tuple[int, ...]]:
     (t, m, a, one), (t2, m2, b, other) = left, right
-    slack = scaled((t2 - t) * max(Fraction(0), m2 - m) / 4, up=True)
+    slack, n = scaled((t2 - t) * max(Fraction(0), m2 - m) / 4, up=True), len(inputs)
     a, b = a + slack, b + slack
-    root = max(a + sum(v for v in one if v > 0), b + sum(v for v in other if v > 0))
-    n = len(inputs)
+    root = max(a + _rest(one)[0], b + _rest(other)[0])
     order = sorted(
         range(n),
-        key=lambda i: (max(abs(one[i]), abs(other[i])) < root, -mass[i], prices[inputs[i]]),
+        key=lambda i: (max(abs(one[i]), abs(other[i])) < root, -mass[i], ask.prices[inputs[i]]),
     )
     after = list(range(1, n + 1))  # where to go on if an input is not raised
     for d in reversed(range(n - 1)):
-        x, z = inputs[order[d]], inputs[order[d + 1]]
-        same = prices[x] == prices[z] and gain.p[x] == gain.p[z]
-        if same and gain.alike(x, z):
+        if ask.alike(inputs[order[d]], inputs[order[d + 1]]):
             after[d] = after[d + 1]
     one, other = [one[i] for i in order], [other[i] for i in order]
     (begin, end, start, *masses), _ = over_one_denominator(
         [t, t2, least, *(mass[i] for i in order)]
     )
-    rest_one = [*accumulate((max(0, v) for v in reversed(one)), initial=0)][::-1]
-    rest_other = [*accumulate((max(0, v) for v in reversed(other)), initial=0)][::-1]
-    rest = [*accumulate(reversed(masses), initial=0)][::-1]
+    rest_one, rest_other, rest = map(_rest, (one, other, masses))
     stack: list[tuple[int, int, int, int, tuple[int, ...]]] = [(0, a, b, start, ())]
     while stack:
         d, a, b, total, raised = stack.pop()
@@ -175,8 +159,13 @@ def _walk(
         if total > end or total + rest[d] < begin:
             continue
         if d == n:
-            yield set(raised)
+            yield raised
             continue
         stack.append((after[d], a, b, total, raised))
         more = (*raised, inputs[order[d]])
         stack.append((d + 1, a + one[d], b + other[d], total + masses[d], more))
+
+
+def _rest(values: Sequence[int]) -> list[int]:
+    """Return the sums of what is above 0 from each place on."""
+    return [*accumulate((max(0, v) for v in reversed(values)), initial=0)][::-1]

@@ -134,7 +134,7 @@ def test_classes_of_two_lifts_at_the_uniform_prior(seed: int) -> None:
     )
     statement, prices = Statement(k, (part,), (), gained(k)), [cost(rng, 1)[0]] * k
     columns = points(rng, statement)
-    for gain in (Squares(units(p), p), Entropy.of_inputs(p), Hellinger(p, p)):
+    for gain in (Squares(units(p), p), Entropy.of_inputs(p), Hellinger.of(p, p)):
         oracle = Rays(Classes(group, lifts=True))
         safe = safe_for_gain(statement, oracle, gain, prices, columns)
         if k < 4 and not isinstance(gain, Hellinger):
@@ -278,7 +278,7 @@ def test_hostile_walks_are_refused() -> None:
     for size in (1, 3):
         refuses("lack a slope", Walk(ONE, ((),), (Numbers([0.0] * size),)))
     refuses("one budget", Walk(ONE, ((), ()), (two, two), ((0,), (1, 2))))
-    refuses("a gain that is a sum over inputs", fits, Numbers([1.0] * 3), Hellinger(p, p))
+    refuses("not a sum over inputs", fits, Numbers([2.0] * 3), Hellinger.of(p, p))
     refuses("not a sum over inputs", fits, None, Squares((p,), p))
     zero = (ZERO, ZERO, ONE)
     with pytest.raises(CertificateError):
