@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -455,7 +456,7 @@ def too_long(error: LimitError, limits: Limits) -> str:
 
 
 def _claims(problem: Problem, channel: Channel) -> tuple[PrivacyClaim, ...]:
-    """Let the kernel confirm every notion, and measure the leakage of each."""
+    """Let the kernel confirm every notion."""
     compiled, columns, whole = problem.compiled, channel.columns(), 1 << channel.bits
     claims = []
     asked = zip(
@@ -469,7 +470,7 @@ def _claims(problem: Problem, channel: Channel) -> tuple[PrivacyClaim, ...]:
         broken = private(compiled.alone(table), columns, whole)
         if broken is not None:
             raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
-        claims.append(PrivacyClaim(notion, (constraint or family).leakage(channel)))
+        claims.append(PrivacyClaim(notion, partial((constraint or family).leakage, channel)))
     return tuple(claims)
 
 

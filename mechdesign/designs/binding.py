@@ -7,7 +7,7 @@ ones on other rows too, which are left out here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.channel import Channel
-from mechdesign.domain import Domain, Label, plain_label
+from mechdesign.domain import Label, plain_label
 from mechdesign.errors import shown
 from mechdesign.evidence.rows import ceiling_of, limit_rows
 from mechdesign.kernel.certificate import Certificate
@@ -25,14 +25,11 @@ from mechdesign.kernel.generators import Latent, Lift, Listed, Ratio
 from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
 from mechdesign.kernel.oracles import Entropy, Knapsack, Line, OneBudget
 from mechdesign.kernel.relaxations import Members, Representatives
-from mechdesign.notions.base import Notion
-from mechdesign.notions.channel_constraint import ChannelConstraint
-from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import LATENT, NUMBERED, Multipliers, Row
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 
-__all__ = ["BindingRow", "Columns", "binding_of", "binding_rows", "label_text"]
+__all__ = ["BindingRow", "binding_of", "label_text"]
 
 NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
@@ -96,98 +93,83 @@ class BindingRow:
         return {**vars(self), "output": output, "inputs": list(map(plain_label, self.inputs))}
 
 
-@dataclass(frozen=True)
-class Columns:
-    """The columns at which rows may bind.
-
-    Attributes
-    ----------
-    outputs
-        ``n_columns`` labels; None where a column has none.
-    matrix
-        ``(n_inputs, n_columns)`` probabilities.
-    places
-        ``(n_certificate, n_columns)``: makes multipliers at these columns from those in the
-        certificate, at the outputs that it numbers.
-    """
-
-    outputs: Sequence[Label | None]
-    matrix: FloatArray
-    places: FloatArray
-
-    def divided(self) -> tuple[Columns, Columns]:
-        """Return the columns that the channel sends, and those of zeros."""
-        sent = self.matrix.any(axis=0)
-        return self._part(np.flatnonzero(sent)), self._part(np.flatnonzero(~sent))
-
-    def _part(self, columns: IntArray) -> Columns:
-        labels = [self.outputs[y] for y in columns]
-        return Columns(labels, self.matrix[:, columns], self.places[:, columns])
-
-
-def binding_rows(
-    notions: Sequence[Notion],
-    families: Sequence[Family],
-    constraints: Sequence[ChannelConstraint | None],
-    domain: Domain,
-    channel: Channel,
-    blocks: Iterable[Block],
-    columns: Columns,
-) -> tuple[BindingRow, ...]:
-    """Return the rows that bind at a channel, the largest multiplier first.
-
-    Parameters
-    ----------
-    notions, families, constraints
-        The notions, the rows of each, and what each asks of the whole channel, if anything.
-    domain, channel
-        The inputs, and the exact channel on them.
-    blocks
-        The multipliers.
-    columns
-        The columns of the channel, and those of the other outputs allowed.
-    """
-    found = []
-    for n, multipliers, priors in blocks:
-        notion, constraint = notions[n], constraints[n]
-        labels = notion.protected(domain).labels
-        rows: Iterator[tuple[str, int | None, float, tuple[Label, ...]]]
-        if constraint is None:
-            rows = _tight_rows(families[n], multipliers, priors, columns, labels)
-        else:
-            bounds = constraint.bounds(multipliers, channel, labels)
-            rows = ((name, None, weight, ()) for name, weight, slack in bounds if slack <= TIGHT)
-        for row, y, weight, inputs in rows:
-            output = None if y is None else columns.outputs[y]
-            found.append(BindingRow(notion.heading, row, output, weight, inputs))
-    least = NEGLIGIBLE * max((row.multiplier for row in found), default=0.0)
-    found = [row for row in found if row.multiplier > least]
-    return tuple(sorted(found, key=lambda row: -row.multiplier))
-
-
 def binding_of(
     problem: Problem,
     certificate: Certificate,
     channel: Channel,
     decoder: Sequence[Any] | None,
 ) -> tuple[BindingRow, ...]:
-    """Return the rows that bind at a channel, by the multipliers or prices of its certificate."""
-    is_priced = isinstance(certificate.oracle, PRICED) and isinstance(
-        certificate.linearization, Costs
-    )
-    is_priced = is_priced and problem.utility.linear_form is not None
-    has_rows = certificate.multipliers and not isinstance(certificate.linearization, Boxes)
+    """Return the rows that bind at a channel, the largest multiplier first.
+
+    The multipliers are those of its certificate, or those that its prices imply. Rows at columns of
+    zeros count where there are no others.
+    """
+    is_linear = problem.utility.linear_form is not None
+    line, is_priced = certificate.linearization, isinstance(certificate.oracle, PRICED)
+    is_priced = is_priced and isinstance(line, Costs) and is_linear
+    has_rows = certificate.multipliers and not isinstance(line, Boxes)
     if not (is_priced or has_rows or isinstance(certificate.oracle, Entropy)):
         return ()
-    asked = (problem.privacy, problem.cone.families, problem.channel_constraints)
-    for part in _columns(problem, certificate, channel, decoder).divided():
-        columns, blocks = part, _blocks_of(problem, certificate)
+    outputs, Q, places = _columns(problem, certificate, channel, decoder)
+    sent = Q.any(axis=0)
+    for part in (np.flatnonzero(sent), np.flatnonzero(~sent)):
+        columns = [outputs[y] for y in part.tolist()], Q[:, part], places[:, part]
+        blocks = _blocks_of(problem, certificate)
         if is_priced and not certificate.multipliers:
-            columns, blocks = _priced(problem, certificate, part)
-        found = binding_rows(*asked, problem.domain, channel, blocks, columns)
+            blocks = _priced(problem, certificate, columns[2].argmax(axis=0).tolist())
+            columns = *columns[:2], np.eye(len(part))
+        found = [row for block in blocks for row in _binding(problem, channel, block, *columns)]
+        least = NEGLIGIBLE * max((row.multiplier for row in found), default=0.0)
         if found:
-            return found
+            found = [row for row in found if row.multiplier > least]
+            return tuple(sorted(found, key=lambda row: -row.multiplier))
     return ()
+
+
+def _binding(
+    problem: Problem,
+    channel: Channel,
+    block: Block,
+    outputs: Sequence[Label | None],
+    Q: FloatArray,
+    places: FloatArray,
+) -> Iterator[BindingRow]:
+    """Yield the rows of a notion that are tight.
+
+    Parameters
+    ----------
+    problem, channel, block
+        The notion is one of the problem's.
+    outputs, Q
+        ``n_columns`` labels, None where a column has none, and ``(n_inputs, n_columns)``.
+    places
+        ``(n_certificate, n_columns)``: makes multipliers at these columns from those in the
+        certificate, at the outputs that it numbers.
+    """
+    n, given, priors = block
+    notion, constraint = problem.privacy[n], problem.channel_constraints[n]
+    labels = notion.protected(problem.domain).labels
+    if constraint is not None:
+        for name, price, slack in constraint.bounds(given, channel, labels):
+            if slack <= TIGHT:
+                yield BindingRow(notion.heading, name, None, price)
+        return
+    keys, key = np.unique(np.stack([given.x, given.other]), axis=1, return_inverse=True)
+    shape = (keys.shape[1], len(places))
+    weights = sp.csr_array((given.weight, (key.ravel(), given.output)), shape=shape)
+    weights = sp.csr_array(weights @ sp.csr_array(places))
+    weights.data[weights.data <= NEGLIGIBLE * weights.data.max(initial=0.0)] = 0
+    weights.eliminate_zeros()
+    entries = weights.tocoo()
+    used, number = np.unique(entries.row, return_inverse=True)
+    output: IntArray = entries.col.astype(np.intp)
+    x, other = keys[:, used]
+    named = replace(given, output=x, x=x, other=other, weight=x)
+    rows = problem.cone.families[n].rows_of(named, priors, labels)
+    tight = _are_tight(rows, number.astype(np.intp), output, Q)
+    for r, y, weight in zip(number[tight], output[tight], entries.data[tight], strict=True):
+        pair = (labels[x[r]], labels[other[r]]) if given.side == "ratio" else ()
+        yield BindingRow(notion.heading, rows[r].name, outputs[y], float(weight), pair)
 
 
 def _columns(
@@ -195,7 +177,7 @@ def _columns(
     certificate: Certificate,
     channel: Channel,
     decoder: Sequence[Any] | None,
-) -> Columns:
+) -> tuple[Sequence[Label | None], FloatArray, FloatArray]:
     """Return the columns at which rows may bind: those of all outputs, or guesses, allowed.
 
     A certificate with decoders or probes has multipliers at them. Those at an output are
@@ -207,38 +189,34 @@ def _columns(
         points = np.array([float(s) for s in nodes])
         read = np.array([float(reading) for reading in decoder or ()])
         places = np.array([np.interp(read, points, unit) for unit in np.eye(len(points))])
-        return Columns(channel.outputs, channel.matrix, places)
+        return channel.outputs, channel.matrix, places
     allowed, form = problem.guesses, problem.utility.linear_form
     matrix = np.zeros((len(problem.domain), len(allowed)))
+    outputs: list[Label | None] = [None] * len(allowed)
     if form is None or form is problem.utility:
-        outputs: list[Label | None] = list(problem.outputs or [None] * len(allowed))
+        outputs = list(problem.outputs or outputs)
         used = [allowed.index(label) for label in channel.outputs]
     else:
-        outputs = [None] * len(allowed)
         joint = problem.prior.array[:, None] * channel.matrix
         used = (joint.T @ form.loss(problem.domain, allowed).array).argmin(axis=1).tolist()
     for y, place in enumerate(used):
         matrix[:, place] += channel.matrix[:, y]
         outputs[place] = channel.outputs[y]
-    return Columns(outputs, matrix, np.eye(len(allowed)))
+    return outputs, matrix, np.eye(len(allowed))
 
 
-def _priced(
-    problem: Problem, certificate: Certificate, part: Columns
-) -> tuple[Columns, Iterator[Block]]:
-    """Return some columns, and the multipliers that prices imply at them."""
+def _priced(problem: Problem, certificate: Certificate, allowed: list[int]) -> Iterator[Block]:
+    """Yield the multipliers that prices imply at some outputs."""
     from mechdesign.search.lp.warm_column import row_multipliers  # scipy
 
-    allowed = part.places.argmax(axis=0).tolist()
-    columns = replace(part, places=np.eye(len(allowed)))
-    if not 0 < part.matrix.size <= MOST_PRICED:
-        return columns, iter(())
+    if not 0 < len(problem.domain) * len(allowed) <= MOST_PRICED:
+        return
     named = certificate.reference
     weights = None if named is None else np.array(list(map(float, named)))
     prices = np.array(list(map(float, certificate.prices or [0.0] * len(problem.domain))))
     prices += ceiling_of(problem) * problem.prior.array
-    found = row_multipliers(problem, prices, weights, allowed)
-    return columns, ((d.notion, m, d.priors) for d in found for m in d.multipliers)
+    for dual in row_multipliers(problem, prices, weights, allowed):
+        yield from ((dual.notion, m, dual.priors) for m in dual.multipliers)
 
 
 def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
@@ -290,32 +268,6 @@ def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
         for place, value in certificate.oracle.multipliers:
             n = next(n for n, parts in enumerate(compiled.parts) if place in parts.limits)
             yield n, Multipliers(INFORMATION, zero, zero, zero, np.array([float(value)])), ()
-
-
-def _tight_rows(
-    family: Family,
-    given: Multipliers,
-    priors: tuple[Weights, ...],
-    columns: Columns,
-    labels: Sequence[Label],
-) -> Iterator[tuple[str, int | None, float, tuple[Label, ...]]]:
-    """Yield the name, the output, the multiplier and the inputs of every row that is tight."""
-    keys, key = np.unique(np.stack([given.x, given.other]), axis=1, return_inverse=True)
-    shape = (keys.shape[1], len(columns.places))
-    weights = sp.csr_array((given.weight, (key.ravel(), given.output)), shape=shape)
-    weights = sp.csr_array(weights @ sp.csr_array(columns.places))
-    weights.data[weights.data <= NEGLIGIBLE * weights.data.max(initial=0.0)] = 0
-    weights.eliminate_zeros()
-    entries = weights.tocoo()
-    used, number = np.unique(entries.row, return_inverse=True)
-    output: IntArray = entries.col.astype(np.intp)
-    x, other = keys[:, used]
-    named = replace(given, output=x, x=x, other=other, weight=x)
-    rows = family.rows_of(named, priors, labels)
-    tight = _are_tight(rows, number.astype(np.intp), output, columns.matrix)
-    for r, y, weight in zip(number[tight], output[tight], entries.data[tight], strict=True):
-        pair = (labels[x[r]], labels[other[r]]) if given.side == "ratio" else ()
-        yield rows[r].name, int(y), float(weight), pair
 
 
 def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArray) -> BoolArray:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
@@ -40,7 +42,21 @@ class PrivacyClaim:
     """
 
     notion: Notion
-    leakage: float
+    measure: Callable[[], float] = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, notion: Notion, leakage: float) -> PrivacyClaim:
+        """Return the claim of a leakage that is known."""
+        return cls(notion, partial(float, leakage))
+
+    @cached_property
+    def leakage(self) -> float:
+        """The leakage, which is measured when it is first asked for."""
+        return self.measure()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take the number along, as what measures it may not be sent to another process."""
+        return {"notion": self.notion, "measure": partial(float, self.leakage)}
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim as in ``solve --json``; it is made only after the exact check."""

@@ -60,6 +60,9 @@ it: on 256 x 256 points with epsilon 1 a step, 8 x 8 prove 76 percent of plain n
 LEAST = 1e-9
 """A remap that saves less than this share is not worth its table."""
 
+POINT_SECONDS = 2e-5
+"""Seconds that each point takes at least, to be stated and to have its loss summed."""
+
 STEPS_A_SECOND = 10_000_000
 """Steps of a proof that are taken in a second, at least: most are entries of long lists."""
 
@@ -92,7 +95,13 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
     if notion is None or loss is None or not problem.suits_noise:
         expected = "metric privacy by a named distance on a lattice, and a loss by distance"
         raise UnsupportedError("route", f"{expected}, for noise", repr(problem))
-    seconds = limits.stopwatch
+    seconds, k = limits.stopwatch, len(problem.domain)
+    if k * POINT_SECONDS > limits.longest:
+        most = int(limits.longest / POINT_SECONDS)
+        told = f"noise on {k:,} points takes about {k * POINT_SECONDS:.0f} s"
+        raise SolverError(
+            f"{told}: for a time limit of {limits.seconds:g} s there may be {most:,} points"
+        )
     with seconds.phase("solve"):
         kind = PlanarLaplace if _is_planar(problem, notion) else GeometricNoise
         plain = kind.for_notion(problem.domain, notion)
@@ -109,7 +118,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
     with seconds.phase("certify"):
         bound, certificate, found, notes = proofs.best(tiles, bounds, limits)
     if found is not None:
-        said = f"{found.n_inputs} of {len(problem.domain):,} inputs stand for all in the bound"
+        said = f"{found.n_inputs} of {k:,} inputs stand for all in the bound"
         notes.insert(0, f"Coarse to fine: {said}, and {len(found.cells):,} rectangles for outputs")
     if limits.ended:
         notes.insert(0, f"{EARLY}: {limits.ended}")
@@ -119,7 +128,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         channel=noise,  # type: ignore[arg-type]
         value=value,
         bound=bound,
-        privacy=(PrivacyClaim(notion, noise.leakage),),
+        privacy=(PrivacyClaim.of(notion, noise.leakage),),
         route=f"noise: {noise.name}" + " with the best remap" * (noise.remap is not None),
         why="the inputs are too many for a matrix, and noise is given by a few integers",
         considered=(),

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import pricer_of
@@ -33,7 +32,6 @@ __all__ = [
     "UNLIKELY",
     "conic_program",
     "program_cost",
-    "raw_solution",
     "solve_chain",
     "solve_reduced",
 ]
@@ -88,7 +86,29 @@ def solve_reduced(
     with limits.stopwatch.phase("presolve"):
         program, unit = conic_program(problem, unlikely)
     answer = solve_chain(program, reductions, backend, limits.part(unit))
-    return raw_solution(problem, answer, unit, limits.gap)
+    duals, potentials = answer.duals, None
+    if pricer_of(problem) is not None:
+        potentials = answer.potentials
+        if duals and problem.expected_loss is not None:
+            # multipliers of rows prove the same bound as their least reduced costs do as prices
+            program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
+            potentials = reduced_costs(program, duals).min(axis=1)
+    proof = linear_proof(
+        [replace(d, multipliers=tuple(m.scaled(unit) for m in d.multipliers)) for d in duals],
+        answer.matrix,
+        limits.gap,
+        potentials=None if potentials is None else unit * potentials,
+        weights=answer.worst_case_multipliers,
+    )
+    notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
+    return RawSolution(
+        answer.matrix,
+        problem.outputs or (),
+        [proof],
+        answer.route,
+        [*notes, *answer.notes],
+        path=answer.path,
+    )
 
 
 def program_cost(problem: Problem, unlikely: float = UNLIKELY) -> tuple[FloatArray, float]:
@@ -126,7 +146,7 @@ def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicPr
     """
     cost, unit = program_cost(problem, unlikely)
     is_worst = problem.expected_loss is None
-    # where costs are not the true ones, neither are the potentials: see `raw_solution`
+    # where costs are not the true ones, neither are the potentials: see `solve_reduced`
     all_occur = is_worst or bool(problem.prior.array.all())
     is_priced = all_occur and pricer_of(problem) is not None
     return ConicProgram(problem.cone, cost, is_worst, is_priced=is_priced), unit
@@ -152,43 +172,3 @@ def solve_chain(
     with limits.stopwatch.phase("presolve"):
         answer = reduced.invert(answers)
     return replace(answer, reductions=(reduced.note, *answer.reductions))
-
-
-def raw_solution(problem: Problem, answer: Answer, unit: float, gap: float) -> RawSolution:
-    """Return the raw solution of a problem from the answer to its program.
-
-    Parameters
-    ----------
-    problem, answer
-        The program of the one, solved by the other.
-    unit
-        That of the costs.
-    gap
-        What was aimed at.
-    """
-    duals = tuple(
-        FamilyDual(d.notion, tuple(found.scaled(unit) for found in d.multipliers), d.priors)
-        for d in answer.duals
-    )
-    is_priced = pricer_of(problem) is not None
-    potentials = answer.potentials if is_priced else None
-    if is_priced and duals and problem.expected_loss is not None:
-        # multipliers of rows prove the same bound as their least reduced costs do as prices
-        program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
-        potentials = reduced_costs(program, answer.duals).min(axis=1)
-    proof = linear_proof(
-        duals,
-        answer.matrix,
-        gap,
-        potentials=None if potentials is None else unit * potentials,
-        weights=answer.worst_case_multipliers,
-    )
-    notes = [f"Presolve: {'; '.join(answer.reductions)}"] if answer.reductions else []
-    return RawSolution(
-        answer.matrix,
-        problem.outputs or (),
-        [proof],
-        answer.route,
-        [*notes, *answer.notes],
-        path=answer.path,
-    )

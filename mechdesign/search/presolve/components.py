@@ -7,7 +7,7 @@ is the sum of theirs. A worst case joins all inputs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -38,40 +38,33 @@ class Components(Reduction):
             for inputs in members
         )
         note = f"{count} groups that share no row, solved apart"
-        return _Apart(programs, note, program, members)
+        return Reduced(programs, note, partial(_joined, program, members))
 
 
-@dataclass(frozen=True)
-class _Apart(Reduced):
-    """The programs of the components, with the inputs of each."""
-
-    whole: ConicProgram
-    members: tuple[IntArray, ...]
-
-    def invert(self, answers: Sequence[Answer]) -> Answer:
-        """Put the rows of the channel in their places, and name the inputs as in the whole."""
-        matrix = np.zeros(self.whole.cost.shape)
-        for inputs, answer in zip(self.members, answers, strict=True):
-            matrix[inputs] = answer.matrix
-        duals = tuple(
-            FamilyDual(
-                n,
-                tuple(
-                    found.on_inputs(inputs)
-                    for inputs, answer in zip(self.members, answers, strict=True)
-                    for found in answer.duals[n].multipliers
-                ),
-                answers[0].duals[n].priors,
-            )
-            for n in range(len(self.whole.cone.families) * (not self.whole.is_priced))
+def _joined(whole: ConicProgram, members: Sequence[IntArray], answers: Sequence[Answer]) -> Answer:
+    """Put the rows of the channel in their places, and name the inputs as in the whole."""
+    matrix = np.zeros(whole.cost.shape)
+    for inputs, answer in zip(members, answers, strict=True):
+        matrix[inputs] = answer.matrix
+    duals = tuple(
+        FamilyDual(
+            n,
+            tuple(
+                found.on_inputs(inputs)
+                for inputs, answer in zip(members, answers, strict=True)
+                for found in answer.duals[n].multipliers
+            ),
+            answers[0].duals[n].priors,
         )
-        potentials = None
-        if all(answer.potentials is not None for answer in answers):
-            potentials = np.concatenate([answer.potentials for answer in answers])
-            potentials = potentials[np.argsort(np.concatenate(self.members))]
-        route = " and ".join(dict.fromkeys(answer.route for answer in answers))
-        reductions, notes = (
-            tuple(dict.fromkeys(chain.from_iterable(said)))
-            for said in ([a.reductions for a in answers], [a.notes for a in answers])
-        )
-        return Answer(matrix, duals, route, potentials, reductions=reductions, notes=notes)
+        for n in range(len(whole.cone.families) * (not whole.is_priced))
+    )
+    potentials = None
+    if all(answer.potentials is not None for answer in answers):
+        potentials = np.concatenate([answer.potentials for answer in answers])
+        potentials = potentials[np.argsort(np.concatenate(members))]
+    route = " and ".join(dict.fromkeys(answer.route for answer in answers))
+    reductions, notes = (
+        tuple(dict.fromkeys(chain.from_iterable(said)))
+        for said in ([a.reductions for a in answers], [a.notes for a in answers])
+    )
+    return Answer(matrix, duals, route, potentials, reductions=reductions, notes=notes)

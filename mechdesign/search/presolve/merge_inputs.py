@@ -14,7 +14,7 @@ of the small program. Then Sum_x min_y r_x(y) over the class is min_y R(y).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.evidence.multipliers import FamilyDual
-from mechdesign.notions.rows.cone import CarryBack, Cone, Multipliers
+from mechdesign.notions.rows.cone import Cone, Multipliers
 from mechdesign.search.presolve.reduction import (
     Answer,
     ConicProgram,
@@ -31,7 +31,7 @@ from mechdesign.search.presolve.reduction import (
     reduced_costs,
 )
 
-__all__ = ["MergeInputs", "MergedInputs"]
+__all__ = ["MergeInputs"]
 
 
 class MergeInputs(Reduction):
@@ -49,7 +49,7 @@ class MergeInputs(Reduction):
     '3 inputs merged to 2, as rows must be equal'
     """
 
-    def apply(self, program: ConicProgram) -> MergedInputs | None:
+    def apply(self, program: ConicProgram) -> Reduced | None:
         """Merge by the bounds on ratios; None if a family has no rows on classes."""
         families = program.cone.families
         pairs = [rows for family in families if (rows := family.ratio_rows()) is not None]
@@ -68,55 +68,33 @@ class MergeInputs(Reduction):
         note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
         # rows are equal as they sum to 1: no single column shows it, so that prices would not do
         left = ConicProgram(Cone(merged), cost)
-        return MergedInputs((left,), note, program, member_of, carry_back)
+
+        def invert(answers: Sequence[Answer]) -> Answer:
+            (answer,) = answers
+            taken = [
+                FamilyDual(n, *carry(dual.multipliers, dual.priors))
+                for n, (carry, dual) in enumerate(zip(carry_back, answer.duals, strict=True))
+            ]
+            duals = _evened(program, member_of, taken)
+            matrix = answer.matrix[member_of]
+            return replace(answer, matrix=matrix, duals=duals, potentials=None)
+
+        return Reduced((left,), note, invert)
 
 
-@dataclass(frozen=True)
-class MergedInputs(Reduced):
-    """A program with one input for each class of inputs that must have equal rows.
-
-    Attributes
-    ----------
-    whole
-        The program that was merged.
-    member_of
-        ``(n_inputs,)``: the class of each input.
-    from_classes
-        For each family, what takes multipliers on its merged rows back.
-    """
-
-    whole: ConicProgram
-    member_of: IntArray
-    from_classes: tuple[CarryBack, ...]
-
-    def invert(self, answers: Sequence[Answer]) -> Answer:
-        """Give each input the row of its class, and carry the multipliers back."""
-        (answer,) = answers
-        matrix, duals = answer.matrix[self.member_of], tuple(self.carry_back(answer.duals))
-        return replace(answer, matrix=matrix, duals=duals, potentials=None)
-
-    def carry_back(self, duals: Sequence[FamilyDual]) -> list[FamilyDual]:
-        """Return multipliers of rows of the whole that prove the same bound.
-
-        Parameters
-        ----------
-        duals
-            Multipliers of rows on classes, one item for each family.
-        """
-        found = [
-            FamilyDual(n, *carry(dual.multipliers, dual.priors))
-            for n, (carry, dual) in enumerate(zip(self.from_classes, duals, strict=True))
-        ]
-        reduced = reduced_costs(self.whole, found)
-        size = np.bincount(self.member_of)
-        total = np.zeros((len(size), reduced.shape[1]))
-        np.add.at(total, self.member_of, reduced)
-        lack = (total / size[:, None])[self.member_of] - reduced
-        moves = _tree_moves(self.whole.cone, lack)
-        return [
-            replace(dual, multipliers=(*dual.multipliers, *moves.get(dual.notion, ())))
-            for dual in found
-        ]
+def _evened(
+    whole: ConicProgram, member_of: IntArray, duals: Sequence[FamilyDual]
+) -> tuple[FamilyDual, ...]:
+    """Add the multipliers that make the reduced costs of a class alike."""
+    reduced = reduced_costs(whole, duals)
+    size = np.bincount(member_of)
+    total = np.zeros((len(size), reduced.shape[1]))
+    np.add.at(total, member_of, reduced)
+    moves = _tree_moves(whole.cone, (total / size[:, None])[member_of] - reduced)
+    return tuple(
+        replace(dual, multipliers=(*dual.multipliers, *moves.get(dual.notion, ())))
+        for dual in duals
+    )
 
 
 def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:

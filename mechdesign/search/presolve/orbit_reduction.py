@@ -43,25 +43,17 @@ class OrbitReduction(Reduction):
             output_count=self.symmetry.multiplicity.astype(np.float64),
             input_orbit=self.symmetry.input_orbit,
         )
-        return _Orbits((left,), self.symmetry.note, self.symmetry)
 
+        def invert(answers: Sequence[Answer]) -> Answer:
+            (answer,) = answers
+            of_orbits, whole = answer.worst_case_multipliers, self.symmetry
+            of_inputs = None if of_orbits is None else whole.expand_inputs(of_orbits)
+            return replace(
+                answer,
+                matrix=whole.expand(answer.matrix),
+                duals=tuple(map(whole.expand_dual, answer.duals)),
+                route=f"{answer.route}, by symmetry",
+                worst_case_multipliers=of_inputs,
+            )
 
-@dataclass(frozen=True)
-class _Orbits(Reduced):
-    """The program on the representatives of the orbits."""
-
-    symmetry: Symmetry
-
-    def invert(self, answers: Sequence[Answer]) -> Answer:
-        """Carry the columns and the multipliers to all outputs of the orbits."""
-        (answer,) = answers
-        of_orbits = answer.worst_case_multipliers
-        return replace(
-            answer,
-            matrix=self.symmetry.expand(answer.matrix),
-            duals=tuple(map(self.symmetry.expand_dual, answer.duals)),
-            route=f"{answer.route}, by symmetry",
-            worst_case_multipliers=(
-                None if of_orbits is None else self.symmetry.expand_inputs(of_orbits)
-            ),
-        )
+        return Reduced((left,), self.symmetry.note, invert)

@@ -113,6 +113,12 @@ Backend: TypeAlias = Callable[[ConicProgram, Limits], Answer]
 """Solves a program within limits."""
 
 
+def _the_same(answers: Sequence[Answer]) -> Answer:
+    """Return the one answer as it is, which is right where rows were only left out."""
+    (answer,) = answers
+    return answer
+
+
 @dataclass(frozen=True)
 class Reduced:
     """A reduced program.
@@ -123,18 +129,13 @@ class Reduced:
         They are solved independently of each other.
     note
         What was done, in words.
+    invert
+        Makes the answer to the program before from those to :attr:`programs`.
     """
 
     programs: tuple[ConicProgram, ...]
     note: str
-
-    def invert(self, answers: Sequence[Answer]) -> Answer:
-        """Return the answer to the program before, from those to :attr:`programs`.
-
-        Here the one answer is returned as it is, which is right where rows were only left out.
-        """
-        (answer,) = answers
-        return answer
+    invert: Callable[[Sequence[Answer]], Answer] = _the_same
 
 
 class Reduction(ABC):

@@ -20,6 +20,9 @@ from mechdesign.utilities import ConvexUtility
 
 __all__ = ["Start"]
 
+FEWEST_INPUTS = 8
+"""Up to so many inputs no search takes long."""
+
 LONG, FEW = 1_000_000, 3
 """Rows for all outputs, and for each entry of the channel, from which a search takes seconds."""
 
@@ -63,7 +66,10 @@ class Start(Route):
         """Return whether it is worth its time before any search: where that is sure to be long."""
         if self._constraints is not None or not problem.is_conic or problem.expected_loss is None:
             return False
-        rows, k = program_size(problem).rows, len(problem.domain)
+        k = len(problem.domain)
+        if k <= FEWEST_INPUTS:
+            return False
+        rows = program_size(problem).rows
         return rows >= LONG and rows > FEW * k * len(problem.outputs or problem.domain)
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
