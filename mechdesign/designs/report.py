@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
@@ -42,21 +42,17 @@ class PrivacyClaim:
     """
 
     notion: Notion
-    measure: Callable[[], float] = field(repr=False, compare=False)
-
-    @classmethod
-    def of(cls, notion: Notion, leakage: float) -> PrivacyClaim:
-        """Return the claim of a leakage that is known."""
-        return cls(notion, partial(float, leakage))
+    measured: float | Callable[[], float] = field(repr=False, compare=False)
+    """The leakage, or what measures it when it is first asked for."""
 
     @cached_property
     def leakage(self) -> float:
-        """The leakage, which is measured when it is first asked for."""
-        return self.measure()
+        """The leakage."""
+        return self.measured() if callable(self.measured) else self.measured
 
     def __getstate__(self) -> dict[str, Any]:
         """Take the number along, as what measures it may not be sent to another process."""
-        return {"notion": self.notion, "measure": partial(float, self.leakage)}
+        return {"notion": self.notion, "measured": self.leakage}
 
     def to_json(self) -> dict[str, Any]:
         """Return the claim as in ``solve --json``; it is made only after the exact check."""

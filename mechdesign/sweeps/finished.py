@@ -89,7 +89,7 @@ class Finished:
             value=verified.value,
             bound=verified.bound,
             privacy=tuple(
-                PrivacyClaim.of(notion, claim["leakage"])
+                PrivacyClaim(notion, claim["leakage"])
                 for notion, claim in zip(problem.privacy, document["privacy"], strict=True)
             ),
             route=document["route"],

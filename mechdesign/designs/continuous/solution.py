@@ -133,7 +133,7 @@ class ContinuousSolution(Answer):
         low, shift = lower
         pairs = zip(problem.privacy, upper.privacy, strict=True)
         privacy = [
-            PrivacyClaim.of(notion, _upward(slope(found.rounded, found.columns)))
+            PrivacyClaim(notion, _upward(slope(found.rounded, found.columns)))
             if notion.on_interval == "distance"
             else replace(claim, notion=notion)
             for notion, claim in pairs
