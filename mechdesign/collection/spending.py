@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.accounting.measure.leakage_table import rounded_up
+from mechdesign.accounting.measure.leakage_table import rounded
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.collection.tables.jobs import Drawer
@@ -71,7 +71,7 @@ class Spending(Tabular):
     def _table(self) -> Table:
         total = self.total
         rows = [
-            (notion, *(rounded_up(one[notion]) for one in self.columns.values()), rounded_up(nats))
+            (notion, *(rounded(one[notion]) for one in self.columns.values()), rounded(nats))
             for notion, nats in total.items()
         ]
         return Table(("notion", *self.columns, "in all"), rows, "<" + ">" * (len(self.columns) + 1))

@@ -12,7 +12,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, choose, shown
 from mechdesign.estimation.continuous.histogram import ContinuousEstimate
-from mechdesign.estimation.estimands import Moments, check_target
+from mechdesign.estimation.estimands import POPULATION, check_target, standard_error
 from mechdesign.estimation.likelihood import Progress, fit, observed_information
 from mechdesign.estimation.report_models import (
     DistinctReports,
@@ -22,7 +22,7 @@ from mechdesign.estimation.report_models import (
     undigested,
 )
 from mechdesign.estimation.result import Deviation, Estimate
-from mechdesign.estimation.unbiased import POOLED_TARGETS, Unbiased
+from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource
 
@@ -61,7 +61,7 @@ class EstimationTask:
         """Return the distinct reports of all groups, with their counts and likelihoods."""
         if len(self.models) == 1:
             return self.models[0].observed(self.reports[0])
-        if self.target not in POOLED_TARGETS:
+        if self.target != POPULATION:
             raise InputError(
                 "target", "'population' for maximum likelihood of several groups", "'respondents'"
             )
@@ -305,8 +305,8 @@ class _InverseDeviation:
         known = np.where(np.isnan(self.inverse), 0.0, self.inverse)
         square = ((weights @ known) * weights).sum(axis=1)
         square[(weights[:, unknown] != 0).any(axis=1)] = np.nan
-        moments = Moments(square, (weights @ self.p) ** 2, weights**2 @ self.p)
-        return np.sqrt(check_target(self.target)(moments, self.reports))
+        truth = None if self.target == POPULATION else weights**2 @ self.p
+        return standard_error(square, (weights @ self.p) ** 2, truth, self.reports)
 
 
 METHODS: dict[str, Callable[[EstimationTask], Estimate]] = {

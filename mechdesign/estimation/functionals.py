@@ -14,7 +14,7 @@ from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.estimation.estimands import check_target
+from mechdesign.estimation.estimands import check_target, standard_error
 from mechdesign.estimation.report_models import ReportData, ReportModel, model_of
 from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.estimation.unbiased import Unbiased
@@ -195,7 +195,7 @@ def weighted_sum(
     size, n = c**2, len(sent)
     of_mean = np.array([size.sum() * s.mean() ** 2])
     known = None if truth is None else np.array([size @ truth])
-    error = math.sqrt(n) * float(asked.errors(np.array([size @ s**2]), of_mean, known)[0])
+    error = math.sqrt(n) * float(standard_error(np.array([size @ s**2]), of_mean, known, n)[0])
     return _scalar_estimate("weighted sum", float(c @ s), error, asked.tally, target)
 
 
@@ -248,12 +248,12 @@ def _weighted(
     else:
         h = asked.tally.counts / asked.tally.total
         mean, square = np.array([h @ readings]), np.array([h @ readings**2])
-    error = asked.errors(square, mean**2, asked.truth(weights[None, :]))
+    truth = asked.truth(weights[None, :])
+    error = standard_error(square, mean**2, truth, asked.tally.total)
     return _scalar_estimate(quantity, float(mean[0]), float(error[0]), asked.tally, asked.target)
 
 
 def _asked(model: ReportModel, reports: ReportData, prior: Prior | None, target: str) -> Unbiased:
-    check_target(target)
     return Unbiased([model], [model.tally(reports)], prior, target)
 
 

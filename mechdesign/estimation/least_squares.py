@@ -17,7 +17,7 @@ from mechdesign.prior import prior_on
 from mechdesign.reports import Tally
 from mechdesign.solver_guard import called, check_product, checked
 
-__all__ = ["ColumnScores", "FisherInformation", "reference_distribution"]
+__all__ = ["ColumnScores", "reference_distribution"]
 
 
 LEAST_SINGULAR = 1e-9
@@ -43,10 +43,11 @@ def reference_distribution(prior: Any, inputs: Domain) -> FloatArray:
     return np.asarray(prior_on(prior, inputs).array)
 
 
-class FisherInformation:
-    """The information of a channel's outputs about the input distribution, by one SVD.
+class ColumnScores(Scores):
+    """The least-squares scores at a reference, for the columns of one or more channels, by one SVD.
 
-    With lambda = p Q and B = Q Lambda**(-1/2), the information matrix is M = B B'. Of the scores a
+    They are unbiased whatever the reference; there, no other linear ones have less variance. With
+    lambda = p Q and B = Q Lambda**(-1/2), the information matrix is M = B B'. Of the scores a
     with Q a = w, whose mean estimates w . p without bias, a = Lambda**-1 Q' M**-1 w has the least
     variance at p. It is Lambda**(-1/2) c for the shortest c with B c = w, and so also for the
     shortest c with (D B) c = D w for any diagonal D > 0. Here D scales the rows to length 1, which
@@ -130,10 +131,28 @@ class FisherInformation:
         found[:, self._used] = (target / self._singular) @ self._right / self._root
         return found
 
+    @cached_property
+    def table(self) -> FloatArray:
+        """``(n_inputs, n_outputs)`` scores A with Sum_y Q[x,y] A[:,y] = e_x."""
+        return self.scores(np.eye(len(self.inputs)))
+
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return the means and mean squares of the scores of all inputs."""
+        h = tally.counts / tally.total
+        return Frequencies(self.table @ h, self.table**2 @ h)
+
+    def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the means and the mean squares of the scores of combinations."""
+        scores, h = self.scores(weights), tally.counts / tally.total
+        return scores @ h, scores**2 @ h
+
     def covariance(self, p: FloatArray) -> FloatArray:
         """Return n Cov of the estimate of the distribution where p is the true one."""
-        A = self.scores(np.eye(len(self.inputs)))
-        return np.asarray((A * (p @ self._columns)) @ A.T - np.outer(p, p))
+        return np.asarray((self.table * (p @ self._columns)) @ self.table.T - np.outer(p, p))
+
+    def variances(self, p: FloatArray) -> FloatArray:
+        """Return n Var of the estimated frequencies where p is the true distribution."""
+        return np.asarray(self.covariance(p).diagonal())
 
     def _unidentified(self) -> InputError:
         return InputError(
@@ -165,35 +184,3 @@ def _indicator(members: IntArray, size: int) -> FloatArray:
     row = np.zeros((1, size))
     row[0, members] = 1
     return row
-
-
-class ColumnScores(Scores):
-    """The least-squares scores at a reference, for the columns of one or more channels.
-
-    They are unbiased whatever the reference; there, no other linear ones have less variance.
-    Parameters and errors are those of :class:`FisherInformation`.
-    """
-
-    def __init__(self, columns: FloatArray, reference: FloatArray, inputs: Domain) -> None:
-        self.inputs = inputs
-        self.information = FisherInformation(columns, reference, inputs)
-
-    @cached_property
-    def table(self) -> FloatArray:
-        """``(n_inputs, n_outputs)`` scores A with Sum_y Q[x,y] A[:,y] = e_x."""
-        return self.information.scores(np.eye(len(self.inputs)))
-
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return the means and mean squares of the scores of all inputs."""
-        h = tally.counts / tally.total
-        return Frequencies(self.table @ h, self.table**2 @ h)
-
-    def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the means and the mean squares of the scores of combinations."""
-        scores = self.information.scores(weights)
-        h = tally.counts / tally.total
-        return scores @ h, scores**2 @ h
-
-    def variances(self, p: FloatArray) -> FloatArray:
-        """Return n Var of the estimated frequencies where p is the true distribution."""
-        return np.asarray(self.information.covariance(p).diagonal())

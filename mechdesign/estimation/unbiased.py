@@ -10,17 +10,14 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import InputError
-from mechdesign.estimation.estimands import Moments, check_target
+from mechdesign.estimation.estimands import POPULATION, check_target, standard_error
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
 from mechdesign.estimation.report_models import ReportModel
 from mechdesign.estimation.scores import Scores
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 
-__all__ = ["POOLED_TARGETS", "Unbiased"]
-
-POOLED_TARGETS = {"population"}
-"""Targets for which the reports of all groups estimate one distribution."""
+__all__ = ["Unbiased"]
 
 LEAST_VARIANCE = 1e-9
 """Weights are no larger than those of it: without noise, an input of probability 0 has none."""
@@ -68,7 +65,7 @@ class Unbiased:
         matrices = [matrix for model in models if (matrix := model.matrix) is not None]
         self._columns: ColumnScores | None = None
         counts, simulated = np.zeros(0, dtype=np.int64), any(t.simulated for t in tallies)
-        pooled = target in POOLED_TARGETS and len(models) > 1
+        pooled = target == POPULATION and len(models) > 1
         if pooled and len(matrices) == len(models):
             self._strata = list(zip(shares, matrices, strict=True))
             counts = np.concatenate([tally.counts for tally in tallies])
@@ -115,15 +112,8 @@ class Unbiased:
     def __call__(self, weights: FloatArray | None = None) -> FloatArray:
         """Return the standard errors of combinations; by default of the frequencies."""
         mean, square = self.scored(weights)
-        return self.errors(square, self._of_mean(mean, weights), self.truth(weights))
-
-    def errors(
-        self, square: FloatArray, of_mean: FloatArray, truth: FloatArray | None
-    ) -> FloatArray:
-        """Return the standard errors of estimates whose scores have these moments."""
-        variance = check_target("population" if truth is None else self.target)
-        moments = Moments(square, of_mean, of_mean if truth is None else truth)
-        return np.sqrt(variance(moments, self.tally.total))
+        of_mean, truth = self._of_mean(mean, weights), self.truth(weights)
+        return standard_error(square, of_mean, truth, self.tally.total)
 
     def truth(self, weights: FloatArray | None) -> FloatArray | None:
         """Return estimates of Sum_x w_x**2 p_x, on which the variance for the respondents depends.
@@ -131,7 +121,7 @@ class Unbiased:
         None where the reports do not determine them, or the variance does not depend on them: it is
         that for the population, which is larger.
         """
-        if self.target in POOLED_TARGETS:
+        if self.target == POPULATION:
             return None
         if weights is None:
             return self.values
@@ -145,7 +135,7 @@ class Unbiased:
         found = np.zeros(len(mean))
         if self._columns is not None:  # what is estimated is the mean of a score over all groups
             rows = np.eye(len(mean)) if weights is None else weights
-            scores, start = self._columns.information.scores(rows), 0
+            scores, start = self._columns.scores(rows), 0
             for share, Q in self._strata:
                 block = scores[:, start : start + Q.shape[1]]
                 found += share * (block @ (self.values @ Q)) ** 2

@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import Channel, InputError, L2Risk, Prior
 from mechdesign.estimation import METHODS, Estimate, estimate, mean, survey, total, weighted_sum
-from mechdesign.estimation.least_squares import FisherInformation
+from mechdesign.estimation.least_squares import ColumnScores
 from mechdesign.estimation.report_models import model_of
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
@@ -111,7 +111,7 @@ def test_expectation_and_variance_by_enumeration(channel: Channel, n: int) -> No
         reported += float(chance) * found.standard_errors**2
     truth = np.array([float(v) for v in p])
     assert first == pytest.approx(truth, abs=CLOSE)
-    information = FisherInformation(channel.matrix, np.full(k, 1 / k), channel.inputs)
+    information = ColumnScores(channel.matrix, np.full(k, 1 / k), channel.inputs)
     variance = information.covariance(truth).diagonal() / n
     assert second - first**2 == pytest.approx(variance, abs=CLOSE)
     if n > 1:
@@ -145,7 +145,7 @@ def test_the_variance_among_the_respondents_by_enumeration(channel: Channel) -> 
 def test_the_total_variance_at_the_reference_is_the_l2_risk(channel: Channel) -> None:
     k = len(channel.inputs)
     for prior in (Prior.uniform(k), Prior.from_counts(range(1, k + 1))):
-        covariance = FisherInformation(channel.matrix, prior.array, channel.inputs).covariance(
+        covariance = ColumnScores(channel.matrix, prior.array, channel.inputs).covariance(
             prior.array
         )
         risk = float(L2Risk().value(channel, prior))

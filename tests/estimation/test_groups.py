@@ -102,20 +102,6 @@ def test_at_the_reference_channels_reach_the_bound_of_all_their_information() ->
     assert variance == pytest.approx(bound.diagonal(), abs=CLOSE)
 
 
-@pytest.mark.parametrize("sources", [[LEFT, RIGHT], [GRR, HADAMARD]])
-def test_the_intervals_cover_as_often_as_they_say(sources: list[Any]) -> None:
-    rng, repeats, sizes = np.random.default_rng(4), 400, [150, 300]
-    hits = np.zeros(3)
-    for _ in range(repeats):
-        groups = []
-        for source, n in zip(sources, sizes, strict=True):
-            counts = rng.multinomial(n, TRUTH @ matrix(source)).astype(np.int64)
-            groups.append((source, Tally(counts, n)))
-        low, high = estimate_groups(groups).interval(0.9).T
-        hits += (low <= TRUTH) & (high >= TRUTH)
-    assert (np.abs(hits / repeats - 0.9) < 4 * math.sqrt(0.09 / repeats)).all()
-
-
 def test_of_the_respondents_groups_count_by_size() -> None:
     """Records 0 in the first group and 2, 1 in the second are fixed; the groups are no samples."""
     records = [[0], [2, 1]]
@@ -135,19 +121,6 @@ def test_of_the_respondents_groups_count_by_size() -> None:
         [(GRR, tally(GRR, [0])), (BLUNT, Tally.of([0, 2, 0]))], target="respondents"
     )
     assert found.values == pytest.approx((alone[0].values + 2 * alone[1].values) / 3)
-
-
-@pytest.mark.parametrize("source", [SHARP, GRR, HADAMARD])
-def test_one_group_is_the_estimate_itself(source: Any) -> None:
-    reports = source.privatize([0, 1, 2, 1] * 25, rng=1)
-    for target in ("population", "respondents"):
-        one = estimate(source, reports, target=target)
-        same = estimate_groups([(source, reports)], target=target)
-        assert same.values == pytest.approx(one.values)
-        assert same.standard_errors == pytest.approx(one.standard_errors)
-        f = np.array([[1.0, -2.0, 3.0]])
-        assert same.deviation(f) == pytest.approx(one.deviation(f))
-        assert same.simulated
 
 
 def test_methods_and_quantiles_of_groups() -> None:

@@ -25,6 +25,7 @@ from mechdesign.accounting.central.crossings import bisected
 from mechdesign.accounting.central.data_sets import DataSets
 from mechdesign.accounting.central.lower import delta_below, epsilon_below
 from mechdesign.accounting.central.upper import delta_above, epsilon_above, is_within
+from mechdesign.accounting.measure.leakage_table import rounded
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown_kind
@@ -97,18 +98,11 @@ class Central(Tabular):
 
     def _table(self) -> Table:
         rows = [
-            ("at least", _digits(self.at_least, up=False)),
-            ("at most", _digits(self.epsilon)),
-            ("one report", _digits(self.local)),
+            ("at least", rounded(self.at_least, up=False)),
+            ("at most", rounded(self.epsilon)),
+            ("one report", rounded(self.local)),
         ]
         return Table(("central epsilon", "nats"), rows, "<>")
-
-
-def _digits(value: float, up: bool = True) -> str:
-    """Return six digits beyond the point, rounded outward."""
-    if not math.isfinite(value):
-        return "inf"
-    return f"{(math.ceil if up else math.floor)(value * 10**6) / 10**6:.6f}"
 
 
 class View(ABC):

@@ -63,18 +63,14 @@ class Comparison:
     complete: bool = False
 
     @property
-    def largest_ratio(self) -> float:
-        """The largest ratio of two probabilities of a report, over the pairs; rounded up."""
+    def local_epsilon(self) -> float:
+        """The logarithm of the largest ratio of two probabilities of a report, rounded up."""
         first, second = self.rows[self.pairs[:, 0]], self.rows[self.pairs[:, 1]]
         if (first[second == 0] > 0).any():
             return math.inf
         held = second > 0
-        return float((first[held] / second[held]).max()) * (1 + 4 * SLACK)
-
-    @property
-    def local_epsilon(self) -> float:
-        """The logarithm of the largest ratio, in nats, rounded up."""
-        return math.nextafter(math.log(self.largest_ratio), math.inf)
+        ratio = float((first[held] / second[held]).max()) * (1 + 4 * SLACK)
+        return math.nextafter(math.log(ratio), math.inf)
 
     def rows_of(self, pair: int) -> tuple[FloatArray, FloatArray]:
         """Return the two rows of a pair."""
@@ -82,7 +78,7 @@ class Comparison:
         return first, second
 
 
-def compared(channel: Any, key: str = "channel") -> Comparison:
+def compared(channel: Any) -> Comparison:
     """Return what is compared for a channel, a mechanism, or all channels within a budget.
 
     Raises
@@ -109,9 +105,9 @@ def compared(channel: Any, key: str = "channel") -> Comparison:
         complete = merged.complete and len(pairs) <= MOST_PAIRS
         return Comparison(np.array(rows), least, pairs, labels, complete=complete)
     if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
-        return _of_budget(_bounded(budget(channel, key), key))
+        return _of_budget(_bounded(budget(channel, "channel"), "channel"))
     expected = "a channel, a mechanism, or a local budget"
-    raise InputError(key, expected, shown_kind(channel))
+    raise InputError("channel", expected, shown_kind(channel))
 
 
 MOST_LISTED = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -28,7 +28,7 @@ from mechdesign.accounting.measure.leakages import Ratios
 from mechdesign.accounting.measure.max_ratio import Ratio, inverse, largest, log_above, pair_ratios
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError, choose
+from mechdesign.errors import UnsupportedError, choose
 from mechdesign.labels import aligned
 from mechdesign.prior import Prior, as_prior, prior_on
 from mechdesign.prior_sets import PriorList, PriorSet
@@ -107,8 +107,6 @@ class Composition(Tabular):
 def compose(
     channels: Iterable[Channel],
     prior: Prior | PriorSet | Iterable[object] | None = None,
-    *,
-    budgets: Sequence[float] | None = None,
 ) -> Composition:
     """Return the exact leakage of independent releases about one X, beside the bounds.
 
@@ -123,9 +121,6 @@ def compose(
     prior
         The prior of X, or a set of priors for bounded-prior LIP; without one, no notion that
         needs it is reported.
-    budgets
-        For each release the epsilon of LIP that Theorem 4 is applied to; default: what the
-        channel leaks.
 
     Raises
     ------
@@ -171,8 +166,8 @@ def compose(
             rows, _ = Ratios(columns).of_prior(Prior(priors.members[0]))
             pairs = rows[-1]  # as exact from the matrix of all pairs
             lines.append(CompositionRow(pairs.notion, pairs.value, pairs.value, "matrix"))
-        spent = _budgets(listed, priors, budgets)
-        lines += _lift_rows(columns, ratios, priors, spent)
+        own = {c: Ratios(c.numerators).of_set(priors)[0].value for c in each}
+        lines += _lift_rows(columns, ratios, priors, [own[channel] for channel in listed])
     return Composition(
         releases=len(listed),
         inputs=len(inputs),
@@ -296,21 +291,6 @@ def _above(ratios: list[list[Ratio]], priors: PriorSet) -> float:
     """Bound q_x / (P . q) = 1 / Sum_z P_z q_z / q_x by the least ratios."""
     shares = [[Fraction(0) if ratio is None else 1 / ratio for ratio in row] for row in ratios]
     return log_above(inverse(min(priors.extreme_mean(row, largest=False) for row in shares)))
-
-
-def _budgets(
-    channels: list[Channel], priors: PriorSet, given: Sequence[float] | None
-) -> list[float]:
-    if given is not None:
-        if len(given) != len(channels) or not all(epsilon >= 0 for epsilon in given):
-            expected = f"{len(channels)} numbers >= 0, one for each release"
-            raise InputError("budgets", expected, list(given))
-        return [float(epsilon) for epsilon in given]
-    leaked = {
-        c: Ratios(_table(product_columns([c]))).of_set(priors)[0].value
-        for c in dict.fromkeys(channels)
-    }
-    return [leaked[channel] for channel in channels]
 
 
 def _product(ratios: Iterable[Ratio]) -> Ratio:

@@ -16,7 +16,7 @@ from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
 from mechdesign.text import Table, format_table, html_lines, shortened
 
-__all__ = ["Leakage", "Leakages", "rounded_up"]
+__all__ = ["Leakage", "Leakages", "rounded"]
 
 MATRIX = "tightest E matrix, ln Q(y|row)/Q(y|column)"
 
@@ -140,7 +140,7 @@ class Leakages:
         rows = [
             (
                 r.notion,
-                rounded_up(r.value),
+                rounded(r.value),
                 "" if r.factor is None else short_text(r.factor),
                 r.where,
             )
@@ -155,11 +155,11 @@ class Leakages:
         return []
 
 
-def rounded_up(value: float) -> str:
-    """Return six digits beyond the point, rounded up."""
+def rounded(value: float, up: bool = True) -> str:
+    """Return six digits beyond the point, rounded up or down."""
     if not math.isfinite(value):
         return "inf"
-    millionths = math.ceil(Fraction(value) * 10**6)
+    millionths = (math.ceil if up else math.floor)(Fraction(value) * 10**6)
     return f"{millionths // 10**6}.{millionths % 10**6:06d}"
 
 

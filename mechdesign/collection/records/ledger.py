@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from mechdesign.accounting.measure.leakage_table import rounded_up
+from mechdesign.accounting.measure.leakage_table import rounded
 from mechdesign.collection.spending import SHORT, adding_leakages, sum_above
 from mechdesign.collection.tables.jobs import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
@@ -293,7 +293,7 @@ class LedgerSum(Tabular):
                 cells = (records[:SHORT], *times)
             for (notion, parameters), nats in self.totals(records).items() or [(("none", ""), 0.0)]:
                 name = f"{notion} {parameters[:SHORT]}".strip()
-                rows.append((*cells, name, rounded_up(nats)))
+                rows.append((*cells, name, rounded(nats)))
                 cells = ("", "", "", "")
         return Table(("records", "draws", "reports", "last", "notion", "nats"), rows, "<>><<>")
 

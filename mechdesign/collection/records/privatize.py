@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.accounting.measure.leakage_table import rounded_up
+from mechdesign.accounting.measure.leakage_table import rounded
 from mechdesign.collection.records.byte_streams import STANDARD, whole_output
 from mechdesign.collection.records.file_kinds import (
     check_has_text_cells,
@@ -109,7 +109,7 @@ class PrivatizedFile:
             names = ", ".join(map(repr, self.kept))
             lines.append(f"kept       {names}: copied as they are, not protected")
         if self.spends is not None:
-            nats = [f"{rounded_up(value)} ({name})" for name, value in self.spends.total.items()]
+            nats = [f"{rounded(value)} ({name})" for name, value in self.spends.total.items()]
             how = "for one column each" if self.spends.one_each else "for all columns together"
             lines.append(f"spends     at most {', '.join(nats)} nats a person, {how}")
         if self.simulated:
