@@ -39,9 +39,6 @@ LEAST_GOAL = 1e-13
 FIRST_BOXES = 64
 """Boxes that pricing looks at in a round at first; more as potentials settle."""
 
-SMOOTHING = 0.5
-"""The share of the best potentials so far in those that are priced."""
-
 WORTH_ADDING = 1e-3
 """A column is added if its surplus is above this share of the goal."""
 
@@ -98,6 +95,10 @@ class Pace:
         A column is added if its surplus is above this share of the goal.
     most_rays
         Times the number of inputs: with more rays than that, only the best are kept.
+    smoothing
+        The share of the best potentials so far in those that are priced; 0 where gains change.
+    least_saved
+        Where nothing bounds the loss, rounds that save less than this share of it save little.
     """
 
     goal: float = 3e-7
@@ -109,6 +110,29 @@ class Pace:
     steps_a_second: float = math.inf
     worth: float = WORTH_ADDING
     most_rays: float = math.inf
+    smoothing: float = 0.5
+    least_saved: float = 1e-6
+
+
+class Master(Protocol):
+    """The best mixture of some rays, with the potentials of the inputs."""
+
+    @property
+    def gain(self) -> FloatArray:
+        """``(n_rays,)``."""
+
+    @property
+    def rays(self) -> FloatArray:
+        """``(n_inputs, n_rays)``: all rays."""
+
+    def add(self, rays: FloatArray, gain: FloatArray) -> None:
+        """Add rays with their gains."""
+
+    def keep(self, wanted: BoolArray) -> BoolArray:
+        """Drop rays that are not wanted and not in use; return which of all stay."""
+
+    def solve(self) -> tuple[FloatArray, FloatArray]:
+        """Return the best weights of the rays, and the potentials of the inputs."""
 
 
 class Pricer(Protocol):
@@ -161,7 +185,7 @@ class Generation:
     program
         The restricted master problem, with rays of which some mixture is a channel.
     loss
-        The objective at a sum of gains, as a loss.
+        The objective at a sum of gains, as a loss, or a bound on it at what no sum is above.
     limits
         When to stop.
     center
@@ -180,14 +204,14 @@ class Generation:
         self.pricer, self.program, self.loss, self.limits = pricer, program, loss, limits
         self.theta: FloatArray = np.zeros(len(program.gain))
         self.rounds = self.boxes = 0
-        self.upper = np.inf
-        """The least bound met on the sum of the gains."""
+        self.bound = -np.inf
+        """The best bound met on the loss."""
         self._best: tuple[FloatArray, SurplusBound] | None = None
         self._failure = ""
 
     def run(self) -> None:
         """Solve, price, add rays, and again until the bound is near or nothing moves."""
-        boxes, idle = FIRST_BOXES, 0
+        boxes, idle, loss = FIRST_BOXES, 0, math.inf
         pace, of_box = self.pricer.pace, self.pricer.steps_of_a_box
         wanted = ENOUGH * self.limits.gap if self.limits.gap > OPTIMAL else 0.0
         most, most_boxes = pace.most_entries // self.pricer.size, float(pace.most_boxes)
@@ -200,18 +224,17 @@ class Generation:
                 most = self.limits.steps(most, pace.steps_a_second / max(1, of_box))
         most = max(FIRST_BOXES, most)
         for self.rounds in range(1, ROUNDS + 1):
+            before, last = self.bound, loss
             try:
                 self.theta, potentials = self.program.solve()
             except SolverError as error:
-                if self._best is None:
+                if self.rounds == 1:
                     raise
                 self._failure = str(error)
                 return
-            value = float(self.program.gain @ self.theta)
+            loss = self.loss(float(self.program.gain @ self.theta))
             self._forget(potentials, pace.most_rays)
-            loss = self.loss(value)
             goal = max(max(pace.goal, wanted) * abs(loss), LEAST_GOAL)
-            before = self.upper
             smoothed = self._smoothed(potentials)
             priced = self._try(smoothed, goal, boxes)
             useful = self._useful(priced.rays, potentials, goal)
@@ -219,10 +242,13 @@ class Generation:
             differ = np.abs(smoothed - potentials).max() > SAME * np.abs(potentials).max()
             if not useful and differ and not self.limits.expired():
                 useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
-            self.limits.report(self.rounds, loss, self.loss(self.upper))
-            if self.upper - value <= 2 * goal or self.limits.expired():
+            self.limits.report(self.rounds, loss, self.bound)
+            if loss - self.bound <= 2 * goal or self.limits.expired():
                 return
-            is_idle = self.upper >= before - BETTER * (before - value)  # not so before any bound
+            if math.isfinite(before):
+                is_idle = self.bound <= before + BETTER * (loss - before)
+            else:  # the boxes wait for their turn
+                is_idle = not of_box and last - loss <= pace.least_saved * abs(loss)
             idle = idle + 1 if is_idle else 0
             if not useful and (not of_box or (boxes >= most and priced.boxes < boxes)):
                 return  # rounding is all that is left
@@ -250,15 +276,16 @@ class Generation:
     def _smoothed(self, potentials: FloatArray) -> FloatArray:
         if self._best is None:
             return potentials if self.center is None else self.center
-        return SMOOTHING * self._best[0] + (1 - SMOOTHING) * potentials
+        smoothing = self.pricer.pace.smoothing
+        return smoothing * self._best[0] + (1 - smoothing) * potentials
 
     def _try(self, u: FloatArray, goal: float, boxes: int) -> SurplusBound:
         """Price, and keep the potentials if their bound is the least so far."""
         priced = self.pricer.price(u, goal, boxes, self.limits)
         self.boxes += priced.boxes
-        upper = float(u.sum()) + priced.surplus
-        if upper < self.upper:
-            self.upper, self._best = upper, (u, priced)
+        bound = self.loss(float(u.sum()) + priced.surplus)
+        if bound > self.bound:
+            self.bound, self._best = bound, (u, priced)
         return priced
 
     def _useful(
@@ -279,7 +306,7 @@ class Generation:
     @property
     def columns(self) -> FloatArray:
         """The rays of the mixture, ``(n_inputs, n_used)``, each times its weight."""
-        used = self.theta > USED
+        used = np.flatnonzero(self.theta > USED)  # the last rays may not have had their turn
         return np.asarray(self.program.rays[:, used] * self.theta[used])
 
     def notes(self) -> list[str]:

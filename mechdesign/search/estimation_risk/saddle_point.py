@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.search.estimation_risk.mixture_risk import Expansion, MixtureRisk, RayMoments
 from mechdesign.search.highs import LPModel, solve_lp
@@ -37,7 +37,7 @@ from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["Mixture", "best_mixture"]
+__all__ = ["Mixture", "RiskMaster", "best_mixture"]
 
 
 MOST_STEPS = 120
@@ -53,6 +53,13 @@ not run ahead of them, or the steps to the boundary become too short to reduce t
 
 LEAST_STEP, DECREASE = 1e-9, 0.01
 """The line search: its shortest step, and the share of the residual that a whole step must save."""
+
+ENOUGH = 0.25
+"""The share of the gap that is wanted which each program may leave."""
+
+SAME, USED = 1e-9, 1e-8
+"""Rays with a mean of 1 that differ by less are one; and those whose weight is below this share of
+the largest are not in use."""
 
 FORCED = 1e-9
 """A ray whose weight no mixture can raise above this share is left out."""
@@ -144,6 +151,89 @@ def best_mixture(
     potentials = (-point.y / counts[groups])[place]
     rise = method.rise(point, model)
     return Mixture(theta, point.prior, model.A, potentials, gain, model.value, rise)
+
+
+class RiskMaster:
+    """The mixture of least risk of some rays, for a search that adds rays.
+
+    By convexity the risk of any other mixture is at least that of this one and what the gain of
+    this one is above that of the other.
+
+    Parameters
+    ----------
+    rays
+        ``(n_inputs, n_rays)``, of which some mixture is a channel with independent rows.
+    utility, prior
+        The risk; and the prior that it is at, in the worst case at first.
+    limits
+        When to stop.
+
+    Attributes
+    ----------
+    rays, mixture
+        All rays, with means of 1, and the best mixture of them.
+    """
+
+    def __init__(
+        self, rays: FloatArray, utility: EstimationRisk, prior: FloatArray, limits: Limits
+    ) -> None:
+        self.rays, self.utility, self._prior = rays / rays.mean(axis=0), utility, prior
+        self._within, self._limits = limits.part(), limits
+        self._within.gap *= ENOUGH
+        self.mixture = best_mixture(RayMoments.of_rays(self.rays), utility, prior, self._within)
+        self._next = self.rays
+
+    @property
+    def gain(self) -> FloatArray:
+        """How fast the risk falls with the weight of each ray."""
+        return self.utility.scale * self.mixture.gain
+
+    def gain_of(self, rays: FloatArray) -> FloatArray:
+        """Return how fast the risk falls with the weights of any rays."""
+        A, p = self.mixture.inverse, self.mixture.prior
+        slope = self.utility.scale * self.mixture.slope(self.utility)
+        return np.asarray(slope @ (A @ rays) ** 2 / (p @ rays))
+
+    def slopes_of(self, ray: FloatArray) -> FloatArray:
+        """Return the slopes of this gain at a ray."""
+        A, p = self.mixture.inverse, self.mixture.prior
+        slope = self.utility.scale * self.mixture.slope(self.utility)
+        lift = A @ ray / (p @ ray)
+        return np.asarray(2 * A @ (slope * lift) - (slope @ lift**2) * p)
+
+    def loss(self, gain: float) -> float:
+        """Return a risk that no mixture is below whose gain is at most this one."""
+        risk = self.utility.scale * self.mixture.risk
+        return risk + float(self.gain @ self.mixture.theta) - gain
+
+    def add(self, rays: FloatArray, _gain: FloatArray) -> None:
+        """Add rays that are new, for the next mixture."""
+        found = [*self._next.T]
+        for ray in (rays / rays.mean(axis=0)).T:
+            if min(float(np.abs(other - ray).max()) for other in found) > SAME:
+                found.append(ray)
+        self._next = np.column_stack(found)
+
+    def keep(self, wanted: BoolArray) -> BoolArray:
+        """Drop rays that are not wanted and not in use; return which of all stay."""
+        theta = self.mixture.theta
+        kept: BoolArray = wanted | (theta > USED * theta.max())
+        self.mixture = replace(self.mixture, theta=theta[kept], gain=self.mixture.gain[kept])
+        self.rays = self._next = self.rays[:, kept]
+        return kept
+
+    def solve(self) -> tuple[FloatArray, FloatArray]:
+        """Return the best weights of the rays, and the potentials of the inputs.
+
+        A method that was cut short leaves the mixture before where that is better.
+        """
+        before = self.mixture
+        if self._next.shape[1] != len(before.theta):
+            rays = RayMoments.of_rays(self._next)
+            found = best_mixture(rays, self.utility, self._prior, self._within)
+            if not self._limits.expired() or found.risk + found.rise < before.risk + before.rise:
+                self.rays, self.mixture = self._next, found
+        return self.mixture.theta, self.utility.scale * self.mixture.potentials
 
 
 def _start(rays: RayMoments) -> tuple[FloatArray, IntArray]:

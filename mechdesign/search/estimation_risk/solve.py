@@ -17,9 +17,8 @@ from typing import TypeAlias
 
 import numpy as np
 import scipy.optimize
-import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.rows import Proof
@@ -31,13 +30,16 @@ from mechdesign.search.estimation_risk.mixture_risk import RayMoments
 from mechdesign.search.estimation_risk.product_relaxation import product_bound
 from mechdesign.search.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays, implied
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
-from mechdesign.search.estimation_risk.ray_generation import first_prior, search_rays
 from mechdesign.search.estimation_risk.relaxation import relaxed
-from mechdesign.search.estimation_risk.saddle_point import Mixture, best_mixture
+from mechdesign.search.estimation_risk.saddle_point import Mixture, RiskMaster, best_mixture
 from mechdesign.search.estimation_risk.separable import separable_bound
-from mechdesign.search.highs import LPModel, solve_lp
+from mechdesign.search.generation import Generation, Pace
 from mechdesign.search.limits import OPTIMAL, Limits
+from mechdesign.search.rays.any_cone import AnyCone
 from mechdesign.search.rays.enumerate import all_rays
+from mechdesign.search.rays.extreme_rays import ListedRays
+from mechdesign.search.rays.local_search import LocalSearch
+from mechdesign.search.starts.private_columns import reach
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
@@ -45,17 +47,13 @@ from mechdesign.utilities import EstimationRisk
 __all__ = ["solve_estimation"]
 
 
-AT_ONCE = 400
-"""Up to so many rays the program takes all."""
+AT_ONCE, FIRST = 400, 250
+"""Up to so many listed rays the program takes all; and of more, so many to start with."""
 
-ROUNDS, ADDED, FIRST = 60, 100, 250
-"""Rounds of column generation; the most rays that a round adds; and rays to start with."""
+LISTED = Pace(goal=5e-11, patience=2, worth=0.5, most_rays=25, smoothing=0.0)
+SEARCHED = Pace(patience=3, most_rays=25, smoothing=0.0)
+"""The rounds over listed rays, and those with a local search, which nothing bounds."""
 
-GOAL, ENOUGH = 1e-11, 0.25
-"""Relative to the risk: a ray is added if it promises as much, or this share of the gap that is
-wanted, which is also what each program may leave."""
-
-USED = 1e-8
 SHARES, EXACT = (1e-8, 1e-14), 1e-11
 """Weights below one of these shares of the largest are left out, the first at which the others
 attain the same sums with a residual of at most ``EXACT``."""
@@ -120,24 +118,25 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
                 start = limits.start or Start().solve(problem, limits)
                 found = _by_diagonal(problem, start.matrix, None, limits.part(share=SHARE))
             try:
-                R, mixture = search_rays(problem, utility, limits.part(1.0, SHARE))
+                master = _mixed(problem, utility, None, limits.part(1.0, SHARE))
             except SolverError:
                 if start is None or not found or found[0][0] <= 0:
                     raise
                 return replace(start, proofs=[found[0][1]])
-            note = f"the extreme rays are too many to list: {R.shape[1]} were found by local search"
-            proofs, how = _relaxed_proofs(problem, utility, R, mixture, limits, found)
+            note = "the extreme rays are too many to list: "
+            note += f"{master.rays.shape[1]} were found by local search"
+            proofs, how = _relaxed_proofs(problem, utility, master, limits, found)
             note += how
         else:
-            R = R / R.mean(axis=0)
-            mixture = _by_rays(problem, utility, R, limits)
-            proofs = [_proof(utility, mixture, by_rays)]
+            master = _mixed(problem, utility, R, limits.part(1.0))
+            proofs = [_proof(utility, master.mixture, by_rays)]
             if R.shape[1] > MANY:  # where a time limit leaves no time to list them
-                worst = _exact_prior(mixture) if utility.worst_case else None
-                more = _by_diagonal(problem, R * mixture.theta, worst, limits)
-                proofs += [proof for _, proof, _ in more]
+                worst = _exact_prior(master.mixture) if utility.worst_case else None
+                channel = master.rays * master.mixture.theta
+                proofs += [proof for _, proof, _ in _by_diagonal(problem, channel, worst, limits)]
             note = f"all {R.shape[1]} extreme rays of the cone were listed"
-        matrix = _sparse(R, utility, mixture)
+        mixture = master.mixture
+        matrix = _sparse(master.rays, utility, mixture)
     notes = [note, *_prior_note(utility, mixture)]
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, proofs, "estimation: Newton's method on rays", notes)
@@ -146,8 +145,7 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
 def _relaxed_proofs(
     problem: Problem,
     utility: EstimationRisk,
-    R: FloatArray,
-    mixture: Mixture,
+    master: RiskMaster,
     limits: Limits,
     found: list[_Bound],
 ) -> tuple[list[Proof], str]:
@@ -156,13 +154,14 @@ def _relaxed_proofs(
     In the worst case a bound at any prior is one. The risk is concave in the prior: a little more
     for every input costs little, and keeps the relaxation well scaled.
     """
+    mixture = master.mixture
     if utility.worst_case:
         k = len(mixture.prior)
         mixture = replace(mixture, prior=(1 - SPREAD) * mixture.prior + SPREAD / k)
     worst = _exact_prior(mixture) if utility.worst_case else None
     prior = mixture.prior if worst is None else np.array([float(p) for p in worst])
     if not found:
-        found = _by_diagonal(problem, R * mixture.theta, worst, limits)
+        found = _by_diagonal(problem, master.rays * mixture.theta, worst, limits)
     with contextlib.suppress(SolverError):
         bound = product_bound(problem, utility, prior, limits)
         if bound is not None:
@@ -181,6 +180,11 @@ def _relaxed_proofs(
         return [], ""
     _, best, how = max(found, key=lambda one: one[0])
     return [best], f"; the bound is that of {how}"
+
+
+def first_prior(problem: Problem) -> FloatArray:
+    """Return the prior that a mixture is first judged at: for a worst case the uniform one."""
+    return problem.utility.reference(problem.prior).array
 
 
 def _by_diagonal(
@@ -213,59 +217,29 @@ def _by_classes(
     return mixture
 
 
-def _by_rays(problem: Problem, utility: EstimationRisk, R: FloatArray, limits: Limits) -> Mixture:
-    """Return the best mixture of many rays, by column generation.
-
-    For a mixture with potentials u, a ray whose gain g is above u . r can lower the risk. By
-    convexity the risk of any mixture is at least the current one plus the mean of the excess
-    (g - u . r) / (p . r) over the mixture less its maximum over all rays.
-    """
-    prior, n = first_prior(problem), R.shape[1]
-    if n <= AT_ONCE:
-        return best_mixture(RayMoments.of_rays(R), utility, prior, limits)
-    chosen, within = _first_rays(R), limits.part()
-    within.gap *= ENOUGH
-    rays = RayMoments.of_rays(R[:, chosen])
-    found = best_mixture(rays, utility, prior, within)
-    for round_ in range(1, ROUNDS + 1):
-        theta = np.zeros(n)
-        theta[chosen] = found.theta
-        slope = found.slope(utility)
-        output = found.prior @ R
-        gain = slope @ (found.inverse @ R) ** 2 / output
-        excess = (gain - found.potentials @ R) / output
-        best = Mixture(theta, found.prior, found.inverse, found.potentials, gain, found.risk)
-        least = found.risk + float((theta * output) @ excess - excess.max())
-        sides = (utility.scale * (found.risk + found.rise), utility.scale * least)
-        if limits.report(round_, *sides) and (limits.expired() or limits.gap > OPTIMAL):
-            break
-        order = np.argsort(-excess)[:ADDED]
-        new = order[excess[order] > max(GOAL, ENOUGH * limits.gap) * found.risk]
-        if not len(set(new.tolist()) - set(chosen.tolist())):
-            break
-        # rays whose gain is far below their price will hardly come back
-        useful = chosen[(theta[chosen] > USED * theta.max()) | (excess[chosen] > -found.risk / 10)]
-        chosen = np.union1d(useful if len(chosen) > 2 * AT_ONCE else chosen, new)
-        rays = RayMoments.of_rays(R[:, chosen])
-        found = best_mixture(rays, utility, prior, within)
-        if limits.expired():  # it was cut short: that before is better
-            break
-    return best
-
-
-def _first_rays(R: FloatArray) -> IntArray:
-    """Return some rays at random, and those of a few random vertices of Sum theta r = 1.
-
-    The vertices make sure that some mixture of the rays is a channel.
-    """
-    k, n = R.shape
-    rng = np.random.default_rng(0)
-    chosen = set(rng.choice(n, FIRST, replace=False).tolist())
-    one, A = np.ones(k), sp.csr_array(R)
-    for _ in range(4):
-        program = LPModel(rng.random(size=(n,)), A, one, one)
-        chosen |= set(np.flatnonzero(solve_lp(program, "simplex").primal > 0).tolist())
-    return np.array(sorted(chosen))
+def _mixed(
+    problem: Problem, utility: EstimationRisk, listed: FloatArray | None, limits: Limits
+) -> RiskMaster:
+    """Return the best mixture of rays, by column generation; None is a local search for them."""
+    prior = first_prior(problem)
+    if listed is not None and listed.shape[1] <= AT_ONCE:
+        return RiskMaster(listed, utility, prior, limits)
+    # the constant column, and those that raise one input as far as is private
+    k = len(prior)
+    first = np.column_stack([np.ones(k), 1 + reach(problem.cone, np.eye(k)) * np.eye(k)])
+    if listed is not None:
+        some = np.random.default_rng(0).choice(listed.shape[1], FIRST, replace=False)
+        first = np.column_stack([first, listed[:, some]])
+    master = RiskMaster(first, utility, prior, limits)
+    pricer: AnyCone | ListedRays
+    if listed is None:
+        local = LocalSearch(problem.cone, prior, master.gain_of, master.slopes_of)
+        pricer = AnyCone(local, limits, first, pace=SEARCHED)
+        master.add(pricer.rays, pricer.gain(pricer.rays))
+    else:
+        pricer = ListedRays(listed, prior, master.gain_of, pace=LISTED)
+    Generation(pricer, master, master.loss, limits).run()
+    return master
 
 
 def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatArray:

@@ -2,53 +2,75 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.problem import Problem
+from mechdesign.evidence.rows import unproved
 from mechdesign.search.generation import WORTH_ADDING, Pace, SurplusBound
 from mechdesign.search.limits import Limits
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.local_search import LocalSearch
-from mechdesign.utilities import ColumnUtility
 
 __all__ = ["AnyCone"]
 
-FIRST_RAYS, TRIES = 4, 3
-"""Rays in random directions at first, for each input; and how often the local search begins at
-other random columns before it is given up."""
+FIRST_RAYS, TRIES, LEAST_STARTS = 4, 3, 24
+"""Rays in random directions at first, times inputs; how often the local search begins at other
+columns before it is given up; and at how many at least."""
 
-MOST_PROGRAMS, PROGRAMS_A_SECOND = 3_000, 150
-"""The most linear programs before branch and bound, and how many for each second of a limit."""
+PACE = Pace()
 
 ASCENTS = 40
 """The most columns of branch and bound from which the local search goes on."""
 
 
 class AnyCone:
-    """Rays from a local search; branch and bound, or the utility itself, bounds the surplus."""
+    """Rays from a local search; boxes, or the utility itself, bound the surplus.
 
-    how, pace = "local search and branch and bound", Pace()
+    Parameters
+    ----------
+    local
+        The local search.
+    limits
+        When to stop.
+    first
+        Private columns that a search begins with, beside rays in random directions.
+    boxes
+        Branch and bound; None where the gain does not split by inputs.
+    own
+        Returns a bound on the surplus at potentials, or None.
+    most, pace
+        The most linear programs of the local search, and how long the rounds go on.
+    """
 
-    def __init__(self, problem: Problem, utility: ColumnUtility, limits: Limits) -> None:
-        self._problem, self._utility, self.prior = problem, utility, problem.prior.array
-        self._local, self.size = LocalSearch(problem.cone, self.prior, self.gain), len(self.prior)
-        self._boxes = BoxSearch.of(problem, utility)
-        self.steps_of_a_box = 0 if self._boxes is None else self._boxes.steps_of_a_box
-        self._most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)
+    how = "local search and branch and bound"
+
+    def __init__(
+        self,
+        local: LocalSearch,
+        limits: Limits,
+        first: FloatArray | None = None,
+        boxes: BoxSearch | None = None,
+        own: Callable[[FloatArray], float | None] = lambda _: None,
+        most: float = math.inf,
+        pace: Pace = PACE,
+    ) -> None:
+        self.gain, self.size, self.pace = local.gain, len(local.prior), pace
+        self._local, self._boxes, self._own = local, boxes, own
+        self.steps_of_a_box = 0 if boxes is None else boxes.steps_of_a_box
+        self._most = most
         self._rng, self._is_rising = np.random.default_rng(0), True
-        self._rays = self.first_rays(limits)
+        found = [np.ones(self.size)] if first is None else [*first.T]
+        k, eye = self.size, np.eye(self.size)
+        directions = [*eye, *-eye, *self._rng.normal(size=(FIRST_RAYS * k, k))]
+        found += [local.best(v) for v in directions if not self._is_late(limits)]
+        self.rays = np.column_stack(found)
 
-    def gain(self, rays: FloatArray) -> FloatArray:
-        """Return the gain of rays, ``(n_inputs, n_rays)``."""
-        return self._utility.gain(rays, self.prior)
-
-    def first_rays(self, limits: Limits) -> FloatArray:
-        """Return the constant column, and rays in random directions."""
-        found = [np.ones(self.size)]
-        while len(found) <= FIRST_RAYS * self.size and not self._is_late(limits):
-            found.append(self._local.best(self._rng.normal(size=self.size)))
-        return np.column_stack(found)
+    def first_rays(self, _limits: Limits) -> FloatArray:
+        """Return the columns that a search begins with."""
+        return self.rays
 
     def _is_late(self, limits: Limits) -> bool:
         return self._local.programs >= self._most or limits.expired()
@@ -63,8 +85,8 @@ class AnyCone:
         limits, rise = limits or Limits(), WORTH_ADDING * goal
         rays = self._risen(u, rise, limits)
         if rays or self._boxes is None:
-            own = self._utility.surplus(u, self._problem)
-            return SurplusBound(np.inf if own is None else own, rays, lambda _: None)
+            own = self._own(u)
+            return SurplusBound(np.inf if own is None else own, rays, unproved)
         priced = self._boxes.price(u, goal, boxes, limits)
         surplus = [float(self._boxes.gains(r).sum() - u @ r) for r in priced.rays]
         best = np.argsort(-np.array(surplus), kind="stable")[:ASCENTS]
@@ -73,17 +95,18 @@ class AnyCone:
 
     def _risen(self, u: FloatArray, rise: float, limits: Limits) -> list[FloatArray]:
         """Return rays that the local search finds; once there are none it is over."""
-        k, found = self.size, list[FloatArray]()
-        best = np.argsort(u @ self._rays - self.gain(self._rays), kind="stable")[:k]
-        starts = [*self._rays[:, best].T]
+        n, found = max(LEAST_STARTS, 2 * self.size), list[FloatArray]()
+        best = np.argsort(u @ self.rays - self.gain(self.rays), kind="stable")[:n]
+        starts = [*self.rays[:, best].T, *np.abs(self._rng.normal(size=(n, self.size)))]
         for _ in range(TRIES * self._is_rising):
-            for start in (*starts, *self._rng.dirichlet(np.ones(k), size=k)):
+            for start in starts:
                 if self._is_late(limits):
                     break
                 found += self._local.ascend(start, u, rise)
             if found:
-                self._rays = np.column_stack([self._rays, *found])
+                self.rays = np.column_stack([self.rays, *found])
                 return found
-            starts = []
+            i, j = self._rng.integers(self.rays.shape[1], size=(2, n))
+            starts = [*(self.rays[:, i] + self._rng.random(size=n) * self.rays[:, j]).T]
         self._is_rising = False
         return []

@@ -147,10 +147,7 @@ class BoxSearch:
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
-        """Return the search; None where the gain does not split or r is unbounded."""
-        prior, k = problem.prior.array, len(problem.domain)
-        if utility.coordinate_gain(np.arange(k), np.ones(k), prior) is None:
-            return None
+        """Return the search; None where r is unbounded."""
         search = cls(problem, utility)
         return search if np.isfinite(search.root()[1]).all() else None
 

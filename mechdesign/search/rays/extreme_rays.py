@@ -15,6 +15,7 @@ raise (`raised_sets`), or branch and bound over boxes (`any_cone`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.rows import certificate, negated
+from mechdesign.evidence.rows import Proof, certificate, negated, unproved
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import DoubleDescription, Subsets
@@ -36,8 +37,10 @@ from mechdesign.search.generation import Generation, Pace, SurplusBound
 from mechdesign.search.limits import Limits
 from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.rays.any_cone import AnyCone
+from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.lift_polytope import LiftPolytope
+from mechdesign.search.rays.local_search import Gain, LocalSearch
 from mechdesign.search.rays.raised_sets import RaisedSets
 from mechdesign.solver_guard import called
 from mechdesign.utilities import ColumnUtility
@@ -47,6 +50,12 @@ __all__ = ["ListedRays", "listed_rays", "set_vertices", "solve_by_rays"]
 
 MOST_SUBSETS = 1 << 14
 """Rays up to which subsets are listed, where inputs are not alike."""
+
+PACE, ADDED = Pace(), 100
+"""The pace where all rays are listed; and the most rays that a round adds."""
+
+MOST_PROGRAMS, PROGRAMS_A_SECOND = 3_000, 150
+"""The most linear programs of a local search, and how many for each second of a time limit."""
 
 LISTED_UP_TO = 8
 """Inputs up to which all rays are listed under every notion."""
@@ -92,7 +101,7 @@ def solve_by_rays(
     if not utility.exact:
         # no channel exceeds the gain of the identity
         everything = utility.gain(np.eye(k), problem.prior.array).sum()
-        most = min(search.upper, float(everything))
+        most = min(offset - search.bound, float(everything))
         bound = utility.objective_at(most, problem.domain, problem.prior)
     outputs = name_outputs(problem, matrix.shape[1])
     notes = [pricer.how] if isinstance(pricer, ListedRays) else search.notes()
@@ -105,38 +114,69 @@ def _pricer(
     lifts = LiftPolytope.of(problem, utility) if len(problem.domain) > LISTED_UP_TO else None
     if lifts is not None:
         return lifts
+    prior, k = problem.prior.array, len(problem.domain)
+
+    def gain(rays: FloatArray) -> FloatArray:
+        return utility.gain(rays, prior)
+
     try:
-        return ListedRays(problem, utility, all_rays(problem.cone, limits))
+        listed = all_rays(problem.cone, limits)
+        return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
     except UnsupportedError:
-        return RaisedSets.of(problem, utility) or AnyCone(problem, utility, limits)
+        sets = RaisedSets.of(problem, utility)
+    if sets is not None:
+        return sets
+    splits = utility.coordinate_gain(np.arange(k), np.ones(k), prior) is not None
+    boxes = BoxSearch.of(problem, utility) if splits else None
+    own = partial(utility.surplus, problem=problem)
+    most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)
+    local = LocalSearch(problem.cone, prior, gain)
+    return AnyCone(local, limits, boxes=boxes, own=own, most=most)
 
 
 class ListedRays:
-    """All extreme rays, which are in the program from the start."""
+    """All extreme rays.
 
-    pace, steps_of_a_box = Pace(), 0
+    Parameters
+    ----------
+    rays
+        ``(n_inputs, n_rays)``.
+    prior, gain
+        P in P . r = 1, and the gain of columns.
+    proof
+        Returns the proof of a bound at potentials; default none.
+    pace
+        How long the rounds go on.
+    """
 
-    def __init__(self, problem: Problem, utility: ColumnUtility, rays: FloatArray) -> None:
-        self.prior, self._utility = problem.prior.array, utility
-        self._rays, self.size = rays, len(rays)
+    steps_of_a_box = 0
+
+    def __init__(
+        self,
+        rays: FloatArray,
+        prior: FloatArray,
+        gain: Gain,
+        proof: Callable[[FloatArray], Proof] = lambda _: unproved,
+        pace: Pace = PACE,
+    ) -> None:
+        output = prior @ rays
+        self.rays, self.gain, self._proof, self.pace = rays, gain, proof, pace
+        self._scaled = rays[:, output > 0] / output[output > 0]
+        self.size = len(rays)
         self.how = f"all {rays.shape[1]} extreme rays of the cone were listed"
 
     def first_rays(self, _limits: Limits) -> FloatArray:
         """Return all rays."""
-        return self._rays
-
-    def gain(self, rays: FloatArray) -> FloatArray:
-        """Return the gain of rays, ``(n_inputs, n_rays)``."""
-        return self._utility.gain(rays, self.prior)
+        return self.rays
 
     def price(
         self, u: FloatArray, _goal: float, _boxes: int, _limits: Limits | None = None
     ) -> SurplusBound:
-        """Return the largest surplus, scaled to P . r = 1: at the optimum rounding is all of it."""
-        output = self.prior @ self._rays
-        occurs = output > 0
-        surplus = (self.gain(self._rays) - u @ self._rays)[occurs] / output[occurs]
-        return SurplusBound(float(surplus.max()), [], partial(_listed, u))
+        """Return the largest surplus with P . r = 1, and the rays of largest surplus."""
+        surplus = self.gain(self._scaled) - u @ self._scaled
+        best = np.argsort(-surplus)[:ADDED]
+        rays = list(self._scaled[:, best[surplus[best] > 0]].T)
+        return SurplusBound(float(surplus[best[0]]), rays, self._proof(u))
 
 
 def _listed(potentials: FloatArray, problem: Problem) -> Certificate:

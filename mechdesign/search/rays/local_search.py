@@ -9,6 +9,7 @@ no bound.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.search.lp.warm_column import WarmColumn
 
-__all__ = ["LocalSearch"]
+__all__ = ["Gain", "LocalSearch"]
+
+Gain: TypeAlias = Callable[[FloatArray], FloatArray]
 
 STEPS = 8
 """The most steps of a search."""
@@ -43,8 +46,8 @@ class LocalSearch:
         self,
         cone: Cone,
         prior: FloatArray,
-        gain: Callable[[FloatArray], FloatArray],
-        slopes: Callable[[FloatArray], FloatArray] | None = None,
+        gain: Gain,
+        slopes: Gain | None = None,
     ) -> None:
         self.prior, self.gain, self.slopes = prior, gain, slopes or self._differences
         self.column, self.programs = WarmColumn(cone, prior), 0
