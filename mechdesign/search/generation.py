@@ -154,27 +154,6 @@ class Pricer(Protocol):
         """Return a bound on the surplus of all columns, and columns with a positive one."""
 
 
-class Master(Protocol):
-    """The restricted master problem; see :class:`~mechdesign.search.master.RestrictedMaster`."""
-
-    @property
-    def gain(self) -> FloatArray:
-        """``(n_rays,)``."""
-
-    @property
-    def rays(self) -> FloatArray:
-        """``(n_inputs, n_rays)``."""
-
-    def add(self, rays: FloatArray, gain: FloatArray) -> None:
-        """Add rays with their gains."""
-
-    def keep(self, wanted: BoolArray) -> BoolArray:
-        """Drop rays that are not wanted; return which stay."""
-
-    def solve(self) -> tuple[FloatArray, FloatArray]:
-        """Return weights of the rays, and the potentials of the inputs."""
-
-
 class Generation:
     """The rounds.
 
