@@ -207,7 +207,6 @@ class SolutionPool:
         """Solve by a route and take its answer."""
         raw = self._solved(route)
         if raw is not None:
-            self._limits.path = raw.path
             self.take(raw, why)
 
     def _solved(self, route: Route) -> RawSolution | None:

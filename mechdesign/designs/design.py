@@ -268,17 +268,12 @@ def _part(limits: Limits, route: str = AUTO) -> Callable[[Problem, float, float]
 class Series:
     """Designs of one problem after the other within one time limit.
 
-    Where their budgets rise the cones grow, so that a point on the central path of a smaller budget
-    is feasible. A large program starts there, which spares about a third of the steps.
-
     Parameters
     ----------
     gap, route
         As for :func:`~mechdesign.design`.
     deadline
         When the time is over, by the clock of the system, which all processes share.
-    rising
-        Whether each begins where the last one was.
     """
 
     def __init__(
@@ -286,11 +281,8 @@ class Series:
         gap: float | None,
         deadline: float = math.inf,
         route: str = AUTO,
-        *,
-        rising: bool = True,
     ) -> None:
-        self._gap, self._route, self._rising = gap, route, rising
-        self._deadline, self._path = deadline, None
+        self._gap, self._deadline, self._route = gap, deadline, route
 
     @property
     def left(self) -> float:
@@ -306,13 +298,10 @@ class Series:
             If the user has interrupted it, which means all.
         """
         limits = limits_of(self._gap, max(self.left * share, LEAST_SECONDS / 100))
-        limits.path = self._path
         with limits.hold():
             found = designed(problem, limits, self._route, self._gap)
         if limits.interrupted:
             raise KeyboardInterrupt
-        if self._rising:
-            self._path = limits.path
         return found
 
 

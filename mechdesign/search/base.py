@@ -10,23 +10,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.evidence.rows import Proof
 
-__all__ = ["Path", "RawSolution"]
-
-
-@dataclass(frozen=True)
-class Path:
-    """A point near the central path of an interior-point method: a warm start for a larger cone.
-
-    Attributes
-    ----------
-    v
-        ``(batch, n_vars, m)``: the columns with their auxiliary variables.
-    products
-        ``(batch, n_rows, m)``: the complementarity products w s of the rows.
-    """
-
-    v: FloatArray
-    products: FloatArray
+__all__ = ["RawSolution"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +32,6 @@ class RawSolution:
     numeric_bound
         A bound on the objective computed in floating point, for an objective that the checker does
         not know: it stands in the place of a proof. None where there are proofs.
-    path
-        Where a warm start for a problem nearby begins; None for methods that have none.
     value
         The objective at the channel in floating point, where the route knows it.
     """
@@ -60,5 +42,4 @@ class RawSolution:
     route: str
     notes: Sequence[str] = field(default=())
     numeric_bound: Fraction | None = None
-    path: Path | None = field(default=None, repr=False)
     value: float | None = None

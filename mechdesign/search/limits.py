@@ -20,7 +20,7 @@ from typing import Any
 
 from mechdesign import solver_guard
 from mechdesign.errors import InfeasibleError, LimitError, MechdesignError
-from mechdesign.search.base import Path, RawSolution
+from mechdesign.search.base import RawSolution
 from mechdesign.search.stopwatch import Stopwatch
 
 __all__ = ["OPTIMAL", "Limits", "Progress", "available_memory", "running"]
@@ -113,8 +113,6 @@ class Limits:
     """That channel."""
     symmetry: Any = field(default=None, init=False, repr=False)
     """A :class:`~mechdesign.search.presolve.symmetry_group.Symmetry` that the user has named."""
-    path: Path | None = field(default=None, init=False, repr=False)
-    """Where the search for the same problem at a smaller budget has been."""
     bound: float = field(default=-math.inf, init=False)
     """The best bound on the loss so far."""
     _start: float = field(default=0.0, init=False)

@@ -138,8 +138,7 @@ def trace_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) ->
     progress
         Whether to show a bar; None where standard error is a terminal.
     n_jobs, backend, cache
-        As for :func:`~mechdesign.design_many`. In one process every budget is warm-started from
-        the one below; several work on a few budgets each.
+        As for :func:`~mechdesign.design_many`. Several processes work on a few budgets each.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from mechdesign.errors import InputError, MechdesignError, SolverError, shown
 from mechdesign.kernel.documents import OPTIMAL_GAP
 from mechdesign.problem import Problem
 from mechdesign.search import AUTO, RejectedRoute
-from mechdesign.search.interior.conversion import solve_interior_batch
+from mechdesign.search.interior.solve import solve_interior_batch
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.batching import most_together, shape
 from mechdesign.search.router import FORMULAS
@@ -44,8 +44,8 @@ class Options:
     Attributes
     ----------
     is_frontier
-        Whether each problem is the one before it with a larger budget. One process then begins each
-        where the last one was, in an equal share of the time that is left.
+        Whether each problem is the one before it with a larger budget. One process then gives each
+        an equal share of the time that is left.
     deadline
         When the time is over, by the clock of the system: all processes share it.
 
@@ -166,7 +166,7 @@ def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
     found = {} if finished is None else {n: finished.find(problem) for n, problem in asked}
     kept = {n for n, solution in found.items() if solution is not None}
     missing = [(n, problem) for n, problem in asked if n not in kept]
-    series = Series(options.gap, options.deadline, options.route, rising=options.is_frontier)
+    series = Series(options.gap, options.deadline, options.route)
     if len(missing) > 1 and series.left and options.key(missing[0][1]) is not None:
         found |= _solve_batch(missing, options, series.left)
     for n, (place, problem) in enumerate(asked):

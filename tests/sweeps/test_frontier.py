@@ -36,8 +36,7 @@ from mechdesign.designs import design as design_module
 from mechdesign.designs.design import Series
 from mechdesign.designs.min_epsilon import Reach
 from mechdesign.errors import InfeasibleError, InputError, SolverError
-from mechdesign.search.interior.solve import solve_interior
-from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.limits import Limits
 from mechdesign.sweeps import trace_frontier
 from problems import families
 from solvers import SOLVERS
@@ -74,26 +73,6 @@ def test_it_is_what_design_gives_at_each_budget(name: str) -> None:
     losses = [sign * float(s.value) for s in (found[1], found[2], found[0])]
     assert losses[0] >= losses[1] - 1e-9
     assert losses[1] >= losses[2] - 1e-9
-
-
-def steps(problem: Problem, path: object = None) -> tuple[int, object]:
-    seen: list[Progress] = []
-    raw = solve_interior(problem, Limits(watch=seen.append), path=path)  # type: ignore[arg-type]
-    assert seen[-1].gap <= 1e-8
-    return seen[-1].rounds, raw.path
-
-
-def test_a_path_spares_steps_and_changes_nothing() -> None:
-    below, above = families.euclidean_grid(6, seed=0), families.euclidean_grid(6, "0.74", seed=0)
-    _, path = steps(below)
-    assert steps(above, path)[0] < steps(above)[0]
-
-
-def test_a_path_that_is_outside_or_of_another_shape_is_left_alone() -> None:
-    _, path = steps(families.euclidean_grid(5, seed=0))
-    smaller, other = families.euclidean_grid(5, "0.3", seed=0), families.euclidean_grid(4, seed=0)
-    assert steps(smaller, path)[0] == steps(smaller)[0]
-    assert steps(other, path)[0] == steps(other)[0]
 
 
 def test_budgets_may_be_none() -> None:

@@ -34,7 +34,7 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.coarse.representatives import CoarseProgram
 from mechdesign.search.highs import LPModel, WarmStartedLP
-from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.presolve.reduction import Answer, ConicProgram, reduced_costs

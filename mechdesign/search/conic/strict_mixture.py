@@ -33,7 +33,7 @@ from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.notions.rows.cone import Cone, Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.highs import BoundedProgram, LPModel, solve_lp
-from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.support_formulation import transport

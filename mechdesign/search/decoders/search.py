@@ -49,7 +49,7 @@ from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import BlockPricer, LiftPricer, PricedColumns, pricer_of
 from mechdesign.search.generation import WORTH_ADDING, Generation, Master, Pace, SurplusBound
 from mechdesign.search.highs import UNIT
-from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.master import RestrictedMaster

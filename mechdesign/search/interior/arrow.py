@@ -167,7 +167,8 @@ class ArrowBlocks(Blocks):
         if len(rows) < len(problems) or len({own.pattern for own in rows}) > 1:
             return None
         blocks = cls(rows, size, counts)
-        return blocks if blocks.least_slack(blocks.start()[:, :, None]) > LEAST_SLACK else None
+        slack = -blocks.rows(blocks.start()[:, :, None])
+        return blocks if slack.min() > LEAST_SLACK else None
 
     def _in_slots(self) -> list[_Slot]:
         places: dict[tuple[int, int], list[int]] = {}

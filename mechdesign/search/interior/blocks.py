@@ -105,15 +105,6 @@ class Blocks(ABC):
         """Return those of all rows but q >= 0, ``(batch, n_rows, m)``."""
         return w[:, : self.n_rows]
 
-    def least_slack(self, v: FloatArray) -> float:
-        """Return the least slack of any row."""
-        return float(-self.rows(v).max())
-
-    def begin_with(self, products: FloatArray) -> FloatArray:
-        """Return positive products of the rows from those of all rows but q >= 0, of a path."""
-        ones = np.ones((self.batch, self.size, products.shape[2]))
-        return np.concatenate([products, ones], axis=1)
-
     def blocked(self, _v: FloatArray, _dv: FloatArray) -> FloatArray:
         """Return the least relative change of slacks of rows left out so far, ``(batch,)``."""
         return np.zeros(self.batch)

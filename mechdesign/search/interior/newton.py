@@ -38,7 +38,6 @@ from threadpoolctl import threadpool_limits
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
-from mechdesign.search.base import Path
 from mechdesign.search.interior.blocks import Blocks
 from mechdesign.search.interior.kernel import (
     FRACTION_TO_BOUNDARY,
@@ -84,10 +83,6 @@ RIDGE = 1e-15
 ROW_SUM = 1e-9
 """How far row sums of a channel that is kept may be from 1."""
 
-PATH = 1e-2
-"""The gap at which the iterate is kept for a warm start: late enough to spare steps, early enough
-to be far from the boundary of a cone nearby."""
-
 
 @dataclass(frozen=True)
 class InteriorResult:
@@ -106,8 +101,6 @@ class InteriorResult:
         ``(batch,)``, in floating point.
     steps
         How many were taken.
-    path
-        Where a program nearby can start; None if the gap never was small enough.
     """
 
     matrix: FloatArray
@@ -116,7 +109,6 @@ class InteriorResult:
     value: FloatArray
     bound: FloatArray
     steps: int
-    path: Path | None
 
 
 def interior_point(
@@ -125,7 +117,6 @@ def interior_point(
     limits: Limits,
     *,
     orbit: IntArray | None = None,
-    path: Path | None = None,
 ) -> InteriorResult:
     """Solve the programs of a batch together.
 
@@ -140,17 +131,12 @@ def interior_point(
     orbit
         ``(size,)``: the orbit of alike inputs that each belongs to, numbered from 0: potentials are
         equal in an orbit, and only its sum of row sums is held. Default each its own.
-    path
-        Where a program of the same shape with a smaller cone has been; used if it is inside.
     """
     orbit = np.arange(blocks.size) if orbit is None else orbit
     # the factors are many and small: threads within one cost more than they give; what is not
     # finite is found where steps are assessed, and warned of nowhere
     with threadpool_limits(1, "blas"), np.errstate(all="ignore"):
-        search = _Search(blocks, cost, limits, orbit)
-        if path is not None:
-            search.start_from(path)
-        return search.run()
+        return _Search(blocks, cost, limits, orbit).run()
 
 
 @dataclass(frozen=True)
@@ -182,43 +168,22 @@ class _Search:
         self.members: FloatArray = np.zeros((int(orbit.max()) + 1, self.k))
         self.members[orbit, np.arange(self.k)] = 1
         self.sizes = self.members.sum(axis=1)
-        self.path: Path | None = None
         self.value: FloatArray = np.full(batch, np.inf)
         self.bound: FloatArray = np.full(batch, -np.inf)
         start = 1 / float(blocks.counts.sum())
         target = np.maximum(np.abs(cost).max(axis=(1, 2)), 1e-300) * start
-        v = np.repeat(start * blocks.start()[:, :, None], cost.shape[2], axis=2)
-        self._begin(v, _per_problem(target), target)
-
-    def _begin(self, v: FloatArray, products: FloatArray, target: FloatArray) -> None:
-        """Set columns, multipliers with the products w s given, and potentials.
-
-        These are the largest at which every product of q and its reduced cost is at least the
-        target.
-        """
-        self.v, self.s = v, -self.blocks.rows(v)
-        self.w: FloatArray = products / self.s
-        entries = self.blocks.reduced_costs(self.w)
+        self.v: FloatArray = np.repeat(start * blocks.start()[:, :, None], cost.shape[2], axis=2)
+        self.s = -blocks.rows(self.v)
+        self.w: FloatArray = _per_problem(target) / self.s
+        # the largest potentials at which all products of q and its reduced cost reach the target
+        entries = blocks.reduced_costs(self.w)
         entries[:] = 0
-        reduced = self.cost + self.blocks.columns(self.w)[:, : self.k]
-        highest = (reduced - _per_problem(target) / v[:, : self.k]).min(axis=2)
+        reduced = cost + blocks.columns(self.w)[:, : self.k]
+        highest = (reduced - _per_problem(target) / self.v[:, : self.k]).min(axis=2)
         self.potentials = self._least_by_orbit(highest)
         entries[:] = reduced - self._spread(self.potentials)[:, :, None]
-        self.best_columns, self.best_potentials = v[:, : self.k], self.potentials
-        self.best_multipliers = self.blocks.multipliers(self.w)
-
-    def start_from(self, path: Path) -> None:
-        """Start where the path of another program is, if that is inside the cone.
-
-        The multipliers are chosen such that the products w s are those of the path: a point that
-        is central for the smaller cone is then nearly so for the larger one.
-        """
-        products = self.best_multipliers.shape
-        if path.v.shape != self.v.shape or path.products.shape != products:
-            return
-        if self.blocks.least_slack(path.v) > 0:
-            mean = path.products.mean(axis=(1, 2))
-            self._begin(path.v, self.blocks.begin_with(path.products), mean)
+        self.best_columns, self.best_potentials = self.v[:, : self.k], self.potentials
+        self.best_multipliers = blocks.multipliers(self.w)
 
     def _least_by_orbit(self, numbers: FloatArray) -> FloatArray:
         """Return the least in each orbit of what there is for each input."""
@@ -268,7 +233,6 @@ class _Search:
             self.value,
             self.bound,
             steps,
-            self.path,
         )
 
     def _assess(self) -> None:
@@ -296,8 +260,6 @@ class _Search:
             self.best_multipliers = _where(higher, now, self.best_multipliers)
             raised = self.potentials + self.least_reduced
             self.best_potentials = np.where(higher[:, None], raised, self.best_potentials)
-        if self.path is None and (self.gap <= PATH).all():
-            self.path = Path(self.v, self.blocks.multipliers(self.products))
 
     def _measure_dual(self) -> FloatArray:
         """Set the dual residual and the least reduced costs; return the bound.

@@ -67,6 +67,6 @@ class InteriorPoint(LinearRoute):
         from mechdesign.search.lp.solve import solve_linear
 
         try:
-            return solve_interior(problem, limits, limits.symmetry, limits.path)
+            return solve_interior(problem, limits, limits.symmetry)
         except UnsupportedError:
             return solve_linear(problem, "auto", limits, limits.symmetry)

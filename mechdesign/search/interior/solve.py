@@ -1,32 +1,54 @@
-"""The interior route: large linear programs by presolve and the interior-point method.
+"""Linear programs by presolve and the interior-point method, with answers in the cone's rows.
 
 Symmetries leave one output of each orbit. Where there are none, the usual chain of reductions
 applies.
+
+Rows are stated by extended formulations, which decide how the matrix of an output is factored:
+:class:`ArrowBlocks` where each row has one entry and one auxiliary variable (LDP, LIP: a number of
+operations in proportion to the entries), else :class:`SparseBlocks`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
-from mechdesign.errors import UnsupportedError
+import numpy as np
+import scipy.sparse as sp
+
+from mechdesign._typing import FloatArray, IntArray
+from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.problem import Problem
-from mechdesign.search.base import Path, RawSolution
-from mechdesign.search.interior.conversion import by_interior, merge_rare_outputs
+from mechdesign.search.base import RawSolution
+from mechdesign.search.cones.pricing import pricer_of
+from mechdesign.search.cones.proofs import linear_proof
+from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
+from mechdesign.search.interior.blocks import Blocks
+from mechdesign.search.interior.newton import interior_point
+from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits
+from mechdesign.search.lp.column_rows import ColumnRows
 from mechdesign.search.presolve.chain import PRESOLVE, program_cost, solve_reduced
 from mechdesign.search.presolve.find_symmetries import symmetries
 from mechdesign.search.presolve.orbit_reduction import OrbitReduction
+from mechdesign.search.presolve.reduction import Answer, ConicProgram
 from mechdesign.search.presolve.symmetry_group import Symmetry
 
-__all__ = ["solve_interior"]
+__all__ = ["by_interior", "merge_rare_outputs", "solve_interior", "solve_interior_batch"]
+
+
+RARE = 1e-7
+"""An output of which no input sends more than this may be merged with another."""
+
+WORTH = 1e-2
+"""The share of the gap aimed at that merging outputs may cost in all."""
 
 
 def solve_interior(
     problem: Problem,
     limits: Limits,
     symmetry: Symmetry | None = None,
-    path: Path | None = None,
 ) -> RawSolution:
     """Solve a problem whose loss is linear in the channel.
 
@@ -39,9 +61,6 @@ def solve_interior(
     symmetry
         Symmetries of the problem, if known; else those of grids, lines and inputs that are alike
         are looked for.
-    path
-        Where the search for the same problem with a smaller budget has been: a third of the steps
-        are spared.
 
     Raises
     ------
@@ -53,11 +72,134 @@ def solve_interior(
     cost, _ = program_cost(problem)
     if problem.utility.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
-    backend = partial(by_interior, path=path)
     with limits.stopwatch.phase("presolve"):
         is_joined = problem.cone.components().max() < problem.cone.size - 1
         symmetry = (symmetry or symmetries(problem)) if is_joined else None
     chain = PRESOLVE if symmetry is None else (OrbitReduction(symmetry),)
-    raw = solve_reduced(problem, limits, backend, chain)
+    raw = solve_reduced(problem, limits, by_interior, chain)
     allowed = limits.gap * float((cost * raw.matrix).sum())
     return replace(raw, matrix=merge_rare_outputs(raw.matrix, cost, allowed))
+
+
+def by_interior(program: ConicProgram, limits: Limits) -> Answer:
+    """Solve a program by the interior-point method: the backend for expected losses.
+
+    Parameters
+    ----------
+    program, limits
+        As for any backend.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is a worst case, or the cone has no inside to start from.
+    SolverError
+        If rounding leaves nothing.
+    """
+    if program.worst_case:
+        raise UnsupportedError("objective", "an expected loss", "a worst case")
+    cost, rows = program.cost, ColumnRows(program.cone)
+    k, m = cost.shape
+    multipliers = np.zeros((len(rows), m))
+    if not len(rows):  # nothing is secret
+        matrix: FloatArray = np.zeros((k, m))
+        matrix[np.arange(k), cost.argmin(axis=1)] = 1
+        duals = tuple(rows.duals(multipliers))
+        return Answer(matrix, duals, "interior: no blocks", cost.min(axis=1))
+    counts = np.ones(m) if program.output_count is None else program.output_count
+    blocks, places, kind = _blocks(rows, counts)
+    found = interior_point(blocks, cost[None], limits, orbit=program.input_orbit)
+    if not np.isfinite(found.value).all():
+        raise SolverError("the interior-point method found no channel inside the cone")
+    multipliers[places] = found.multipliers[0]
+    duals = () if program.is_priced else tuple(rows.duals(multipliers))
+    route = f"interior: {kind} blocks"
+    return Answer(found.matrix[0], duals, route, found.potentials[0])
+
+
+def _blocks(rows: ColumnRows, counts: FloatArray) -> tuple[Blocks, IntArray, str]:
+    """Return the blocks of rows, which of the rows they state, and of what kind they are.
+
+    An auxiliary variable that an equation defines is substituted in the other rows, where these are
+    no arrow.
+
+    Raises
+    ------
+    UnsupportedError
+        If the cone has no inside to start from.
+    """
+    A, k, places = rows.matrix(), rows.size, np.flatnonzero(~rows.equal)
+    arrow = ArrowBlocks.of([ArrowRows.of(A, rows.equal, k)], k, counts)
+    if arrow is not None:
+        return arrow, places, "arrow"
+    into = np.eye(A.shape[1])
+    definitions = A[np.flatnonzero(rows.equal)].toarray()
+    defined = [k + int(np.flatnonzero(row[k:])[0]) for row in definitions]
+    for row, variable in zip(definitions, defined, strict=True):
+        into[variable, :k] = -row[:k] / row[variable]
+    free = np.delete(into, defined, axis=1)
+    A = sp.csr_array(A[places] @ sp.csr_array(free))
+    A.sum_duplicates()
+    return SparseBlocks(A, k, counts), places, "sparse"
+
+
+def merge_rare_outputs(Q: FloatArray, cost: FloatArray, allowed: float) -> FloatArray:
+    """Merge each rare output with the output that costs least more.
+
+    The method ends inside the cone, with a little mass on outputs that the best channel does not
+    use. The sum of two columns is in the cone, as that is convex. In all it may cost a share of
+    ``allowed``.
+    """
+    most = Q.max(axis=0)
+    rare = np.flatnonzero(most < RARE)
+    kept = np.flatnonzero(most >= RARE)
+    if not len(rare) or not len(kept):
+        return Q
+    more = Q[:, rare].T @ cost[:, kept] - (Q[:, rare] * cost[:, rare]).sum(axis=0)[:, None]
+    best = more.argmin(axis=1)
+    extra = more[np.arange(len(rare)), best]
+    order = np.argsort(extra)
+    fits = order[np.cumsum(extra[order]) <= WORTH * allowed]
+    columns = Q.T.copy()
+    np.add.at(columns, kept[best[fits]], Q[:, rare[fits]].T)
+    columns[rare[fits]] = 0
+    return columns.T
+
+
+def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[RawSolution] | None:
+    """Solve problems of one shape together, or return None where they do not share one.
+
+    Parameters
+    ----------
+    problems
+        Problems with as many inputs and outputs each, whose inputs hang together, and whose
+        notions have rows of one pattern (LIP for different priors, LDP at different budgets).
+    limits
+        When to end: for all of them.
+    """
+    programs = [program_cost(problem) for problem in problems]
+    rows = [ColumnRows(problem.cone) for problem in problems]
+    if len({cost.shape for cost, _ in programs}) > 1:
+        return None
+    k, m = programs[0][0].shape
+    stated = [ArrowRows.of(own.matrix(), own.equal, k) for own in rows]
+    arrow = ArrowBlocks.of(stated, k, np.ones(m))
+    if arrow is None:
+        return None
+    found = interior_point(arrow, np.array([cost for cost, _ in programs]), limits)
+    answers = []
+    for n, (problem, own, (cost, scale)) in enumerate(zip(problems, rows, programs, strict=True)):
+        if not np.isfinite(found.value[n]):
+            return None
+        potentials, duals = None, tuple[FamilyDual, ...]()
+        if pricer_of(problem) is not None:
+            potentials = scale * found.potentials[n]
+        else:
+            multipliers = np.zeros((len(own), cost.shape[1]))
+            multipliers[~own.equal] = scale * found.multipliers[n]
+            duals = tuple(own.duals(multipliers))
+        matrix = merge_rare_outputs(found.matrix[n], cost, limits.gap * float(found.value[n]))
+        proof = linear_proof(duals, matrix, limits.gap, potentials=potentials)
+        route = f"interior: arrow blocks, {found.steps} steps, with {len(problems)} problems"
+        answers.append(RawSolution(matrix, problem.outputs or (), [proof], route))
+    return answers

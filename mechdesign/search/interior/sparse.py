@@ -17,6 +17,7 @@ from scipy.linalg import lapack
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.search.interior.blocks import INSIDE, Blocks, middle
+from mechdesign.search.interior.kernel import REGULARIZATIONS
 from mechdesign.solver_guard import called, checked
 
 __all__ = ["SparseBlocks"]
@@ -29,13 +30,6 @@ TIES = 1e-9
 
 JOINS = 0.3
 """A row joins once a step would lower its slack by so many times that slack."""
-
-REGULARIZATIONS = (1e-14, 1e-12, 1e-10)
-"""Added to a diagonal of 1: the first with which there is a Cholesky factor.
-
-The first is always added. It changes a step by less than rounding does, and bounds the inverse of a
-nearly singular block, so that iterative refinement converges.
-"""
 
 
 class SparseBlocks(Blocks):
@@ -161,16 +155,6 @@ class SparseBlocks(Blocks):
     def multipliers(self, w: FloatArray) -> FloatArray:
         """Return those of all rows but q >= 0, 0 where they are not in use."""
         return self._whole(w)[None, : self.n_rows]
-
-    def least_slack(self, v: FloatArray) -> float:
-        """Return the least slack of any row, in use or not."""
-        return float(-(self._A @ v[0]).max())
-
-    def begin_with(self, products: FloatArray) -> FloatArray:
-        """Work with the rows whose products are positive, and return these; 1 for q >= 0."""
-        self._use(products[0] > 0)
-        own = np.ones(self.size * len(self.counts))
-        return np.append(products[products > 0], own)[None, :, None]
 
     def blocked(self, v: FloatArray, dv: FloatArray) -> FloatArray:
         """Return the least relative change of slacks of rows left out; note which are to join.

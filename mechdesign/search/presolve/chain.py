@@ -107,7 +107,6 @@ def solve_reduced(
         [proof],
         answer.route,
         [*notes, *answer.notes],
-        path=answer.path,
     )
 
 

@@ -23,7 +23,6 @@ import numpy as np
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.search.base import Path
 from mechdesign.search.limits import Limits
 
 __all__ = ["Answer", "Backend", "ConicProgram", "Reduced", "Reduction", "reduced_costs"]
@@ -95,8 +94,6 @@ class Answer:
         What was done to the program before the backend saw it, in words.
     notes
         What else the report should say.
-    path
-        Where a program nearby can start, if the backend has such a thing.
     """
 
     matrix: FloatArray
@@ -106,7 +103,6 @@ class Answer:
     worst_case_multipliers: FloatArray | None = None
     reductions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    path: Path | None = None
 
 
 Backend: TypeAlias = Callable[[ConicProgram, Limits], Answer]

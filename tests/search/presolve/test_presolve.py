@@ -30,7 +30,7 @@ from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.linear_rows import LinearRows
 from mechdesign.notions.rows.pair_rows import FREE
 from mechdesign.search.cones.shortest_paths import closure
-from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.solve import solve_linear

@@ -38,7 +38,7 @@ from mechdesign import (
 from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
-from mechdesign.search.interior.conversion import by_interior
+from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.solve import solve_linear
 from mechdesign.search.presolve.chain import program_cost, solve_reduced
