@@ -36,7 +36,8 @@ from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoi
 from mechdesign.notions import MetricPrivacy
 from mechdesign.problem import Problem
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
-from mechdesign.search.coarse.lattice import LatticeBound, lattice_bounds
+from mechdesign.search.coarse.bound import CoarseBound
+from mechdesign.search.coarse.lattice import lattice_bounds
 from mechdesign.search.limits import Limits
 
 __all__ = ["design_noise"]
@@ -109,7 +110,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
     noise, value, remap_notes = _best_remap(problem, plain, loss.distance, proofs, limits)
     reserve = 2 * seconds.timings["certify"]
     limits.keep(reserve)
-    tiles, bounds = list[Certificate](), list[LatticeBound]()
+    tiles, bounds = list[Certificate](), list[CoarseBound]()
     with seconds.phase("solve"):
         if design is not None and not problem.is_written_out:
             tiles += _tiled(problem, plain.law.sides, limits, design)
@@ -248,8 +249,8 @@ class _Proofs:
         self._steps = max(law.steps(part, k) + 100 * k, loss_steps(self._noise, self._statement))
 
     def best(
-        self, tiles: list[Certificate], bounds: list[LatticeBound], limits: Limits
-    ) -> tuple[Fraction, Certificate, LatticeBound | None, list[str]]:
+        self, tiles: list[Certificate], bounds: list[CoarseBound], limits: Limits
+    ) -> tuple[Fraction, Certificate, CoarseBound | None, list[str]]:
         """Return the bound of the last evidence that is proved in time; and what is to be said."""
         notes = list[str]()
         named = [(one, self._certificate(one)) for one in reversed(bounds)]
@@ -266,7 +267,7 @@ class _Proofs:
         bound, note = self._proved(trivial, None)
         return bound, trivial, None, [*notes, *note]
 
-    def _certificate(self, found: LatticeBound) -> Certificate:
+    def _certificate(self, found: CoarseBound) -> Certificate:
         """Return multipliers of representatives, for rectangles of outputs."""
         rows = [part.multipliers for part in rounded(found.proof.duals, DIGITS)]
         blocks = found.proof.renumbered(

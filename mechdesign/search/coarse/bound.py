@@ -15,14 +15,14 @@ that no more are above 0 than there are representatives.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.multipliers import FamilyDual, block_of, shortened
 from mechdesign.evidence.rows import blocks_of, spared
 from mechdesign.kernel.certificate import Certificate
@@ -30,19 +30,27 @@ from mechdesign.kernel.generators import Block
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.relaxations import Representatives
-from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.coarse.representatives import CoarseProgram
 from mechdesign.search.highs import LPModel, WarmStartedLP
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.presolve.reduction import Answer, ConicProgram, reduced_costs
+from mechdesign.search.presolve.reduction import ConicProgram, reduced_costs
 
-__all__ = ["CoarseBound", "coarse_bound", "first_outputs"]
+__all__ = ["CoarseBound", "RepresentativesProof", "coarse_bound", "first_outputs", "refined"]
 
 ACCURATE = 1e-2
 """The gap to which a program on representatives is solved: the bound is no closer anyhow."""
+
+FIRST, GROWTH, MOST = 60, 2.6, 600
+"""Representatives in the first round; how many times more there are in each round after; and in the
+last one at most: their rows and factors fill a gigabyte."""
+
+POWER, LEAST_GROWTH, SHARE = 3.2, 1.15, 0.75
+"""The power of the number of representatives with which the time of a round grows, the least growth
+that is worth another round, and the share of the time left that a round may be expected to take:
+one that the limit ends proves less than the round before."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +109,19 @@ class CoarseBound:
     weights
         ``(n_outputs,)``: how much of an output the program uses, or how far it is from having
         multipliers as good as those of its outputs, as a share of the bound.
+    cells
+        The rectangles that outputs are, on a lattice.
     """
 
     value: float
     proof: RepresentativesProof
     weights: FloatArray
+    cells: tuple[tuple[int, int, int, int], ...] = ()
+
+    @property
+    def n_inputs(self) -> int:
+        """How many representatives there are."""
+        return len(set(self.proof.stands))
 
 
 def first_outputs(loss: FloatArray, inputs: IntArray) -> IntArray:
@@ -121,7 +137,7 @@ def coarse_bound(
     Parameters
     ----------
     program
-        The representatives, and the rows on them.
+        The representatives.
     costs
         ``(n, n_outputs)``: those of the representatives.
     outputs
@@ -129,48 +145,74 @@ def coarse_bound(
     limits
         When to end.
     """
-    unit = float(costs.max()) or 1.0
-    costs = costs / unit
-    small = ConicProgram(program.cone, costs[:, outputs])
-    answer = _solved(small, limits)
+    unit, cone, part = float(costs.max()) or 1.0, program.cone(), limits.part()
+    costs, part.gap = costs / unit, max(limits.gap, ACCURATE)
+    small = ConicProgram(cone, costs[:, outputs])
+    try:
+        answer = by_interior(small, part)
+    except UnsupportedError:
+        answer = by_highs(small, part)
     potentials = reduced_costs(small, answer.duals).min(axis=1)
-    pricing = _Pricing(program.cone)
-    multipliers: FloatArray = np.zeros((pricing.n_rows, costs.shape[1]))
-    for y in range(costs.shape[1]):
+    rows = cone.matrix()
+    sums = sp.csr_array(np.ones((1, cone.size)))
+    high = np.append(np.zeros(rows.shape[0]), 1.0)
+    A = sp.csr_array(sp.vstack([rows, sums]))
+    pricing = WarmStartedLP(LPModel(np.zeros(cone.size), A, -np.inf + high, high), "simplex")
+    multipliers: FloatArray = np.zeros((rows.shape[0], costs.shape[1]))
+    for y, reduced in enumerate((costs - potentials[:, None]).T):
         if limits.expired():
             break
-        multipliers[:, y], terms = pricing.multipliers(costs[:, y] - potentials)
-        costs[:, y] += terms
-    stands = tuple(program.stands.tolist())
+        multipliers[:, y] = np.maximum(-pricing.solve(reduced).dual[:-1], 0.0)
+    costs += rows.T @ multipliers
     value = float(costs.min(axis=1).sum())
     spare = spared(unit * value, -math.inf, limits.gap)
-    proof = RepresentativesProof(stands, program.on_inputs(multipliers, unit), spare)
+    stands = tuple(program.stands.tolist())
+    proof = RepresentativesProof(stands, program.on_inputs(cone, multipliers, unit), spare)
     weights = np.maximum(potentials[:, None] - costs, 0.0).sum(axis=0) / max(value, 1e-9)
     weights[outputs] += answer.matrix.mean(axis=0)
     return CoarseBound(unit * value, proof, weights)
 
 
-def _solved(program: ConicProgram, limits: Limits) -> Answer:
-    """Solve by the interior-point method; by HiGHS where the cone has no inside."""
-    part = limits.part()
-    part.gap = max(limits.gap, ACCURATE)
-    try:
-        return by_interior(program, part)
-    except UnsupportedError:
-        return by_highs(program, part)
+def refined(
+    bound: Callable[[int], tuple[CoarseBound, bool]],
+    most: int,
+    value: float,
+    limits: Limits,
+    held: int = 1,
+) -> Iterator[CoarseBound]:
+    """Yield bounds, each better than those before, from more representatives while there is time.
 
-
-class _Pricing:
-    """The program on one column, loaded once and solved at the reduced costs of each output."""
-
-    def __init__(self, cone: Cone) -> None:
-        self._rows = cone.matrix()
-        self.n_rows, size = self._rows.shape
-        A = sp.csr_array(sp.vstack([self._rows, sp.csr_array(np.ones((1, size)))]))
-        low, high = np.full(self.n_rows + 1, -np.inf), np.append(np.zeros(self.n_rows), 1.0)
-        self._program = WarmStartedLP(LPModel(np.zeros(size), A, low, high), "simplex")
-
-    def multipliers(self, reduced: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return multipliers of all rows of the cone, and their terms at every input."""
-        weights = np.maximum(-self._program.solve(reduced).dual[:-1], 0.0)
-        return weights, np.asarray(self._rows.T @ weights)
+    Parameters
+    ----------
+    bound
+        Returns the bound of so many representatives, and whether it is the last of that number.
+    most
+        Inputs that may stand for others.
+    value
+        The loss of a channel that there is, for reports of progress.
+    limits
+        When to end.
+    held
+        Rounds with the first number of representatives.
+    """
+    most, best, rounds = min(MOST, most), -math.inf, 0
+    count = min(FIRST, most)
+    while True:
+        before = limits.elapsed
+        try:
+            found, is_last = bound(count)
+        except SolverError:
+            return
+        rounds += 1
+        if found.value > best:
+            best = found.value
+            yield found
+        if limits.report(rounds, value, best) or (count >= most and is_last):
+            return
+        taken = max(limits.elapsed - before, 1e-9)
+        growth = min(GROWTH, (SHARE * limits.left / taken) ** (1 / POWER))
+        if growth < LEAST_GROWTH:
+            limits.ended = f"the time limit of {limits.seconds:g} s is too near for more inputs"
+            return
+        if rounds >= held:
+            count = min(round(growth * count), most)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import FloatArray
 from mechdesign.evidence.rows import averaged, relaxed
 from mechdesign.evidence.simplicial import universal
 from mechdesign.kernel.certificate import Certificate
@@ -26,7 +26,11 @@ from mechdesign.kernel.oracles.sources import Facet
 from mechdesign.kernel.relaxations import Representatives
 from mechdesign.kernel.statement import Statement
 from mechdesign.problem import Problem
-from mechdesign.search.coarse.representatives import Ratios, chosen
+from mechdesign.search.coarse.representatives import (
+    CoarseProgram,
+    Ratios,
+    chosen,
+)
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import ColumnUtility, EstimationRisk
 
@@ -53,8 +57,8 @@ def grouped(problem: Problem) -> Certificate | None:
     if worth is None or not np.isfinite(ratios.E).sum() > k:
         return None
     counts = [1 << n for n in range(k.bit_length()) if 1 << n < k]
-    listed = [_Groups(ratios, inputs) for inputs in chosen(ratios, problem.prior.array, counts)]
-    best = max(listed, key=worth)
+    listed = chosen(ratios, problem.prior.array, counts)
+    best = max((CoarseProgram(ratios, inputs) for inputs in listed), key=worth)
     if isinstance(aim, Loss) and all(min(aim.costs.lower(y)) >= 0 for y in range(n_outputs)):
         step = Representatives(tuple(best.stands.tolist()))
         return Certificate(Costs(), Orthant(), (*steps, step))
@@ -65,29 +69,7 @@ def grouped(problem: Problem) -> Certificate | None:
     )
 
 
-class _Groups:
-    """Inputs that stand for others.
-
-    Attributes
-    ----------
-    stands
-        ``(n_inputs,)``: the input that stands for each.
-    shares
-        ``(n_inputs,)``: s.
-    rays
-        ``(n_inputs, n_groups)``: s on each group.
-    """
-
-    def __init__(self, ratios: Ratios, inputs: IntArray) -> None:
-        own, every = ratios.E[inputs].argmin(axis=0), np.arange(len(ratios.E))
-        own[inputs] = np.arange(len(inputs))
-        self.stands: IntArray = inputs[own]
-        self.shares: FloatArray = np.exp(-ratios.E[self.stands, every])
-        self.rays: FloatArray = np.zeros((len(every), len(inputs)))
-        self.rays[every, own] = self.shares
-
-
-def _worth(problem: Problem, small: Statement) -> Callable[[_Groups], float] | None:
+def _worth(problem: Problem, small: Statement) -> Callable[[CoarseProgram], float] | None:
     """Return a function that computes the bound of groups in floating point, up to a constant."""
     aim, utility, k = small.objective, problem.utility, small.k
     if isinstance(aim, Risk) and isinstance(utility, EstimationRisk):
@@ -95,8 +77,9 @@ def _worth(problem: Problem, small: Statement) -> Callable[[_Groups], float] | N
             return None
         p = np.array([float(v) for v in aim.prior or ()])
 
-        def risk(groups: _Groups) -> float:
-            U = np.hstack([groups.rays, np.diag(1 - groups.shares)])
+        def risk(groups: CoarseProgram) -> float:
+            rays = groups.shares.T.toarray()
+            U = np.hstack([rays, np.diag(1 - rays.sum(axis=1))])
             law = p @ U
             M = (U[:, law > 0] / law[law > 0]) @ U[:, law > 0].T
             inverse = called("LAPACK", np.linalg.pinv, M, hermitian=True)
@@ -123,7 +106,12 @@ def _worth(problem: Problem, small: Statement) -> Callable[[_Groups], float] | N
         alone = best(np.eye(k))
     else:
         return None
-    return lambda groups: float(best(groups.rays).sum() + (1 - groups.shares) @ alone)
+
+    def total(groups: CoarseProgram) -> float:
+        rays = groups.shares.T.toarray()
+        return float(best(rays).sum() + (1 - rays.sum(axis=1)) @ alone)
+
+    return total
 
 
 def _facet(statement: Statement, x: int, r: int) -> Facet:

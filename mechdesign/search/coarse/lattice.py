@@ -10,7 +10,7 @@ Rectangles that the program uses, or that cost less than it may, are cut in four
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,11 +24,11 @@ from mechdesign.notions import MetricPrivacy
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.of_generators import family_of
 from mechdesign.problem import Problem
-from mechdesign.search.coarse.bound import RepresentativesProof, coarse_bound
+from mechdesign.search.coarse.bound import CoarseBound, coarse_bound, refined
 from mechdesign.search.coarse.representatives import CoarseProgram, Ratios, chosen
 from mechdesign.search.limits import Limits
 
-__all__ = ["Lattice", "LatticeBound", "LatticeProgram", "cut", "first_cells", "lattice_bounds"]
+__all__ = ["Lattice", "LatticeProgram", "cut", "first_cells", "lattice_bounds"]
 
 AT_ONCE = 2 * 10**7
 """Entries of losses that are held at once."""
@@ -41,9 +41,8 @@ ALONG, EVERYWHERE = 32, 16
 """Rectangles along the longer side in the first round; and along each side inputs that may stand
 for others wherever the likeliest ones are."""
 
-FIRST, ROUNDS, GROWTH, MOST = 60, 3, 2.6, 600
-"""Representatives in the first rounds and how many rounds these are, which find out what rectangles
-are to be cut; how many times more there are in each round after; and in the last one at most."""
+HELD = 3
+"""Rounds with the first representatives, which find out what rectangles are to be cut."""
 
 WORTH = 3e-4
 """The weight from which a rectangle is cut, or takes part in the next program."""
@@ -51,11 +50,6 @@ WORTH = 3e-4
 ROUGH = 5e-2
 """The gap to which a program on some of the candidates is solved: on the city of 64 x 64 cells its
 bound was as close as with 1e-2, in two thirds of the time."""
-
-POWER, LEAST_GROWTH, SHARE = 3.2, 1.15, 0.75
-"""The power of the number of representatives with which the time of a round grows, the least growth
-that is worth another round, and the share of the time left that a round may be expected to take:
-one that the limit ends proves less than the round before."""
 
 
 class Lattice:
@@ -134,15 +128,13 @@ class LatticeProgram(CoarseProgram):
     """
 
     def __init__(self, lattice: Lattice, inputs: IntArray) -> None:
-        super().__init__(lattice.ratios, inputs)
-        self._lattice, self._inputs = lattice, lattice.candidates[inputs]
-        found = cKDTree(lattice.places[self._inputs]).query(lattice.places, p=lattice.power)
+        places = lattice.places[lattice.candidates[inputs]]
+        found = cKDTree(places).query(lattice.places, p=lattice.power)
         steps, own = np.asarray(found[0]), np.asarray(found[1])
-        self.stands = self._inputs[own]
-        populated = lattice.populated
-        shares = np.exp(-lattice.exponent * steps[populated]) * lattice.prior[populated]
-        places, shape = (own[populated], np.arange(len(populated))), (len(inputs), len(populated))
-        self._weights = sp.csr_array((shares, places), shape=shape)
+        shares = np.exp(-lattice.exponent * steps)
+        self._take(lattice.ratios, inputs, lattice.candidates[inputs], own, shares)
+        self._lattice, populated = lattice, lattice.populated
+        self._weights = self.shares[:, populated] @ sp.diags_array(lattice.prior[populated])
 
     def cell_costs(self, cells: IntArray) -> FloatArray:
         """Return the costs of rectangles at the representatives, ``(n, n_cells)``."""
@@ -152,29 +144,7 @@ class LatticeProgram(CoarseProgram):
         return np.hstack([np.asarray(self._weights @ loss) for loss in losses])
 
 
-@dataclass(frozen=True)
-class LatticeBound:
-    """A bound, its evidence, and where it is from.
-
-    Attributes
-    ----------
-    value
-        The bound, in floating point.
-    proof
-        Multipliers of representatives for rectangles of outputs.
-    cells
-        The rectangles.
-    n_inputs
-        How many representatives there are.
-    """
-
-    value: float
-    proof: RepresentativesProof
-    cells: tuple[tuple[int, int, int, int], ...]
-    n_inputs: int
-
-
-def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[LatticeBound]:
+def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[CoarseBound]:
     """Yield bounds, each better than those before, while there is time.
 
     Parameters
@@ -188,37 +158,21 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[L
     """
     with limits.stopwatch.phase("presolve"):
         lattice = Lattice(problem, limits.steps(MOST_CANDIDATES, A_SECOND))
-    candidates, best = lattice.candidates, 0.0
-    size = -(-max(lattice.sides) // ALONG)
-    cells = first_cells(lattice.sides, size)
-    weights, rounds, growth = np.ones(len(cells)), 0, 1.0
-    count = min(FIRST, len(candidates))
-    while True:
-        before = limits.elapsed
-        (inputs,) = chosen(lattice.ratios, lattice.prior[candidates], [count])
-        try:
-            found, cells, weights = _round(lattice, inputs, cells, weights, limits)
-        except SolverError:
-            return
-        rounds += 1
-        if found.value > best:
-            best = found.value
-            yield found
-        all_in = count >= min(MOST, len(candidates)) and len(found.cells) == len(cells)
-        if limits.report(rounds, value, best) or all_in:
-            return
-        taken = max(limits.elapsed - before, 1e-9)
-        growth = min(GROWTH, (SHARE * limits.left / taken) ** (1 / POWER))
-        if growth < LEAST_GROWTH:
-            limits.ended = f"the time limit of {limits.seconds:g} s is too near for more inputs"
-            return
-        if rounds >= ROUNDS:
-            count = min(round(growth * count), MOST, len(candidates))
+    cells = first_cells(lattice.sides, -(-max(lattice.sides) // ALONG))
+    weights = np.ones(len(cells))
+
+    def bound(count: int) -> tuple[CoarseBound, bool]:
+        nonlocal cells, weights
+        (inputs,) = chosen(lattice.ratios, lattice.prior[lattice.candidates], [count])
+        found, cells, weights = _round(lattice, inputs, cells, weights, limits)
+        return found, len(found.cells) == len(cells)
+
+    yield from refined(bound, len(lattice.candidates), value, limits, HELD)
 
 
 def _round(
     lattice: Lattice, inputs: IntArray, cells: IntArray, weights: FloatArray, limits: Limits
-) -> tuple[LatticeBound, IntArray, FloatArray]:
+) -> tuple[CoarseBound, IntArray, FloatArray]:
     """Bound by some inputs and rectangles; return the rectangles of the next round as well."""
     program = LatticeProgram(lattice, inputs)
     places = lattice.places[lattice.candidates[inputs]]
@@ -232,7 +186,7 @@ def _round(
         part.gap = max(part.gap, ROUGH)
     found = coarse_bound(program, program.cell_costs(cells), np.flatnonzero(around), part)
     rectangles = tuple((a, b, c, d) for a, b, c, d in cells.tolist())
-    bound = LatticeBound(found.value, found.proof, rectangles, len(inputs))
+    bound = replace(found, cells=rectangles)
     worth = (found.weights >= WORTH) & (cells[:, ::2] < cells[:, 1::2]).any(axis=1)
     parts = [cut(cells[n : n + 1]) for n in np.flatnonzero(worth)]
     cut_up = zip(parts, found.weights[worth], strict=True)

@@ -59,7 +59,7 @@ class Ratios:
 
 
 class CoarseProgram:
-    """The program on representatives.
+    """Some inputs that stand for others.
 
     Parameters
     ----------
@@ -72,46 +72,49 @@ class CoarseProgram:
     ----------
     stands
         ``(n_inputs,)``: the input that stands for each.
-    cone
-        The pairs of a spanner: a cone a little larger than that of all pairs.
+    shares
+        ``(n_representatives, n_inputs)``: s_x at the representative of x, else 0.
     """
 
     def __init__(self, ratios: Ratios, inputs: IntArray) -> None:
-        size = len(ratios.E)
-        lengths = ratios.E[inputs]
-        self._own = lengths.argmin(axis=0)
-        self._own[inputs] = np.arange(len(inputs))
-        self.stands: IntArray = inputs[self._own]
-        self._shares = np.exp(-lengths[self._own, np.arange(size)])
-        self._inputs, self._notions = inputs, list(ratios.families)
-        families = [rows.restricted(inputs) for rows in ratios.families.values()]
+        lengths, every = ratios.E[inputs], np.arange(len(ratios.E))
+        own = lengths.argmin(axis=0)
+        own[inputs] = np.arange(len(inputs))
+        self._take(ratios, inputs, inputs, own, np.exp(-lengths[own, every]))
+
+    def _take(
+        self, ratios: Ratios, inputs: IntArray, names: IntArray, own: IntArray, shares: FloatArray
+    ) -> None:
+        """Take representatives, their names, the number of that of each input, and the shares."""
+        self._ratios, self._inputs, self._names, self.stands = ratios, inputs, names, names[own]
+        places, shape = (own, np.arange(len(own))), (len(inputs), len(own))
+        self.shares = sp.csr_array((shares, places), shape=shape)
+
+    def cone(self) -> Cone:
+        """Return the pairs of a spanner: a cone a little larger than that of all pairs."""
+        families = [rows.restricted(self._inputs) for rows in self._ratios.families.values()]
         E = np.array([rows.lengths() for rows in families])
         kept, place = spanner_pairs(E.min(axis=0)), E.argmin(axis=0)
-        self.cone = Cone([rows.on_pairs(kept & (place == n)) for n, rows in enumerate(families)])
+        return Cone([rows.on_pairs(kept & (place == n)) for n, rows in enumerate(families)])
 
-    def costs(self, cost: FloatArray) -> FloatArray:
-        """Return the costs of the representatives, ``(n, n_outputs)``, from those of all inputs."""
-        places = (self._own, np.arange(len(self._own)))
-        shares = sp.csr_array((self._shares, places), shape=(len(self._inputs), len(self._own)))
-        return np.asarray(shares @ cost)
-
-    def on_inputs(self, weights: FloatArray, unit: float) -> tuple[FamilyDual, ...]:
+    def on_inputs(self, cone: Cone, weights: FloatArray, unit: float) -> tuple[FamilyDual, ...]:
         """Return multipliers of the cone's rows, times a unit, as those of the notions' rows.
 
         Parameters
         ----------
+        cone
+            That of the spanner.
         weights
             ``(n_rows, n_columns)``.
         unit
             That of the costs.
         """
-        ends = np.cumsum([family.matrix().shape[0] for family in self.cone.families])[:-1]
-        parts = np.split(weights, ends)
-        found = []
-        for notion, family, own in zip(self._notions, self.cone.families, parts, strict=True):
+        ends = np.cumsum([family.matrix().shape[0] for family in cone.families])[:-1]
+        parts, found = np.split(weights, ends), list[FamilyDual]()
+        for notion, family, own in zip(self._ratios.families, cone.families, parts, strict=True):
             read, _ = family.read_dual(own)
-            multipliers = tuple(m.scaled(unit).on_inputs(self._inputs) for m in read)
-            found.append(FamilyDual(notion, multipliers))
+            moved = tuple(m.scaled(unit).on_inputs(self._names) for m in read)
+            found.append(FamilyDual(notion, moved))
         return tuple(found)
 
 

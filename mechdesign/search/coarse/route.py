@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.rows import Proof
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
@@ -21,22 +20,12 @@ TOO_MANY = 10**8
 """Rows of all columns, without those that others imply, from which the whole program is too large:
 Euclidean grids of more than 24 x 24 points."""
 
-FIRST, GROWTH = 50, 1.6
-"""Representatives in the first round, and how many times more in each round after."""
-
-MOST = 600
-"""Representatives in the last round: their rows and factors fill a gigabyte."""
-
 OUTPUTS = 1.5
 """So many times more outputs than representatives are in the programs that are solved: on the city
 of 64 x 64 cells, 60 representatives and 90 outputs proved as much as 180, to half a percent."""
 
 SECONDS_PER_ROW = 2e-8
 """Seconds of the repair and of the proof for each row of all columns."""
-
-POWER, LEAST_GROWTH = 2.5, 1.15
-"""The power of the number of representatives with which the time of a round grows, and the least
-growth that is worth another round."""
 
 
 class Coarse(LinearRoute):
@@ -53,7 +42,7 @@ class Coarse(LinearRoute):
     name = "coarse"
     summary = "a bound from representative inputs, for problems too large for a program"
 
-    def __init__(self, most_rounds: float = math.inf) -> None:
+    def __init__(self, most_rounds: int | None = None) -> None:
         self._most_rounds = most_rounds
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
@@ -71,7 +60,12 @@ class Coarse(LinearRoute):
 
         Where the whole program is too large, this ends the search.
         """
-        from mechdesign.search.coarse.bound import coarse_bound, first_outputs  # scipy on demand
+        from mechdesign.search.coarse.bound import (  # scipy on demand
+            CoarseBound,
+            coarse_bound,
+            first_outputs,
+            refined,
+        )
         from mechdesign.search.coarse.representatives import CoarseProgram, Ratios, chosen
 
         utility = problem.expected_loss
@@ -82,38 +76,25 @@ class Coarse(LinearRoute):
         outputs, prior = problem.outputs or (), problem.prior.array
         loss = utility.loss(problem.domain, outputs).array
         cost = prior[:, None] * loss
-        value, bound = float((cost * raw.matrix).sum()), -np.inf
-        proofs: list[Proof] = []
+        value = float((cost * raw.matrix).sum())
         with limits.stopwatch.phase("presolve"):
             ratios = Ratios(problem.cone)
-        count, rounds, last = min(FIRST, len(prior)), 0, 0
-        while True:
-            before = limits.elapsed
+
+        def bound(count: int) -> tuple[CoarseBound, bool]:
             inputs, more = chosen(ratios, prior, [count, round(OUTPUTS * count)])
+            program = CoarseProgram(ratios, inputs)
             some = first_outputs(loss, np.union1d(inputs, more))
-            try:
-                program = CoarseProgram(ratios, inputs)
-                found = coarse_bound(program, program.costs(cost), some, limits)
-            except SolverError:
-                if not proofs:
-                    raise
-                break
-            rounds += 1
-            if found.value > bound:
-                bound, proofs, last = found.value, [found.proof], count
-            all_in = count >= min(MOST, len(prior)) or rounds >= self._most_rounds
-            if limits.report(rounds, value, bound) or all_in:
-                break
-            growth = min(GROWTH, (limits.left / (limits.elapsed - before)) ** (1 / POWER))
-            if growth < LEAST_GROWTH:
-                limits.ended = f"the time limit of {limits.seconds:g} s is too near for more inputs"
-                break
-            count = min(round(growth * count), MOST, len(prior))
-        note = f"Coarse to fine: {last} of {len(prior):,} inputs stand for all in the bound"
-        if is_too_large(problem) and value - bound > limits.gap * value:
+            return coarse_bound(program, np.asarray(program.shares @ cost), some, limits), True
+
+        found = list(islice(refined(bound, len(prior), value, limits), self._most_rounds))
+        if not found:
+            raise SolverError("no program of representatives was solved in time")
+        best, rounds, k = found[-1], len(found), len(prior)
+        note = f"Coarse to fine: {best.n_inputs} of {k:,} inputs stand for all in the bound"
+        if is_too_large(problem) and value - best.value > limits.gap * value:
             limits.ended = limits.ended or "the program of all inputs is too large"
         route = f"coarse: {raw.route}, {rounds} round{'s' * (rounds > 1)}"
-        return replace(raw, proofs=proofs, route=route, notes=[*raw.notes, note])
+        return replace(raw, proofs=[best.proof], route=route, notes=[*raw.notes, note])
 
 
 def is_too_large(problem: Problem) -> bool:

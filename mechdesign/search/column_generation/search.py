@@ -155,10 +155,10 @@ class _Columns:
         return SurplusBound(surplus, found, partial(self._certificate, u, priced.multipliers))
 
     def _certificate(
-        self, u: FloatArray, multipliers: FloatArray | None, problem: Problem
+        self, u: FloatArray, multipliers: FloatArray, problem: Problem
     ) -> Certificate | None:
         """Return the potentials; or the multipliers, where they are the evidence."""
-        if isinstance(self._pricer, LPPricer) and multipliers is not None:
+        if isinstance(self._pricer, LPPricer):
             duals = self._pricer.duals(multipliers, self._scale)
             return linear_proof(duals, self._matrix, self._gap)(problem)
         return linear_proof((), self._matrix, self._gap, potentials=-self._scale * u)(problem)

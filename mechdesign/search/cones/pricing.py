@@ -60,12 +60,12 @@ class PricedColumns:
     rays
         ``(n_inputs, m)``, of any size.
     multipliers
-        ``(n_rows, m)``: of the rows of the cone, where they are the evidence.
+        ``(n_rows, m)``: of the rows of the cone; none where prices are the evidence.
     """
 
     reduced: FloatArray
     rays: FloatArray
-    multipliers: FloatArray | None = None
+    multipliers: FloatArray
 
 
 class Pricer(ABC):
@@ -102,7 +102,7 @@ class Pricer(ABC):
         worth, total = (v * rays).sum(axis=0), self.weight @ rays
         reduced: FloatArray = np.full(len(worth), np.inf)
         np.divide(worth, total, out=reduced, where=total > 0)
-        return PricedColumns(reduced, rays)
+        return PricedColumns(reduced, rays, np.zeros((0, len(worth))))
 
 
 @lru_cache(maxsize=4)

@@ -158,7 +158,7 @@ class _DecoderPricer:
         if isinstance(own, BlockPricer):
             own = BlockPricer(own.cone, self.prior)
         by_sorting = isinstance(own, BlockPricer | LiftPricer)
-        self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior, workers=1)
+        self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior, in_turn=True)
         self.is_by_programs = not by_sorting
         self.pace = PACE if self.is_by_programs or self.size <= FEW else PACE_ON_CHANNELS
         component = self.cone.components()
@@ -215,8 +215,8 @@ class _DecoderPricer:
         rays = np.hstack([part.rays for part in parts])[:, order]
         better = rays[:, gamma < -WORTH_ADDING * goal]
         surplus = -min(float(least.min()), float(gamma.min()))
-        listed = [part.multipliers for part in parts if part.multipliers is not None]
-        multipliers = np.hstack(listed)[:, order] if listed else None
+        listed = np.hstack([part.multipliers for part in parts])
+        multipliers = listed[:, order] if listed.size else listed
         proof = partial(self._certificate, s[order].tolist(), potentials, multipliers)
         return SurplusBound(surplus, list((better / better.max(axis=0)).T), proof)
 
@@ -224,12 +224,12 @@ class _DecoderPricer:
         self,
         decoders: Sequence[float],
         potentials: FloatArray,
-        multipliers: FloatArray | None,
+        multipliers: FloatArray,
         problem: Problem,
     ) -> Certificate:
         """Return decoders with multipliers or prices, from units in which f runs from 0 to 1."""
         line = Decoders(tuple(self.low + self.width * as_fraction(s) for s in decoders))
-        if isinstance(self.pricer, LPPricer) and multipliers is not None:
+        if isinstance(self.pricer, LPPricer):
             duals = self.pricer.duals(multipliers, float(self.width) ** 2)
             n, spare = len(decoders), self.spare
             return certificate(problem, line, duals=duals, n_nodes=n, spare=lambda: spare)

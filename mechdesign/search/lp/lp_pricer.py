@@ -3,7 +3,8 @@
 Only costs change from one to the next, so that the simplex method goes on from the last optimum,
 which stays feasible. The programs of the outputs differ in their costs alone and HiGHS lets other
 threads run meanwhile: they are solved on all cores, by one instance of HiGHS for each thread. Each
-output goes on from its own last basis, so that the number of threads changes nothing.
+output goes on from its own last basis, so that the number of threads changes nothing; or, in one
+thread, from the optimum of the output before it, which suits outputs in an order.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class LPPricer(Pricer):
         ``(n_inputs,)``: w in w . r = 1; default ones.
     workers
         Threads; default one for each core.
+    in_turn
+        Whether each program goes on from the one before, in one thread.
     limits
         What ends a long program, with a SolverError; None where asking would take longer.
     """
@@ -51,12 +54,14 @@ class LPPricer(Pricer):
         cone: Cone,
         weight: FloatArray | None = None,
         workers: int | None = None,
+        in_turn: bool = False,
         limits: Limits | None = None,
     ) -> None:
         self.weight = np.ones(cone.size) if weight is None else weight
-        self.workers = workers or os.cpu_count() or 1
+        self.workers, self._in_turn = 1 if in_turn else workers or os.cpu_count() or 1, in_turn
         self._lengths = ratio_lengths(cone)
         self._first = WarmColumn(cone, self.weight, limits)
+        self.rows = self._first.rows
         self._idle: SimpleQueue[WarmColumn] = SimpleQueue()
         for column in (self._first, *(self._first.copy() for _ in range(self.workers - 1))):
             self._idle.put(column)
@@ -79,7 +84,7 @@ class LPPricer(Pricer):
         """Solve a program for each column of v, with multipliers of the rows."""
         m = v.shape[1]
         rays: FloatArray = np.zeros_like(v)
-        multipliers: FloatArray = np.zeros((len(self._first.rows), m))
+        multipliers: FloatArray = np.zeros((len(self.rows), m))
         solved = np.zeros(m, dtype=bool)
         if len(self._bases) != m:
             self._bases = [None] * m
@@ -88,9 +93,10 @@ class LPPricer(Pricer):
             if expired is None or not expired():
                 column = self._idle.get()
                 try:
-                    column.start_at(self._bases[y])
+                    if not self._in_turn:
+                        column.start_at(self._bases[y])
                     ray, answer = column.cheapest(v[:, y])
-                    self._bases[y] = column.basis
+                    self._bases[y] = None if self._in_turn else column.basis
                 finally:
                     self._idle.put(column)
                 rays[:, y] = np.maximum(ray, 0.0)
@@ -108,4 +114,4 @@ class LPPricer(Pricer):
 
     def duals(self, multipliers: FloatArray, unit: float) -> tuple[FamilyDual, ...]:
         """Return multipliers of the rows, ``(n_rows, m)``, as those of the notions."""
-        return tuple(self._first.rows.duals(unit * multipliers))
+        return tuple(self.rows.duals(unit * multipliers))

@@ -18,8 +18,8 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
+from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.lp.support_formulation import support_of
-from mechdesign.search.lp.warm_column import WarmColumn
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 
 __all__ = ["by_outputs", "pays"]
@@ -57,7 +57,8 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
     """
     k, m = program.cost.shape
     active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
-    column, rounds, bound, value = WarmColumn(program.cone, np.ones(k), limits), 0, -np.inf, np.inf
+    pricer = LPPricer(program.cone, in_turn=True, limits=limits)
+    rounds, bound, value = 0, -np.inf, np.inf
     while True:
         try:
             cost, counts = program.cost[:, active], program.counts[active]
@@ -65,7 +66,7 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
             answer = by_highs(some, limits.part(), method)
             mass, potentials = _mass(program, answer), np.asarray(answer.potentials)
             v = mass[:, None] * program.cost - potentials[:, None]
-            priced = [column.cheapest(one) for one in v.T]
+            priced = pricer.price(v)
         except SolverError:
             if not rounds:
                 raise
@@ -74,18 +75,16 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
         if (loss := _loss(some, answer.matrix)) < value:
             value, matrix = loss, np.zeros((k, m))
             matrix[:, active] = answer.matrix
-        reduced = np.array([one @ q for one, (q, _) in zip(v.T, priced, strict=True)])
-        lower = float(potentials.sum()) + k * min(0.0, float(reduced.min()))
+        lower = float(potentials.sum()) + k * min(0.0, float(priced.reduced.min()))
         if lower > bound:
-            bound, evidence = lower, answer
-            multipliers = [np.maximum(-solved.dual, 0.0) for _, solved in priced]
-        better = np.setdiff1d(np.flatnonzero(reduced < -NEGATIVE), active)
+            bound, evidence, multipliers = lower, answer, priced.multipliers
+        better = np.setdiff1d(np.flatnonzero(priced.reduced < -NEGATIVE), active)
         if limits.report(rounds, value, bound) or not len(better):
             break
         most = max(LEAST_ADDED, len(active) // 5)
-        active = np.union1d(active, better[np.argsort(reduced[better])[:most]])
+        active = np.union1d(active, better[np.argsort(priced.reduced[better])[:most]])
     note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
-    duals = () if program.is_priced else column.families(multipliers, 1.0)
+    duals = () if program.is_priced else pricer.duals(multipliers, 1.0)
     return replace(evidence, matrix=matrix, duals=duals, notes=(note,))
 
 
