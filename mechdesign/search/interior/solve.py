@@ -11,7 +11,6 @@ operations in proportion to the entries), else :class:`SparseBlocks`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,14 +34,7 @@ from mechdesign.search.presolve.orbit_reduction import OrbitReduction
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 from mechdesign.search.presolve.symmetry_group import Symmetry
 
-__all__ = ["by_interior", "merge_rare_outputs", "solve_interior", "solve_interior_batch"]
-
-
-RARE = 1e-7
-"""An output of which no input sends more than this may be merged with another."""
-
-WORTH = 1e-2
-"""The share of the gap aimed at that merging outputs may cost in all."""
+__all__ = ["by_interior", "solve_interior", "solve_interior_batch"]
 
 
 def solve_interior(
@@ -69,16 +61,13 @@ def solve_interior(
     SolverError
         If rounding leaves nothing.
     """
-    cost, _ = program_cost(problem)
     if problem.utility.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
     with limits.stopwatch.phase("presolve"):
         is_joined = problem.cone.components().max() < problem.cone.size - 1
         symmetry = (symmetry or symmetries(problem)) if is_joined else None
     chain = PRESOLVE if symmetry is None else (OrbitReduction(symmetry),)
-    raw = solve_reduced(problem, limits, by_interior, chain)
-    allowed = limits.gap * float((cost * raw.matrix).sum())
-    return replace(raw, matrix=merge_rare_outputs(raw.matrix, cost, allowed))
+    return solve_reduced(problem, limits, by_interior, chain)
 
 
 def by_interior(program: ConicProgram, limits: Limits) -> Answer:
@@ -143,29 +132,6 @@ def _blocks(rows: ColumnRows, counts: FloatArray) -> tuple[Blocks, IntArray, str
     return SparseBlocks(A, k, counts), places, "sparse"
 
 
-def merge_rare_outputs(Q: FloatArray, cost: FloatArray, allowed: float) -> FloatArray:
-    """Merge each rare output with the output that costs least more.
-
-    The method ends inside the cone, with a little mass on outputs that the best channel does not
-    use. The sum of two columns is in the cone, as that is convex. In all it may cost a share of
-    ``allowed``.
-    """
-    most = Q.max(axis=0)
-    rare = np.flatnonzero(most < RARE)
-    kept = np.flatnonzero(most >= RARE)
-    if not len(rare) or not len(kept):
-        return Q
-    more = Q[:, rare].T @ cost[:, kept] - (Q[:, rare] * cost[:, rare]).sum(axis=0)[:, None]
-    best = more.argmin(axis=1)
-    extra = more[np.arange(len(rare)), best]
-    order = np.argsort(extra)
-    fits = order[np.cumsum(extra[order]) <= WORTH * allowed]
-    columns = Q.T.copy()
-    np.add.at(columns, kept[best[fits]], Q[:, rare[fits]].T)
-    columns[rare[fits]] = 0
-    return columns.T
-
-
 def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[RawSolution] | None:
     """Solve problems of one shape together, or return None where they do not share one.
 
@@ -198,7 +164,7 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
             multipliers = np.zeros((len(own), cost.shape[1]))
             multipliers[~own.equal] = scale * found.multipliers[n]
             duals = tuple(own.duals(multipliers))
-        matrix = merge_rare_outputs(found.matrix[n], cost, limits.gap * float(found.value[n]))
+        matrix = found.matrix[n]
         proof = linear_proof(duals, matrix, limits.gap, potentials=potentials)
         route = f"interior: arrow blocks, {found.steps} steps, with {len(problems)} problems"
         answers.append(RawSolution(matrix, problem.outputs or (), [proof], route))

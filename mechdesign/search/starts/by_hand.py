@@ -41,9 +41,6 @@ FEWEST = 8
 MOST_PRODUCTS = 10**11
 """Multiplications up to which every column is offered every output."""
 
-CENTERS = 4_100
-"""About how many exponentials make a channel."""
-
 SLOW_REACH = 5 * 10**7
 """Pairs of entries of all columns up to which they are raised one by one."""
 
@@ -186,7 +183,6 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
             yield _within_constraints(problem, sets)
         return
     d, left = private.lengths(cone), SLOW_REACH
-    by_ratios = d is not None and private.is_by_ratios(cone)
     for sets in (np.eye(k), *partitions):
         left -= 0 if private.is_quick(cone) else sets.shape[1] * k * k
         if left >= 0:
@@ -196,16 +192,12 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
         for size in (2**n for n in range(1, k.bit_length()) if 2**n < k):
             window = sum(np.roll(np.eye(k), shift, axis=0) for shift in range(size))
             yield private.completed(cone, private.raised(cone, d, np.asarray(window)))
-    if d is None or not by_ratios:
+    if d is None or not private.is_by_ratios(cone):
         return
+    yield private.completed(cone, np.exp(-d).T)
     if np.array_equal(d, d.T):
         columns = np.exp(-d / 2)
         yield columns / columns.sum(axis=1, keepdims=True)
-    found = private.exponentials(d, problem.domain, CENTERS)
-    if found is not None:
-        yield private.completed(cone, found)
-    elif k <= CENTERS:
-        yield private.completed(cone, np.exp(-d).T)
 
 
 def _randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:

@@ -1,14 +1,12 @@
-"""Private columns that anybody could write down: exponentials, plateaus, and raised sets.
+"""Private columns that are written down: exponentials and raised sets.
 
 A column q lies in the cone of notions that bound ratios, q_x <= e**E[x, x'] q_x', exactly where
 ln q is Lipschitz for E. With d the shortest paths of E, this holds for
 
     e**-d(z, x)                       the exponential mechanism about an input z,
-    max over z in B of e**-d(z, x)    a raised set B, since maxima are,
-    e**-a |x - z|                     for any point z, where a |x - x'| <= E[x, x'] for all pairs.
+    max over z in B of e**-d(z, x)    a raised set B, since maxima of private columns are private.
 
-Points z beyond the border matter on fine grids: without them no mixture of exponentials is a
-channel. Under LDP the raised sets are all extreme rays, and those of the bins of a line are
+Under LDP the raised sets are all extreme rays, and those of the bins of a line are
 randomized response on bins. In any other cone there is room about the constant column: 1 + t v is
 private for t up to :func:`reach`.
 """
@@ -22,7 +20,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.domain import Domain
 from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Cone, Family
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -30,7 +27,7 @@ from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["completed", "exponentials", "groups", "is_quick", "raised", "reach"]
+__all__ = ["completed", "groups", "is_quick", "raised", "reach"]
 
 MOST_CLOSED = 700
 """Inputs up to which shortest paths are looked for; distances with a name are shortest paths."""
@@ -40,16 +37,6 @@ NOTHING = 1e-13
 
 FARTHEST = 1e12
 """A column is no more than this much larger at one input than at another, but for zeros."""
-
-LOOSE = 0.5
-"""Exponentials about points are sought where they use this share of what pairs allow, in the
-mean."""
-
-FINEST = 64
-"""How many points of a lattice there are along a side at most, but for the margins."""
-
-MARGIN = 0.5
-"""How far beyond the border there are points, as a share of the side."""
 
 UPDATES = 20
 """How often the sizes of rays are updated so that they add up to ones."""
@@ -201,81 +188,6 @@ def inside(cone: Cone, columns: FloatArray) -> FloatArray:
     t = reach(cone, columns - columns.min(axis=0))
     moved = 1 + t * (columns - columns.min(axis=0))
     return np.asarray(moved / moved.max(axis=0))
-
-
-def exponentials(d: FloatArray, domain: Domain, most: int) -> FloatArray | None:
-    """Return e**-a |x - z| for points z of a lattice on a plane, summed over small blocks of it.
-
-    Parameters
-    ----------
-    d
-        Shortest paths.
-    domain
-        The inputs.
-    most
-        How many blocks there may be.
-
-    Returns
-    -------
-    ndarray
-        ``(n_inputs, n)``; None where the inputs are no points of a plane, or where distance says
-        little about the bounds, or where so few blocks would be too coarse.
-    """
-    if domain.coordinates is None or len(domain.coordinates[0]) != 2:
-        return None
-    points = np.array([[float(c) for c in point] for point in domain.coordinates])
-    best: tuple[float, int, float] = (LOOSE, 0, 0.0)
-    for norm in (1, 2):
-        apart = _apart(points, points, norm)
-        np.fill_diagonal(apart, np.nan)
-        per_unit = d / apart
-        rate = float(np.nanmin(per_unit))
-        share = float(np.nanmean(rate / per_unit)) if rate > 0 else 0.0
-        best = max(best, (share, norm, rate))
-    _, norm, rate = best
-    if not norm or not math.isfinite(rate):
-        return None
-    centers, shifts = _lattice(points, most)
-    if not len(centers):
-        return None
-    return np.asarray(sum(np.exp(-rate * _apart(points, centers + by, norm)) for by in shifts))
-
-
-def _apart(one: FloatArray, other: FloatArray, norm: int) -> FloatArray:
-    """Return the distances of points, ``(n, m)``, in a norm."""
-    steps = [np.abs(one[:, i, None] - other[None, :, i]) for i in range(one.shape[1])]
-    return np.asarray(steps[0] + steps[1] if norm == 1 else np.hypot(*steps))
-
-
-def _lattice(points: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """Return points of a plane, and what is added to each to have those of its block.
-
-    All together are a lattice as fine as that of the inputs: the sum of its exponentials is nearly
-    constant. There are as many blocks as may be; none where one for each side is too many.
-
-    Returns
-    -------
-    corners, shifts
-        ``(n, 2)`` and ``(n_in_a_block, 2)``.
-    """
-    low, high = points.min(axis=0), points.max(axis=0)
-    steps = [float(np.diff(np.unique(points[:, i])).min(initial=np.inf)) for i in range(2)]
-    side = float((high - low).max())
-    unit = max(min(steps), side / FINEST)
-    corners, block = np.zeros((0, 2)), 0
-    while block * unit < side:
-        block += 1
-        step = block * unit
-        n_beyond = np.ceil(MARGIN * (high - low) / step)
-        axes = [
-            one + step * np.arange(-n, np.floor((top - one) / step + NOTHING) + n + 1)
-            for one, top, n in zip(low, high, n_beyond, strict=True)
-        ]
-        found = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-        if len(found) <= most:
-            corners = np.asarray(found)
-            break
-    return corners, unit * np.indices((block, block)).reshape(2, -1).T.astype(np.float64)
 
 
 def groups(cost: FloatArray, sizes: list[int]) -> Iterator[IntArray]:
