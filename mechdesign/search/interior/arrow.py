@@ -134,8 +134,6 @@ class ArrowBlocks(Blocks):
         ``(m,)``: how many outputs each stands for.
     """
 
-    correctors = 0
-
     def __init__(self, problems: Sequence[ArrowRows], size: int, counts: FloatArray) -> None:
         first = problems[0]
         self.size, self.batch, self.n_rows = size, len(problems), len(first.x)

@@ -46,8 +46,6 @@ class Blocks(ABC):
         Rows of a column, without those of q >= 0.
     weight
         How often each row counts.
-    correctors
-        How many centrality correctors a step may take: none where a factor costs no more than they.
     """
 
     batch: int
@@ -56,7 +54,6 @@ class Blocks(ABC):
     n_vars: int
     n_rows: int
     weight: FloatArray
-    correctors: int
 
     @abstractmethod
     def start(self) -> FloatArray:

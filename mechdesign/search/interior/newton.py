@@ -22,8 +22,7 @@ and, by weak duality, a bound, for any w >= 0: with w those of the rows but q >=
 so that it may end at any step. Near the optimum, rounding violates the dual equations, and the
 bound suffers: dual feasibility is restored, see :meth:`_Search._restore_dual_feasibility`.
 
-Source: Mehrotra 1992 (predictor and corrector); Gondzio 1996 and Colombo and Gondzio 2008 (weighted
-centrality correctors).
+Source: Mehrotra 1992 (predictor and corrector); Colombo and Gondzio 2008 (weighted correctors).
 """
 
 from __future__ import annotations
@@ -54,13 +53,6 @@ __all__ = ["InteriorResult", "interior_point"]
 MOST_STEPS = 400
 PATIENCE, BETTER = 10, 0.9
 """The method ends after so many steps in a row without a gap below this share of the best one."""
-
-LONG, LONGER, WORTH = 0.9, 0.3, 0.02
-"""A step of this length needs no corrector; one aims at a step longer by so much; and is taken if
-it gains so much."""
-
-NEAR, FAR = 0.1, 10.0
-"""A centrality corrector leaves products between these multiples of the target as they are."""
 
 SHARES = (1.0, 0.7, 0.4, 0.1)
 """How much of a corrector is taken: what lets the step go farthest."""
@@ -299,7 +291,7 @@ class _Search:
         return bound
 
     def _step(self) -> None:
-        """Take a step: predictor, corrector, and centrality correctors while they lengthen it."""
+        """Take a step: a predictor, and the share of a corrector with which it is longest."""
         blocks, stay = self.blocks, self.ended
         weight = np.broadcast_to(blocks.weight, self.products[:1].shape)
         total = self._total(self.products)
@@ -321,14 +313,6 @@ class _Search:
         target = centering(left / total) * mu
         aim = _per_problem(target)
         step, a, b = _longest(step, self._solve(aim / self.products - step.slack * step.dual))
-        for _ in range(blocks.correctors):
-            if (np.minimum(a, b) > LONG).all():
-                break
-            after = self._after(step, np.minimum(1, a + LONGER), np.minimum(1, b + LONGER))
-            longer, c, d = _longest(step, self._solve(_towards(after, aim) / self.products))
-            if not (c + d > a + b + WORTH).any():
-                break
-            step, a, b = longer, c, d
         a = np.minimum(a, longest_step(blocks.blocked(self.v, step.v)))
         a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * length) for length in (a, b))
         self._move(step, a, b, aim)
@@ -421,10 +405,3 @@ def _longest(
     best = np.argmax(lengths[:, 0] * lengths[:, 1], axis=0)
     a, b = np.take_along_axis(lengths, best[None, None, :], axis=0)[0]
     return step.plus(more, np.array(shares)[best]), a, b
-
-
-def _towards(products: FloatArray, aim: FloatArray) -> FloatArray:
-    """Return changes that bring products below NEAR or above FAR times the aim back to there."""
-    low, high = NEAR * aim, FAR * aim
-    above = np.where(products > high, np.maximum(high - products, -high), 0.0)
-    return np.where(products < low, low - products, above)

@@ -53,7 +53,7 @@ class SparseBlocks(Blocks):
         If the cone has no inside to start from.
     """
 
-    batch, correctors = 1, 2
+    batch = 1
 
     def __init__(self, A: sp.csr_array, size: int, counts: FloatArray) -> None:
         self.size, self.counts, (self.n_rows, self.n_vars) = size, counts, A.shape
