@@ -16,6 +16,7 @@ from mechdesign.mechanisms import (
     HadamardResponse,
     HighLow,
     Mechanism,
+    OptimizedUnaryEncoding,
     ProjectiveGeometryResponse,
     SubsetSelection,
     around_sensitive,
@@ -60,6 +61,18 @@ high_low_hadamard = among_sensitive(HadamardResponse)
 high_low_projective_geometry = among_sensitive(ProjectiveGeometryResponse)
 high_low_randomized_response = among_sensitive(GeneralizedRandomizedResponse)
 high_low_subset_selection = among_sensitive(SubsetSelection)
+
+
+def mixed() -> ByComponent:
+    """Return three kinds of reports, numbers and rows of bits, at three budgets."""
+    notion = BlockLDP(2, [[0, 4], [1], [2, 5, 6], [3, 7]])
+    parts: list[Mechanism | None] = [
+        OptimizedUnaryEncoding(2, 1),
+        None,
+        SubsetSelection(3, 2),
+        GeneralizedRandomizedResponse(2, "0.5"),
+    ]
+    return ByComponent(8, notion, parts)
 
 
 def exact_table(mechanism: Mechanism) -> Table:
@@ -110,14 +123,17 @@ def check_moments(mechanism: Mechanism, seed: int = 0) -> None:
     """Means and mean squares over many reports are those of the scores, and so are combinations."""
     rng, table = np.random.default_rng(seed), scores(mechanism)
     places = rng.integers(0, mechanism.n_outputs, size=50)
-    reports = Reports(mechanism.listed()[places], mechanism.alphabet, simulated=True)
-    tally = mechanism.tally(reports)
+    drawn = mechanism.listed()[places]
+    parts = [Reports(drawn[n::3], mechanism.alphabet, simulated=True) for n in range(3)]
+    tally = mechanism.tally(parts[0]) + mechanism.tally(parts[1]) + mechanism.tally(parts[2])
     found = mechanism.frequencies(tally)
     assert np.allclose(found.estimates, table[:, places].mean(axis=1))
     assert np.allclose(found.squares, (table[:, places] ** 2).mean(axis=1))
     weights = rng.normal(size=len(table))
-    mean, _ = mechanism.combination(tally, weights)
+    mean, square = mechanism.combination(tally, weights)
     assert np.isclose(mean, weights @ found.estimates)
+    if drawn.ndim == 1 and drawn.dtype == np.int64:  # each report is counted by itself
+        assert np.isclose(square, ((weights @ table[:, places]) ** 2).mean())
 
 
 def check_lifts(mechanism: Mechanism, prior: Prior) -> None:

@@ -20,7 +20,7 @@ from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
-from mechdesign.mechanisms.set_system import LDPMechanism
+from mechdesign.mechanisms.set_system import LDPMechanism, SetMechanism
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.mechanisms.subsets.unary_encoding import (
     OptimizedUnaryEncoding,
@@ -50,35 +50,21 @@ LDP_MECHANISMS: dict[str, type[LDPMechanism]] = {
 NOISE: dict[str, type[LatticeNoise]] = {kind.name: kind for kind in (GeometricNoise, PlanarLaplace)}
 """Mechanisms under metric privacy."""
 
-HIGH_LOW_KINDS = (
-    GeneralizedRandomizedResponse.name,
-    HadamardResponse.name,
-    ProjectiveGeometryResponse.name,
-    SubsetSelection.name,
-)
-"""Those that the sensitive inputs of a high-low mechanism can use."""
-
 FORMS: dict[type[Notion], Collection[str]] = {
     LDP: LDP_MECHANISMS,
     BlockLDP: LDP_MECHANISMS,
-    HighLowLDP: HIGH_LOW_KINDS,
+    HighLowLDP: [name for name, kind in LDP_MECHANISMS.items() if issubclass(kind, SetMechanism)],
     LIP: (LIPRandomizedResponse.name,),
     MetricPrivacy: NOISE,
 }
 """The kinds that there are under each notion."""
 
 COMBINATORS: dict[type[Notion], Callable[..., Mechanism]] = {
+    LDP: lambda make, domain, notion, **options: make(domain, notion.epsilon, **options),
     BlockLDP: by_block,
     HighLowLDP: around_sensitive,
 }
 """Constructors of a mechanism under a notion from one under LDP."""
-
-
-def _on_all(
-    make: Callable[..., Mechanism], domain: Domain, notion: LDP, **options: Any
-) -> Mechanism:
-    return make(domain, notion.epsilon, **options)
-
 
 MECHANISMS: dict[str, str] = {
     name: f"{made.__doc__}".strip().split("\n")[0]
@@ -145,27 +131,21 @@ def mechanism_for(
         raise InputError("privacy.notion", f"one of {known}, for a mechanism", shown(notion.name))
     known_word(kind, forms, "kind", also=f" under {notion.name}")
     takes = LDP_MECHANISMS[kind].options if kind in LDP_MECHANISMS else {}
-    given = {"size": size, "copies": copies, "field": field}
-    options = {key: value for key, value in given.items() if value is not None}
+    takes = {"remap": None} if kind in NOISE else takes
+    given = {"size": size, "copies": copies, "field": field, "remap": remap}
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     for key, value in options.items():
         if key not in takes:
-            what = {"size": "subsets", "copies": "Hadamard matrix", "field": "prime field"}[key]
-            raise InputError(key, f"none, as {kind} has no {what}", shown(value))
-    if remap is not None and kind not in NOISE:
-        raise InputError("remap", f"none, as {kind} is no noise", shown(remap))
+            raise InputError(key, f"none, as {kind} takes no {key}", shown(value))
     if kind in LDP_MECHANISMS:
-        combine: Callable[..., Mechanism] = COMBINATORS.get(type(notion), _on_all)
-        return combine(LDP_MECHANISMS[kind], domain, notion, **options)
-    if kind == LIPRandomizedResponse.name:
-        if prior is None:
-            raise InputError("prior", f"a prior, since {kind} needs one", "none")
-        return LIPRandomizedResponse(domain, cast(LIP, notion).epsilon, prior)
-    made = NOISE[kind].for_notion(domain, cast(MetricPrivacy, notion))
-    if remap is None:
-        return made
-    if prior is None:
-        raise InputError("remap", "a prior, at which reports are replaced", "none")
-    return made.remapped(prior, remap)
+        return COMBINATORS[type(notion)](LDP_MECHANISMS[kind], domain, notion, **options)
+    if prior is None and (remap is not None or kind not in NOISE):
+        what = kind if remap is None else f"{kind} with a remap"
+        raise InputError("prior", f"a prior, since {what} needs one", "none")
+    if kind not in NOISE:
+        return LIPRandomizedResponse(domain, cast(LIP, notion).epsilon, cast(Prior, prior))
+    made = NOISE[kind](domain, cast(MetricPrivacy, notion))
+    return made if remap is None else made.remapped(cast(Prior, prior), remap)
 
 
 def restored(

@@ -12,12 +12,6 @@ from mechdesign import LIP, Domain, InputError, Prior, UnsupportedError
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms import LIPRandomizedResponse
 from tests.mechanisms_support import (
-    check_draws,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
 )
 from tests.strategies import examples
@@ -58,29 +52,6 @@ def test_it_is_private_exactly_and_not_more(mechanism: LIPRandomizedResponse) ->
     assert LIP(epsilon).holds(mechanism.dense(), prior)
     assert not LIP(epsilon * Fraction(9999, 10000)).holds(mechanism.dense(), prior)
     assert float(epsilon) * (1 - 1e-5) <= mechanism.leakage <= float(epsilon) * (1 + 1e-15)
-
-
-@given(on_the_region())
-@examples(20)
-def test_its_estimates_are_unbiased(mechanism: LIPRandomizedResponse) -> None:
-    check_unbiased(mechanism)
-    check_moments(mechanism)
-    check_outputs(mechanism)
-    check_ratios(mechanism)
-
-
-@given(on_the_region(), st.data())
-@examples(20)
-def test_its_lifts_are_those_of_all_outputs_at_any_prior(
-    mechanism: LIPRandomizedResponse, data: st.DataObject
-) -> None:
-    k = len(mechanism.inputs)
-    counts = data.draw(st.lists(st.integers(0, 5), min_size=k, max_size=k).filter(any))
-    check_lifts(mechanism, Prior.from_counts(counts))
-
-
-def test_its_draws_follow_the_law() -> None:
-    check_draws(LIPRandomizedResponse(["a", "b", "c"], 1, Prior(["0.3", "0.3", "0.4"])))
 
 
 @given(budgets)

@@ -105,7 +105,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         )
     with seconds.phase("solve"):
         kind = PlanarLaplace if _is_planar(problem, notion) else GeometricNoise
-        plain = kind.for_notion(problem.domain, notion)
+        plain = kind(problem.domain, notion)
     proofs = _Proofs(problem, limits)
     noise, value, remap_notes = _best_remap(problem, plain, loss.distance, proofs, limits)
     reserve = 2 * seconds.timings["certify"]

@@ -64,68 +64,40 @@ class LatticeNoise(Mechanism):
 
     remap: Int64Array | None
 
-    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact) -> None:
-        domain = inputs_of(inputs)
-        distance = "absolute" if domain.grid_shape is None else self.distance
-        self._fill(domain, MetricPrivacy(epsilon, distance))
-
-    @classmethod
-    def for_notion(
-        cls,
-        domain: Domain,
-        notion: MetricPrivacy,
-        law: TorusLaw | None = None,
-        remap: Int64Array | None = None,
-    ) -> Self:
-        """Return the noise for a notion of metric privacy; by default with the law of its budget.
-
-        Raises
-        ------
-        InputError
-            If its distance is another one.
-        """
-        found = cls.__new__(cls)
-        found._fill(inputs_of(domain), notion, law, remap)
-        return found
-
-    @classmethod
-    def restored(cls, domain: Domain, notion: MetricPrivacy, parameters: Mapping[str, Any]) -> Self:
-        """Return the mechanism of saved parameters, which the checker has proved private."""
-        remap = parameters.get("remap")
-        sides, _ = _lattice(domain)
-        first, second = parameters["margins"]
-        law = TorusLaw(sides, (first, second), cls._is_euclidean(), tuple(parameters["weights"]))
-        table = None if remap is None else np.array(remap, dtype=np.int64)
-        return cls.for_notion(domain, notion, law, table)
-
-    def _fill(
+    def __init__(
         self,
-        domain: Domain,
-        notion: MetricPrivacy,
+        inputs: Domain | Iterable[Any] | int,
+        epsilon: Exact | MetricPrivacy,
         law: TorusLaw | None = None,
         remap: Int64Array | None = None,
     ) -> None:
-        sides, step = _lattice(domain)
+        self.inputs, is_euclidean = inputs_of(inputs), self.distance == "euclidean"
+        sides, step = _lattice(self.inputs)
         named = [self.distance]
-        if domain.grid_shape is None:
-            if self._is_euclidean():
-                raise InputError("inputs", f"a grid for {self.name}", repr(domain))
+        if self.inputs.grid_shape is None:
+            if is_euclidean:
+                raise InputError("inputs", f"a grid for {self.name}", repr(self.inputs))
             named = ["absolute", "euclidean", "manhattan"]
+        notion = epsilon if isinstance(epsilon, MetricPrivacy) else MetricPrivacy(epsilon, named[0])
         if notion.distance not in named:
-            expected = f"{' or '.join(named)} for {self.name} on {domain!r}"
+            expected = f"{' or '.join(named)} for {self.name} on {self.inputs!r}"
             raise InputError("privacy.distance", expected, shown(notion.distance))
         exponent = notion.epsilon * step
         if not LEAST_EXPONENT <= exponent <= MOST_EXPONENT:
             expected = f"from {float(LEAST_EXPONENT):g} to {MOST_EXPONENT} for each step"
             raise InputError("epsilon", expected, fraction_text(exponent))
-        self.inputs, self._notion, self._step, self._exponent = domain, notion, step, exponent
-        self.law = law or TorusLaw.of_budget(sides, exponent, self._is_euclidean())
+        self._notion, self._step, self._exponent = notion, step, exponent
+        self.law = law or TorusLaw.of_budget(sides, exponent, is_euclidean)
         self.remap = remap
-        self.alphabet = Labels(domain)
+        self.alphabet = Labels(self.inputs)
 
     @classmethod
-    def _is_euclidean(cls) -> bool:
-        return cls.distance == "euclidean"
+    def restored(cls, domain: Domain, notion: MetricPrivacy, parameters: Mapping[str, Any]) -> Self:
+        """Return the mechanism of saved parameters, which the checker has proved private."""
+        remap, (first, second) = parameters.get("remap"), parameters["margins"]
+        sides, weights = _lattice(domain)[0], tuple(parameters["weights"])
+        law = TorusLaw(sides, (first, second), cls.distance == "euclidean", weights)
+        return cls(domain, notion, law, None if remap is None else np.array(remap, dtype=np.int64))
 
     @property
     def leakage(self) -> float:
@@ -172,13 +144,6 @@ class LatticeNoise(Mechanism):
         np.add.at(found, self.remap, masses)
         return found
 
-    def column(self, y: int) -> Int64Array:
-        """Return the masses of report number y at all inputs, in units of 2**-62."""
-        (n, m), points = self.law.sides, self._reported_as(y)
-        every = (np.arange(n), np.arange(m))
-        masses = (self.law.masses(every, divmod(z, m)).ravel() for z in points)
-        return np.asarray(sum(masses, np.zeros(n * m, dtype=np.int64)))
-
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
         m = self.law.sides[1]
@@ -221,7 +186,7 @@ class LatticeNoise(Mechanism):
 
     def replacing(self, remap: Int64Array | None) -> Self:
         """Return the mechanism with another remap, or without one."""
-        return self.for_notion(self.inputs, self._notion, self.law, remap)
+        return type(self)(self.inputs, self._notion, self.law, remap)
 
     def expected_loss(self, prior: Prior, loss: str = "euclidean") -> tuple[float, float]:
         """Return a lower and an upper bound on the expected loss, which differ by rounding only.

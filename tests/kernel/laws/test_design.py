@@ -78,7 +78,7 @@ def noise_for(problem: Problem) -> LatticeNoise:
     notion = problem.sole_notion(MetricPrivacy)
     assert notion is not None
     kind = PlanarLaplace if notion.distance == "euclidean" else GeometricNoise
-    return kind.for_notion(problem.domain, notion)
+    return kind(problem.domain, notion)
 
 
 def checked(problem: Problem, noise: LatticeNoise) -> tuple[Torus, Statement]:

@@ -13,30 +13,26 @@ import scipy.linalg
 from hypothesis import given, strategies as st
 
 from mechdesign import BlockLDP, Domain, InputError, Prior
-from mechdesign.exact import exp_lower
 from mechdesign.files import load_mechanism, save
 from mechdesign.mechanisms import (
     ByComponent,
     GeneralizedRandomizedResponse,
     HadamardResponse,
-    Mechanism,
-    OptimizedUnaryEncoding,
-    SubsetSelection,
 )
-from mechdesign.reports import Reports, Tally
+from mechdesign.reports import Tally
 from tests.mechanisms_support import (
     block_hadamard,
     block_projective_geometry,
     block_randomized_response,
     block_subset_selection,
     check_budget,
-    check_draws,
     check_lifts,
     check_moments,
     check_outputs,
     check_ratios,
     check_unbiased,
     exact_table,
+    mixed,
     scores,
 )
 from tests.strategies import examples
@@ -62,18 +58,6 @@ def size_of(blocks: list[list[int]]) -> int:
     return sum(map(len, blocks))
 
 
-def mixed() -> ByComponent:
-    """Return three kinds of reports, numbers and rows of bits, at three budgets."""
-    notion = BlockLDP(2, [[0, 4], [1], [2, 5, 6], [3, 7]])
-    parts: list[Mechanism | None] = [
-        OptimizedUnaryEncoding(2, 1),
-        None,
-        SubsetSelection(3, 2),
-        GeneralizedRandomizedResponse(2, "0.5"),
-    ]
-    return ByComponent(8, notion, parts)
-
-
 @pytest.mark.parametrize("make", ALIKE)
 @given(partitions(), budgets)
 @examples(15)
@@ -91,84 +75,6 @@ def test_a_row_is_that_of_its_part(make: Make, blocks: list[list[int]], epsilon:
     assert start == whole.n_outputs
 
 
-@pytest.mark.parametrize("make", ALIKE)
-@given(partitions(), budgets)
-@examples(15)
-def test_estimates_are_unbiased_across_blocks_too(
-    make: Make, blocks: list[list[int]], epsilon: Fraction
-) -> None:
-    whole = make(size_of(blocks), epsilon, blocks)
-    check_unbiased(whole)
-    check_moments_of_scores(whole)
-    check_outputs(whole)
-    check_ratios(whole)
-
-
-def check_moments_of_scores(whole: ByComponent) -> None:
-    """Means and mean squares over many reports are those of the scores of each."""
-    table, rng = scores(whole), np.random.default_rng(3)
-    places = rng.integers(0, whole.n_outputs, size=40)
-    data = whole.listed()[places]
-    parts = [whole.tally(Reports(data[n::3], whole.alphabet, True)) for n in range(3)]
-    found = whole.frequencies(parts[0] + parts[1] + parts[2])
-    assert np.allclose(found.estimates, table[:, places].mean(axis=1))
-    assert np.allclose(found.squares, (table[:, places] ** 2).mean(axis=1))
-
-
-@pytest.mark.parametrize("make", ALIKE)
-def test_weighted_sums_are_those_of_the_scores(make: Make) -> None:
-    check_moments(make(7, 1, [[0, 3, 5], [1], [2, 4, 6]]))
-
-
-@pytest.mark.parametrize("make", [block_hadamard, block_randomized_response])
-def test_the_mean_square_of_a_weighted_sum_is_exact_for_numbered_reports(make: Make) -> None:
-    whole = make(7, 1, [[0, 3, 5], [1], [2, 4, 6]])
-    weights = np.array([1.0, -2, 3, 0.5, 0, 1, 7])
-    table, counts = weights @ scores(whole), np.arange(whole.n_outputs)
-    data = np.repeat(whole.listed(), counts)
-    _, square = whole.combination(whole.tally(Reports(data, whole.alphabet, True)), weights)
-    assert np.isclose(square, (table**2 @ counts) / counts.sum())
-
-
-@pytest.mark.parametrize("make", ALIKE)
-@given(partitions(), budgets)
-@examples(15)
-def test_it_is_private_inside_blocks_and_not_more(
-    make: Make, blocks: list[list[int]], epsilon: Fraction
-) -> None:
-    whole, table = make(size_of(blocks), epsilon, blocks), None
-    table = exact_table(whole)
-    pairs = [(x, z) for block in blocks for x in block for z in block if x != z]
-    largest = max((max_ratio(table[x], table[z]) for x, z in pairs), default=Fraction(1))
-    assert whole.largest_ratio() == largest <= exp_lower(epsilon)
-    if pairs:
-        check_budget(whole, epsilon, slack=1e-8)
-
-
-def max_ratio(row: list[Fraction], other: list[Fraction]) -> Fraction:
-    return max(q / r for q, r in zip(row, other, strict=True) if q or r)
-
-
-@pytest.mark.parametrize("make", [block_hadamard, block_randomized_response])
-def test_its_matrix_satisfies_the_notion(make: Make) -> None:
-    blocks = [[0, 3, 5], [1], [2, 4]]
-    matrix = make(6, 1, blocks).dense()
-    assert BlockLDP(1, blocks).holds(matrix)
-    assert not BlockLDP("0.9999", blocks).holds(matrix)
-    assert not BlockLDP(30, [[0, 1, 2, 3, 4, 5]]).holds(matrix)
-
-
-@pytest.mark.parametrize("make", ALIKE)
-@given(partitions(), st.data())
-@examples(10)
-def test_its_lifts_are_those_of_all_outputs(
-    make: Make, blocks: list[list[int]], data: st.DataObject
-) -> None:
-    size = size_of(blocks)
-    counts = data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size).filter(any))
-    check_lifts(make(size, 1, blocks), Prior.from_counts(counts))
-
-
 def test_the_score_is_the_published_estimator() -> None:
     """2 (e + 1)/(e - 1) (h(S_x) - h(block)/2), with S_x the half of the block's numbers."""
     blocks = [[0, 1, 2], [3, 4, 5, 6, 7]]
@@ -181,12 +87,6 @@ def test_the_score_is_the_published_estimator() -> None:
             in_set, in_block = (signs[rank + 1] + 1) / 2, np.ones(size)
             published[start : start + size] = in_set - in_block / 2
             assert np.allclose(found[x], 2 * (e + 1) / (e - 1) * published)
-
-
-def test_draws_follow_the_law() -> None:
-    for make in ALIKE:
-        check_draws(make(5, 1, [[0, 2, 4], [1], [3]]), size=5000, seed=7)
-    check_draws(mixed(), size=5000)
 
 
 def test_blocks_of_one_input_leak_nothing_and_can_be_saved(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import scipy.linalg
 from hypothesis import given, strategies as st
 
-from mechdesign import HighLowLDP, InputError, Prior
+from mechdesign import HighLowLDP, InputError
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
@@ -24,16 +24,8 @@ from mechdesign.mechanisms import (
 )
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.optimum import best_high_low_size
-from mechdesign.reports import Reports
 from mechdesign.sampling import Source, source_of
 from tests.mechanisms_support import (
-    check_budget,
-    check_draws,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
     high_low_hadamard,
     high_low_projective_geometry,
@@ -113,75 +105,6 @@ def test_the_published_law(side: tuple[int, list[int]], epsilon: Fraction) -> No
         signs = scipy.linalg.hadamard(size)[n + 1] if s > 1 else np.ones(1)
         inner = np.where(signs > 0, odds, 1) * 2 / (size * (1 + odds)) if s > 1 else np.ones(1)
         assert np.allclose(table[x], [*inner, *[0] * len(others)], rtol=1e-9)
-
-
-@pytest.mark.parametrize("make", ALL)
-@given(sides(), budgets)
-@examples(12)
-def test_it_is_private_and_not_more(
-    make: Make, side: tuple[int, list[int]], epsilon: Fraction
-) -> None:
-    """Of a sensitive row against any other, no ratio is above e**epsilon, and one is nearly."""
-    k, sensitive = side
-    mechanism = make(k, epsilon, sensitive)
-    table = exact_table(mechanism)
-    ratios = [
-        q / r
-        for x in sensitive
-        for z in range(k)
-        for q, r in zip(table[x], table[z], strict=True)
-        if q and x != z
-    ]
-    assert max(ratios) == mechanism.largest_ratio() <= exp_lower(epsilon)
-    check_budget(mechanism, epsilon, slack=1e-8)
-    check_ratios(mechanism)
-
-
-@pytest.mark.parametrize("make", ALL)
-def test_its_matrix_satisfies_the_notion(make: Make) -> None:
-    mechanism = make(5, 1, [0, 3])
-    assert HighLowLDP(1, [0, 3]).holds(mechanism.dense())
-    assert not HighLowLDP("0.9999", [0, 3]).holds(mechanism.dense())
-    assert not HighLowLDP(20, [0, 1]).holds(mechanism.dense())
-
-
-@pytest.mark.parametrize("make", ALL)
-@given(sides(), budgets)
-@examples(12)
-def test_its_estimates_are_unbiased(
-    make: Make, side: tuple[int, list[int]], epsilon: Fraction
-) -> None:
-    mechanism = make(side[0], epsilon, side[1])
-    check_unbiased(mechanism)
-    check_moments(mechanism)
-    check_outputs(mechanism)
-
-
-@pytest.mark.parametrize("make", ALL)
-@given(sides(), st.data())
-@examples(12)
-def test_its_lifts_are_those_of_all_outputs(
-    make: Make, side: tuple[int, list[int]], data: st.DataObject
-) -> None:
-    k, sensitive = side
-    counts = data.draw(st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(any))
-    check_lifts(make(k, 1, sensitive), Prior.from_counts(counts))
-
-
-def test_the_weighted_score_is_squared_exactly_for_numbered_reports() -> None:
-    for make in (high_low_hadamard, high_low_randomized_response):
-        mechanism, weights = make(6, 1, [0, 2, 5]), np.array([1.0, -2, 3, 0.5, 4, 7])
-        counts = np.arange(1, mechanism.n_outputs + 1)
-        data = np.repeat(mechanism.listed(), counts)
-        tally = mechanism.tally(Reports(data, mechanism.alphabet, True))
-        _, square = mechanism.combination(tally, weights)
-        assert np.isclose(square, ((weights @ scores(mechanism)) ** 2 @ counts) / counts.sum())
-
-
-def test_draws_follow_the_law() -> None:
-    for make in ALL:
-        check_draws(make(5, 1, [1, 2, 4]), size=10_000)
-        check_draws(make(3, 1, [1]), size=10_000)
 
 
 class Metered(Source):

@@ -93,7 +93,6 @@ def test_rows_columns_and_the_matrix_say_the_same(made: LatticeNoise, remap: boo
         made = made.remapped(Prior.from_counts(range(1, k + 1)), "squared")
     table = np.array(exact_table(made)) * 2**62
     assert (np.array([made.row(x) for x in range(k)]) == table).all()
-    assert (table == np.array([made.column(y) for y in range(k)]).T).all()
     assert (made.dense().numerators == table).all()
 
 
@@ -211,7 +210,7 @@ def test_large_domains(made: LatticeNoise) -> None:
     for x in (0, k // 3, k - 1):
         row = made.row(x)
         assert row.sum() == 1 << 62
-        assert row[x] == made.column(x)[x] == made.mass(x, np.array([x])) * 2**62
+        assert row[x] == made.mass(x, np.array([x])) * 2**62
     reports = made.privatize(list(made.inputs)[:1000], rng=1)
     assert len(reports) == 1000
     with pytest.raises(UnsupportedError, match="at most 2048 inputs"):
@@ -290,7 +289,7 @@ def test_a_remap_needs_a_prior_and_noise() -> None:
     prior = Prior.from_counts(range(1, 7))
     made = mechanism_for("planar-laplace", grid, notion, prior, remap="hamming")
     assert made == PlanarLaplace(grid, 1).remapped(prior, "hamming")
-    with pytest.raises(InputError, match="remap: expected a prior"):
+    with pytest.raises(InputError, match="prior: expected a prior, since planar-laplace with a remap needs one"):
         mechanism_for("planar-laplace", grid, notion, remap="hamming")
     with pytest.raises(InputError, match="loss: expected one of"):
         mechanism_for("planar-laplace", grid, notion, prior, remap="worst")
