@@ -34,8 +34,8 @@ __all__ = [
     "LIPRandomizedResponse",
     "Unconstrained",
     "Universal",
+    "binary_channel",
     "binary_limits",
-    "universal_channel",
 ]
 
 MOST_INPUTS = 300
@@ -199,7 +199,7 @@ class BinaryUniversal(ClosedForm):
         return Optimum(
             "with two inputs every private channel is the universal one followed by "
             f"post-processing (odds may change by {a:.6g} and {b:.6g}){kind}",
-            partial(decide, problem, universal_channel(a, b)),
+            partial(decide, problem, binary_channel(a, b)),
             lambda: binary(problem.compiled),
         )
 
@@ -214,7 +214,7 @@ def binary_limits(problem: Problem) -> tuple[float, float]:
     return limits[0], limits[1]
 
 
-def universal_channel(a: float, b: float) -> FloatArray:
+def binary_channel(a: float, b: float) -> FloatArray:
     """Return [[t_0 A, t_1], [t_0, t_1 B]] for limits in [1, inf], shape (2, 2) or (2, 1)."""
     if a == 1 or b == 1:
         return np.ones((2, 1))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, known_word, shown
 from mechdesign.mechanisms.base import Mechanism
@@ -184,13 +186,9 @@ def _restore_inner(table: Parameters, size: int) -> Mechanism | None:
 
 
 def _restore_by_component(domain: Domain, notion: BlockLDP, parameters: Parameters) -> Mechanism:
-    part_of = parameters["part_of_block"]
-    members = notion.membership(domain).tolist()
-    sizes = {part_of[member]: 0 for member in members}
-    first = {part: part_of.index(part) for part in sizes}
-    for member in members:
-        sizes[part_of[member]] += member == first[part_of[member]]
-    kinds = [_restore_inner(table, sizes[n]) for n, table in enumerate(parameters["parts"])]
+    part_of, sizes = parameters["part_of_block"], np.bincount(notion.membership(domain)).tolist()
+    tables = enumerate(parameters["parts"])
+    kinds = [_restore_inner(table, sizes[part_of.index(n)]) for n, table in tables]
     return ByComponent(domain, notion, [kinds[n] for n in part_of])
 
 

@@ -41,7 +41,7 @@ from mechdesign.closed_forms import (
     RandomizedResponse,
     Unconstrained,
 )
-from mechdesign.closed_forms.simplicial import binary_limits, universal_channel
+from mechdesign.closed_forms.simplicial import binary_channel, binary_limits
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms.lip_randomized_response import leakage_of_formula
 from mechdesign.notions import Notion
@@ -114,14 +114,14 @@ def test_warner_and_mangat_and_the_general_channel(a: float, b: float) -> None:
     """theory: [[t0 A, t1], [t0, t1 B]], t0 = (B-1)/(AB-1), t1 = (A-1)/(AB-1)"""
     A, B = math.exp(a), math.exp(b)
     t0, t1 = (B - 1) / (A * B - 1), (A - 1) / (A * B - 1)
-    assert np.allclose(universal_channel(A, B), [[t0 * A, t1], [t0, t1 * B]], atol=1e-9)
-    assert np.allclose(universal_channel(A, A), warner(a), atol=1e-9)
+    assert np.allclose(binary_channel(A, B), [[t0 * A, t1], [t0, t1 * B]], atol=1e-9)
+    assert np.allclose(binary_channel(A, A), warner(a), atol=1e-9)
     mangat = [[1 - math.exp(-b), math.exp(-b)], [0, 1]]
-    assert np.allclose(universal_channel(math.inf, B), mangat, atol=1e-9)
+    assert np.allclose(binary_channel(math.inf, B), mangat, atol=1e-9)
     other = [[1, 0], [math.exp(-a), 1 - math.exp(-a)]]
-    assert np.allclose(universal_channel(A, math.inf), other, atol=1e-9)
-    assert np.allclose(universal_channel(math.inf, math.inf), np.eye(2))
-    assert np.allclose(universal_channel(1, B), [[1], [1]])
+    assert np.allclose(binary_channel(A, math.inf), other, atol=1e-9)
+    assert np.allclose(binary_channel(math.inf, math.inf), np.eye(2))
+    assert np.allclose(binary_channel(1, B), [[1], [1]])
 
 
 def lip_limits(p: float, epsilon: float) -> float:

@@ -34,7 +34,6 @@ from mechdesign import (
     ContextAwareLDP,
     DifferentialIdentifiability,
     Distortion,
-    Domain,
     HammingLoss,
     HighLowLDP,
     InputError,
@@ -49,11 +48,9 @@ from mechdesign import (
     design,
     universal_channel,
 )
-from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, UniformLift, Universal
-from mechdesign.closed_forms.size_classes import best_lift
+from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, Universal
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.evidence.facets import NamedRow, simplicial
-from mechdesign.evidence.symmetric import symmetric
 from mechdesign.kernel import verify
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Facet, Simplicial
@@ -69,7 +66,6 @@ from tests.strategies import (
     demands,
     epsilon_of,
     examples,
-    lp_optimum,
     optimum,
     priors,
     simplex,
@@ -380,12 +376,6 @@ def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
     document = saved(problem)
     assert document["certificate"]["oracle"]["source"]["kind"] == "simplicial"
     assert verify(document).value
-
-
-def symmetric_bound(problem: Problem) -> Fraction:
-    """What the rays that are alike prove, in the sense of the problem."""
-    statement = problem.compiled.statement
-    return statement.sign * symmetric(problem.compiled).bound(statement)
 
 
 def saved(problem: Problem) -> dict[str, Any]:
@@ -790,137 +780,6 @@ def test_what_mangats_design_is_not_for() -> None:
     assert not holds(LDP(1), HammingLoss())
     assert not holds(HighLowLDP(1, [0]), HammingLoss(), k=1)
     assert design(Problem([0], HighLowLDP(1, [0]), MutualInformation())).value == 0
-
-
-# --- a uniform prior ------------------------------------------------------------------------------
-
-
-def test_the_example_of_the_theory() -> None:
-    lift = best_lift(LIP("0.5").family(Domain.range(5), Prior.uniform(5)))
-    assert lift == pytest.approx([1.64872, 1.53169, 0.60653, 0.60653, 0.60653], abs=1e-5)
-
-
-ALIKE: list[Utility] = [
-    MutualInformation(),
-    BayesAccuracy(),
-    PosteriorMeanSquaredError(histogram=True),
-    HammingLoss(),
-]
-
-
-@pytest.mark.slow
-@examples(60)
-@given(st.integers(2, 5), tenths(0, 30) | st.just("inf"), tenths(0, 30) | st.just("inf"))
-def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: Any) -> None:
-    notion = AsymmetricLift(lower, upper)
-    assume("inf" in (lower, upper) or lower * upper > 0 or k < 5)
-    problem = Problem(range(k), notion, MutualInformation(), prior=Prior.uniform(k))
-    assume(UniformLift().decide(problem).holds)
-    ours = np.sort(best_lift(problem.cone.families[0]))  # type: ignore[arg-type]
-    assert ours.sum() == pytest.approx(k)
-    for ray in rays_of(problem):
-        assert np.sort(ray * k / ray.sum()) == pytest.approx(ours, abs=1e-4)
-
-
-@pytest.mark.parametrize("utility", ALIKE, ids=lambda u: u.name)
-@pytest.mark.parametrize("make", [LIP, PML, lambda e: AsymmetricLift(e, "1.1")])
-@pytest.mark.parametrize("k", [3, 4, 7])
-@pytest.mark.parametrize("epsilon", ["0.05", "0.4", "1", "1.09"])
-def test_cyclic_shifts_are_optimal(make: Any, k: int, epsilon: str, utility: Utility) -> None:
-    problem = Problem(range(k), make(epsilon), utility, prior=Prior.uniform(k))
-    form = UniformLift()
-    assert form.decide(problem).holds
-    found = form.formula(problem)
-    channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
-    assert np.all(problem.cone.matrix() @ found.matrix <= 1e-15)
-    value = float(utility.value(channel, problem.prior, problem.outputs))
-    bound = float(symmetric_bound(problem))
-    assert bound == pytest.approx(value, abs=1e-14)
-    route = "linear-program" if isinstance(utility, HammingLoss) else "extreme-rays"
-    numeric = design(problem, route=route)
-    assert value == pytest.approx(float(numeric.value), abs=1e-7)
-    solution = design(problem)
-    assert solution.route.startswith("closed-form")
-    assert solution.status == "optimal"
-    verify(json.loads(json.dumps(solution.document())))
-    notion = problem.privacy[0]
-    assert notion.holds(solution.channel, problem.prior)
-    if not isinstance(notion, AsymmetricLift):
-        less = type(notion)(Fraction(epsilon) - Fraction(1, 10**6))
-        assert not less.holds(solution.channel, problem.prior)
-
-
-def test_it_is_offered_where_the_published_formula_is_not() -> None:
-    """k - 1 <= e**eps is the region of randomized response for LIP."""
-    routes = {
-        epsilon: design(
-            Problem(range(5), LIP(epsilon), MutualInformation(), prior=Prior.uniform(5))
-        ).route
-        for epsilon in ("1.38", "1.39")
-    }
-    assert routes == {
-        "1.38": "closed-form: uniform lifts",
-        "1.39": "closed-form: LIP randomized response",
-    }
-
-
-def test_what_uniform_lifts_are_not_for() -> None:
-    uniform, skewed = ["1/3", "1/3", "1/3"], PRIOR
-
-    def holds(notion: Any, utility: Utility, prior: Any = uniform, **options: Any) -> bool:
-        return (
-            UniformLift().decide(Problem(range(3), notion, utility, prior=prior, **options)).holds
-        )
-
-    def proves(notion: Any, utility: Utility, prior: Any = uniform) -> bool:
-        """Whether what it proves, which is a bound always, is the optimum."""
-        problem = Problem(range(3), notion, utility, prior=prior)
-        sign, solution = problem.compiled.statement.sign, design(problem)
-        try:
-            bound = symmetric_bound(problem)
-        except CertificateError:
-            return False
-        assert sign * bound <= sign * solution.value
-        return math.isclose(bound, solution.value, rel_tol=1e-9)
-
-    info = MutualInformation()
-    assert holds(LIP(1), info)
-    assert proves(LIP(1), info)
-    assert holds(LIP(1), HammingLoss(), outputs=[2, 1, 0, "other"])
-    assert not holds(LIP(1), HammingLoss(), outputs=[2, 1])
-    for notion, utility, prior in (
-        (LIP(1), info, skewed),
-        (LIP(1), PosteriorMeanSquaredError([0, 1, 2]), uniform),
-        (LIP(1), MeanAbsoluteError(), uniform),
-        (BoundedPriorLIP(1, center=uniform, radius="0.1"), info, uniform),
-        (BoundedPriorLIP(1, priors=[skewed]), info, uniform),
-    ):
-        assert not holds(notion, utility, prior)
-        assert not proves(notion, utility, prior)
-    for notion, utility in ((LIP(1), HammingLoss(worst_case=True)), (LDP(1), info)):
-        assert not holds(notion, utility)
-        assert proves(notion, utility)
-    assert not holds([LIP(1), LDP("1.5")], info)
-    assert proves([LIP(1), LDP("1.5")], info)
-    assert holds(BoundedPriorLIP(1, priors=[uniform]), info)
-    assert proves(BoundedPriorLIP(1, priors=[uniform]), info)
-
-
-@examples(60)
-@given(st.integers(2, 4), tenths(0, 30), tenths(0, 30), st.data())
-def test_the_bound_of_uniform_lifts_holds_for_hamming_loss_with_any_outputs(
-    k: int, lower: Fraction, upper: Fraction, data: Any
-) -> None:
-    outputs = data.draw(st.lists(st.sampled_from([*range(4), "?"]), min_size=1, unique=True))
-    problem = Problem(
-        range(k),
-        AsymmetricLift(lower, upper),
-        HammingLoss(),
-        prior=Prior.uniform(k),
-        outputs=outputs,
-    )
-    bound = float(symmetric_bound(problem))
-    assert bound <= lp_optimum(problem).value + ORACLE
 
 
 # --- edges ----------------------------------------------------------------------------------------

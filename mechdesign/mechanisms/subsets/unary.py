@@ -15,7 +15,7 @@ from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
-from mechdesign.exact import Exact, exp_lower
+from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.set_system import LDPMechanism
@@ -46,54 +46,43 @@ class UnaryEncoding(LDPMechanism):
     """
 
     options: ClassVar[Mapping[str, int | None]] = {"digits": None}
-    tolerance: ClassVar[Fraction]
+    tolerance: ClassVar[float]
     """The loss of variance that is taken for fewer digits."""
 
     alphabet: BitRows
     """The sets of inputs."""
 
     def __init__(
-        self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, digits: int | None = None
+        self,
+        inputs: Domain | Iterable[Any] | int,
+        epsilon: Exact,
+        digits: int | None = None,
+        *,
+        others: int | None = None,
     ) -> None:
         super().__init__(inputs, epsilon)
-        odds = exp_lower(self._notion.epsilon)
-        self._digits = (
-            self._fewest(odds) if digits is None else whole_number(digits, "digits", 1, BITS)
-        )
-        self._others = self._numerator(odds)
-        self.held = self._own(self._others, self._digits)
+        self._digits = self._fewest() if digits is None else whole_number(digits, "digits", 1, BITS)
+        self._others, self.held = self._law(self._digits, others)
         if self._difference <= 0:
             hint = "more digits would serve" if self._digits < BITS else ""
             expected = "a budget and digits for which p is above q"
             raise InputError("epsilon", expected, f"p = q = {float(self._q)}", hint)
         self.alphabet = BitRows(self.inputs)
 
-    def _numerator(self, odds: Fraction) -> int:
-        """Return the numerator of q over 2**digits that is used."""
-        return self._coin(odds, self._digits)
-
-    @staticmethod
     @abstractmethod
-    def _coin(odds: Fraction, digits: int) -> int:
-        """Return the numerator of q over 2**digits; ``odds`` is e**epsilon, rounded down."""
+    def _law(self, digits: int, others: int | None = None) -> tuple[int, int]:
+        """Return the numerator of q over 2**digits, the best by default; that of p over 2**62."""
 
-    @abstractmethod
-    def _own(self, others: int, digits: int) -> int:
-        """Return the numerator of p over 2**62."""
+    def _variance(self, digits: int) -> float:
+        """Return the variance of the estimate of an input of frequency 0."""
+        others, held = self._law(digits)
+        q, rise = Fraction(others, 1 << digits), held - (others << BITS - digits)
+        return float(q * (1 - q) / Fraction(rise, WHOLE) ** 2) if rise > 0 else math.inf
 
-    @staticmethod
-    @abstractmethod
-    def _excess(odds: Fraction, q: Fraction) -> Fraction | None:
-        """Return the variance at q, in units of that of the textbook; None where it is infinite."""
-
-    @classmethod
-    def _fewest(cls, odds: Fraction) -> int:
+    def _fewest(self) -> int:
         """Return the fewest digits whose loss of variance is tolerated."""
-        for digits in range(1, BITS):
-            excess = cls._excess(odds, Fraction(cls._coin(odds, digits), 1 << digits))
-            if excess is not None and excess <= 1 + cls.tolerance:
-                return digits
-        return BITS
+        most = self._variance(BITS) * (1 + self.tolerance)
+        return next((n for n in range(1, BITS) if self._variance(n) <= most), BITS)
 
     @property
     def _q(self) -> Fraction:
@@ -112,14 +101,12 @@ class UnaryEncoding(LDPMechanism):
     @property
     def variance(self) -> float:
         """The number of reports times the variance of the estimate of an input of frequency 0."""
-        q = self._q
-        return float(q * (1 - q) / Fraction(self._difference, WHOLE) ** 2)
+        return self._variance(self._digits)
 
     @property
     def loss(self) -> float:
         """By how much the few digits raise :attr:`variance` over the textbook's, as a share."""
-        excess = self._excess(exp_lower(self._notion.epsilon), self._q)
-        return float("inf") if excess is None else float(excess - 1)
+        return self.variance / self._variance(BITS) - 1
 
     def parameters(self) -> dict[str, Any]:
         """Return q as a numerator and its digits, and the mass of p."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
-from mechdesign.exact import Exact, sqrt_lower
+from mechdesign.exact import Exact, exp_lower, sqrt_lower
 from mechdesign.mechanisms.base import held_mass
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
 
@@ -62,7 +62,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     name = "optimized-unary-encoding"
     options: ClassVar[Mapping[str, int | None]] = {"digits": None, "others": None}
     source = "Wang, Blocki, Li and Jha 2017"
-    tolerance = Fraction(1, 200)
+    tolerance = 0.005
 
     def __init__(
         self,
@@ -73,31 +73,23 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     ) -> None:
         if others is not None and digits is None:
             raise InputError("digits", "the binary digits of q, as others is given", "none")
-        self._chosen = others
-        super().__init__(inputs, epsilon, digits)
+        super().__init__(inputs, epsilon, digits, others=others)
 
-    def _numerator(self, odds: Fraction) -> int:
-        if self._chosen is None:
-            return super()._numerator(odds)
-        return whole_number(self._chosen, "others", 1, (1 << self._digits) - 1)
+    def _law(self, digits: int, others: int | None = None) -> tuple[int, int]:
+        """Return the better neighbor of the best q, and the most mass of the own input beside it.
 
-    @staticmethod
-    def _coin(odds: Fraction, digits: int) -> int:
-        """Return the better neighbor of the best q: the variance is unimodal."""
-        below = int((1 << digits) / (odds + 1))
-        near = [c for c in (below, below + 1) if 0 < c < 1 << digits]
-        return min(
-            near, key=lambda c: OptimizedUnaryEncoding._excess(odds, Fraction(c, 1 << digits))
-        )
+        The variance is unimodal.
+        """
+        whole, odds = 1 << digits, exp_lower(self._notion.epsilon)
+        below = int(whole / (odds + 1))
 
-    def _own(self, others: int, digits: int) -> int:
-        """Return the most mass that the odds of the own input allow."""
-        return held_mass(self._notion.epsilon, others, (1 << digits) - others)
+        def variance(c: int) -> Fraction:
+            return (whole + c * (odds - 1)) ** 2 / (c * (whole - c))
 
-    @staticmethod
-    def _excess(odds: Fraction, q: Fraction) -> Fraction:
-        """Return (1 + q (e**eps - 1))**2 / (4 e**eps q (1 - q))."""
-        return (1 + q * (odds - 1)) ** 2 / (4 * odds * q * (1 - q))
+        if others is None:
+            others = min((c for c in (below, below + 1) if 0 < c < whole), key=variance)
+        others = whole_number(others, "others", 1, whole - 1)
+        return others, held_mass(self._notion.epsilon, others, whole - others)
 
 
 class SymmetricUnaryEncoding(UnaryEncoding):
@@ -136,21 +128,10 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 
     name = "symmetric-unary-encoding"
     source = "Erlingsson, Pihur and Korolova 2014"
-    tolerance = Fraction(1, 100)
+    tolerance = 0.01
 
-    @staticmethod
-    def _coin(odds: Fraction, digits: int) -> int:
-        """Return the least c with ((2**digits - c) / c)**2 <= e**epsilon."""
-        return -int(-(1 << digits) // (1 + sqrt_lower(odds)))
-
-    def _own(self, others: int, digits: int) -> int:
-        """Return 1 - q."""
-        return (1 << digits) - others << BITS - digits
-
-    @staticmethod
-    def _excess(odds: Fraction, q: Fraction) -> Fraction | None:
-        """Return q (1 - q) / (1 - 2q)**2 by that at the textbook's q."""
-        if 2 * q >= 1:
-            return None
-        root = sqrt_lower(odds)
-        return q * (1 - q) / (1 - 2 * q) ** 2 * (root - 1) ** 2 / root
+    def _law(self, digits: int, _others: int | None = None) -> tuple[int, int]:
+        """Return the least c with ((2**digits - c) / c)**2 <= e**epsilon, and 1 - q."""
+        root = sqrt_lower(exp_lower(self._notion.epsilon))
+        c = -int(-(1 << digits) // (1 + root))
+        return c, (1 << digits) - c << BITS - digits

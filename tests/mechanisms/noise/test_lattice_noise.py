@@ -289,7 +289,7 @@ def test_a_remap_needs_a_prior_and_noise() -> None:
     prior = Prior.from_counts(range(1, 7))
     made = mechanism_for("planar-laplace", grid, notion, prior, remap="hamming")
     assert made == PlanarLaplace(grid, 1).remapped(prior, "hamming")
-    with pytest.raises(InputError, match="prior: expected a prior, since planar-laplace with a remap needs one"):
+    with pytest.raises(InputError, match="planar-laplace with a remap needs one"):
         mechanism_for("planar-laplace", grid, notion, remap="hamming")
     with pytest.raises(InputError, match="loss: expected one of"):
         mechanism_for("planar-laplace", grid, notion, prior, remap="worst")
