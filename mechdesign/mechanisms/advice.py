@@ -184,7 +184,7 @@ def advise(k: int, epsilon: Exact, n: int) -> Advice:
             made.decoding_work(n) * NANOSECONDS / 1e9,
         )
         options.append(option)
-    advice = Advice(sorted(options, key=lambda option: option.risk_ratio))
+    advice = Advice(sorted(options, key=lambda option: round(option.risk_ratio, 9)))
     advice.k, advice.epsilon, advice.n = k, epsilon, n
     return advice
 
@@ -317,7 +317,7 @@ def advise_blocks(
     6 x 6       1           0.0858   5.3  projective-geometry-response
     6 x 3       2            0.061   6.3  projective-geometry-response
     3 x 3       4           0.0408   5.7  projective-geometry-response
-    3 x 2       6           0.0312   5.2  projective-geometry-response
+    3 x 2       6           0.0312   5.2  randomized-response
     2 x 2       9           0.0221   5.2  randomized-response
     2 x 1      18           0.0127   5.2  randomized-response
     >>> advice.within(0.05).notion

@@ -25,7 +25,7 @@ from mechdesign.mechanisms.base import (
 )
 from mechdesign.mechanisms.noise.remap_table import Losses
 from mechdesign.mechanisms.noise.torus_law import TorusLaw
-from mechdesign.notions import MetricPrivacy
+from mechdesign.notions import MetricPrivacy, Notion
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
 from mechdesign.sampling import Source, chances
@@ -78,7 +78,7 @@ class LatticeNoise(Mechanism):
             if is_euclidean:
                 raise InputError("inputs", f"a grid for {self.name}", repr(self.inputs))
             named = ["absolute", "euclidean", "manhattan"]
-        notion = epsilon if isinstance(epsilon, MetricPrivacy) else MetricPrivacy(epsilon, named[0])
+        notion = epsilon if isinstance(epsilon, Notion) else MetricPrivacy(epsilon, named[0])
         if notion.distance not in named:
             expected = f"{' or '.join(named)} for {self.name} on {self.inputs!r}"
             raise InputError("privacy.distance", expected, shown(notion.distance))
