@@ -265,7 +265,8 @@ def estimate_groups(
     for g, model in enumerate(models):
         try:
             reports[g] = model.checked(reports[g]) if check else undigested(reports[g])
-            model.tally(reports[g])
+            if not check:
+                model.tally(reports[g])
         except InputError as error:
             raise error.inside_file(f"groups[{g}]") from None
     prior = None if prior is None else prior_on(prior, models[0].inputs)

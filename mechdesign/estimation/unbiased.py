@@ -83,10 +83,20 @@ class Unbiased:
             self.groups = list(map(Group, scores, tallies, shares, W))
         self.tally = tallies[0] if len(tallies) == 1 else Tally(counts, n, simulated)
 
-    @cached_property
+    @property
     def values(self) -> FloatArray:
         """``(n_inputs,)`` the frequencies."""
-        return self.scored()[0]
+        return self._frequencies[0]
+
+    @cached_property
+    def _frequencies(self) -> tuple[FloatArray, FloatArray]:
+        """The mean and the mean square of the score of each input, which come in bulk."""
+        mean, square = np.zeros((2, len(self.groups[0].weights)))
+        for group in self.groups:
+            found = group.scores.frequencies(group.tally)
+            mean += group.share * group.weights * found.estimates
+            square += group.share * group.weights**2 * found.squares
+        return mean, square
 
     def scored(self, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the means and the mean squares of the scores of combinations.
@@ -98,13 +108,11 @@ class Unbiased:
         InputError
             If the reports do not determine one of them.
         """
-        mean, square = np.zeros((2, len(self.groups[0].weights if weights is None else weights)))
+        if weights is None:
+            return self._frequencies
+        mean, square = np.zeros((2, len(weights)))
         for group in self.groups:
-            if weights is None:
-                found, W = group.scores.frequencies(group.tally), group.weights
-                own = W * found.estimates, W**2 * found.squares
-            else:
-                own = group.scores.combinations(group.tally, weights * group.weights)
+            own = group.scores.combinations(group.tally, weights * group.weights)
             mean += group.share * own[0]
             square += group.share * own[1]
         return mean, square
