@@ -209,6 +209,8 @@ def _solve_batch(
     stopwatch = limits.stopwatch
     numeric: list[tuple[int, Problem, tuple[RejectedRoute, ...]]] = []
     for place, problem in asked:
+        if limits.expired():  # what the user's own utilities do may take long
+            return {}
         with stopwatch.phase("compile"):
             if FORMULAS.suits(problem) is None:
                 numeric.append((place, problem, FORMULAS.rejected(problem)))

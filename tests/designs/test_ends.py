@@ -150,3 +150,12 @@ def test_an_interrupt_leaves_a_few_seconds_counted_once() -> None:
     assert limits.grace == 1
     clock.now = 9.0
     assert limits.grace == pytest.approx(0.1)
+
+
+def test_noise_on_more_points_than_the_time_allows_is_refused_with_a_size(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Problem(Domain.grid(40, 40), MetricPrivacy(1, "euclidean"), EuclideanDistance())
+    monkeypatch.setattr("mechdesign.designs.noise.design.POINT_SECONDS", 1.0)
+    with pytest.raises(SolverError, match=r"noise on 1,600 points .* there may be \d points"):
+        design(problem, route="noise", time_limit=1)
