@@ -21,7 +21,7 @@ import pytest
 import scipy.linalg
 import scipy.optimize
 
-from mechdesign.search.interior import band, newton, sparse
+from mechdesign.search.interior import newton, sparse
 
 
 class Panic(BaseException):
@@ -199,7 +199,6 @@ class Faults:
                 patch.setattr(owner, name, self._faulty(f"{name}", getattr(owner, name)))
             patch.setattr(newton, "lapack", self._lapack())
             patch.setattr(sparse, "lapack", self._lapack())
-            patch.setattr(band, "lapack", self._lapack())
             yield self
 
     def _lapack(self) -> SimpleNamespace:

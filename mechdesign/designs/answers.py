@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -55,6 +55,9 @@ RARE = 0.3
 
 STEPS_A_SECOND = 8_000_000
 """Steps of a proof that are taken in a second, at least."""
+
+NUMERICAL = (ArithmeticError, ValueError)
+"""Errors of a certificate of unusable numbers."""
 
 WIDE = 0.5
 """The gap from which on a bound is looked for that no search has found."""
@@ -121,6 +124,8 @@ class SolutionPool:
         self.failures: list[str] = []
         self._start: RawSolution | None = None
         self._start_bound = -math.inf
+        self._blind = [(grouped, WIDE), (_erasure, WIDE), (_unconstrained, OPTIMAL_GAP)]
+        """Makers of bounds that no search has found, and the gap from which each is wanted."""
         self._notes: list[str] = []
         self._unproved: list[str] = []
         self._errors: list[Exception] = []
@@ -336,17 +341,18 @@ class SolutionPool:
             except LimitError as error:
                 late = too_long(error, self._limits)
                 self._unproved.append(f"a closer bound is not proved, {late}")
-            except (CertificateError, ArithmeticError, ValueError) as error:
+            except (CertificateError, *NUMERICAL) as error:
                 refused.append(error)
         if refused and not proved:
             self._fails(route, refused[0])
-        for make in (grouped, _erasure):
-            if self._gap(sent) > WIDE:
-                with suppress(LimitError, CertificateError, ArithmeticError, ValueError):
-                    self._take_proof(make, "", current().proof_steps)
-        if self._gap(sent) > OPTIMAL_GAP:
-            with suppress(CertificateError) if self.proof else nullcontext():
-                self._take_proof(_unconstrained, "", None)
+        for make, far in tuple(self._blind):
+            if self._gap(sent) > far:
+                is_needed = make is _unconstrained and self.proof is None
+                failures = () if is_needed else (LimitError, CertificateError, *NUMERICAL)
+                with suppress(*failures):
+                    steps = None if make is _unconstrained else current().proof_steps
+                    self._take_proof(make, "", steps)
+                    self._blind.remove((make, far))
 
     def _take_proof(self, make: Proof, route: str, most: int | None) -> bool:
         """Make a certificate, and take the bound that it proves; return whether there is one."""
