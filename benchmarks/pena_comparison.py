@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder, exact_values
+from mechdesign.collection.personalized import TwoValuedResponder
 from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, shown
@@ -154,16 +154,16 @@ def compare_means(
     """
     if type(points) is not int or not 3 <= points <= 65:
         raise InputError("points", "a whole number from 3 to 65", shown(points))
-    responders = [TwoValuedResponder(low, high, e, outside=outside) for e in epsilons]
+    responders = [TwoValuedResponder(low, high, e) for e in epsilons]
     if not responders:
         raise InputError("epsilons", "at least one budget", "none")
     first = responders[0]
-    found, places = exact_values(values, first.low, first.high, outside)
+    held, places = np.unique(first.held(values, outside=outside), return_inverse=True)
     if not len(places):
         raise InputError("values", "at least one number", "none")
-    counts = np.bincount(places, minlength=len(found)).astype(np.float64)
-    scaled = np.array([float(2 * (v - first.low) / first.width - 1) for v in found])
-    data = _Data(scaled, counts, float(first.width))
+    counts = np.bincount(places, minlength=len(held)).astype(np.float64)
+    scaled = np.array([float(first.scaled(v)) for v in held.tolist()])
+    data = _Data(scaled, counts, float(first.high - first.low))
     truth = float(first.low) + data.width * (data.mean + 1) / 2
     rows = tuple(_errors(one, data, points) for one in responders)
     return MeanComparison(rows, len(places), truth)

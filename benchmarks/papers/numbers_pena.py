@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from benchmarks.papers.base import Row
-from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
+from mechdesign.collection.personalized import TwoValuedResponder
 
 __all__ = ["rows"]
 

@@ -11,11 +11,15 @@ from mechdesign.collection.personalized.categories import (
     PersonalizedReports,
     privatize_each,
 )
-from mechdesign.collection.personalized.pena import NumberGroup, NumberReports, collect_numbers
-from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
+from mechdesign.collection.personalized.groups import Group
+from mechdesign.collection.personalized.pena import (
+    NumberReports,
+    TwoValuedResponder,
+    collect_numbers,
+)
 
 __all__ = [
-    "NumberGroup",
+    "Group",
     "NumberReports",
     "PersonalizedGroup",
     "PersonalizedReports",

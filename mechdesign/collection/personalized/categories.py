@@ -11,9 +11,15 @@ import numpy as np
 
 from mechdesign._typing import Int64Array
 from mechdesign.channel import Channel
-from mechdesign.collection.personalized.budgets import GroupedReports, budgets_of, draw_groups
+from mechdesign.collection.personalized.groups import (
+    Group,
+    GroupedReports,
+    budgets_of,
+    draw_groups,
+)
 from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.estimation.estimate import estimate_groups
 from mechdesign.estimation.result import Estimate
@@ -22,7 +28,6 @@ from mechdesign.labels import check_index
 from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.reports import Reports
 from mechdesign.sampling import Randomness
 
 __all__ = ["PersonalizedGroup", "PersonalizedReports", "privatize_each"]
@@ -35,7 +40,7 @@ MechanismAt = Callable[[Fraction], Channel | Mechanism]
 
 
 @dataclass(frozen=True, eq=False)
-class PersonalizedGroup:
+class PersonalizedGroup(Group[Channel | Mechanism]):
     """The records of one budget, and of one prior where there are any.
 
     Attributes
@@ -44,36 +49,19 @@ class PersonalizedGroup:
         The budget that was used.
     prior
         Their prior, or None.
-    mechanism
-        The channel or mechanism that drew the reports.
     solution
-        Its design with the proof; None where a function returned it.
-    places
-        The numbers of these records.
-    reports
-        Their reports, in the same order.
+        The design of the mechanism, with the proof; None where a function returned it.
     """
 
     epsilon: Fraction
     prior: Prior | None
-    mechanism: Channel | Mechanism
     solution: Solution | None
-    places: Int64Array
-    reports: Reports
 
 
 class PersonalizedReports(GroupedReports):
     """Reports in groups of one budget; see :func:`privatize_each`."""
 
     groups: tuple[PersonalizedGroup, ...]
-
-    def labels(self) -> list[Any]:
-        """Return the reports as Python values, in the order of the records."""
-        found: list[Any] = [None] * len(self)
-        for group in self.groups:
-            for place, label in zip(group.places.tolist(), group.reports.labels(), strict=True):
-                found[place] = label
-        return found
 
     def estimate(
         self, method: str = "unbiased", *, prior: Prior | None = None, target: str = "population"
@@ -176,22 +164,27 @@ def privatize_each(
     if isinstance(by, Problem) and levels is None and wanted > MOST_DESIGNS:
         expected = f"at most {MOST_DESIGNS} different budgets and priors to design channels for"
         raise InputError("epsilons", expected, wanted, "levels=16 rounds budgets down to 16")
-    designs: dict[int, tuple[Fraction, Prior | None, Channel | Mechanism, Solution | None]] = {}
+    designs: dict[int, tuple[Fraction, Prior | None, Solution | None]] = {}
+    inputs: list[Domain] = []
 
     def mechanism_at(key: int) -> Channel | Mechanism:
         budget, place = divmod(key, len(distinct_priors))
         epsilon, prior = budgets[budget], distinct_priors[place]
         mechanism, solution = _mechanism_at(by, epsilon, prior)
-        designs[key] = epsilon, prior, mechanism, solution
-        first = next(iter(designs.values()))[2].inputs
-        if mechanism.inputs != first:
-            expected = f"the same inputs at each budget, {first!r}"
+        designs[key] = epsilon, prior, solution
+        inputs.append(mechanism.inputs)
+        if mechanism.inputs != inputs[0]:
+            expected = f"the same inputs at each budget, {inputs[0]!r}"
             raise InputError("by", expected, repr(mechanism.inputs))
         return mechanism
 
     drawn = draw_groups(given, keys, mechanism_at, rng, progress)
-    groups = (PersonalizedGroup(*designs[key], places, own) for key, _, places, own in drawn)
-    return PersonalizedReports(tuple(groups))
+    return PersonalizedReports(
+        tuple(
+            PersonalizedGroup(group.mechanism, group.places, group.reports, *designs[key])
+            for key, group in drawn
+        )
+    )
 
 
 def _distinct_priors(
@@ -203,28 +196,28 @@ def _distinct_priors(
     if not isinstance(by, Problem):
         raise InputError("priors", "none, for a function of the budget alone", "some")
     order: dict[Prior | None, int] = {}
+    places = np.empty(count, dtype=np.int64)
     given = listed(priors, "priors", "a list of priors, one for each record")
+    if len(given) != count:
+        raise InputError("priors", f"{count}: one for each record", len(given))
     for n, prior in enumerate(given):
         if not isinstance(prior, Prior):
             raise InputError(f"priors[{n}]", "a Prior", shown(prior))
-        order.setdefault(prior, len(order))
-    if len(given) != count:
-        raise InputError("priors", f"{count}: one for each record", len(given))
-    return list(order), np.array([order[prior] for prior in given], dtype=np.int64)
+        places[n] = order.setdefault(prior, len(order))
+    return list(order), places
 
 
 def _mechanism_at(
-    by: Problem | MechanismAt, epsilon: Fraction, prior: Prior | None
+    by: Any, epsilon: Fraction, prior: Prior | None
 ) -> tuple[Channel | Mechanism, Solution | None]:
     """Return the mechanism of a budget, with its design if it is one."""
     if isinstance(by, Problem):
         solution = design(by.at(epsilon, prior))
         return solution.channel, solution
-    mechanism_at: Any = by
-    if not callable(mechanism_at):
+    if not callable(by):
         expected = "a Problem, or a function from a budget to a Channel or a Mechanism"
         raise InputError("by", expected, shown(by))
-    mechanism = mechanism_at(epsilon)
+    mechanism = by(epsilon)
     if not isinstance(mechanism, Channel | Mechanism):
         raise InputError("by", "a function that returns a Channel or a Mechanism", shown(mechanism))
     if isinstance(mechanism, Mechanism):
@@ -232,5 +225,4 @@ def _mechanism_at(
         if promised is not None and promised > epsilon:
             expected = f"a mechanism of epsilon at most {fraction_text(epsilon)}"
             raise InputError("by", expected, f"one of {fraction_text(promised)}")
-    found: Channel | Mechanism = mechanism
-    return found, None
+    return mechanism, None

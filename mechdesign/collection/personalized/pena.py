@@ -4,68 +4,137 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import Int64Array
-from mechdesign.collection.personalized.budgets import (
+from mechdesign.channel import Channel
+from mechdesign.collection.personalized.groups import (
+    Group,
     GroupedReports,
     budgets_of,
     distinct,
     draw_groups,
 )
-from mechdesign.collection.personalized.two_valued_response import TwoValuedResponder
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.estimation.result import ScalarEstimate
-from mechdesign.exact import fraction_text
+from mechdesign.exact import Exact, as_fraction, fraction_text, log_upper
 from mechdesign.labels import check_index
-from mechdesign.reports import Reports
+from mechdesign.mechanisms.base import WHOLE, held_mass, informative
+from mechdesign.notions import LDP
+from mechdesign.reports import Tally
 from mechdesign.sampling import Randomness
 
-__all__ = ["NumberGroup", "NumberReports", "collect_numbers"]
+__all__ = ["NumberReports", "TwoValuedResponder", "collect_numbers"]
 
 WEIGHTS = {"information": "population", "size": "respondents"}
 """How reports of different budgets may be weighted, and whose mean is then unbiased."""
 
 
-@dataclass(frozen=True, eq=False)
-class NumberGroup:
-    """The records of one safe range and one budget.
+class TwoValuedResponder(ContinuousChannel):
+    """Report +c or -c, with mean t: the value scaled from its safe range to [-1, 1].
 
-    Attributes
+        c = (e**eps + 1) / (e**eps - 1),      Pr(+c) = 1/2 + t / (2c)
+
+    It rounds a value to one of the ends of the range without bias, and sends the end by randomized
+    response: +c has h/2**62 of the probability at the upper end and 1 - h/2**62 at the lower one,
+    with h the largest that the budget allows. So c is 2**62 / (2h - 2**62), and E(report) = t
+    exactly. No other value has more extreme probabilities than the ends, so that their ratio
+    h / (2**62 - h) <= e**eps is the privacy of all.
+
+    Parameters
     ----------
-    responder
-        The mechanism that drew their reports.
-    places
-        The numbers of these records.
-    reports
-        Their reports, in the same order.
+    low, high
+        The safe range: within it, values are epsilon-indistinguishable. That the
+        value lies within is not kept secret.
+    epsilon
+        The budget in nats, > 0 and at most 30.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Source: Akter and Hashem 2017, Algorithm 2; Nguyên et al. 2016.
+
+    Examples
+    --------
+    >>> salary = TwoValuedResponder(0, 10_000, "0.2")
+    >>> salary
+    TwoValuedResponder([0, 10000], LDP(epsilon=0.2), reports +-10.0333)
+    >>> round(float(salary.probability(800)), 2)
+    0.46
+    >>> salary.privatize([800, 10_000], rng=1).labels()
+    [-10.03331113225399, 10.03331113225399]
     """
 
-    responder: TwoValuedResponder
-    places: Int64Array
-    reports: Reports
+    def __init__(self, low: Exact, high: Exact, epsilon: Exact) -> None:
+        self.low, self.high = as_fraction(low, "low"), as_fraction(high, "high")
+        if self.low >= self.high:
+            given = f"{fraction_text(self.high)} with low = {fraction_text(self.low)}"
+            raise InputError("high", "a number above low", given)
+        self.privacy = informative(LDP(epsilon), LDP)
+        held = held_mass(self.privacy.epsilon, 1, 1)
+        self.size = Fraction(WHOLE, 2 * held - WHOLE)
+        ends = [self.low, self.high]
+        outputs = [-float(self.size), float(self.size)]
+        response = Channel([[held, WHOLE - held], [WHOLE - held, held]], outputs=outputs)
+        super().__init__(ends, "linear", ends, response)
 
-    def mean(self) -> ScalarEstimate:
-        """Return the unbiased estimate of the mean of these records."""
-        return _pooled([self], "size")
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget."""
+        return self.privacy.epsilon
+
+    @property
+    def leakage(self) -> float:
+        """The smallest epsilon that holds for any two values of the range, rounded up."""
+        least, most = (int(mass) for mass in self.nodes.numerators[1])
+        return math.nextafter(float(log_upper(Fraction(most, least))), math.inf)
+
+    def scaled(self, value: Exact) -> Fraction:
+        """Return t, the value scaled to [-1, 1]."""
+        return (2 * self.probability(value) - 1) * self.size
+
+    def probability(self, value: Exact) -> Fraction:
+        """Return the exact probability of the report +c."""
+        return self.density(value)[1]
+
+    def channel(self, values: Iterable[Exact]) -> Channel:
+        """Return the channel of some values, its entries rounded to multiples of 2**-62."""
+        inputs = list(values)
+        rows = [self.density(value) for value in inputs]
+        return Channel.from_matrix(rows, inputs=inputs, outputs=self.outputs)
+
+    def mean_value(self, tally: Tally) -> Fraction:
+        """Return the unbiased estimate of the mean of the values, exactly.
+
+        It is low + (high - low)(mean of the reports + 1)/2.
+
+        Raises
+        ------
+        InputError
+            If there are no reports.
+        """
+        if tally.total < 1:
+            raise InputError("tally", "at least one report", "none")
+        surplus = int(tally.counts[1]) - int(tally.counts[0])
+        mean_report = self.size * Fraction(surplus, tally.total)
+        return self.low + (self.high - self.low) * (mean_report + 1) / 2
+
+    def __repr__(self) -> str:
+        ends = f"[{fraction_text(self.low)}, {fraction_text(self.high)}]"
+        return f"TwoValuedResponder({ends}, {self.privacy!r}, reports +-{float(self.size):.6g})"
 
 
 class NumberReports(GroupedReports):
     """Two-valued reports of numbers, by safe range and budget; see :func:`collect_numbers`."""
 
-    groups: tuple[NumberGroup, ...]
-
-    def values(self) -> list[float]:
-        """Return the reports +-c as numbers, in the order of the records."""
-        reports = np.empty(len(self))
-        for group in self.groups:
-            size = float(group.responder.size)
-            reports[group.places] = np.where(group.reports.data == 1, size, -size)
-        return [float(report) for report in reports]
+    groups: tuple[Group[TwoValuedResponder], ...]
 
     def subsets(
         self, weights: str = "information"
@@ -77,10 +146,9 @@ class NumberReports(GroupedReports):
         weights
             See :meth:`mean`.
         """
-        ranges: dict[tuple[Fraction, Fraction], list[NumberGroup]] = {}
+        ranges: dict[tuple[Fraction, Fraction], list[Group[TwoValuedResponder]]] = {}
         for group in self.groups:
-            key = (group.responder.low, group.responder.high)
-            ranges.setdefault(key, []).append(group)
+            ranges.setdefault((group.mechanism.low, group.mechanism.high), []).append(group)
         return {key: _pooled(groups, weights) for key, groups in ranges.items()}
 
     def mean(self, weights: str = "information") -> ScalarEstimate:
@@ -116,8 +184,8 @@ class NumberReports(GroupedReports):
         mean, n = self.mean(weights), len(self)
         return _estimate_of("sum", n * mean.value, n * mean.standard_error, weights, self.groups)
 
-    def _line(self, group: NumberGroup) -> str:
-        one, count = group.responder, len(group.reports)
+    def _line(self, group: Group[TwoValuedResponder]) -> str:
+        one, count = group.mechanism, len(group.reports)
         ends = f"[{fraction_text(one.low)}, {fraction_text(one.high)}]"
         return (
             f"{ends:<20} epsilon {fraction_text(one.epsilon):<8} "
@@ -155,7 +223,8 @@ def collect_numbers(
         None to use each budget as it is. A list of budgets, or how many to choose, to round each
         budget *down* to one of them, which keeps every promise: fewer, larger groups.
     outside
-        ``"refuse"`` values outside their range, or ``"clip"`` them.
+        ``"refuse"`` values outside their range, or ``"clip"`` them to the nearer end. Clipping is
+        as private, and biases the mean.
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation.
@@ -200,15 +269,14 @@ def collect_numbers(
 
     def responder_at(key: int) -> TwoValuedResponder:
         i, j, e = np.unravel_index(key, shape)
-        return TwoValuedResponder(lows[i], highs[j], budgets[e], outside=outside)
+        return TwoValuedResponder(lows[i], highs[j], budgets[e])
 
     keys = (low_of * len(highs) + high_of) * len(budgets) + budget_of
-    drawn = draw_groups(records, keys, responder_at, rng, progress)
-    groups = (NumberGroup(one, places, reports) for _, one, places, reports in drawn)
-    return NumberReports(tuple(groups))
+    drawn = draw_groups(records, keys, responder_at, rng, progress, outside=outside)
+    return NumberReports(tuple(group for _, group in drawn))
 
 
-def _pooled(groups: list[NumberGroup], weights: str) -> ScalarEstimate:
+def _pooled(groups: Sequence[Group[TwoValuedResponder]], weights: str) -> ScalarEstimate:
     """Return the weighted mean of groups of one range; the weights do not look at the reports.
 
     With weights w_g of sum 1 and T = Sum_g w_g (mean report of g), whose expectation is t,
@@ -220,8 +288,8 @@ def _pooled(groups: list[NumberGroup], weights: str) -> ScalarEstimate:
     """
     if weights not in WEIGHTS:
         raise InputError("weights", "'information' or 'size'", shown(weights))
-    tallies = [group.responder.tally(group.reports) for group in groups]
-    sizes = np.array([float(group.responder.size) for group in groups])
+    tallies = [group.mechanism.tally(group.reports) for group in groups]
+    sizes = np.array([float(group.mechanism.size) for group in groups])
     n = np.array([tally.total for tally in tallies], dtype=np.float64)
     surplus = np.array([float(tally.counts[1] - tally.counts[0]) for tally in tallies])
     w = n / sizes**2 if weights == "information" else n
@@ -229,14 +297,17 @@ def _pooled(groups: list[NumberGroup], weights: str) -> ScalarEstimate:
     T = float(w @ (sizes * surplus / n))
     A, B = float(w**2 @ (sizes**2 / n)), float(w**2 @ (1 / n))
     V = (A - B * min(T**2, 1.0)) / (1 - B) if B < 1 else A  # one report alone does not determine t
-    low, width = float(groups[0].responder.low), float(groups[0].responder.width)
-    return _estimate_of(
-        "mean", low + width * (T + 1) / 2, width / 2 * math.sqrt(V), weights, groups
-    )
+    low, high = float(groups[0].mechanism.low), float(groups[0].mechanism.high)
+    value, error = low + (high - low) * (T + 1) / 2, (high - low) / 2 * math.sqrt(V)
+    return _estimate_of("mean", value, error, weights, groups)
 
 
 def _estimate_of(
-    quantity: str, value: float, error: float, weights: str, groups: Sequence[NumberGroup]
+    quantity: str,
+    value: float,
+    error: float,
+    weights: str,
+    groups: Sequence[Group[TwoValuedResponder]],
 ) -> ScalarEstimate:
     return ScalarEstimate(
         quantity=quantity,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import InputError
-from mechdesign.collection.personalized.budgets import (
+from mechdesign.collection.personalized.groups import (
     budgets_of,
     distinct,
     draw_groups,
@@ -69,7 +69,7 @@ def test_groups_cover_all_records_in_order() -> None:
     expected = [(0, [3], ["d"]), (1, [1, 4], ["b", "e"]), (4, [0, 2], ["a", "c"])]
     for records in (list("abcde"), np.array(list("abcde"))):
         groups = draw_groups(records, keys, lambda _: Echo(""), None, False)
-        assert [(key, places.tolist(), own) for key, _, places, own in groups] == expected
+        assert [(key, one.places.tolist(), one.reports) for key, one in groups] == expected
     none = np.array([], dtype=np.int64)
     assert list(draw_groups([], none, lambda _: Echo(""), None, False)) == []
 

@@ -13,7 +13,7 @@ import pytest
 
 from mechdesign import InputError
 from mechdesign.collection.personalized import (
-    NumberGroup,
+    Group,
     NumberReports,
     TwoValuedResponder,
     collect_numbers,
@@ -37,7 +37,7 @@ def every_outcome() -> list[tuple[float, NumberReports]]:
             for one, v, bit in zip(ones, VALUES, bits, strict=True)
         )
         groups = [
-            NumberGroup(ones[p[0]], np.array(p), reports_of(ones[p[0]], [bits[n] for n in p]))
+            Group(ones[p[0]], np.array(p), reports_of(ones[p[0]], [bits[n] for n in p]))
             for p in ([0, 1], [2], [3])
         ]
         found.append((float(chance), NumberReports(tuple(groups))))
@@ -81,7 +81,7 @@ def test_the_variance_estimate_is_unbiased_for_records_of_one_mean() -> None:
     expected, second = 0.0, 0.0
     for bits in itertools.product((0, 1), repeat=6):
         groups = [
-            NumberGroup(one, np.arange(3), reports_of(one, list(part)))
+            Group(one, np.arange(3), reports_of(one, list(part)))
             for one, part in zip(ones, (bits[:3], bits[3:]), strict=True)
         ]
         mean = NumberReports(tuple(groups)).mean()
@@ -125,7 +125,7 @@ def test_a_simulation_agrees_within_four_standard_errors() -> None:
 
 def test_weighting_by_information_beats_any_one_group_and_equal_weights() -> None:
     people = collect_numbers([5] * 9000, [0.1, 1, 3] * 3000, 0, 10, rng=1)
-    alone = [group.mean().standard_error for group in people.groups]
+    alone = [NumberReports((group,)).mean().standard_error for group in people.groups]
     assert people.mean().standard_error < min(alone)
     assert people.mean("size").standard_error > 5 * people.mean().standard_error
 
@@ -134,7 +134,7 @@ def test_reports_are_plus_or_minus_c_in_the_order_of_the_records() -> None:
     epsilons = [1, 2, 1, "1/2"]
     people = collect_numbers([0, 10, 10, 0], epsilons, 0, 10, rng=5)
     sizes = [float(TwoValuedResponder(0, 1, e).size) for e in epsilons]
-    assert [abs(v) for v in people.values()] == sizes
+    assert [abs(v) for v in people.labels()] == sizes
     assert sorted(np.concatenate([g.places for g in people.groups]).tolist()) == [0, 1, 2, 3]
 
 
@@ -147,8 +147,8 @@ def test_budgets_are_rounded_down_so_that_each_promise_is_kept() -> None:
         assert len(people.groups) == (8 if levels == 8 else 4)
         for group in people.groups:
             given = epsilons[group.places]
-            assert (given >= float(group.responder.epsilon)).all()
-            assert group.responder.leakage <= given.min() + 1e-15
+            assert (given >= float(group.mechanism.epsilon)).all()
+            assert group.mechanism.leakage <= given.min() + 1e-15
     with pytest.raises(InputError, match="levels"):
         collect_numbers(values, epsilons, 0, 10, levels=[0.3])
 
@@ -210,7 +210,7 @@ def test_salaries_of_a_city() -> None:
     assert abs(mean.value - salaries.mean()) < 4 * mean.standard_error
     published = 0.0
     for group in people.groups:
-        size, n = float(group.responder.size), len(group.reports)
+        size, n = float(group.mechanism.size), len(group.reports)
         report = size * float(2 * group.reports.data.mean() - 1)
-        published += n / len(people) * float(group.responder.width) * report
+        published += n / len(people) * float(group.mechanism.high - group.mechanism.low) * report
     assert abs(published - salaries.mean()) > 10 * mean.standard_error

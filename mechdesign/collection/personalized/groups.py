@@ -1,4 +1,4 @@
-"""Groups of records with one budget: the distinct budgets, and which record has which."""
+"""Groups of records that are drawn alike: the distinct budgets, and which record has which."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -17,46 +17,10 @@ from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.reports import Reports
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
 
-__all__ = ["GroupedReports", "budgets_of", "distinct", "draw_groups", "exact_numbers"]
-__all__ += ["rounded_down"]
+__all__ = ["Group", "GroupedReports", "budgets_of", "distinct", "draw_groups", "rounded_down"]
 
 MOST_SHOWN = 12
 """Groups that a repr names, at most."""
-
-
-def exact_numbers(values: Iterable[Any], key: str) -> tuple[list[Fraction], Int64Array]:
-    """Return exact numbers, and the place of each record's; the same one may be there twice.
-
-    Parameters
-    ----------
-    values
-        A NumPy array, or a list. A float stands for the decimal that it prints as.
-
-    Raises
-    ------
-    InputError
-        If one is not a finite number; the key names its place, counted from 0.
-    """
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iuf":
-        given, found = np.unique(values, return_inverse=True)
-        try:
-            return [as_fraction(v, key) for v in given], found.astype(np.int64)
-        except InputError:
-            pass  # say below which record it is
-    if isinstance(values, set | frozenset):
-        raise InputError(key, "a list, in the order of the records", "a set")
-    entries = listed(values, key, "a list of numbers")
-    entries = values.tolist() if isinstance(values, np.ndarray) else entries
-    order: dict[tuple[type, Any], int] = {}
-    numbers: list[Fraction] = []
-    places = np.empty(len(entries), dtype=np.int64)
-    for n, value in enumerate(entries):
-        known = (type(value), value) if isinstance(value, Hashable) else (list, n)
-        place = order.setdefault(known, len(numbers))
-        if place == len(numbers):
-            numbers.append(as_fraction(value, f"{key}[{n}]"))
-        places[n] = place
-    return numbers, places
 
 
 def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Array]:
@@ -82,19 +46,36 @@ def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Ar
     """
     if isinstance(values, str) or not isinstance(values, Iterable):
         return [as_fraction(values, key)], np.zeros(count, dtype=np.int64)
-    numbers, places = exact_numbers(values, key)
+    if isinstance(values, set | frozenset):
+        raise InputError(key, "a list, in the order of the records", "a set")
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iuf":
+        entries, places = np.unique(values, return_inverse=True)
+        given = list(entries)
+    else:
+        known: dict[Any, int] = {}
+        rows = listed(values, key, "a list of numbers")
+        rows = values.tolist() if isinstance(values, np.ndarray) else rows
+        tokens = (
+            (type(row), row if isinstance(row, Hashable) else as_fraction(row, f"{key}[{n}]"))
+            for n, row in enumerate(rows)
+        )
+        places = np.array([known.setdefault(one, len(known)) for one in tokens], dtype=np.int64)
+        given = [row for _, row in known]
     if len(places) != count:
         expected = f"one number, or {count}: one for each record"
         raise InputError(key, expected, f"{len(places)} numbers")
-    found, own = _increasing(numbers)
-    return found, own[places]
+    first = np.unique(places, return_index=True)[1].tolist()
+    exact = [as_fraction(row, f"{key}[{n}]") for row, n in zip(given, first, strict=True)]
+    return _increasing(exact, places)
 
 
-def _increasing(numbers: Sequence[Fraction]) -> tuple[list[Fraction], Int64Array]:
-    """Return the different numbers, increasing, and the place of each among them."""
-    found = sorted(set(numbers))
-    order = {number: n for n, number in enumerate(found)}
-    return found, np.array([order[number] for number in numbers], dtype=np.int64)
+def _increasing(
+    numbers: Sequence[Fraction], places: Int64Array
+) -> tuple[list[Fraction], Int64Array]:
+    """Return the different numbers, increasing, and the place of each record's among them."""
+    ordered = sorted(set(numbers))
+    order = {number: n for n, number in enumerate(ordered)}
+    return ordered, np.array([order[number] for number in numbers], dtype=np.int64)[places]
 
 
 def rounded_down(budgets: Sequence[Fraction], places: Int64Array, levels: Any) -> list[Fraction]:
@@ -125,21 +106,17 @@ def rounded_down(budgets: Sequence[Fraction], places: Int64Array, levels: Any) -
     """
     if isinstance(levels, Iterable) and not isinstance(levels, str):
         known = sorted({as_fraction(level, f"levels[{n}]") for n, level in enumerate(levels)})
-    else:
-        if type(levels) is not int or levels < 1:
-            expected = "a list of budgets, or how many to choose: a whole number >= 1"
-            raise InputError("levels", expected, shown(levels))
+    elif type(levels) is int and levels >= 1:
         ranked = np.sort(places)
         starts = [len(ranked) * n // levels for n in range(min(levels, len(ranked)))]
         known = sorted({budgets[ranked[start]] for start in starts})
-    down = []
-    for budget in budgets:
-        n = bisect_right(known, budget)
-        if not n:
-            least = fraction_text(known[0]) if known else "none at all"
-            raise InputError("levels", f"one at most {fraction_text(budget)}", f"from {least} on")
-        down.append(known[n - 1])
-    return down
+    else:
+        expected = "a list of budgets, or how many to choose: a whole number >= 1"
+        raise InputError("levels", expected, shown(levels))
+    if budgets and not (known and known[0] <= budgets[0]):
+        least = fraction_text(known[0]) if known else "none at all"
+        raise InputError("levels", f"one at most {fraction_text(budgets[0])}", f"from {least} on")
+    return [known[bisect_right(known, budget) - 1] for budget in budgets]
 
 
 def budgets_of(epsilons: Any, count: int, levels: Any) -> tuple[list[Fraction], Int64Array]:
@@ -147,8 +124,29 @@ def budgets_of(epsilons: Any, count: int, levels: Any) -> tuple[list[Fraction], 
     budgets, places = distinct(epsilons, count, "epsilons")
     if levels is None:
         return budgets, places
-    found, own = _increasing(rounded_down(budgets, places, levels))
-    return found, own[places]
+    return _increasing(rounded_down(budgets, places, levels), places)
+
+
+M = TypeVar("M")
+
+
+@dataclass(frozen=True, eq=False)
+class Group(Generic[M]):
+    """The records that one mechanism drew for.
+
+    Attributes
+    ----------
+    mechanism
+        The channel or mechanism that drew the reports.
+    places
+        The numbers of these records.
+    reports
+        Their reports, in the same order.
+    """
+
+    mechanism: M
+    places: Int64Array
+    reports: Reports
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +169,14 @@ class GroupedReports:
         """Whether they were drawn from a seed: not for release."""
         return any(group.reports.simulated for group in self.groups)
 
+    def labels(self) -> list[Any]:
+        """Return the reports as Python values, in the order of the records."""
+        labels: list[Any] = [None] * len(self)
+        for group in self.groups:
+            for place, label in zip(group.places.tolist(), group.reports.labels(), strict=True):
+                labels[place] = label
+        return labels
+
     @abstractmethod
     def _line(self, group: Any) -> str:
         """Return the words of the repr for a group."""
@@ -182,39 +188,36 @@ class GroupedReports:
         return "\n".join(lines if len(self.groups) <= MOST_SHOWN else [*lines, "  ..."])
 
 
-M = TypeVar("M")
-
-
 def draw_groups(
     records: Any,
     keys: Int64Array,
     mechanism_at: Callable[[int], M],
     rng: Randomness,
     progress: bool | None,
-) -> Iterator[tuple[int, M, Int64Array, Reports]]:
-    """Draw for the records of each key by its own mechanism; show a bar over the records.
+    **how: Any,
+) -> Iterator[tuple[int, Group[M]]]:
+    """Yield each key with the reports of its records by its own mechanism; show a bar over them.
 
-    Yields each key with its mechanism, the numbers of its records, and their reports. An error
-    about a record of a group names its place among all.
+    An error about a record of a group names its place among all.
     """
     from tqdm import tqdm
 
     stream, order = stream_of(rng), np.argsort(keys, kind="stable")
-    found, starts = np.unique(keys[order], return_index=True)
+    different, starts = np.unique(keys[order], return_index=True)
     hidden = None if progress is None else not progress
     with tqdm(
         total=len(keys), desc="privatize", unit="record", disable=hidden, leave=False, delay=0.5
     ) as bar:
-        for key, places in zip(found.tolist(), np.split(order, starts[1:]), strict=False):
+        for key, places in zip(different.tolist(), np.split(order, starts[1:]), strict=False):
             whole = isinstance(records, np.ndarray)
             own = records[places] if whole else [records[n] for n in places]
             mechanism: Any = mechanism_at(key)
             try:
-                reports = mechanism.privatize(own, stream)
+                reports = mechanism.privatize(own, stream, **how)
             except InputError as error:
                 head, _, tail = error.key.partition("[")
                 if not tail.rstrip("]").isdigit():
                     raise
                 raise error.at(f"{head}[{places[int(tail.rstrip(']'))]}]") from None
-            yield key, mechanism, places, reports
+            yield key, Group(mechanism, places, reports)
             bar.update(len(places))
