@@ -1,4 +1,3 @@
-from .attributes import compare_attributes as compare_attributes
 from .personalized import (
     collect_numbers as collect_numbers,
     privatize_each as privatize_each,

@@ -15,12 +15,11 @@ from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.estimation.estimate import estimate
 from mechdesign.estimation.result import Estimate
 from mechdesign.mechanisms import HadamardResponse, Mechanism
-from mechdesign.notions import LDP, Notion
-from mechdesign.prior import Prior
+from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 from mechdesign.reports import Reports
 from mechdesign.sampling import Randomness, source_of, stream_of
-from mechdesign.utilities import L2Risk, Utility
+from mechdesign.utilities import L2Risk
 
 try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -36,9 +35,10 @@ except ImportError:
 __all__ = ["ChannelTransformer"]
 
 MOST_DESIGNED = 24
-"""Categories up to which a channel is designed where neither notion nor utility is given."""
+"""Categories up to which a channel is designed."""
 
-UNKNOWN = ("refuse", "map")
+Maker = Callable[[Domain], Channel | Mechanism]
+"""Returns a mechanism for the domain of a column."""
 
 
 class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -53,26 +53,18 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     mechanism
         A Channel or a Mechanism, for all columns; or a function that is given the
-        :class:`~mechdesign.Domain` of a column, as ``lambda c: HadamardResponse(c, epsilon=1)``.
-        Default: the best channel for the notion and the utility, designed when fitted.
-    notion
-        What must stay secret; default LDP at ``epsilon``.
+        :class:`~mechdesign.Domain` of a column, as ``lambda c: HadamardResponse(c, epsilon=1)`` or
+        ``lambda c: design(Problem(c, LIP(1), HammingLoss(), prior=prior)).channel``.
     epsilon
-        The budget of each column in nats.
-    utility
-        What must stay useful; default :class:`~mechdesign.L2Risk`, that is estimating frequencies,
-        and beyond 24 categories Hadamard response.
+        In place of a mechanism, the budget of each column in nats of LDP: the best channel for
+        estimating frequencies is designed, and beyond 24 categories it is Hadamard response.
     categories
         ``"auto"`` to take the values that ``fit`` sees, sorted; or a list of categories for each
         column. **Give them, where the data are private**: categories that are read from the data
         tell that they occur, which is a release of its own and not private. So would be a prior.
-    prior
-        For the design: None, or one :class:`~mechdesign.Prior` for all columns, or a list of them.
     unknown
         What to do with a value that is no category, as with a missing one: ``"refuse"``, or
-        ``"map"`` it to the category ``other``. Either is as private.
-    other
-        The category for unknown values.
+        ``"map:LABEL"`` to take it as a category. Either is as private.
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation, which is not for release. A seed gives the same
@@ -103,25 +95,17 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def __init__(
         self,
-        mechanism: Channel | Mechanism | Callable[[Domain], Channel | Mechanism] | None = None,
+        mechanism: Channel | Mechanism | Maker | None = None,
         *,
-        notion: Notion | None = None,
         epsilon: Any = None,
-        utility: Utility | None = None,
         categories: Any = "auto",
-        prior: Any = None,
         unknown: str = "refuse",
-        other: Any = None,
         rng: Randomness = None,
     ) -> None:
         self.mechanism = mechanism
-        self.notion = notion
         self.epsilon = epsilon
-        self.utility = utility
         self.categories = categories
-        self.prior = prior
         self.unknown = unknown
-        self.other = other
         self.rng = rng
 
     def fit(self, X: Any, y: Any = None) -> ChannelTransformer:
@@ -140,14 +124,15 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             If a parameter is wrong, or a column has fewer than two categories.
         """
         columns = self._columns(X, "a table of rows and columns", reset=True)
-        self._check_parameters()
-        designed: dict[tuple[Hashable, Prior | None], Channel | Mechanism] = {}
-        self.mechanisms_ = []
-        for domain, prior in zip(self._domains(columns), self._priors(len(columns)), strict=True):
-            key = (domain.labels, prior)
-            if key not in designed:
-                designed[key] = self._mechanism(domain, prior)
-            self.mechanisms_.append(designed[key])
+        source_of(self.rng)
+        if (self.mechanism is None) == (self.epsilon is None):
+            given = "neither" if self.epsilon is None else "both"
+            raise InputError("epsilon", "either a mechanism or epsilon", given)
+        domains = self._domains(columns)
+        designed = {domain: self._mechanism(domain) for domain in dict.fromkeys(domains)}
+        self.mechanisms_ = [designed[domain] for domain in domains]
+        for domain in designed:
+            self._other(domain)
         self.categories_ = [np.array(m.inputs.labels, dtype=object) for m in self.mechanisms_]
         self.simulated_ = self.rng is not None
         return self
@@ -233,16 +218,6 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             raise InputError("X", expected, error) from None
         return [_plain(column) for column in table.T]
 
-    def _check_parameters(self) -> None:
-        if self.unknown not in UNKNOWN:
-            raise InputError("unknown", "'refuse' or 'map'", shown(self.unknown))
-        source_of(self.rng)
-        choices = {"mechanism": self.mechanism, "notion": self.notion, "epsilon": self.epsilon}
-        given = [name for name, value in choices.items() if value is not None]
-        if len(given) != 1:
-            expected = "one of mechanism, notion and epsilon"
-            raise InputError("epsilon", expected, " and ".join(given) or "none of them")
-
     def _domains(self, columns: list[list[Any]]) -> list[Domain]:
         """Return the domain of each column."""
         if isinstance(self.mechanism, Channel | Mechanism):
@@ -262,43 +237,39 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 raise InputError(f"categories[{j}]", "at least two categories", repr(domain))
         return domains
 
-    def _priors(self, count: int) -> list[Prior | None]:
-        if self.prior is None or isinstance(self.prior, Prior):
-            return [self.prior] * count
-        priors = [p if p is None or isinstance(p, Prior) else Prior(p) for p in self.prior]
-        if len(priors) != count:
-            raise InputError("prior", f"{count}: one for each column", len(priors))
-        return priors
-
-    def _mechanism(self, domain: Domain, prior: Prior | None) -> Channel | Mechanism:
+    def _mechanism(self, domain: Domain) -> Channel | Mechanism:
         """Return what is given for a domain, or the best channel for it."""
-        if isinstance(self.mechanism, Channel | Mechanism):
-            return self.mechanism
-        if self.mechanism is not None:
-            given: Any = self.mechanism
-            found: Any = given(domain) if callable(given) else given
-            if not isinstance(found, Channel | Mechanism) or found.inputs != domain:
-                expected = "a Channel or a Mechanism on the categories, or a function to one"
-                raise InputError("mechanism", expected, shown(found))
-            return found
-        if self.notion is None and self.utility is None and len(domain) > MOST_DESIGNED:
-            return HadamardResponse(domain, self.epsilon)
-        notion = LDP(self.epsilon) if self.notion is None else self.notion
-        utility = L2Risk() if self.utility is None else self.utility
-        return design(Problem(domain, notion, utility, prior=prior)).channel
+        mechanism: Any = self.mechanism
+        if mechanism is None:
+            if len(domain) > MOST_DESIGNED:
+                return HadamardResponse(domain, self.epsilon)
+            return design(Problem(domain, LDP(self.epsilon), L2Risk())).channel
+        if not isinstance(mechanism, Channel | Mechanism) and callable(mechanism):
+            mechanism = mechanism(domain)
+        if not isinstance(mechanism, Channel | Mechanism) or mechanism.inputs != domain:
+            expected = "a Channel or a Mechanism on the categories, or a function to one"
+            raise InputError("mechanism", expected, shown(mechanism))
+        return mechanism
+
+    def _other(self, domain: Domain) -> Any:
+        """Return the label that unknown values are taken as; None to refuse them."""
+        policy, _, text = str(self.unknown).partition(":")
+        if policy != "map" and self.unknown != "refuse":
+            raise InputError("unknown", "'refuse' or 'map:LABEL'", shown(self.unknown))
+        return domain.labels[domain.index_of_text(text, "unknown")] if policy == "map" else None
 
     def _known(self, column: list[Any], domain: Domain, name: str) -> list[Any]:
         """Return the entries with unknown ones mapped, where that is wanted."""
-        if self.unknown != "map":
-            try:
-                domain.codes(column, name)
-            except InputError as error:
-                hint = error.hint or 'unknown="map" sends others as the category other'
-                raise InputError(error.key, error.expected, error.given, hint) from None
-            return column
-        domain.index(self.other, "other")
-        known = set(domain.labels)
-        return [v if isinstance(v, Hashable) and v in known else self.other for v in column]
+        other = self._other(domain)
+        if other is not None:
+            known = set(domain.labels)
+            return [v if isinstance(v, Hashable) and v in known else other for v in column]
+        try:
+            domain.codes(column, name)
+        except InputError as error:
+            hint = error.hint or 'unknown="map:LABEL" sends others as a category'
+            raise InputError(error.key, error.expected, error.given, hint) from None
+        return column
 
 
 def _plain(values: Any) -> list[Any]:
