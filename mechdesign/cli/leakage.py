@@ -38,9 +38,9 @@ def _leakage(options: argparse.Namespace) -> int:
         if options.shuffled is not None:
             fault = "needs a channel, not --ledger"
             raise InputError("--shuffled", "a channel", options.ledger, fault=fault)
-        from mechdesign.collection.records.ledger import leakage_of_ledger
+        from mechdesign.collection.records.ledger import read_ledger
 
-        total = leakage_of_ledger(options.ledger)
+        total = read_ledger(options.ledger)
         print(json.dumps(total.to_json()) if options.json else total)
         return DONE
     from mechdesign.accounting.measure.leakages import leakages

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from math import inf
+from typing import Any, TypeVar
 
 from mechdesign.accounting.measure.leakage_table import rounded
 from mechdesign.accounting.measure.leakages import leakages
@@ -17,13 +18,12 @@ from mechdesign.kernel import canonical
 from mechdesign.mechanisms import Mechanism
 from mechdesign.text import Table, Tabular
 
-__all__ = ["SHORT", "Spending", "adding_leakages", "spending"]
+__all__ = ["SHORT", "Spending", "adding_leakages", "spending", "totals"]
 
 SHORT = 12
 """Digits of a digest that are enough to tell it from others."""
 
-Budgets = Mapping[str, float]
-"""Nats by notion, rounded up."""
+N = TypeVar("N")
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,31 +38,22 @@ class Spending(Tabular):
         Whether each person is asked for one column only.
     """
 
-    columns: Mapping[str, Budgets]
+    columns: Mapping[str, Mapping[str, float]]
     one_each: bool = False
 
     @property
-    def total(self) -> Budgets:
+    def total(self) -> dict[str, float]:
         """Nats of all reports of a person together, by notion; rounded up.
 
         The sum over the columns, whose draws are independent given the record; the largest, where
         each person is asked for one column, which is chosen whatever the record is.
         """
-        each = list(self.columns.values())
-        shared = [notion for notion in each[0] if all(notion in budgets for budgets in each)]
-        if self.one_each:
-            return {notion: max(budgets[notion] for budgets in each) for notion in shared}
-        return {notion: sum_above(budgets[notion] for budgets in each) for notion in shared}
+        return totals(list(self.columns.values()), largest=self.one_each)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as JSON has it; infinity is null."""
-        every = {**self.columns, "": self.total}
-        found = {
-            name: {notion: nats if nats < float("inf") else None for notion, nats in one.items()}
-            for name, one in every.items()
-        }
-        total = found.pop("")
-        return {"columns": found, "total": total, "one_each": self.one_each}
+        columns = {name: _finite(nats) for name, nats in self.columns.items()}
+        return {"columns": columns, "total": _finite(self.total), "one_each": self.one_each}
 
     def _head(self) -> str:
         how = "the largest column" if self.one_each else "the sum over the columns"
@@ -131,9 +122,19 @@ def adding_leakages(mechanism: Drawer) -> dict[tuple[str, str], float]:
     return found
 
 
-def sum_above(parts: Iterable[float | str]) -> float:
-    """Return the exact sum of floats, or of decimals as text, rounded up; infinite if one is."""
-    terms = list(parts)
-    if float("inf") in map(float, terms):
-        return float("inf")
-    return float_above(sum(map(Fraction, terms), Fraction()))
+def totals(each: Sequence[Mapping[N, float | str]], *, largest: bool = False) -> dict[N, float]:
+    """Return the sums of nats under each notion that all have, or the largest; rounded up."""
+    shared = [notion for notion in (each[0] if each else ()) if all(notion in own for own in each)]
+    found = {}
+    for notion in shared:
+        nats = [own[notion] for own in each]
+        if inf in map(float, nats):
+            found[notion] = inf
+        else:
+            exact = map(Fraction, nats)
+            found[notion] = float_above(max(exact) if largest else sum(exact, Fraction()))
+    return found
+
+
+def _finite(nats: Mapping[str, float]) -> dict[str, float | None]:
+    return {notion: value if value < inf else None for notion, value in nats.items()}

@@ -178,7 +178,7 @@ def test_parameters_are_kept_as_given() -> None:
     assert private.set_params(rng=5) is private
     assert private.rng == 5
     assert " ".join(repr(private).split()) == f"ChannelTransformer(mechanism={grr!r}, rng=5)"
-    with pytest.raises(ValueError, match=r"Invalid parameter 'epsilom'.*'epsilon'"):
+    with pytest.raises(ValueError, match=r"(?s)Invalid parameter 'epsilom'.*'epsilon'"):
         private.set_params(epsilom=1)
 
 

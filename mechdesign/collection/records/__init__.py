@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from mechdesign.collection.records.estimate_tables import check_table_name, save_estimate
-from mechdesign.collection.records.ledger import leakage_of_ledger
+from mechdesign.collection.records.ledger import read_ledger
 from mechdesign.collection.records.privatize import PrivatizedFile, privatize_file
 from mechdesign.collection.records.tally import tally_file
 
 __all__ = [
     "PrivatizedFile",
     "check_table_name",
-    "leakage_of_ledger",
     "privatize_file",
+    "read_ledger",
     "save_estimate",
     "tally_file",
 ]

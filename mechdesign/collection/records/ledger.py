@@ -13,13 +13,14 @@ import sqlite3
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from mechdesign.accounting.measure.leakage_table import rounded
-from mechdesign.collection.spending import SHORT, adding_leakages, sum_above
+from mechdesign.collection.spending import SHORT, adding_leakages, totals
 from mechdesign.collection.tables.jobs import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning
 from mechdesign.kernel import canonical, parse
@@ -27,7 +28,7 @@ from mechdesign.kernel.schema import read
 from mechdesign.resources import check_size
 from mechdesign.text import Table, Tabular
 
-__all__ = ["Draw", "Ledger", "LedgerSum", "add_draw", "leakage_of_ledger", "read_ledger"]
+__all__ = ["Draw", "Leakage", "Ledger", "add_draw", "read_ledger"]
 
 APPLICATION, VERSION = 0x4D444C47, 2
 """application_id and user_version of the SQLite file: a ledger of this library, and its form."""
@@ -80,45 +81,15 @@ class Draw:
     reports: int
     leakages: tuple[Leakage, ...]
 
-    @classmethod
-    def of(cls, records: str, mechanism: Drawer, reports: int) -> Self:
-        """Return the draw of some reports, now."""
-        leakages = tuple(
-            Leakage(*notion, repr(nats)) for notion, nats in adding_leakages(mechanism).items()
-        )
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return cls(now, records, mechanism.digest, reports, leakages)
-
     @property
     def nats(self) -> dict[tuple[str, str], str]:
         """The leakage under each notion, by its name and the digest of its parameters."""
         return {(each.notion, each.parameters): each.nats for each in self.leakages}
 
-    def row(self) -> tuple[Any, ...]:
-        """Return the row of the draw."""
-        leakages = json.dumps([asdict(each) for each in self.leakages])
-        return self.time, self.records, self.mechanism, self.reports, leakages
 
-    @classmethod
-    def of_row(cls, row: tuple[Any, ...], key: str) -> Self:
-        """Return the draw of a row that :meth:`row` wrote; no message quotes what stands there."""
-        entries = dict(zip(COLUMNS, row, strict=True))
-        try:
-            draw: Self = read(cls, {**entries, "leakages": parse(entries["leakages"])})
-            fits = draw.reports >= 1 and TIME.fullmatch(draw.time) is not None
-            fits &= all(map(DIGEST.fullmatch, (draw.records, draw.mechanism)))
-            fits &= all(NATS.fullmatch(each.nats) for each in draw.leakages)
-        except (ValueError, TypeError, AttributeError, RecursionError, CertificateError):
-            fits = False
-        if not fits:
-            expected = f"{', '.join(COLUMNS)} of a draw as this library writes them"
-            raise InputError(key, expected, "something else")
-        return draw
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """The contents of a ledger file.
+@dataclass(frozen=True, repr=False)
+class Ledger(Tabular):
+    """The draws of a ledger; printed as the joint leakage for each set of records.
 
     Attributes
     ----------
@@ -137,14 +108,79 @@ class Ledger:
         some = {label: count for label, count in counts.items() if count}
         return hmac.new(self.key, canonical(some), hashlib.sha256).hexdigest()
 
+    @property
+    def sets(self) -> dict[str, list[Draw]]:
+        """For each digest of records its draws, in order."""
+        sets: dict[str, list[Draw]] = {}
+        for draw in self.draws:
+            sets.setdefault(draw.records, []).append(draw)
+        return sets
+
+    def totals(self, records: str | None = None) -> dict[tuple[str, str], float]:
+        """Return the sums for one set of records; by default for a person who is in every set.
+
+        Notions without a leakage for some draw are left out. Sums are exact, then rounded up.
+        """
+        return totals([draw.nats for draw in self.draws if records in (None, draw.records)])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as JSON has it; an infinite sum is null."""
+        sets = [
+            {
+                "records": records,
+                "draws": len(draws),
+                "reports": draws[0].reports,
+                "first": draws[0].time,
+                "last": draws[-1].time,
+                "leakages": self._rows(records),
+            }
+            for records, draws in self.sets.items()
+        ]
+        return {"sets": sets, "all": self._rows()}
+
+    def _rows(self, records: str | None = None) -> list[dict[str, Any]]:
+        return [
+            {"notion": notion, "parameters": parameters, "nats": nats if nats < inf else None}
+            for (notion, parameters), nats in self.totals(records).items()
+        ]
+
+    def _head(self) -> str:
+        count, sets = len(self.draws), len(self.sets)
+        return (
+            f"{count} draw{'s' * (count != 1)} for {sets} set{'s' * (sets != 1)} of records; "
+            "nats of all draws together, rounded up\n"
+            "Draws are independent given the records. Lifts (lip, pml) are at most the sum for ldp."
+        )
+
+    def _table(self) -> Table:
+        sets, rows = self.sets, []
+        for records, draws in [*sets.items(), *([(None, [])] if len(sets) > 1 else [])]:
+            cells = ["in every set", "", "", ""]
+            if records is not None:
+                cells = [records[:SHORT], str(len(draws)), str(draws[0].reports), draws[-1].time]
+            for (notion, parameters), nats in self.totals(records).items() or [(("none", ""), 0.0)]:
+                name = f"{notion} {parameters[:SHORT]}".strip()
+                rows.append((*cells, name, rounded(nats)))
+                cells = ["", "", "", ""]
+        return Table(("records", "draws", "reports", "last", "notion", "nats"), rows, "<>><<>")
+
 
 def read_ledger(path: str | os.PathLike[str]) -> Ledger:
-    """Read a ledger of draws.
+    """Read a ledger, which adds up what its draws leak, by basic sequential composition.
+
+    The reports of several draws are independent given the records, so the largest likelihood
+    ratios multiply and LDP adds up, as do notions about pairs of inputs and maximal leakage. Lifts
+    (LIP, PML) do not add up, but each is at most the sum for LDP.
 
     Raises
     ------
     InputError
         If it cannot be read, or a draw is not as this library writes it.
+
+    Notes
+    -----
+    Source: Dwork and Roth 2014, Theorem 3.14 (LDP). Maximal leakage: for two draws Q and R,
+    Sum_yz max_x Q(y|x) R(z|x) <= Sum_y max_x Q(y|x) * Sum_z max_x R(z|x).
     """
     with _opened(Path(path)) as database:
         return _read(Path(path), database)
@@ -175,9 +211,23 @@ def _read(file: Path, database: sqlite3.Connection) -> Ledger:
     if not isinstance(key, bytes) or len(key) != KEY_BYTES:
         raise InputError(str(file), f"a ledger of version {VERSION}", "another kind of file")
     rows = database.execute(f"SELECT {', '.join(COLUMNS)} FROM draws ORDER BY rowid")
-    return Ledger(
-        key, tuple(Draw.of_row(row, f"{file}: draw {n}") for n, row in enumerate(rows, 1))
-    )
+    return Ledger(key, tuple(_draw(row, f"{file}: draw {n}") for n, row in enumerate(rows, 1)))
+
+
+def _draw(row: tuple[Any, ...], key: str) -> Draw:
+    """Return the draw of a row; no message quotes what stands there."""
+    entries = dict(zip(COLUMNS, row, strict=True))
+    try:
+        draw: Draw = read(Draw, {**entries, "leakages": parse(entries["leakages"])})
+        fits = draw.reports >= 1 and TIME.fullmatch(draw.time) is not None
+        fits &= all(map(DIGEST.fullmatch, (draw.records, draw.mechanism)))
+        fits &= all(NATS.fullmatch(each.nats) for each in draw.leakages)
+    except (ValueError, TypeError, AttributeError, RecursionError, CertificateError):
+        fits = False
+    if not fits:
+        expected = f"{', '.join(COLUMNS)} of a draw as this library writes them"
+        raise InputError(key, expected, "something else")
+    return draw
 
 
 def _create(database: sqlite3.Connection) -> None:
@@ -233,96 +283,10 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
                 RepeatedDrawWarning,
                 stacklevel=3,
             )
-        row = Draw.of(records, mechanism, reports).row()
-        database.execute(f"INSERT INTO draws VALUES ({', '.join('?' * len(row))})", row)
-
-
-@dataclass(frozen=True, repr=False)
-class LedgerSum(Tabular):
-    """The joint leakage of all draws of a ledger, for each set of records.
-
-    Attributes
-    ----------
-    sets
-        For each digest of records its draws, in order.
-    """
-
-    sets: Mapping[str, tuple[Draw, ...]]
-
-    def totals(self, records: str | None = None) -> dict[tuple[str, str], float]:
-        """Return the sums for one set of records; by default for a person who is in every set.
-
-        Notions without a leakage for some draw are left out. Sums are exact, then rounded up.
-        """
-        sets = self.sets.values() if records is None else [self.sets[records]]
-        nats = [draw.nats for drawn in sets for draw in drawn]
-        notions = [n for n in (nats[0] if nats else ()) if all(n in own for own in nats)]
-        return {n: sum_above(own[n] for own in nats) for n in notions}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON has it; an infinite sum is null."""
-        return {
-            "sets": [
-                {
-                    "records": records,
-                    "draws": len(draws),
-                    "reports": draws[0].reports,
-                    "first": draws[0].time,
-                    "last": draws[-1].time,
-                    "leakages": _rows(self.totals(records)),
-                }
-                for records, draws in self.sets.items()
-            ],
-            "all": _rows(self.totals()),
-        }
-
-    def _head(self) -> str:
-        count = sum(map(len, self.sets.values()))
-        sets = f"{len(self.sets)} set{'s' * (len(self.sets) != 1)} of records"
-        return (
-            f"{count} draw{'s' * (count != 1)} for {sets}; nats of all draws together, rounded up\n"
-            "Draws are independent given the records. Lifts (lip, pml) are at most the sum for ldp."
-        )
-
-    def _table(self) -> Table:
-        rows = []
-        for records, draws in [*self.sets.items(), *([(None, ())] if len(self.sets) > 1 else [])]:
-            cells = ("in every set", "", "", "")
-            if records is not None:
-                times = str(len(draws)), str(draws[0].reports), draws[-1].time
-                cells = (records[:SHORT], *times)
-            for (notion, parameters), nats in self.totals(records).items() or [(("none", ""), 0.0)]:
-                name = f"{notion} {parameters[:SHORT]}".strip()
-                rows.append((*cells, name, rounded(nats)))
-                cells = ("", "", "", "")
-        return Table(("records", "draws", "reports", "last", "notion", "nats"), rows, "<>><<>")
-
-
-def leakage_of_ledger(path: str | os.PathLike[str]) -> LedgerSum:
-    """Add up what the draws of a ledger leak, by basic sequential composition.
-
-    The reports of several draws are independent given the records, so the largest likelihood
-    ratios multiply and LDP adds up, as do notions about pairs of inputs and maximal leakage. Lifts
-    (LIP, PML) do not add up, but each is at most the sum for LDP.
-
-    Raises
-    ------
-    InputError
-        If the ledger cannot be read, or a draw is not as this library writes it.
-
-    Notes
-    -----
-    Source: Dwork and Roth 2014, Theorem 3.14 (LDP). Maximal leakage: for two draws Q and R,
-    Sum_yz max_x Q(y|x) R(z|x) <= Sum_y max_x Q(y|x) * Sum_z max_x R(z|x).
-    """
-    sets: dict[str, tuple[Draw, ...]] = {}
-    for draw in read_ledger(path).draws:
-        sets[draw.records] = (*sets.get(draw.records, ()), draw)
-    return LedgerSum(sets)
-
-
-def _rows(totals: Mapping[tuple[str, str], float]) -> list[dict[str, Any]]:
-    return [
-        {"notion": notion, "parameters": parameters, "nats": nats if nats < float("inf") else None}
-        for (notion, parameters), nats in totals.items()
-    ]
+        leakages = [
+            {"notion": notion, "parameters": parameters, "nats": repr(nats)}
+            for (notion, parameters), nats in adding_leakages(mechanism).items()
+        ]
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        row = now, records, mechanism.digest, reports, json.dumps(leakages)
+        database.execute("INSERT INTO draws VALUES (?, ?, ?, ?, ?)", row)

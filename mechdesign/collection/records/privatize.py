@@ -187,7 +187,7 @@ def privatize_file(
         What stands between the cells of a CSV file, read and written; default a comma.
     ledger
         A file in which the draw is recorded before the target appears; see
-        :func:`~mechdesign.collection.records.ledger.leakage_of_ledger`. It is made if there is
+        :func:`~mechdesign.collection.records.ledger.read_ledger`. It is made if there is
         none. A simulation has none.
     key, ids
         A secret of the collection and the column of the ids of the records, as for

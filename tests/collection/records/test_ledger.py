@@ -27,9 +27,8 @@ from mechdesign.collection.records import privatize_file
 from mechdesign.collection.records.ledger import (
     Draw,
     Leakage,
-    LedgerSum,
+    Ledger,
     add_draw,
-    leakage_of_ledger,
     read_ledger,
 )
 from mechdesign.domain import Domain
@@ -207,7 +206,7 @@ def test_many_draws_at_once_are_all_recorded(folder: Path) -> None:
 def test_what_draws_leak_adds_up_as_composition_has_it(folder: Path) -> None:
     for channel in (WARNER, OTHER, WARNER):
         draw(channel=channel)
-    total = leakage_of_ledger("ledger.sqlite")
+    total = read_ledger("ledger.sqlite")
     (records,) = total.sets
     found = total.totals(records)["ldp", ""]
     exact = compose([WARNER, OTHER, WARNER])["ldp"].exact  # of the product of the channels
@@ -219,7 +218,7 @@ def test_what_draws_leak_adds_up_as_composition_has_it(folder: Path) -> None:
 def test_an_infinite_leakage_stays_infinite(folder: Path) -> None:
     for channel in (WARNER, TRUTH):
         draw(channel=channel)
-    total = leakage_of_ledger("ledger.sqlite")
+    total = read_ledger("ledger.sqlite")
     assert total.totals()["ldp", ""] == math.inf
     (ldp,) = [row for row in total.to_json()["all"] if row["notion"] == "ldp"]
     assert ldp["nats"] is None
@@ -228,7 +227,7 @@ def test_an_infinite_leakage_stays_infinite(folder: Path) -> None:
 @given(st.lists(st.floats(0, 50), min_size=1, max_size=8))
 def test_sums_are_never_below_the_exact_ones(parts: list[float]) -> None:
     lines = [Draw("", "r", "", 1, (Leakage("ldp", "", repr(part)),)) for part in parts]
-    exact, found = sum(map(Fraction, map(repr, parts))), LedgerSum({"r": tuple(lines)}).totals()
+    exact, found = sum(map(Fraction, map(repr, parts))), Ledger(b"", tuple(lines)).totals()
     assert Fraction(found["ldp", ""]) >= exact
     assert found["ldp", ""] == pytest.approx(float(exact))
 
@@ -236,7 +235,7 @@ def test_sums_are_never_below_the_exact_ones(parts: list[float]) -> None:
 @pytest.mark.parametrize("nats", ["1e308", "1.7976931348623157e308", "1e999", "9" * 20 + "e999"])
 def test_sums_beyond_floats_are_infinite(nats: str) -> None:
     lines = [Draw("", "r", "", 1, (Leakage("ldp", "", part),)) for part in (nats, "1")]
-    total = LedgerSum({"r": tuple(lines)})
+    total = Ledger(b"", tuple(lines))
     assert total.totals()["ldp", ""] == math.inf
     assert "inf" in str(total)
 
@@ -245,7 +244,7 @@ def test_a_notion_adds_up_under_the_same_parameters_only(folder: Path) -> None:
     cells = GeneralizedRandomizedResponse(Domain(range(5)), 1)
     add_draw("l", cells, {"0": 2, "1": 1})
     add_draw("l", WARNER, {"yes": 1})
-    total = leakage_of_ledger("l")
+    total = read_ledger("l")
     assert {notion for notion, _ in total.totals()} == {"ldp"}  # a mechanism says no more
     assert len(total.sets) == 2
     text = str(total)
@@ -259,7 +258,7 @@ def test_a_notion_about_pairs_adds_up_with_equal_pairs_only(folder: Path) -> Non
     counts = {"0": 1, "2": 1}
     for epsilon, blocks in ((1, [[0, 1], [2, 3]]), (2, [[0, 1], [2, 3]])):
         add_draw("l", block_randomized_response(4, epsilon, blocks), counts)
-    totals = leakage_of_ledger("l").totals()
+    totals = read_ledger("l").totals()
     assert totals["ldp", ""] == math.inf
     ((_, parameters),) = set(totals) - {("ldp", "")}
     assert parameters != ""
@@ -271,7 +270,7 @@ def test_a_notion_about_pairs_adds_up_with_equal_pairs_only(folder: Path) -> Non
         if row.notion == "block"
     )
     add_draw("l", block_randomized_response(4, 1, [[0, 1, 2], [3]]), counts)
-    assert set(leakage_of_ledger("l").totals()) == {("ldp", "")}
+    assert set(read_ledger("l").totals()) == {("ldp", "")}
 
 
 # --- what is read -------------------------------------------------------------------------------

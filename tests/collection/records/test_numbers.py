@@ -17,7 +17,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import LDP, Channel, InputError, L2Risk, Problem, RepeatedDrawWarning, design
 from mechdesign.accounting import leakages
-from mechdesign.collection.records import leakage_of_ledger, privatize_file, tally_file
+from mechdesign.collection.records import privatize_file, read_ledger, tally_file
 from mechdesign.collection.tables import privatize, tally
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.readers import NumberReader
@@ -153,7 +153,7 @@ def test_a_ledger_knows_the_same_numbers_in_any_order(tmp_path: Path) -> None:
     draw(["1", "2.5", "1"])
     with pytest.warns(RepeatedDrawWarning, match="1 time before"):
         draw(["2.50", "1", "2.5"])
-    sums = leakage_of_ledger(ledger)
+    sums = read_ledger(ledger)
     assert len(sums.sets) == 2
     assert sums.totals()["ldp", ""] == pytest.approx(3 * math.log(3))
     assert {row.notion: row.value for row in leakages(channel).rows}["ldp"] >= math.log(3)

@@ -10,7 +10,7 @@ import pytest
 
 from mechdesign import Channel, InputError, RepeatedDrawWarning
 from mechdesign.accounting import leakages
-from mechdesign.collection.records import leakage_of_ledger, privatize_file, tally_file
+from mechdesign.collection.records import privatize_file, read_ledger, tally_file
 from mechdesign.collection.tables import privatize, tally
 from mechdesign.collection.tables.readers import NumberReader
 from mechdesign.continuous import ContinuousChannel
@@ -113,7 +113,7 @@ def test_draws_of_points_are_known_again(tmp_path: Path) -> None:
         privatize_file(NOISY, file, tmp_path / f"out{n}.csv", ("x", "y"), ledger=ledger, force=True)
     with pytest.warns(RepeatedDrawWarning, match="drawn for 1 time before"):
         privatize_file(NOISY, same, tmp_path / "out2.csv", ("x", "y"), ledger=ledger, force=True)
-    assert json.dumps(leakage_of_ledger(ledger).to_json())
+    assert json.dumps(read_ledger(ledger).to_json())
 
 
 def test_a_plane_leaks_what_its_nodes_leak() -> None:
