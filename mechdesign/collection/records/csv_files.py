@@ -8,37 +8,22 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.csv
 
-from mechdesign.collection.records.record_files import Reader, Rows, Writer
-from mechdesign.collection.tables.cells import texts_of
-from mechdesign.errors import InputError, LimitError, shown
+from mechdesign.collection.records.sinks import check_separator
+from mechdesign.collection.records.sources import Reader
+from mechdesign.errors import InputError, LimitError
 from mechdesign.resources import current
 
-__all__ = ["CSVReader", "CSVWriter", "check_separator"]
+__all__ = ["CSVReader"]
 
 EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
 """Bytes without which no line is empty, unless it is the first."""
-
-
-def check_separator(separator: Any, usual: str = ",") -> str:
-    """Return what stands between cells, by default the usual.
-
-    Raises
-    ------
-    InputError
-        If it is not one ASCII character, or one that a cell is quoted or ended by.
-    """
-    found = {None: usual, "\\t": "\t"}.get(separator, separator)
-    if not isinstance(found, str) or len(found) != 1 or found in '"\r\n\0' or not found.isascii():
-        raise InputError("separator", "one character in ASCII, as ; or a tab", shown(separator))
-    return found
 
 
 def _record(separator: str) -> str:
@@ -63,8 +48,16 @@ class CSVReader(Reader):
     kind = "a CSV file"
     separated = True
 
+    _block, _first = b"", 1
+    """The records that were parsed last, and their first line."""
+
     def __init__(
-        self, path: Path, separator: str | None, packed: str | None = None, *, usual: str = ","
+        self,
+        path: Path,
+        separator: str | None = None,
+        packed: str | None = None,
+        *,
+        usual: str = ",",
     ) -> None:
         self._separator, self._most = check_separator(separator, usual), current().row_bytes
         self._line, self._rest = 1, b""  # what was read and not parsed, and its first line
@@ -76,20 +69,26 @@ class CSVReader(Reader):
             re.compile(pattern.encode(), re.DOTALL) for pattern in (record, rf"(?:{record})*+")
         )
 
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
-        some = False
         for block, first in self._blocks():
-            table, wrong = self._parsed(block, names)
-            for start in range(0, table.num_rows, size):
-                yield table.slice(start, size), partial(self._place, block, first, start)
-                some = True
+            self._block, self._first = block, first
+            table, wrong = self._parsed(names)
+            yield table
             if wrong is not None:
-                place = self._place(block, first, 0, table.num_rows)
                 cells = f"{wrong} cell{'s' * (wrong != 1)}"
-                raise self._refused(f"{len(self.schema)} cells, as in the header", cells, place)
-        if not some:
-            yield self._parsed(b"", names)[0], str
+                expected = f"{len(self.schema)} cells, as in the header"
+                raise self._refused(expected, cells, self._line_of(table.num_rows))
+
+    def _place(self, row: int) -> str:
+        return f"line {self._line_of(self._start + row)}"
+
+    def _line_of(self, row: int) -> int:
+        """Return the line at which a row of the block begins: a walk over the records."""
+        end = 0
+        for _ in range(row):
+            end = cast(re.Match[bytes], self._one.match(self._block, end)).end()
+        return self._first + _line_ends(self._block[:end])
 
     def _opened(self) -> pa.Schema:
         """Read the names of the columns."""
@@ -155,8 +154,8 @@ class CSVReader(Reader):
             return cast(re.Match[bytes], self._many.match(block)).end()  # it matches nothing, too
         return max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1
 
-    def _parsed(self, block: bytes, names: Sequence[str]) -> tuple[pa.Table, int | None]:
-        """Return columns of some records up to the first that has not as many cells as the header.
+    def _parsed(self, names: Sequence[str]) -> tuple[pa.Table, int | None]:
+        """Return columns of the block up to the first row with not as many cells as the header.
 
         Also return how many cells that one has; None if there is none.
         """
@@ -166,46 +165,27 @@ class CSVReader(Reader):
             wrong.append((row.number - 1, row.actual_columns))
             return "skip"
 
-        places = [str(self.names.index(name)) for name in names]
-        types = dict.fromkeys(places, pa.string())  # a label "007" stays as it is
-        if not block:
-            return pa.schema(types).empty_table().rename_columns(list(names)), None
+        places = [str(self.schema.names.index(name)) for name in names]
+        reading = pa.csv.ReadOptions(
+            column_names=[str(n) for n in range(len(self.schema))],
+            use_threads=False,  # or else rows have no numbers
+            block_size=len(self._block) + 1,
+        )
+        parsing = pa.csv.ParseOptions(
+            delimiter=self._separator,
+            newlines_in_values=True,
+            ignore_empty_lines=False,
+            invalid_row_handler=note,
+        )
+        texts = pa.csv.ConvertOptions(  # a label "007" stays as it is
+            column_types=dict.fromkeys(places, pa.string()), include_columns=places
+        )
         try:
-            table = self._table(block, note, places, types)
+            table = pa.csv.read_csv(pa.BufferReader(self._block), reading, parsing, texts)
         except pa.ArrowException:  # whose words quote the row
             raise self._refused("rows that can be read", "others") from None
         table = table.rename_columns(list(names))
         return (table.slice(0, wrong[0][0]), wrong[0][1]) if wrong else (table, None)
-
-    def _table(
-        self,
-        block: bytes,
-        note: Callable[[Any], str],
-        places: list[str],
-        types: dict[str, pa.DataType],
-    ) -> pa.Table:
-        return pa.csv.read_csv(
-            pa.BufferReader(block),
-            pa.csv.ReadOptions(
-                column_names=[str(n) for n in range(len(self.schema))],
-                use_threads=False,  # or else rows have no numbers
-                block_size=len(block) + 1,
-            ),
-            pa.csv.ParseOptions(
-                delimiter=self._separator,
-                newlines_in_values=True,
-                ignore_empty_lines=False,
-                invalid_row_handler=note,
-            ),
-            pa.csv.ConvertOptions(column_types=types, include_columns=places),
-        )
-
-    def _place(self, block: bytes, first: int, start: int, row: int) -> str:
-        """Return where a row of a block, counted from one on, begins: a walk over the records."""
-        end = 0
-        for _ in range(start + row):
-            end = cast(re.Match[bytes], self._one.match(block, end)).end()
-        return f"line {first + _line_ends(block[:end])}"
 
     def _badly_quoted(self) -> InputError:
         cells = "cells that are quoted right, or not at all"
@@ -215,46 +195,10 @@ class CSVReader(Reader):
         hint = f"allow longer rows with --allow row_bytes={2 * len(self._rest)}"
         return LimitError(f"{self._file}: line {self._line}", expected, "others", hint)
 
-    def _refused(self, expected: str, given: Any, place: str = "") -> InputError:
-        return InputError(f"{self._file}: {place or f'line {self._line}'}", expected, given)
+    def _refused(self, expected: str, given: Any, line: int | None = None) -> InputError:
+        place = f"{self._file}: line {self._line if line is None else line}"
+        return InputError(place, expected, given)
 
 
 def _line_ends(block: bytes) -> int:
     return block.count(b"\n") + block.count(b"\r") - block.count(b"\r\n")
-
-
-class CSVWriter(Writer):
-    """Rows of a CSV file in UTF-8, the names of the columns first; cells are quoted if needed."""
-
-    def __init__(
-        self, stream: Any, separator: str | None = None, *options: Any, usual: str = ",", **of: Any
-    ) -> None:
-        super().__init__(stream, separator, *options, **of)
-        self._separator, self._begun = check_separator(separator, usual), False
-
-    def write(self, table: pa.Table) -> None:
-        """Write rows."""
-        names = table.column_names
-        if not self._begun:
-            self._write_text(pa.table({name: [name] for name in names}))
-            self._begun = True
-        self._write_text(pa.table({name: texts_of(table.column(name), name) for name in names}))
-
-    def _write_text(self, table: pa.Table) -> None:
-        # a line of one empty cell must not be an empty line
-        quoted = table.num_columns == 1 and "" in table.column(0).unique().fill_null("").to_pylist()
-        if quoted:
-            table = table.set_column(0, table.column_names[0], table.column(0).fill_null(""))
-        try:
-            rows = self._rows(table, "needed" if quoted else "none")
-        except pa.ArrowInvalid:  # a cell holds a separator, a quote or a line end
-            rows = self._rows(table, "needed")
-        self._bytes.write(rows)
-
-    def _rows(self, table: pa.Table, quoting: str) -> Any:
-        found = pa.BufferOutputStream()
-        options = pa.csv.WriteOptions(
-            include_header=False, delimiter=self._separator, quoting_style=quoting
-        )
-        pa.csv.write_csv(table, found, options)
-        return found.getvalue()

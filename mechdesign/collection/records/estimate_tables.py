@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from mechdesign.collection.records.csv_files import CSVWriter
-from mechdesign.collection.records.record_files import safe_table
+from mechdesign.collection.records.sinks import csv_sink, safe_table
 from mechdesign.collection.tables.cells import text_array
 from mechdesign.collection.tables.jobs import NOTE
 from mechdesign.errors import InputError, shown
@@ -76,8 +74,8 @@ def save_estimate(
     if estimate.simulated:
         columns[NOTE] = pa.repeat(SIMULATION, len(estimate.inputs))
     table = pa.table(columns)
-    with atomic_file(file) as stream, closing(CSVWriter(stream, None)) as writer:
-        writer.write(safe_table(table) if spreadsheet_safe else table)
+    with atomic_file(file) as stream, csv_sink(stream) as write:
+        write(safe_table(table) if spreadsheet_safe else table)
 
 
 def _numbers(values: Iterable[float]) -> pa.Array:

@@ -9,46 +9,41 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.collection.records.record_files import Reader, Rows, Writer, numbered
+from mechdesign.collection.records.sources import Reader
 from mechdesign.collection.tables.cells import text_array
 from mechdesign.errors import InputError, LimitError
 from mechdesign.resources import current
 
-__all__ = ["NDJSONReader", "NDJSONWriter"]
+__all__ = ["NDJSONReader"]
 
 EXPECTED = "a JSON object of text, numbers and nulls in each line, no key twice"
 
 
 class NDJSONReader(Reader):
-    """Rows of an NDJSON file in UTF-8; lines are counted from 1.
+    """Rows of an NDJSON file in UTF-8.
 
     The columns are the keys of the first line; a row that lacks one holds nothing there. Cells are
     text, numbers as they are written.
     """
 
-    kind = "an NDJSON file"
+    kind, noun = "an NDJSON file", "line"
 
     def _opened(self) -> pa.Schema:
-        self._lines, self._first = self._each(), list[bytes]()
-        self._first = list(islice(self._lines, 1))
-        names = [name for line in self._first for name in self._row(line, 1)]
+        lines = enumerate(self._each(), 1)
+        first = list(islice(lines, 1))
+        self._lines = chain(first, lines)
+        names = [name for number, line in first for name in self._row(number, line)]
         return pa.schema([(name, pa.string()) for name in names])
 
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
-        lines, before = enumerate(chain(self._first, self._lines), 1), 0
-        while True:
-            rows = [self._row(line, number) for number, line in islice(lines, size)]
-            cells = {name: text_array([row.get(name) for row in rows]) for name in names}
-            yield pa.table(cells), numbered("line", before)
-            before += len(rows)
-            if len(rows) < size:
-                return
+        while rows := [self._row(*line) for line in islice(self._lines, size)]:
+            yield pa.table({name: text_array([row.get(name) for row in rows]) for name in names})
 
     def _each(self) -> Iterator[bytes]:
         """Yield lines."""
         rest, most = b"", current().row_bytes
-        while more := self._read_on():
+        while more := self._read_on(""):
             *lines, rest = (rest + more).split(b"\n")
             yield from lines
             if len(rest) > most:
@@ -58,7 +53,7 @@ class NDJSONReader(Reader):
         if rest:
             yield rest
 
-    def _row(self, line: bytes, number: int) -> dict[str, str | None]:
+    def _row(self, number: int, line: bytes) -> dict[str, str | None]:
         """Return the cells of a line, numbers as they are written."""
         try:
             row = json.loads(
@@ -89,12 +84,3 @@ def _text(cell: Any) -> str | None:
     if cell is None or isinstance(cell, str):
         return None if cell == "NaN" else cell
     raise TypeError
-
-
-class NDJSONWriter(Writer):
-    """Rows of an NDJSON file; whole numbers and floats are numbers, all else is text."""
-
-    def write(self, table: pa.Table) -> None:
-        """Write rows."""
-        encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
-        self._bytes.write("".join(f"{encode(row)}\n" for row in table.to_pylist()).encode())

@@ -1,11 +1,9 @@
-"""Parquet files, read in batches of rows and written in row groups by pyarrow."""
+"""Parquet files, read in batches whose cells are counted before they are expanded."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
-from typing import Any, BinaryIO
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,22 +12,16 @@ import pyarrow.parquet
 
 from mechdesign._typing import IntArray
 from mechdesign.collection.records.parquet_pages import page_sizes
-from mechdesign.collection.records.record_files import Reader, Rows, Writer, numbered
+from mechdesign.collection.records.sources import Reader
 from mechdesign.resources import check_size
 
-__all__ = ["ParquetReader", "ParquetWriter"]
+__all__ = ["ParquetReader"]
 
 PIECE = 2**23
-"""Bytes of the wanted cells that are held at once, about."""
+"""Bytes of the wanted cells that are passed on at once, about, if they are expanded."""
 
-SMALL = 2**24
-"""Bytes of columns in a row group up to which their different cells are held, each once."""
-
-SHORT = 8
-"""Bytes of different texts for each row up to which rows are numbers of them."""
-
-FEW = 256
-"""Rows that are read at once where columns are larger: their cells may be long."""
+EXPANDED = 2**26
+"""Bytes of cells that are held at once, at most, beside pages and one row."""
 
 USUAL_PAGE = 2**21
 """Bytes of a page that every writer keeps below, unless it is asked for more."""
@@ -37,24 +29,21 @@ USUAL_PAGE = 2**21
 LARGEST = 256
 """Bits of a number, at most: those of a decimal."""
 
-EXPANDED = 2**26
-"""Bytes of expanded cells that are held at once, at most, beside pages and one row."""
-
 
 class ParquetReader(Reader):
-    """Rows of a Parquet file; they are counted from 1.
+    """Rows of a Parquet file.
 
     A page of a few bytes may stand for many long cells. So the headers of all pages are read first:
     a page that is too large unpacked is refused, and so many rows are read at once that their cells
-    stay small even if each is the longest of its dictionary. Columns are read as the numbers of
-    their different cells where these are few bytes, so that what is held does not depend on how
-    long the file is, nor on the columns that are not wanted.
+    are few bytes even if each is the longest of its page. Text whose different cells are stored
+    once is held so, as the numbers of its cells in a dictionary. So what is held does not depend on
+    how long the file is, nor on the columns that are not wanted.
     """
 
     kind = "a Parquet file"
 
     def _opened(self) -> pa.Schema:
-        self._raw, self._read = self._bytes.raw, 0
+        self._read = 0
         self._check_footer()
         self._metadata = pa.parquet.read_metadata(self._raw)
         return self._metadata.schema.to_arrow_schema().with_metadata(self._metadata.metadata)
@@ -64,45 +53,19 @@ class ParquetReader(Reader):
 
         The last eight bytes are the length of the footer and the letters PAR1.
         """
-        self._raw.seek(max(0, os.fstat(self._raw.fileno()).st_size - 8))
+        self._raw.seek(max(0, self._size - 8))
         end = self._raw.read(8)
         if len(end) < 8 or end[4:] != b"PAR1":
             raise self._damaged("", "another kind of file, or one that is cut short")
         check_size("footer_bytes", int.from_bytes(end[:4], "little"), self._file)
 
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
-        """Yield the rows of some columns."""
-        schema = pa.schema([self.schema.field(name) for name in names])
-        held, bytes_held, before = list[pa.Table](), 0, 0
-        for batch in self._batches(names, size):
-            cost = _bytes_of_rows(batch)
-            check_size("row_bytes", int(cost.max(initial=0)), f"{self._file}: row {self._read}")
-            piece = np.cumsum(cost) // PIECE
-            starts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), batch.num_rows]
-            for start, end in pairwise(starts):
-                part = pa.Table.from_batches([batch.slice(start, end - start)]).select(list(names))
-                weight, rows = int(cost[start:end].sum()), sum(map(len, held))
-                if rows and (rows + len(part) > size or bytes_held + weight > PIECE):
-                    yield _joined(held, schema), numbered("row", before)
-                    held, bytes_held, before = [], 0, before + rows
-                held, bytes_held = [*held, part], bytes_held + weight
-        yield _joined(held, schema), numbered("row", before)
-
-    def _batches(self, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
-        """Yield some rows at once, text as numbers of different texts where they are few bytes."""
-        largest, longest = self._sizes(names)
-        texts = [n for n in names if _is_text(self.schema.field(n).type)]
-        texts.sort(key=largest.__getitem__)
-        sums = accumulate(largest[name] for name in texts)
-        few = [name for name, total in zip(texts, sums, strict=True) if total <= SMALL]
-        long = [n for n in names if n not in few and not _is_number(self.schema.field(n).type)]
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+        """Yield the rows of some columns, in pieces that are small when they are expanded."""
+        row_bytes, once = self._sizes(names)
         file = pa.parquet.ParquetFile(
-            self._raw, read_dictionary=few, buffer_size=max(2**12, min(2**16, PIECE // len(names)))
+            self._raw, read_dictionary=once, buffer_size=max(2**12, min(2**16, PIECE // len(names)))
         )
-        most = max(1, min(size, PIECE // (16 * len(names))))
-        if long:
-            cell = sum(longest[name] for name in long)
-            most = min(most, FEW, max(1, EXPANDED // max(cell, 1)))
+        most = max(1, min(size, int(EXPANDED // max(row_bytes, 1))))
         batches = file.iter_batches(batch_size=most, columns=list(names))
         while True:
             try:
@@ -112,37 +75,47 @@ class ParquetReader(Reader):
             if batch is None:
                 return
             self._read += batch.num_rows
-            yield batch
+            cost = _bytes_of_rows(batch)
+            check_size("row_bytes", int(cost.max(initial=0)), f"{self._file}: row {self._read}")
+            table, piece = (
+                pa.Table.from_batches([batch]).select(list(names)),
+                cost.cumsum() // PIECE,
+            )
+            ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), batch.num_rows]
+            for start, end in pairwise(ends):
+                yield table.slice(start, end - start)
 
-    def _sizes(self, names: Sequence[str]) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the bytes of each column in its largest row group, and of its longest cell.
+    def _sizes(self, names: Sequence[str]) -> tuple[float, list[str]]:
+        """Return the bytes of a row, at most, and the columns of text that are stored once.
 
-        Both are at most those, from the headers of pages, unpacked. A cell can be as long as the
-        dictionary, or where cells share prefixes, as a page.
+        Cells take the bytes of their page together, but a page may be one cell again and again
+        where cells share prefixes, are stored once, or are nested.
         """
         schema = self._metadata.schema
-        largest, longest = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
-        held, before = dict[tuple[str, bool], int](), 0
+        longest, once = dict.fromkeys(names, 0.0), set[str]()
+        held = dict[tuple[str, bool], int]()
         places = [(n, schema.column(n).path.partition(".")[0]) for n in range(len(schema))]
-        wanted = [(n, name) for n, name in places if name in largest]
+        wanted = [(n, name) for n, name in places if name in longest]
+        before = 0
         for group in map(self._metadata.row_group, range(self._metadata.num_row_groups)):
             for n, name in wanted:
-                column = group.column(n)
+                column, kind = group.column(n), self.schema.field(name).type
+                plain = _is_text(kind) and "DELTA_BYTE_ARRAY" not in column.encodings
                 try:
-                    pages = list(page_sizes(self._raw, column))
+                    for page in page_sizes(self._raw, column):
+                        key = name, page.is_dictionary
+                        held[key] = max(held.get(key, 0), page.size)
+                        if page.is_dictionary and _is_text(kind):
+                            once.add(name)
+                        elif not _is_number(kind):
+                            rows = max(page.values, 1) if plain and not page.is_dictionary else 1
+                            longest[name] = max(longest[name], page.size / rows)
                 except (ValueError, IndexError, RecursionError):
                     raise self._damaged(f"row {before + 1}") from None
-                shared = "DELTA_BYTE_ARRAY" in column.encodings
-                cells = [p.size for p in pages if shared or p.is_dictionary]
-                largest[name] = max(largest[name], sum(p.size for p in pages))
-                longest[name] = max(longest[name], *cells, 0)
-                for page in pages:
-                    key = name, page.is_dictionary
-                    held[key] = max(held.get(key, 0), page.size)
             before += group.num_rows
         beyond = sum(max(0, size - USUAL_PAGE) for size in held.values())
         check_size("page_bytes", beyond, self._file)
-        return largest, longest
+        return 16 * len(names) + sum(longest.values()), sorted(once)
 
     def share(self) -> float:
         """Return how many of the rows were read."""
@@ -167,63 +140,16 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
-    """Return how many bytes the cells of each row take, about."""
+    """Return how many bytes the cells of each row take expanded, about."""
     total = np.full(batch.num_rows, 8 * batch.num_columns)
     for column in batch.columns:
         if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
             lengths = pc.binary_length(column.dictionary).take(column.indices)
         elif _is_text(column.type):
             lengths = pc.binary_length(column)
-        elif pa.types.is_nested(column.type):
-            total += column.nbytes // max(1, batch.num_rows)
-            continue
         else:
+            nested = pa.types.is_nested(column.type)
+            total += column.nbytes // max(1, batch.num_rows) if nested else 0
             continue
         total += lengths.fill_null(0).to_numpy(zero_copy_only=False)
     return total
-
-
-def _joined(parts: Sequence[pa.Table], schema: pa.Schema) -> pa.Table:
-    """Return rows in one table, text as numbers of different texts where these are short."""
-    table = pa.concat_tables(parts) if parts else schema.empty_table()
-    columns = [
-        column if column.type == kind or _is_short(column) else column.cast(kind)
-        for column, kind in zip(table.columns, schema.types, strict=True)
-    ]
-    return pa.table(columns, names=schema.names)
-
-
-def _is_short(column: pa.ChunkedArray) -> bool:
-    """Return whether all different texts, also those of other rows, are few bytes a row."""
-    different = sum(int(chunk.dictionary.nbytes) for chunk in column.chunks)
-    return different <= SHORT * len(column)
-
-
-class ParquetWriter(Writer):
-    """Rows of a Parquet file. Chunks are gathered to row groups, each of which costs a footer."""
-
-    def __init__(self, stream: BinaryIO, *options: Any) -> None:
-        super().__init__(stream, *options)
-        self._stream, self._held, self._size = stream, list[pa.Table](), 0
-        self._writer: pa.parquet.ParquetWriter | None = None
-
-    def write(self, table: pa.Table) -> None:
-        """Write rows."""
-        self._held.append(table.replace_schema_metadata(self._metadata))
-        self._size += table.nbytes
-        if self._size >= PIECE:
-            self._write_group()
-
-    def _write_group(self) -> None:
-        table = pa.concat_tables(self._held)
-        if self._writer is None:
-            self._writer = pa.parquet.ParquetWriter(self._stream, table.schema)
-        self._writer.write_table(table)
-        self._held, self._size = [], 0
-
-    def close(self) -> None:
-        """Write the end of the file."""
-        if self._held:
-            self._write_group()
-        if self._writer is not None:
-            self._writer.close()

@@ -18,14 +18,18 @@ USUAL, HEADER = 2**8, 2**20
 DICTIONARY = 2
 """The type of a page that holds a dictionary."""
 
+HEADERS = (5, 7, 8)
+"""The structs about a page of data, of a dictionary, and of data in version 2."""
+
 BOOLEANS, BYTE, INTEGERS, DOUBLE, BINARY, STRUCT = (1, 2), 3, (4, 5, 6), 7, 8, 12
 """The kinds of fields in a header, by their numbers in the protocol."""
 
 
 class Page(NamedTuple):
-    """A page: its bytes, unpacked, and whether it holds a dictionary."""
+    """A page: its bytes, unpacked, its values, and whether it holds a dictionary."""
 
     size: int
+    values: int
     is_dictionary: bool
 
 
@@ -58,12 +62,16 @@ def page_sizes(file: BinaryIO, column: Any) -> Iterator[Page]:
         kind, unpacked, packed = (fields.get(field, -1) for field in (1, 2, 3))
         if min(kind, unpacked, packed) < 0:
             raise ValueError
-        yield Page(unpacked, kind == DICTIONARY)
+        values = max(fields.get(header, 0) for header in HEADERS)
+        yield Page(unpacked, values, kind == DICTIONARY)
         start += length + packed
 
 
 def _struct(data: bytes, at: int) -> tuple[dict[int, int], int]:
-    """Return the integers of a struct by their numbers, and where the struct ends."""
+    """Return the integers of a struct by their numbers, and where the struct ends.
+
+    A struct in it counts as its own first integer.
+    """
     fields, number = dict[int, int](), 0
     while head := data[at]:
         step, kind = head >> 4, head & 15
@@ -78,7 +86,8 @@ def _struct(data: bytes, at: int) -> tuple[dict[int, int], int]:
             length, at = _varint(data, at)
             at += length
         elif kind == STRUCT:
-            _, at = _struct(data, at)
+            inner, at = _struct(data, at)
+            fields[number] = inner.get(1, 0)
         elif kind in (BYTE, DOUBLE):
             at += 1 if kind == BYTE else 8
         elif kind not in BOOLEANS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -12,21 +11,20 @@ from typing import Any
 import pyarrow as pa
 
 from mechdesign.accounting.measure.leakage_table import rounded
-from mechdesign.collection.records.byte_streams import STANDARD, whole_output
-from mechdesign.collection.records.file_kinds import (
-    check_has_text_cells,
-    kind_of,
-    open_records,
-    parts_of,
-)
 from mechdesign.collection.records.ledger import add_draw, read_ledger
 from mechdesign.collection.records.record_files import (
+    AnyPath,
     ColumnName,
     Progress,
+    Records,
+    check_has_text_cells,
     checked_mechanisms,
     chunk_size,
-    safe_table,
+    kind_of,
+    parts_of,
 )
+from mechdesign.collection.records.sinks import safe_table, whole_output
+from mechdesign.collection.records.sources import STANDARD
 from mechdesign.collection.spending import Spending, spending
 from mechdesign.collection.tables.jobs import NOTE, Drawer, Policies, PrivatizeJob, names_of
 from mechdesign.collection.tables.keyed_coins import SeenRecords
@@ -35,8 +33,6 @@ from mechdesign.sampling import SIMULATION, Randomness
 from mechdesign.writing.atomic import check_different
 
 __all__ = ["PrivatizedFile", "privatize_file"]
-
-AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -244,7 +240,7 @@ def privatize_file(
     written, parts = kind_of(target, form), parts_of(source)
     mechanisms, files = checked_mechanisms(mechanism, column)
     _check_files([*parts, *files], target, ledger)
-    size = chunk_size(mechanisms.values(), chunk)
+    size = chunk_size(mechanisms, chunk)
     job = PrivatizeJob(
         mechanisms,
         unknown,
@@ -262,11 +258,11 @@ def privatize_file(
     if spreadsheet_safe:
         check_has_text_cells(target, form)
     reported = 0
-    with open_records(source, separator, form) as reader:
+    with Records(source, separator, form) as reader:
         reader.check(job.read)
         with (
             whole_output(target, force) as stream,
-            closing(written.writer(stream, separator, job.metadata)) as writer,
+            written.sink(stream, separator, job.metadata) as write,
             closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
         ):
             for batch in reader.batches(job.read, size, progress):
@@ -278,7 +274,7 @@ def privatize_file(
                 if job.noted:
                     found[NOTE] = found.pop(NOTE)  # the last column
                 table = pa.table(found)
-                writer.write(safe_table(table) if spreadsheet_safe else table)
+                write(safe_table(table) if spreadsheet_safe else table)
                 reported += table.num_rows
             seen.check()
             if ledger is not None:  # before the reports appear, so that no draw is lost

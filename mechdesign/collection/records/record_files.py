@@ -1,30 +1,34 @@
-"""Files of records of every kind: streams of batches to read, and tables to write."""
+"""The kinds of files of records, by the endings of their names; folders of parts; pipes."""
 
 from __future__ import annotations
 
 import os
-import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Self
+from typing import Any, Self
 
-import pyarrow as pa
-
-from mechdesign.collection.records.byte_streams import ByteReader, ByteWriter
-from mechdesign.collection.tables.cells import Batch, Cells
+from mechdesign.collection.records.arrow_files import ArrowReader
+from mechdesign.collection.records.csv_files import CSVReader
+from mechdesign.collection.records.json_lines import NDJSONReader
+from mechdesign.collection.records.parquet_files import ParquetReader
+from mechdesign.collection.records.sinks import (
+    Sink,
+    arrow_sink,
+    csv_sink,
+    ndjson_sink,
+    parquet_sink,
+)
+from mechdesign.collection.records.sources import STANDARD, Reader
+from mechdesign.collection.tables.cells import Batch
 from mechdesign.collection.tables.jobs import Drawer, as_mechanism, names_of
 from mechdesign.domain import whole_number
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
-from mechdesign.files.reading import place_of_column
-from mechdesign.resources import check_size
-from mechdesign.writing.spreadsheets import spreadsheet_safe
 
-__all__ = ["ColumnName", "FileKind", "Progress", "Reader", "Rows", "Writer", "checked"]
-__all__ += ["checked_mechanisms", "chunk_size", "numbered", "safe_table"]
+__all__ = ["KINDS", "AnyPath", "ColumnName", "FileKind", "Progress", "Records"]
+__all__ += ["check_has_text_cells", "checked_mechanisms", "chunk_size", "kind_of", "parts_of"]
 
 CHUNK = 1 << 15
 """Rows that are held at once, unless a caller wants it otherwise."""
@@ -32,8 +36,10 @@ CHUNK = 1 << 15
 CHUNK_BITS = 1 << 26
 """Bits of reports that are held at once: they are text as well, and numbers in between."""
 
-BLOCK = 1 << 18
-"""Bytes of text that are read at once."""
+MOST_PARTS = 1 << 16
+"""Files that a folder or a pattern stands for, at most."""
+
+AnyPath = str | os.PathLike[str]
 
 ColumnName = str | tuple[str, str]
 """The name of a column; two for pairs of numbers, as the points of a grid."""
@@ -41,194 +47,157 @@ ColumnName = str | tuple[str, str]
 Progress = Callable[[int, float | None], None]
 """Called after each batch with the rows so far and the share of the file; None if unknown."""
 
-Rows = tuple[pa.Table, Callable[[int], str]]
-"""Rows of a file, one after the other; and the name of each by its number there, ``"line 7"``.
-
-Text may be held as a dictionary, whatever its type in the file.
-"""
-
-
-def numbered(noun: str, before: int) -> Callable[[int], str]:
-    """Return the names of rows by their numbers in the file, counted from 1."""
-    return lambda row: f"{noun} {before + row + 1}"
-
-
-def safe_table(table: pa.Table) -> pa.Table:
-    """Return a table as text, in which a spreadsheet runs no cell and no name of a column."""
-    safe = spreadsheet_safe
-    return pa.table(
-        {safe(n): Cells(table.column(n), n, str).changed(safe) for n in table.column_names}
-    )
-
-
-class Reader(ABC):
-    """A file of records that is open to read, a stream of batches; a context.
-
-    Parameters
-    ----------
-    path
-        The file.
-    separator
-        The character between cells, in text; None for the usual one.
-    packed
-        None, gzip or zstd.
-
-    Attributes
-    ----------
-    schema
-        The columns of the file, with the metadata of the file.
-    rows
-        The number of rows so far.
-
-    Raises
-    ------
-    InputError
-        If it is no such file.
-    """
-
-    kind: ClassVar[str]
-    """The kind of the file, for errors."""
-
-    separated: ClassVar[bool] = False
-    """Whether a character separates its cells."""
-
-    schema: pa.Schema
-
-    def __init__(self, path: Path, separator: str | None, packed: str | None = None) -> None:
-        if separator is not None and not self.separated:
-            expected = f"none for {self.kind}: its cells are not separated"
-            raise InputError("separator", expected, shown(separator))
-        self.rows, self._file = 0, str(path)
-        self._bytes = ByteReader(path, packed)
-        try:
-            self.schema = self._opened()
-            check_size("columns", len(self.schema), self._file)
-        except (OSError, EOFError, pa.ArrowException):  # whose words may quote the file
-            self.close()
-            raise self._damaged("", "a damaged one, or another kind") from None
-        except BaseException:
-            self.close()
-            raise
-
-    @abstractmethod
-    def _opened(self) -> pa.Schema:
-        """Read what comes before the rows, and return the columns."""
-
-    @abstractmethod
-    def chunks(self, names: Sequence[str], size: int) -> Iterator[Rows]:
-        """Yield the rows of some columns, at most ``size`` at once; one empty chunk if none.
-
-        Raises
-        ------
-        InputError
-            If a row cannot be read; the key names the file and the row.
-        """
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.schema.names)
-
-    def check(self, names: Sequence[str]) -> None:
-        """Raise InputError unless the file has each of some columns exactly once."""
-        for name in names:
-            place_of_column(name, self.names, f"{self._file}: column", "the file")
-
-    def batches(
-        self, names: Sequence[str], size: int, progress: Progress | None = None
-    ) -> Iterator[Batch]:
-        """Yield the rows of some columns, and show the progress after each batch."""
-        for table, place in self.chunks(names, size):
-            where = partial(_where, self._file, place)
-            yield Batch(table.column, where, self.names, self.schema.metadata)
-            self.rows += table.num_rows
-            if progress is not None:
-                progress(self.rows, self.share())
-
-    def _read_on(self, place: str = "") -> bytes:
-        """Return more bytes of text, none at the end."""
-        try:
-            return self._bytes.read(BLOCK)
-        except (OSError, EOFError, zlib.error):
-            raise self._damaged(place) from None
-
-    def _damaged(self, place: str, given: str = "a damaged one") -> InputError:
-        whole = "a file that can be read to its end" if place else f"{self.kind} that can be read"
-        return InputError(f"{self._file}{place and ': '}{place}", whole, given)
-
-    def share(self) -> float | None:
-        """Return how much of the file was read, from 0 to 1; None where that is unknown."""
-        return self._bytes.share()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._bytes.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-
-def _where(
-    file: str, place: Callable[[int], str], names: tuple[str, ...], row: int | None = None
-) -> str:
-    """Return the name of columns in an error, or that of their cell in a row."""
-    columns = f"column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
-    return f"{file}: {columns}" if row is None else f"{file}: {place(row)}, {columns}"
-
-
-class Writer(ABC):
-    """A file of records that is open to write.
-
-    Parameters
-    ----------
-    stream
-        The bytes go there; it stays open.
-    separator
-        The character between cells, in text; None for the usual one.
-    metadata
-        Those of the file, where it can have some.
-    packed
-        None, gzip or zstd.
-    """
-
-    def __init__(
-        self,
-        stream: BinaryIO,
-        separator: str | None,
-        metadata: Mapping[bytes, bytes] | None = None,
-        packed: str | None = None,
-    ) -> None:
-        self._bytes, self._metadata = ByteWriter(stream, packed), metadata
-
-    @abstractmethod
-    def write(self, table: pa.Table) -> None:
-        """Write rows; the first call fixes the names and the types of the columns."""
-
-    def close(self) -> None:
-        """Write what is left."""
-        self._bytes.close()
-
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: how it is opened.
+    """A kind of file: its reader and its sink.
 
     Attributes
     ----------
     reader
         Opens a file to read; the second argument separates cells, None for the usual.
-    writer
-        Writes to a stream; the arguments are the stream, the separator, and the metadata.
+    sink
+        Opens a file to write.
     has_text_cells
         Whether a spreadsheet opens it, and may run its cells.
     """
 
     reader: Callable[[Path, str | None], Reader]
-    writer: Callable[[BinaryIO, str | None, Mapping[bytes, bytes] | None], Writer]
+    sink: Sink
     has_text_cells: bool = False
+
+
+PACKINGS = {"": None, ".gz": "gzip", ".zst": "zstd"}
+
+TEXT_KINDS: dict[str, tuple[Any, Any]] = {
+    ".csv": (CSVReader, csv_sink),
+    ".tsv": (partial(CSVReader, usual="\t"), partial(csv_sink, usual="\t")),
+    ".ndjson": (NDJSONReader, ndjson_sink),
+    ".jsonl": (NDJSONReader, ndjson_sink),
+}
+
+KINDS = {
+    **{
+        ending + packing: FileKind(
+            partial(reader, packed=packed),
+            partial(sink, packed=packed),
+            ending in (".csv", ".tsv"),
+        )
+        for ending, (reader, sink) in TEXT_KINDS.items()
+        for packing, packed in PACKINGS.items()
+    },
+    ".parquet": FileKind(ParquetReader, parquet_sink),
+    ".arrow": FileKind(ArrowReader, partial(arrow_sink, footed=True)),
+    ".feather": FileKind(ArrowReader, partial(arrow_sink, footed=True)),
+    ".arrows": FileKind(ArrowReader, arrow_sink),
+}
+"""The kinds of files, by how their names end."""
+
+
+def kind_of(path: AnyPath, form: str = "csv") -> FileKind:
+    """Return the kind of a file by how its name ends, in small letters or large ones.
+
+    Parameters
+    ----------
+    path
+        The file; ``-`` for standard input or output.
+    form
+        The ending that ``-`` stands for.
+
+    Raises
+    ------
+    InputError
+        If it ends in none of the known ways.
+    """
+    standard = Path(path) == STANDARD
+    name = f"-.{str(form).removeprefix('.')}" if standard else Path(path).name.lower()
+    if standard and name in ("-.parquet", "-.arrow", "-.feather"):
+        expected = "csv, tsv, ndjson or arrows, which are read in one pass"
+        raise InputError("format", expected, shown(form))
+    for ending, kind in KINDS.items():
+        if name.endswith(ending):
+            return kind
+    key, given = ("format", form) if standard else (str(path), Path(path).name)
+    raise InputError(key, f"a name that ends in {', '.join(KINDS)}", shown(given))
+
+
+def check_has_text_cells(path: AnyPath, form: str = "csv") -> None:
+    """Raise InputError unless a file is CSV or TSV, whose cells a spreadsheet may run."""
+    if not kind_of(path, form).has_text_cells:
+        raise InputError("spreadsheet_safe", "a CSV file", shown(Path(path).name))
+
+
+def parts_of(source: Path) -> list[Path]:
+    """Return the files that a source stands for: itself, those in a folder, or of a pattern.
+
+    A pattern, as ``part-*.csv``, is for names in one folder. Files of a folder whose names begin
+    with a dot or an underscore are no parts of it.
+
+    Raises
+    ------
+    InputError
+        If there are none, or too many.
+    """
+    if source.is_dir():
+        found = [file for file in source.iterdir() if file.name[:1] not in "._"]
+    elif not source.exists() and any(letter in source.name for letter in "*?["):
+        found = [file for file in source.parent.glob(source.name) if not file.is_dir()]
+    else:
+        return [source]
+    if not 0 < len(found) <= MOST_PARTS:
+        raise InputError(str(source), f"from 1 to {MOST_PARTS} files in it", len(found))
+    return sorted(found)
+
+
+class Records:
+    """The rows of a file, of a folder or a pattern of files, or of standard input; a context.
+
+    Attributes
+    ----------
+    schema
+        The columns of the first file.
+    rows
+        The number of rows so far.
+    """
+
+    def __init__(self, source: Path, separator: str | None, form: str = "csv") -> None:
+        self._parts, self._separator, self._form = parts_of(source), separator, form
+        self._reader, self.rows = self._opened(self._parts[0]), 0
+        self.schema = self._reader.schema
+
+    def _opened(self, part: Path) -> Reader:
+        return kind_of(part, self._form).reader(part, self._separator)
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raise InputError unless the first file has each of some columns exactly once."""
+        self._reader.check(names)
+
+    def batches(
+        self, names: Sequence[str], size: int, progress: Progress | None = None
+    ) -> Iterator[Batch]:
+        """Yield the rows of some columns, at most ``size`` at once, file by file."""
+        self.check(names)
+        types = [self.schema.field(name).type for name in names]
+        for n, part in enumerate(self._parts):
+            before, self._reader = self.rows, self._reader if n == 0 else self._opened(part)
+            with self._reader as reader:
+                reader.check(names)
+                if types != [reader.schema.field(name).type for name in names]:
+                    raise InputError(str(part), "columns of the types of the first", "others")
+                for batch in reader.batches(names, size):
+                    yield batch
+                    self.rows, share = before + reader.rows, reader.share()
+                    if progress is not None:
+                        known = share is not None or len(self._parts) > 1
+                        progress(
+                            self.rows, (n + (share or 0)) / len(self._parts) if known else None
+                        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._reader.close()
 
 
 def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Drawer], list[Path]]:
@@ -258,10 +227,10 @@ def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Dr
     if not each or len(set(each)) < len(each):
         raise InputError("column", "at least one column, each once", shown(each))
     files = [Path(one) for one in named.values() if isinstance(one, str | os.PathLike)]
-    return {name: checked(one) for name, one in named.items()}, files
+    return {name: _checked(one) for name, one in named.items()}, files
 
 
-def checked(given: Any) -> Drawer:
+def _checked(given: Any) -> Drawer:
     """Return a mechanism, that of a file if its claims hold."""
     if not isinstance(given, str | os.PathLike):
         return as_mechanism(given)
@@ -271,7 +240,7 @@ def checked(given: Any) -> Drawer:
         raise CertificateError(f"{given}: refused: {error}") from None
 
 
-def chunk_size(mechanisms: Iterable[Drawer], wanted: Any) -> int:
+def chunk_size(mechanisms: Mapping[Any, Drawer], wanted: Any) -> int:
     """Return how many rows to hold at once: what a user wants, else by the length of their reports.
 
     Raises
@@ -279,7 +248,7 @@ def chunk_size(mechanisms: Iterable[Drawer], wanted: Any) -> int:
     InputError
         If the user wants something else than a whole number from 1 on.
     """
-    bits = sum(max(as_mechanism(mechanism).bits_per_report, 1) for mechanism in mechanisms)
+    bits = sum(max(mechanism.bits_per_report, 1) for mechanism in mechanisms.values())
     if wanted is None:
         return max(1, min(CHUNK, int(CHUNK_BITS / bits)))
     return whole_number(wanted, "chunk")

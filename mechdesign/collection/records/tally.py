@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mechdesign.collection.records.file_kinds import check_has_text_cells, open_records
 from mechdesign.collection.records.record_files import (
+    AnyPath,
     ColumnName,
     Progress,
+    Records,
+    check_has_text_cells,
     checked_mechanisms,
     chunk_size,
 )
@@ -22,8 +23,6 @@ from mechdesign.reports import Tally
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
 
 __all__ = ["tally_file"]
-
-AnyPath = str | os.PathLike[str]
 
 
 def tally_file(
@@ -94,13 +93,17 @@ def tally_file(
     3
     """
     mechanisms, _ = checked_mechanisms(mechanism, column)
-    size, source = chunk_size(mechanisms.values(), chunk), Path(source)
+    size, source = chunk_size(mechanisms, chunk), Path(source)
     job = TallyJob(mechanisms, one_each, check, in_file=True)
     if spreadsheet_safe:
         check_has_text_cells(source, form)
     totals = dict[ColumnName, Tally]()
-    with open_records(source, separator, form) as reader:
-        names = list(map(spreadsheet_restored, reader.names)) if spreadsheet_safe else reader.names
+    with Records(source, separator, form) as reader:
+        names = (
+            list(map(spreadsheet_restored, reader.schema.names))
+            if spreadsheet_safe
+            else reader.schema.names
+        )
         read = [*job.read, *job.beside(names)]
         in_file = list(map(safe_text, read)) if spreadsheet_safe else read
         reader.check(in_file)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import secrets
 import tempfile
@@ -39,18 +38,8 @@ RecordTags = npt.NDArray[np.uint64]
 HELD = 1 << 22
 """Bytes of names of records that are held in memory; more are in a file."""
 
-PART = 1 << 18
-"""Records of one part, at most: fewer than the numbers of 24 bits."""
-
-BUCKETS, BUCKET_SHIFT = 256, np.uint64(56)
-"""Into how many buckets names are sorted, by their highest bits; one is held at once."""
-
-SPREAD = 10
-"""By how many standard deviations of its size, and by the square of that, a bucket may outgrow the
-mean: for random names to do so is less likely than 2**-60 (Bernstein's inequality)."""
-
-WORD_BITS, ROW_SHIFT = np.uint64(64), np.uint64(40)
-"""Above this bit of its second word a name has the number of its row in the part."""
+PART, SORTED = 1 << 18, 1 << 22
+"""Names that are read at once, and that are compared in one pass over the file, about."""
 
 WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,18})$"
 """Its digits are a number of 64 bits; with the sign it may be one or not."""
@@ -175,10 +164,9 @@ class SeenRecords:
     """Names of records, to see whether two have one id: their coins would be the same.
 
     Beyond 262,144 records, names are in a temporary file, 16 bytes each, encrypted under a key that
-    is forgotten. Each part is sorted into 256 buckets, of which one is held at once: two records of
-    one id are in the same one. Names of different records are as random bits, so that buckets are
-    about equal; one that outgrows the others shows that an id occurs again, which is then looked
-    for at once.
+    is forgotten. Names of different records are as random bits: a pass over the file compares those
+    of one remainder, which are about as many as those of any other. More than twice as many show
+    that an id occurs again among those that were read.
 
     Parameters
     ----------
@@ -200,9 +188,7 @@ class SeenRecords:
         self._place = place
         self._names = RecordNames(secrets.token_bytes(32))
         self._file = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115  closed below
-        self._starts: list[IntArray] = []  # of each part: where each bucket of it begins
         self._rows = 0
-        self._counts = np.zeros(BUCKETS, dtype=np.int64)
 
     def add(self, tags: RecordTags) -> None:
         """Remember the records of a part.
@@ -210,51 +196,40 @@ class SeenRecords:
         Raises
         ------
         InputError
-            If a bucket outgrows the others since ids occur again, or names find no room on a disk.
+            If names find no room on a disk.
         """
-        for start in range(0, len(tags), PART):
-            names = self._names(tags[start : start + PART])
-            bucket = (names[:, 0] >> BUCKET_SHIFT).astype(np.uint8)
-            order = np.argsort(bucket, kind="stable")
-            names = names[order]
-            names[:, 1] |= order.astype(np.uint64) << ROW_SHIFT
-            with temporary_room():
-                self._file.seek(0, os.SEEK_END)  # a check reads elsewhere
-                self._file.write(names.tobytes())
-            counts = np.bincount(bucket, minlength=BUCKETS)
-            self._counts += counts
-            self._starts.append(self._rows + np.concatenate([[0], np.cumsum(counts)]))
-            self._rows += len(names)
-            share = self._rows / BUCKETS
-            if self._counts.max() > share + SPREAD * (math.sqrt(share) + SPREAD):
-                self.check()
+        with temporary_room():
+            self._file.seek(0, os.SEEK_END)  # a check reads elsewhere
+            self._file.write(self._names(tags).tobytes())
+        self._rows += len(tags)
 
     def check(self) -> None:
         """Raise InputError if two records of all parts have one id."""
+        passes = -(-self._rows // SORTED)
         with temporary_room():
-            again = [row for n in range(BUCKETS if self._rows else 0) for row in self._again(n)]
+            again = [row for turn in range(passes) for row in self._again(turn, passes)]
         if again:
             expected = "ids that all differ"
             raise InputError(self._place(min(again)), expected, "one that an earlier record has")
 
-    def _again(self, bucket: int) -> list[int]:
-        """Return the rows of a bucket whose ids earlier ones have."""
-        starts = [(part[bucket], part[bucket + 1]) for part in self._starts]
-        names = np.concatenate([self._read(start, end) for start, end in starts])
+    def _again(self, turn: int, passes: int) -> list[int]:
+        """Return the rows of a remainder whose ids earlier ones have."""
+        parts: list[RecordTags] = []
+        rows: list[IntArray] = []
+        self._file.seek(0)
+        for start in range(0, self._rows, PART):
+            part = np.frombuffer(self._file.read(16 * PART), "<u8").reshape(-1, 2)
+            own = np.flatnonzero(part[:, 0] % np.uint64(passes) == turn)
+            parts, rows = [*parts, part[own]], [*rows, start + own]
+            if sum(map(len, rows)) > 2 * SORTED:
+                break
+        names, places = np.concatenate(parts), np.concatenate(rows)
         first = np.sort(names[:, 0])
         if (first[1:] != first[:-1]).all():
             return []
-        before = np.repeat([part[0] for part in self._starts], [e - s for s, e in starts])
-        rows = before + (names[:, 1] >> ROW_SHIFT).astype(np.int64)
-        rest = names[:, 1] << (WORD_BITS - ROW_SHIFT)
-        order = np.lexsort((rows, rest, names[:, 0]))
-        same = [(part[order[1:]] == part[order[:-1]]) for part in (names[:, 0], rest)]
-        return list(rows[order[1:]][same[0] & same[1]].tolist())
-
-    def _read(self, start: int, end: int) -> RecordTags:
-        """Return names of the file, from one on up to another."""
-        self._file.seek(16 * int(start))
-        return np.frombuffer(self._file.read(16 * int(end - start)), "<u8").reshape(-1, 2)
+        order = np.lexsort((places, names[:, 1], names[:, 0]))
+        same = (names[order[1:]] == names[order[:-1]]).all(axis=1)
+        return list(places[order[1:]][same].tolist())
 
     def close(self) -> None:
         """Forget all names."""

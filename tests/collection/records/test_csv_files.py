@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.collection.records import record_files
+from mechdesign.collection.records import sources
 from mechdesign.collection.records.csv_files import CSVReader
 from mechdesign.errors import InputError
 from tests.strategies import examples
@@ -49,13 +49,17 @@ def found(path: Path, size: int) -> tuple[list[str] | None, Rows, str]:
     header, rows = None, []
     try:
         with CSVReader(path, None) as reader:
-            header = list(reader.names)
+            header = list(reader.schema.names)
             names = list(map(str, range(len(header))))  # which all differ
             reader.schema = pa.schema([(name, pa.string()) for name in names])
-            for table, place in reader.chunks(names, size):
-                assert table.num_rows <= size
-                listed = enumerate(table.to_pylist())
-                rows += [(list(row.values()), place(n)) for n, row in listed]
+            for batch in reader.batches(names, size):
+                columns = [batch.column(name).to_pylist() for name in names]
+                assert len(columns[0]) <= size
+                listed = enumerate(zip(*columns, strict=True))
+                rows += [
+                    (list(row), batch.where((), n).split(": ")[1].split(",")[0])
+                    for n, row in listed
+                ]
     except InputError as error:
         return header, rows, error.key.rpartition(": ")[2]
     return header, rows, ""
@@ -74,7 +78,7 @@ def test_any_text_is_read_or_refused_as_by_python(
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_text(head + text, encoding="utf-8", newline="")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_files, "BLOCK", block)
+        patch.setattr(sources, "BLOCK", block)
         assert found(path, size) == reference(head + text)
 
 
@@ -100,7 +104,7 @@ def test_what_python_writes_is_read(
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([head, *rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_files, "BLOCK", block)
+        patch.setattr(sources, "BLOCK", block)
         header, read, refused = found(path, 1000)
     assert (header, [row for row, _ in read], refused) == (head, rows, "")
 
@@ -113,4 +117,4 @@ def test_lines_beyond_many_blocks_are_counted(tmp_path: Path) -> None:
         CSVReader(path, None) as reader,
         pytest.raises(InputError, match=r"line 200002: expected 2 cells.*given 1 cell"),
     ):
-        list(reader.chunks(["a"], 1000))
+        list(reader.batches(["a"], 1000))

@@ -19,7 +19,7 @@ import pytest
 from mechdesign import Channel, InputError, LimitError, resources
 from mechdesign.cli import main
 from mechdesign.collection.records import privatize_file, tally_file
-from mechdesign.collection.records.file_kinds import KINDS
+from mechdesign.collection.records.record_files import KINDS
 from mechdesign.files import save
 
 TRUE = Channel.from_matrix(np.eye(3), inputs=["a", "b", "c"], outputs=["a", "b", "c"])

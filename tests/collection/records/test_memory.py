@@ -21,7 +21,7 @@ from mechdesign.collection.records import parquet_files, privatize_file
 from mechdesign.collection.records.csv_files import CSVReader
 from mechdesign.collection.records.parquet_files import PIECE, ParquetReader
 from mechdesign.collection.records.parquet_pages import page_sizes
-from mechdesign.collection.records.record_files import BLOCK
+from mechdesign.collection.records.sources import BLOCK
 from mechdesign.errors import LimitError
 from mechdesign.files import save
 from tests.records_support import identity
@@ -107,8 +107,8 @@ def test_empty_lines_at_the_end_are_not_gathered(tmp_path: Path) -> None:
     packed(tmp_path / "in.csv.gz", b"\r\n" * 2**19, 16, b"a,b\nx,1\n")
     with CSVReader(tmp_path / "in.csv.gz", None, packed="gzip") as reader:
         rows = 0
-        for table, _ in reader.chunks(["a"], 10):
-            rows += table.num_rows
+        for batch in reader.batches(["a"], 10):
+            rows += len(batch.column("a"))
             assert len(reader._rest) <= 2 * BLOCK
         assert rows == 1
     (tmp_path / "in.csv").write_bytes(b"a,b\nx,1\n" + b"\n" * 2**20 + b"y,1\n")
@@ -116,7 +116,7 @@ def test_empty_lines_at_the_end_are_not_gathered(tmp_path: Path) -> None:
         CSVReader(tmp_path / "in.csv", None) as reader,
         pytest.raises(InputError, match="line 3: expected 2 cells, as in the header, given 0"),
     ):
-        list(reader.chunks(["a"], 10))
+        list(reader.batches(["a"], 10))
 
 
 def test_columns_are_counted(tmp_path: Path) -> None:
@@ -140,15 +140,8 @@ def test_the_footer_of_a_parquet_file_is_measured_before_it_is_read(tmp_path: Pa
 def pieces_of(path: Path, names: list[str], size: int = 2**16) -> list[pa.Table]:
     with ParquetReader(path, None) as reader:
         schema = pa.schema([reader.schema.field(name) for name in names])
-        return [typed(table, schema) for table, _ in reader.chunks(names, size)]
-
-
-def typed(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return rows in the types of the file, if what is held for them besides is little."""
-    for column in table.columns:
-        if pa.types.is_dictionary(column.type):
-            assert sum(part.dictionary.nbytes for part in column.chunks) <= 8 * len(column)
-    return table.cast(schema)
+        batches = reader.batches(names, size)
+        return [pa.table({n: batch.column(n) for n in names}).cast(schema) for batch in batches]
 
 
 def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None:
@@ -157,8 +150,8 @@ def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None
     pq.write_table(pa.table({"a": column}), tmp_path / "x.parquet", store_schema=False)
     assert (tmp_path / "x.parquet").stat().st_size < 2**20
     with ParquetReader(tmp_path / "x.parquet", None) as reader:
-        for n, (table, _) in enumerate(reader.chunks(["a"], 2**16)):
-            assert table.num_rows <= PIECE // 2**20 + 1
+        for n, batch in enumerate(reader.batches(["a"], 2**16)):
+            assert len(batch.column("a")) <= PIECE // 2**20 + 1
             if n == 3:
                 break
     with (
@@ -166,7 +159,7 @@ def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None
         ParquetReader(tmp_path / "x.parquet", None) as reader,
         pytest.raises(LimitError, match="row_bytes"),
     ):
-        next(reader.chunks(["a"], 2**16))
+        next(reader.batches(["a"], 2**16))
 
 
 CELLS = st.none() | st.text("ab", max_size=40)
@@ -175,7 +168,7 @@ CELLS = st.none() | st.text("ab", max_size=40)
 @given(
     rows=st.lists(st.tuples(CELLS, CELLS, st.integers(-5, 5)), min_size=1, max_size=60),
     size=st.integers(1, 20),
-    small=st.sampled_from([0, 100, 2**24]),
+    expanded=st.sampled_from([0, 100, 2**26]),
     piece=st.sampled_from([32, 100, 2**23]),
     group=st.integers(1, 60),
 )
@@ -183,7 +176,7 @@ CELLS = st.none() | st.text("ab", max_size=40)
 def test_pieces_are_the_rows_in_order_and_none_is_large(
     rows: list[tuple[str | None, str | None, int]],
     size: int,
-    small: int,
+    expanded: int,
     piece: int,
     group: int,
     tmp_path: Path,
@@ -199,7 +192,7 @@ def test_pieces_are_the_rows_in_order_and_none_is_large(
     )
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=group)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet_files, "SMALL", small)
+        patch.setattr(parquet_files, "EXPANDED", expanded)
         patch.setattr(parquet_files, "PIECE", piece)
         for names in (["b", "a", "n"], ["a"], ["l", "b"]):
             found = pieces_of(tmp_path / "x.parquet", names, size)

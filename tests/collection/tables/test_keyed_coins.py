@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import errno
 import hashlib
 import hmac
@@ -274,6 +273,7 @@ def test_an_id_that_is_there_already_is_found_and_no_other(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keyed_coins, "HELD", held)
         patch.setattr(keyed_coins, "PART", part)
+        patch.setattr(keyed_coins, "SORTED", 2 * part)
         with closing(SeenRecords(str)) as seen:
             for names in parts:
                 tags = np.zeros((len(names), 2), dtype="<u8")
@@ -348,22 +348,21 @@ def test_an_id_has_one_tag_beside_whatever_others_and_however_it_is_held(ids: li
             assert tags(pa.array([ids[n] for n in some], kind)) == [texts[n] for n in some]
 
 
-def test_an_id_that_comes_again_and_again_is_refused_before_it_fills_a_bucket() -> None:
-    """However few records are held at once, what is looked through at once stays small."""
-    few = tags_of_numbers(np.array([3, 4]))
-    with closing(SeenRecords(str)) as seen:
-        with pytest.raises(InputError, match=r"^2: expected ids that all differ"):
-            collections.deque(map(seen.add, itertools.repeat(few, 1000)))
-        assert seen._counts.max() < 1000
-
-
-def test_buckets_of_different_ids_are_not_looked_through_before_the_end(
+def test_an_id_that_comes_again_and_again_does_not_fill_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """However often an id comes, few records are compared at once."""
+    monkeypatch.setattr(keyed_coins, "PART", 8)
+    monkeypatch.setattr(keyed_coins, "SORTED", 64)
     with closing(SeenRecords(str)) as seen:
-        monkeypatch.setattr(seen, "check", lambda: pytest.fail("looked through"))
-        for start in range(0, 200_000, 10_000):
-            seen.add(tags_of_numbers(np.arange(start, start + 10_000)))
+        for part in (range(3000), itertools.repeat(5, 3000)):
+            seen.add(tags_of_numbers(np.fromiter(part, np.int64)))
+        compared: list[int] = []
+        real = np.lexsort
+        monkeypatch.setattr(np, "lexsort", lambda keys: compared.append(len(keys[0])) or real(keys))
+        with pytest.raises(InputError, match=r"^3000: expected ids that all differ"):
+            seen.check()
+        assert max(compared) <= 2 * 64 + 8
 
 
 class FullDisk(io.RawIOBase):
