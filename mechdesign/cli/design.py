@@ -64,16 +64,15 @@ def _solve(options: argparse.Namespace) -> int:
 def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
     """Draw the channel, or the kernel."""
     from mechdesign.designs.continuous.solution import ContinuousSolution
-    from mechdesign.plots.channels import save_channel_plot
-    from mechdesign.plots.continuous import save_kernel_plot
-    from mechdesign.plots.plane import save_reports_plot
+    from mechdesign.plots import plot_channel, plot_kernel, save_plot, save_reports_plot
 
     title = solution.problem.title
-    if isinstance(solution, ContinuousSolution):
-        plot = save_kernel_plot if len(solution.channel.sides) == 1 else save_reports_plot
-        plot(solution.channel, path, title=title)
+    if not isinstance(solution, ContinuousSolution):
+        save_plot(path, lambda ax: plot_channel(solution, ax, title))
+    elif len(solution.channel.sides) == 1:
+        save_plot(path, lambda ax: plot_kernel(solution.channel, ax, title))
     else:
-        save_channel_plot(solution.dense(), path, title=title)
+        save_reports_plot(solution.channel, path, title)
 
 
 def _designed(

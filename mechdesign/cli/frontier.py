@@ -9,6 +9,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -246,20 +247,22 @@ def _cell(value: float | str | None) -> str:
 
 def _draw(options: argparse.Namespace, answers: list[_Answer]) -> None:
     """Draw all frontiers on one picture, named by their notions, or by their files."""
-    from mechdesign.plots import save_frontier_plot
+    from mechdesign.plots import plot_frontier, save_plot
+    from mechdesign.plots.frontiers import SIZE
 
     curves = [answer.curve for answer in answers]
     names = [curve.label for curve in curves]
     if len(set(names)) < len(names):
         names = [Path(answer.path).stem for answer in answers]
-    save_frontier_plot(
+    draw = partial(
+        plot_frontier,
         curves,
-        options.plot,
         title=curves[0].problem.title if len(curves) == 1 else "",
         labels=names,
         reached=[answer.reach for answer in answers if answer.reach is not None],
         logarithmic=options.logarithmic,
     )
+    save_plot(options.plot, lambda ax: draw(ax=ax), SIZE)
 
 
 COMMANDS = (

@@ -206,6 +206,7 @@ class ColumnEstimate:
 
 def _estimate(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import check_table_name, save_estimate, tally_file
+    from mechdesign.collection.records.tally import states_channel
     from mechdesign.estimation import METHODS, TARGETS, estimate
     from mechdesign.estimation.quantiles import normal_quantile
 
@@ -255,18 +256,23 @@ def _estimate(options: argparse.Namespace) -> int:
             print(f"column {name!r}")
         one.show(options.confidence)
     print(f"at confidence {options.confidence:g}, the truth is within {margin:.4g} standard errors")
+    if not states_channel(options.source, columns, options.separator, options.form):
+        print(
+            f"{options.source} does not state the channel of its reports, so a wrong one is not "
+            "noticed; privatize --stamp writes it"
+        )
     return DONE
 
 
 def _draw(found: Estimate, path: str, confidence: float) -> None:
     """Draw frequencies: on a map, where the inputs have places."""
-    from mechdesign.plots import save_estimate_plot, save_map
+    from mechdesign.plots import plot_estimate, plot_map, save_plot
     from mechdesign.plots.maps import has_map
 
     if has_map(found.inputs):
-        save_map(found, path)
+        save_plot(path, lambda ax: plot_map(found, ax=ax))
     else:
-        save_estimate_plot(found, path, confidence=confidence)
+        save_plot(path, lambda ax: plot_estimate(found, ax, confidence))
 
 
 def _named(name: ColumnName) -> str:

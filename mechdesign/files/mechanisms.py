@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,8 @@ from mechdesign.files.reading import read_json_text
 from mechdesign.kernel import Verified, parse, verify
 from mechdesign.notions import NOTIONS
 from mechdesign.prior import Prior
+from mechdesign.reports import Reports
+from mechdesign.sampling import Randomness
 from mechdesign.writing.atomic import write_atomically
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SavedMechanism", "load_channel", "load_mechanism", "read_document", "save"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SavedMechanism:
     """A file of a channel or of a structured mechanism that was checked.
 
@@ -45,13 +47,20 @@ class SavedMechanism:
 
     mechanism: Channel | Mechanism | ContinuousChannel
     prior: Prior | None
-    document: dict[str, Any] = field(repr=False)
+    document: dict[str, Any]
     verified: Verified
 
     @property
     def channel(self) -> Channel:
         """The mechanism, if it is a channel on labels, as :func:`load_channel` ensures."""
         return cast(Channel, self.mechanism)
+
+    def privatize(self, records: Any, rng: Randomness = None) -> Reports:
+        """Draw a report for each record, by the mechanism."""
+        return self.mechanism.privatize(records, rng)
+
+    def __repr__(self) -> str:
+        return f"{self.mechanism!r}\n{self.verified}"
 
 
 def save(

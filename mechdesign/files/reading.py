@@ -231,5 +231,7 @@ def place_of_column(wanted: str, names: Sequence[str], key: str, file: str) -> i
             hint = f"is the separator {other!r}?"
         elif near:
             hint = f"column {near[0]} has a similar name"
+        elif names:
+            hint = f"it has {len(names)}, whose names are at its beginning"
     fault = f"{file} has {count or 'no'} column{'s' * (count > 1)} named {shown(wanted)}"
     raise InputError(key, f"one column named {shown(wanted)}", count or "none", hint, fault)

@@ -7,22 +7,21 @@ differ by their marks.
 
 from __future__ import annotations
 
-from mechdesign.plots.channels import plot_channel, save_channel_plot
+from mechdesign.plots.channels import plot_channel
 from mechdesign.plots.continuous import (
     plot_kernel,
     plot_loss,
     plot_report_quantiles,
-    save_kernel_plot,
 )
 from mechdesign.plots.error_regions import plot_error_region
-from mechdesign.plots.estimates import plot_estimate, save_estimate_plot
-from mechdesign.plots.frontiers import plot_frontier, save_frontier_plot
+from mechdesign.plots.estimates import plot_estimate
+from mechdesign.plots.frontiers import plot_frontier
 from mechdesign.plots.leakages import plot_leakages, plot_relations
-from mechdesign.plots.maps import plot_map, save_map
+from mechdesign.plots.maps import plot_map
 from mechdesign.plots.plane import plot_reports, save_reports_plot
 from mechdesign.plots.polytope import plot_polytope
 from mechdesign.plots.posteriors import plot_posterior
-from mechdesign.plots.style import check_picture_name
+from mechdesign.plots.style import check_picture_name, save_plot
 
 __all__ = [
     "check_picture_name",
@@ -39,10 +38,6 @@ __all__ = [
     "plot_relations",
     "plot_report_quantiles",
     "plot_reports",
-    "save_channel_plot",
-    "save_estimate_plot",
-    "save_frontier_plot",
-    "save_kernel_plot",
-    "save_map",
+    "save_plot",
     "save_reports_plot",
 ]

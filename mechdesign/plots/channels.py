@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mechdesign.channel import Channel
-from mechdesign.plots.style import axes_or_new, label_axis, plain, save
+from mechdesign.channel import Channel, as_channel
+from mechdesign.designs.solution import Solution
+from mechdesign.mechanisms import Mechanism
+from mechdesign.plots.style import axes_or_new, label_axis, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MOST_NUMBERS", "plot_channel", "save_channel_plot"]
+__all__ = ["MOST_NUMBERS", "dense_channel", "plot_channel"]
 
 MOST_NUMBERS = 12
 
 
-def plot_channel(channel: Channel, ax: Axes | None = None, title: str = "") -> Axes:
+def dense_channel(given: Any) -> Channel:
+    """Return the matrix of a channel, a structured mechanism or a solution."""
+    return as_channel(given.dense() if isinstance(given, Mechanism | Solution) else given)
+
+
+def plot_channel(
+    channel: Channel | Mechanism | Solution, ax: Axes | None = None, title: str = ""
+) -> Axes:
     """Draw a channel as a heat map: a row for each input, a column for each output.
 
     Parameters
     ----------
     channel
-        What to draw.
+        What to draw, also a structured mechanism or a solution.
     ax
         Where; default new axes.
     title
@@ -35,7 +43,7 @@ def plot_channel(channel: Channel, ax: Axes | None = None, title: str = "") -> A
     Axes
         With the color scale beside them; small channels have their numbers written in.
     """
-    ax = axes_or_new(ax)
+    channel, ax = dense_channel(channel), axes_or_new(ax)
     matrix = channel.matrix
     image = ax.imshow(matrix, cmap="viridis", aspect="auto", vmin=0.0, vmax=float(matrix.max()))
     ax.set(xlabel="output y (what is reported)", ylabel="input x (the truth)")
@@ -52,14 +60,3 @@ def plot_channel(channel: Channel, ax: Axes | None = None, title: str = "") -> A
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("Q(y|x)")
     return ax
-
-
-def save_channel_plot(channel: Channel, path: str | os.PathLike[str], title: str = "") -> None:
-    """Draw a channel to a PNG, PDF or SVG file.
-
-    Raises
-    ------
-    InputError
-        If the name has no such ending, or the file cannot be written.
-    """
-    save(path, lambda ax: plot_channel(channel, ax, title))

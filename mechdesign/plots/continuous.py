@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,12 +9,12 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown
-from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain, save
+from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_kernel", "plot_loss", "plot_report_quantiles", "save_kernel_plot"]
+__all__ = ["plot_kernel", "plot_loss", "plot_report_quantiles"]
 
 POSITIONS = 401
 """Numbers x at which a kernel is drawn."""
@@ -87,19 +86,6 @@ def plot_kernel(
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label("Q(y|x)")
     return ax
-
-
-def save_kernel_plot(
-    channel: ContinuousChannel, path: str | os.PathLike[str], title: str = ""
-) -> None:
-    """Draw a kernel to a PNG, PDF or SVG file; see :func:`plot_kernel`.
-
-    Raises
-    ------
-    InputError
-        If the name has no such ending, or the file cannot be written.
-    """
-    save(path, lambda ax: plot_kernel(channel, ax, title))
 
 
 def plot_report_quantiles(

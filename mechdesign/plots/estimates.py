@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain, save
+from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain
 from mechdesign.sampling import SIMULATION
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from mechdesign.estimation import Estimate
 
-__all__ = ["plot_estimate", "save_estimate_plot"]
+__all__ = ["plot_estimate"]
 
 MOST_BARS, MOST_LEVEL = 40, 12
 """Inputs that are drawn as bars, and whose names are written level, at most."""
@@ -87,16 +86,3 @@ def _draw_inputs(estimate: Estimate, ax: Axes, confidence: float) -> None:
     label_axis(ax.xaxis, estimate.inputs.labels)
     if len(places) > MOST_LEVEL and any(len(str(x)) > 2 for x in estimate.inputs):
         ax.tick_params(axis="x", rotation=90)
-
-
-def save_estimate_plot(
-    estimate: Estimate, path: str | os.PathLike[str], confidence: float = 0.95, title: str = ""
-) -> None:
-    """Draw an estimate to a PNG, PDF or SVG file; see :func:`plot_estimate`.
-
-    Raises
-    ------
-    InputError
-        If the name has no such ending, or the file cannot be written.
-    """
-    save(path, lambda ax: plot_estimate(estimate, ax, confidence, title))

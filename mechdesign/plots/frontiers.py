@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError
-from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, axes_or_new, plain, save
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, axes_or_new, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mechdesign.designs.min_epsilon import Reach
+    from mechdesign.problem import Problem
     from mechdesign.sweeps.frontier import Frontier
 
-__all__ = ["plot_frontier", "save_frontier_plot"]
+__all__ = ["plot_frontier"]
 
 SIZE = (6.0, 5.6)
 """In inches, with the legend below."""
@@ -31,7 +32,7 @@ VISIBLE = 1e-3
 
 
 def plot_frontier(
-    frontiers: Frontier | Iterable[Frontier] | Mapping[str, Frontier],
+    frontiers: Any,
     ax: Axes | None = None,
     title: str = "",
     *,
@@ -44,7 +45,9 @@ def plot_frontier(
     Parameters
     ----------
     frontiers
-        One, or several with the same objective; a dict has the name of each as its key.
+        A :class:`~mechdesign.sweeps.Frontier`, or the solutions of
+        :func:`~mechdesign.design_frontier`; or several of these with the same objective, in a list,
+        or in a dict with the name of each as its key.
     ax
         Where; default new axes.
     title
@@ -112,41 +115,27 @@ def plot_frontier(
     return ax
 
 
-def save_frontier_plot(
-    frontiers: Frontier | Iterable[Frontier] | Mapping[str, Frontier],
-    path: str | os.PathLike[str],
-    title: str = "",
-    *,
-    labels: Sequence[str] | None = None,
-    reached: Iterable[Reach] = (),
-    logarithmic: bool = False,
-) -> None:
-    """Draw frontiers to a PNG, PDF or SVG file; see :func:`plot_frontier`.
+def _listed(given: Any) -> list[Frontier]:
+    """Return frontiers; solutions of one problem at several budgets are one."""
+    from mechdesign.designs.solution import Solution
+    from mechdesign.sweeps.frontier import Frontier, FrontierPoint
 
-    Raises
-    ------
-    InputError
-        If the name has no such ending, the file cannot be written, or there is nothing to draw.
-    """
-    drawn = partial(
-        plot_frontier,
-        frontiers,
-        title=title,
-        labels=labels,
-        reached=reached,
-        logarithmic=logarithmic,
-    )
-    save(path, lambda ax: drawn(ax=ax), SIZE)
+    if isinstance(given, Frontier | Solution):
+        given = [given]
+    curves = list(given.values() if isinstance(given, Mapping) else given)
+    if curves and all(isinstance(curve, Solution) for curve in curves):
+        curves = [curves]
+    return [
+        curve
+        if isinstance(curve, Frontier)
+        else Frontier(curve[0].problem, tuple(FrontierPoint(_budget(s.problem), s) for s in curve))
+        for curve in curves
+    ]
 
 
-def _listed(
-    frontiers: Frontier | Iterable[Frontier] | Mapping[str, Frontier],
-) -> list[Frontier]:
-    from mechdesign.sweeps.frontier import Frontier
-
-    if isinstance(frontiers, Mapping):
-        return list(frontiers.values())
-    return [frontiers] if isinstance(frontiers, Frontier) else list(frontiers)
+def _budget(problem: Problem) -> Fraction:
+    """Return the epsilon of a problem, that of its first notion with one."""
+    return next((n.epsilon for n in problem.privacy if isinstance(n, BudgetNotion)), Fraction())
 
 
 def _names(curves: Sequence[Frontier]) -> list[str]:

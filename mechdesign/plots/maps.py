@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from mechdesign.errors import InputError
 from mechdesign.estimation import Estimate
 from mechdesign.geography.points import HAVERSINE
 from mechdesign.labels import aligned, split
-from mechdesign.plots.style import GREY, axes_or_new, plain, save
+from mechdesign.plots.style import GREY, axes_or_new, plain
 from mechdesign.sampling import SIMULATION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["has_map", "plot_map", "save_map"]
+__all__ = ["has_map", "plot_map"]
 
 SIZE = (6.4, 5.2)
 MOST_TICKS = 12
@@ -134,16 +133,3 @@ def _points(ax: Axes, numbers: FloatArray, domain: Domain) -> Any:
     ax.margins(0.1)
     ax.ticklabel_format(useOffset=False)
     return image
-
-
-def save_map(
-    values: Any, path: str | os.PathLike[str], domain: Domain | None = None, title: str = ""
-) -> None:
-    """Draw a map to a PNG, PDF or SVG file; see :func:`plot_map`.
-
-    Raises
-    ------
-    InputError
-        If the name has no such ending, or the file cannot be written.
-    """
-    save(path, lambda ax: plot_map(values, domain, ax, title), SIZE)

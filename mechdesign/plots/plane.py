@@ -12,7 +12,7 @@ import numpy as np
 
 from mechdesign.continuous import ContinuousChannel, Interval
 from mechdesign.errors import InputError, shown
-from mechdesign.plots.style import GREY, VERMILION, axes_or_new, plain, save
+from mechdesign.plots.style import GREY, VERMILION, axes_or_new, plain, save_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +99,7 @@ def save_reports_plot(
         figure.colorbar(marks, ax=panels, label=PROBABILITY, shrink=0.7)
         figure.suptitle(plain(title))
 
-    save(path, draw, SIZE_OF_FOUR, panels=(2, 2))
+    save_plot(path, draw, SIZE_OF_FOUR, panels=(2, 2))
 
 
 def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str) -> PathCollection:

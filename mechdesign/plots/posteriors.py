@@ -8,8 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign.channel import Channel
+from mechdesign.designs.solution import Solution
+from mechdesign.mechanisms import Mechanism
+from mechdesign.plots.channels import dense_channel
 from mechdesign.plots.style import COLORS, GREY, axes_or_new, label_axis, plain, short
-from mechdesign.prior import Prior
+from mechdesign.prior import Prior, prior_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,15 +27,17 @@ LEVEL = 40
 """Letters of all names together that fit below the axis side by side."""
 
 
-def plot_posterior(channel: Channel, prior: Prior, ax: Axes | None = None, title: str = "") -> Axes:
+def plot_posterior(
+    channel: Channel | Mechanism | Solution, prior: Any, ax: Axes | None = None, title: str = ""
+) -> Axes:
     """Draw the posterior of the inputs at each output, beside the prior.
 
     Parameters
     ----------
     channel
-        What to draw.
+        What to draw, also a structured mechanism or a solution.
     prior
-        The distribution of the input.
+        The distribution of the input: a Prior, or probabilities, by label or in their order.
     ax
         Where; default new axes.
     title
@@ -58,6 +63,8 @@ def plot_posterior(channel: Channel, prior: Prior, ax: Axes | None = None, title
     >>> [float(bar.get_height()) for bar in ax.patches]
     [0.75, 0.25, 0.25, 0.75]
     """
+    channel = dense_channel(channel)
+    prior = prior_on(prior, channel.inputs)
     posterior = channel.posterior(prior)
     ax = axes_or_new(ax, (6.4, 4.4))
     if posterior.size <= MOST_BARS and len(posterior) <= len(COLORS):

@@ -26,7 +26,7 @@ __all__ = [
     "check_picture_name",
     "label_axis",
     "plain",
-    "save",
+    "save_plot",
     "short",
 ]
 
@@ -83,15 +83,26 @@ def check_picture_name(path: str | os.PathLike[str]) -> Path:
     return file
 
 
-def save(
+def save_plot(
     path: str | os.PathLike[str],
     draw: Callable[[Any], object],
     size: tuple[float, float] = SIZE,
     panels: tuple[int, int] = (1, 1),
 ) -> None:
-    """Draw on the axes of a new figure and write it to a file, whole or not at all.
+    """Draw on the axes of a new figure and write it to a PNG, PDF or SVG file.
 
-    Axes are one, or an array of rows and columns of panels.
+    The file is written whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file.
+    draw
+        Is given the axes, as ``lambda ax: plot_channel(channel, ax)``; or an array of them.
+    size
+        In inches.
+    panels
+        How many rows and columns of axes there are.
 
     Raises
     ------

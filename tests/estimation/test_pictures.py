@@ -13,7 +13,7 @@ from mechdesign import Channel, InputError
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.estimation import Estimate, estimate
 from mechdesign.mechanisms import HadamardResponse
-from mechdesign.plots import plot_estimate, save_estimate_plot
+from mechdesign.plots import plot_estimate, save_plot
 
 WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["$yes$", "no"])
 
@@ -52,10 +52,10 @@ def test_many_inputs_are_a_band(tmp_path: Path) -> None:
     axes = drawn(found)
     assert not axes.patches
     assert len(axes.get_xticks()) < 30
-    save_estimate_plot(found, tmp_path / "estimate.png")
+    save_plot(tmp_path / "estimate.png", lambda ax: plot_estimate(found, ax))
     assert (tmp_path / "estimate.png").stat().st_size > 1000
     with pytest.raises(InputError, match=r"\.png, \.pdf or \.svg"):
-        save_estimate_plot(found, tmp_path / "estimate.doc")
+        save_plot(tmp_path / "estimate.doc", lambda ax: plot_estimate(found, ax))
 
 
 @pytest.mark.parametrize("kind", ["cells", "linear"])

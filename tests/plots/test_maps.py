@@ -13,7 +13,7 @@ import pytest
 import mechdesign as md
 from mechdesign import Domain, InputError
 from mechdesign.cli import main
-from mechdesign.plots import plot_map, save_map
+from mechdesign.plots import plot_map, save_plot
 
 CITY = Domain.points([["39.9", "116.4"], ["39.8", "116.3"], ["39.95", "116.2"]], "haversine")
 
@@ -59,7 +59,7 @@ def test_inputs_without_coordinates_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="values"):
             plot_map(values, CITY)
     with pytest.raises(InputError):
-        save_map([0.1, 0.2, 0.7], tmp_path / "a.txt", CITY)
+        save_plot(tmp_path / "a.txt", lambda ax: plot_map([0.1, 0.2, 0.7], CITY, ax))
 
 
 def test_records_of_coordinates_become_a_map(

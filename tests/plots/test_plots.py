@@ -37,7 +37,7 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Notion
 from mechdesign.plots import polytope
-from mechdesign.sweeps import trace_frontier
+from mechdesign.sweeps import design_frontier, trace_frontier
 from mechdesign.sweeps.frontier import Frontier, FrontierPoint
 from tests.strategies import channels, examples, priors
 
@@ -230,7 +230,7 @@ def test_frontiers_that_do_not_belong_together_are_refused(tmp_path: Path) -> No
     with pytest.raises(InputError, match="labels: expected 1 names"):
         plots.plot_frontier(information, axes(), labels=["a", "b"])
     assert plots.plot_frontier(information, axes()).get_ylabel() == "gain: mutual-information"
-    plots.save_frontier_plot(information, tmp_path / "out.png")
+    plots.save_plot(tmp_path / "out.png", lambda ax: plots.plot_frontier(information, ax))
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -438,14 +438,30 @@ def test_new_axes_are_made_where_none_are_given() -> None:
     assert len({id(ax.figure) for ax in made}) == len(made)
 
 
+def test_solutions_are_drawn_as_their_channels_and_frontiers() -> None:
+    problem = Problem(["yes", "no"], LDP(1), HammingLoss())
+    solutions = design_frontier(problem, [0.5, 1])
+    lines = [plots.plot_frontier(given, Figure().subplots()).lines for given in (
+        solutions, [solutions], {"a": solutions}, trace_frontier(problem, [0.5, 1]),
+    )]  # fmt: skip
+    assert len({str(line.get_xydata()) for (line,) in lines}) == 1
+    for draw in (plots.plot_channel, lambda one, ax: plots.plot_posterior(one, [0.5, 0.5], ax)):
+        made = [draw(one, Figure().subplots()) for one in (solutions[0], solutions[0].channel)]
+        texts = [[text.get_text() for text in ax.texts] for ax in made]
+        assert texts[0] == texts[1]
+
+
 def test_a_picture_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    def draw(ax: Axes) -> None:
+        plots.plot_channel(WARNER, ax)
+
     for name in ("out.png", "out.PDF", "out.svg"):
-        plots.save_channel_plot(WARNER, tmp_path / name)
+        plots.save_plot(tmp_path / name, draw)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["out.PDF", "out.png", "out.svg"]
     with pytest.raises(InputError, match="cannot write the file"):
-        plots.save_channel_plot(WARNER, tmp_path / "no" / "out.png")
+        plots.save_plot(tmp_path / "no" / "out.png", draw)
     with pytest.raises(InputError, match=r"ends in \.png"):
-        plots.save_channel_plot(WARNER, tmp_path / "out.jpg")
+        plots.save_plot(tmp_path / "out.jpg", draw)
 
 
 # continuous channels
@@ -501,5 +517,5 @@ def test_reports_and_losses_by_the_truth() -> None:
 
 
 def test_a_kernel_is_saved_as_a_picture(tmp_path: Path) -> None:
-    plots.save_kernel_plot(KERNEL, tmp_path / "kernel.svg")
+    plots.save_plot(tmp_path / "kernel.svg", lambda ax: plots.plot_kernel(KERNEL, ax))
     assert b"<svg" in (tmp_path / "kernel.svg").read_bytes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,15 @@ from mechdesign.collection.records.record_files import (
     checked_mechanisms,
     chunk_size,
 )
+from mechdesign.collection.records.sources import STANDARD
 from mechdesign.collection.tables.cells import Batch, Cells, Column
-from mechdesign.collection.tables.jobs import Drawer, TallyJob
+from mechdesign.collection.tables.jobs import Drawer, TallyJob, names_of
+from mechdesign.collection.tables.provenance import CHANNELS, stamp_of
 from mechdesign.errors import InputError
 from mechdesign.reports import Tally
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
 
-__all__ = ["tally_file"]
+__all__ = ["states_channel", "tally_file"]
 
 
 def tally_file(
@@ -113,6 +115,17 @@ def tally_file(
     if not reader.rows:
         raise InputError(str(source), "at least one report", "none")
     return totals if column is None else totals[column]
+
+
+def states_channel(
+    source: AnyPath, columns: Iterable[ColumnName], separator: str | None, form: str
+) -> bool:
+    """Return whether a file states the channel of its reports; standard input is not looked at."""
+    if Path(source) == STANDARD:
+        return True
+    with Records(Path(source), separator, form) as records:
+        metadata, names = records.schema.metadata or {}, records.schema.names
+    return CHANNELS in metadata or all(stamp_of(names_of(name)) in names for name in columns)
 
 
 def _restored(batch: Batch) -> Batch:

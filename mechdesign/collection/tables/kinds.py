@@ -113,7 +113,7 @@ def check_names(wanted: Iterable[Any], names: list[Any]) -> None:
     """Raise InputError unless a table has each of some columns exactly once."""
     for name in wanted:
         if names.count(name) != 1:
-            given = "several" if name in names else "none"
+            given = "several" if name in names else f"the columns {shown(names)}"
             raise InputError("data", f"one column {shown(name)}", given)
 
 

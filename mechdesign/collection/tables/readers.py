@@ -23,6 +23,9 @@ __all__ = ["LabelReader", "NumberReader", "Policy", "Reader", "read_reports"]
 EMPTY, OTHER = "an empty cell", "another text"
 """Words of an error for a cell; it never quotes the cell, which may be private."""
 
+HINT = '{}="drop" or "map:LABEL" (--{}) lets such cells pass'
+"""What to do about a cell that is refused, by the name of the policy."""
+
 MAP = "map:"
 
 DONE = {
@@ -141,7 +144,9 @@ class Reader(ABC):
             policy, nearest = (self.unknown if text else self.missing), self._nearest(text)
             if policy.name == "refuse" or (policy.name == "clip" and nearest is None):
                 given = EMPTY if not text else OTHER if nearest is None else self.outside
-                raise InputError(cells.place(n), self.expected, given)
+                word = "unknown" if text else "missing"
+                hint = HINT.format(word, word)
+                raise InputError(cells.place(n), self.expected, given, hint)
             policy.count += int(cells.counts[n])
             label = nearest if policy.name == "clip" else policy.label
             if label is not None:

@@ -145,7 +145,7 @@ def test_parts_that_do_not_fit_or_are_written_over_are_refused() -> None:
         privatize_file({"x": TRUE}, "parts", "out.parquet", force=True)
     bad = TABLE.slice(100, 100).set_column(0, "x", pa.array(["?"] * 100))
     pq.write_table(bad, "parts/part-1.parquet")
-    with pytest.raises(InputError, match=r"parts: part-1.parquet: row 1, column 'x'"):
+    with pytest.raises(InputError, match=r"parts/part-1.parquet: row 1, column 'x'"):
         privatize_file({"x": TRUE}, "parts", "out.parquet", force=True)
     for empty in ("none-*.csv", "nothing"):
         Path("nothing").mkdir(exist_ok=True)

@@ -232,7 +232,7 @@ def test_a_simulation_is_marked_in_a_table_and_in_its_tally() -> None:
     [
         (PANDAS, TRUE, {}, "a dict of mechanisms, by column for a DataFrame"),
         (PANDAS["letter"], {"letter": TRUE}, {}, "one mechanism for a Series"),
-        (PANDAS, {"else": TRUE}, {}, "one column 'else', given none"),
+        (PANDAS, {"else": TRUE}, {}, "one column 'else', given the columns"),
         (PANDAS, {}, {}, "a mechanism for at least one column"),
         (PANDAS, {"letter": "ldp"}, {}, "a Channel or a Mechanism"),
         (PANDAS, {"letter": TRUE}, {"keep": ["letter"]}, "columns beside"),
