@@ -208,7 +208,7 @@ def test_a_dropped_row_changes_no_other() -> None:
         ([1, 2, 3], {"rng": 1}, "none where the coins are from a key"),
         ([1, 2, 3], {"ids": None}, "one without the other"),
         ([1, 2, 3], {"key": None}, "one without the other"),
-        ([1, 2, 3], {"ids": "name"}, "one column 'name', given none"),
+        ([1, 2, 3], {"ids": "name"}, "one column 'name', given the columns"),
     ],
 )
 def test_ids_and_keys_that_do_not_serve_are_refused(
