@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mechdesign.collection.tables.engines import ENGINE_KINDS
+from mechdesign.collection.tables.adapters import Adapter, adapter_of
 from mechdesign.collection.tables.jobs import (
     ALONE,
     Drawer,
@@ -14,15 +14,11 @@ from mechdesign.collection.tables.jobs import (
     TallyJob,
     by_column,
 )
-from mechdesign.collection.tables.kinds import MEMORY_KINDS, Kind, MemoryKind, same_kind
 from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.reports import Tally
 from mechdesign.sampling import Randomness
 
-__all__ = ["KINDS", "privatize", "tally"]
-
-KINDS: tuple[Kind, ...] = (*MEMORY_KINDS, *ENGINE_KINDS)
-"""The kinds of tables that are known."""
+__all__ = ["privatize", "tally"]
 
 Mechanisms = Drawer | Mapping[Any, Drawer]
 
@@ -104,10 +100,10 @@ def privatize(
     >>> tally(reports, {"ill": warner})["ill"].total
     2
     """
-    kind = _kind_of(data, mechanisms)
-    if kind.is_column and ids is not None:
-        source = same_kind(KINDS, ids)
-        if not isinstance(source, MemoryKind) or not source.is_column:
+    adapter = _adapter_for(data, mechanisms)
+    if adapter.is_column and ids is not None:
+        source = adapter_of(ids)
+        if source is None or source.column is None or not source.is_column:
             raise InputError("ids", "a column of ids in memory, one a record", shown_kind(ids))
         ids = source.column(ids, ALONE)
     job = PrivatizeJob(
@@ -121,10 +117,10 @@ def privatize(
         one_each=one_each,
         stamp=stamp,
     )
-    if kind.draws_again and job.rng is not None:
+    if adapter.draws_again and job.rng is not None:
         expected = f"none for {shown_kind(data)}, whose parts may be drawn for more than once"
         raise InputError("rng", expected, shown(rng))
-    return kind.privatize(data, job)
+    return adapter.privatize(data, job)
 
 
 def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False, check: bool = True) -> Any:
@@ -152,24 +148,24 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False, check: b
     InputError
         If a cell is no report of its mechanism: leaving it out would bias estimates.
     """
-    kind = _kind_of(data, mechanisms)
-    found: dict[Any, Tally] = kind.tally(data, TallyJob(by_column(mechanisms), one_each, check))
+    adapter = _adapter_for(data, mechanisms)
+    found: dict[Any, Tally] = adapter.tally(data, TallyJob(by_column(mechanisms), one_each, check))
     return found if isinstance(mechanisms, Mapping) else found[ALONE]
 
 
-def _kind_of(data: Any, mechanisms: Mechanisms) -> Kind:
-    """Return the kind of some data, which fits what is asked for it.
+def _adapter_for(data: Any, mechanisms: Mechanisms) -> Adapter:
+    """Return the adapter of some data, which fits what is asked for it.
 
     Raises
     ------
     InputError
         If it is of no known kind, or a column where a table is wanted, or the reverse.
     """
-    kind = same_kind(KINDS, data)
-    if kind is None:
+    adapter = adapter_of(data)
+    if adapter is None:
         raise InputError("data", "a column or a table of a known kind", shown_kind(data))
-    if kind.is_column == isinstance(mechanisms, Mapping):
-        expected = "one mechanism" if kind.is_column else "a dict of mechanisms, by column"
-        given = "a dict" if kind.is_column else "one alone"
+    if adapter.is_column == isinstance(mechanisms, Mapping):
+        expected = "one mechanism" if adapter.is_column else "a dict of mechanisms, by column"
+        given = "a dict" if adapter.is_column else "one alone"
         raise InputError("mechanisms", f"{expected} for {shown_kind(data)}", given)
-    return kind
+    return adapter

@@ -15,7 +15,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign import Channel, InputError
-from mechdesign.collection.tables.calls import KINDS
+from mechdesign.collection.tables.adapters import ADAPTERS
 
 TRUE = Channel.from_matrix(np.eye(3), inputs=["a", "b", "c"], outputs=["a", "b", "c"])
 """A channel that says the truth, so that its reports are known."""
@@ -264,7 +264,7 @@ def test_nothing_is_drawn_before_every_cell_is_read(monkeypatch: pytest.MonkeyPa
 
 
 def test_kinds_name_real_classes_and_import_no_library() -> None:
-    assert len({(kind.module, kind.name) for kind in KINDS[:-1]}) == len(KINDS) - 1
+    assert len({adapter.place for adapter in ADAPTERS}) == len(ADAPTERS)
     code = (
         "import sys, numpy, mechdesign as md; c = md.Channel.from_matrix([[1, 0], [0, 1]]);"
         "md.tally(md.privatize([0, 1], c), c); md.privatize(numpy.array([0, 1]), c);"
