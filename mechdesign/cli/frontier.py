@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
 import math
 import re
@@ -42,6 +40,13 @@ MOST_BUDGETS = 10_000
 DIGITS = 12
 """Significant digits of a budget between START and STOP."""
 
+NEEDED = {
+    **dict.fromkeys(("plot", "csv", "logarithmic", "jobs", "cache"), "epsilon"),
+    "precision": "reach",
+    "spreadsheet_safe": "csv",
+}
+"""The option that another one needs."""
+
 
 def _jobs(text: str) -> int:
     """Read a number of processes."""
@@ -51,11 +56,11 @@ def _jobs(text: str) -> int:
     return number
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Answer:
-    """The result of one problem file; ``failure`` is the reason why nothing reaches the loss.
+    """The result of one problem file.
 
-    ``ended`` names what is missing after Ctrl-C.
+    ``failure`` is the reason why nothing reaches the loss, ``ended`` what is missing after Ctrl-C.
     """
 
     path: str
@@ -63,10 +68,6 @@ class _Answer:
     reach: Reach | None = None
     failure: str = ""
     ended: str = ""
-
-    def is_good(self) -> bool:
-        """Whether some budget has a channel and, if requested, one reaches the loss."""
-        return not self.failure and (not self.curve.points or bool(self.curve.solutions))
 
     def to_json(self, wanted: str | None) -> dict[str, Any]:
         """Return plain data; the reach is null where none is asked for."""
@@ -76,19 +77,16 @@ class _Answer:
         return {"problem": self.path, **self.curve.to_json(), "reach": reach}
 
     def __str__(self) -> str:
-        parts = [f"problem    {self.path}"]
-        if self.curve.points:
-            parts.append(repr(self.curve))
-        if self.reach is not None:
-            parts.append(repr(self.reach))
-        return "\n".join(parts)
+        curve = repr(self.curve) if self.curve.points else ""
+        reach = "" if self.reach is None else repr(self.reach)
+        return "\n".join(filter(None, [f"problem    {self.path}", curve, reach]))
 
 
 def _frontier(options: argparse.Namespace) -> int:
     _check_options(options)
     budgets = [] if options.epsilon is None else _budgets(options.epsilon, options.logarithmic)
     answers, ended = list[_Answer](), ""
-    for path, problem in _problems(options):
+    for path, problem in _problems(options.problems):
         try:
             answers.append(_answered(path, problem, budgets, options))
             ended = answers[-1].ended
@@ -97,50 +95,46 @@ def _frontier(options: argparse.Namespace) -> int:
                 raise
             ended = "interrupted before any budget was designed"
         if ended:
-            ended = f"{path}: {ended}"
             break
     if options.csv:
-        _write_table(Path(options.csv), answers, options.spreadsheet_safe)
+        _write_table(answers, options)
     if options.plot:
-        _draw(options, answers)
+        _draw(answers, options)
     if options.json:
         print(json.dumps({"frontiers": [answer.to_json(options.reach) for answer in answers]}))
     else:
         print("\n\n".join(map(str, answers)))
-    failed = [answer for answer in answers if not answer.is_good()]
-    for answer in failed:
-        reason = answer.failure or f"no budget has a channel: {answer.curve.points[-1].reason}"
-        complain(f"{answer.path}: {reason}")
+    status = DONE
+    for answer in answers:
+        points = answer.curve.points
+        if answer.failure or (points and not answer.curve.solutions):
+            reason = answer.failure or f"no budget has a channel: {points[-1].reason}"
+            complain(f"{answer.path}: {reason}")
+            status = FAILED
     if ended:
-        complain(ended)
+        complain(f"{path}: {ended}")
         return INTERRUPTED
-    return FAILED if failed else DONE
+    return status
 
 
 def _check_options(options: argparse.Namespace) -> None:
     """Refuse incompatible options before the work."""
+    from mechdesign.collection.records import check_table_name
     from mechdesign.exact import as_fraction
 
-    if options.spreadsheet_safe and not options.csv:
-        raise InputError("--spreadsheet-safe", "--csv", "none", fault="needs --csv")
     if options.epsilon is None and options.reach is None:
         fault = "give --epsilon, --reach or both"
         raise InputError("frontier", "--epsilon or --reach", "neither", fault=fault)
-    for needed, others in (
-        ("epsilon", ("plot", "csv", "logarithmic", "jobs", "cache")),
-        ("reach", ("precision",)),
-    ):
-        for other in others:
-            if getattr(options, needed) is None and getattr(options, other):
-                raise InputError(f"--{other}", f"--{needed}", "none", fault=f"needs --{needed}")
+    for other, needed in NEEDED.items():
+        if getattr(options, needed) is None and getattr(options, other):
+            option = f"--{other.replace('_', '-')}"
+            raise InputError(option, f"--{needed}", "none", fault=f"needs --{needed}")
     if options.reach is not None:
         as_fraction(options.reach, "--reach")
         if as_fraction(options.precision or "1e-6", "--precision") <= 0:
             raise InputError("--precision", "a number > 0", options.precision)
     check_writable(options.csv, options.plot, *options.problems)
     if options.csv is not None:
-        from mechdesign.collection.records import check_table_name
-
         check_table_name(options.csv)
 
 
@@ -161,11 +155,11 @@ def _budgets(text: str, logarithmic: bool) -> list[float]:
         raise InputError("--epsilon", "START below STOP", shown(text))
     if logarithmic and not start:
         raise InputError("--epsilon", "a START > 0 for a logarithmic scale", shown(text))
-    shares = [n / (count - 1) for n in range(1, count - 1)]
-    if logarithmic:
-        between = [start * (stop / start) ** share for share in shares]
-    else:
-        between = [start + share * (stop - start) for share in shares]
+    between = []
+    for n in range(1, count - 1):
+        share = n / (count - 1)
+        steps = start + share * (stop - start)
+        between.append(start * (stop / start) ** share if logarithmic else steps)
     return [start, *(float(f"{epsilon:.{DIGITS}g}") for epsilon in between), stop]
 
 
@@ -179,12 +173,12 @@ def _budget(text: str) -> float:
     return number
 
 
-def _problems(options: argparse.Namespace) -> list[tuple[str, Problem]]:
+def _problems(paths: list[str]) -> list[tuple[str, Problem]]:
     """Read the problems, which must have one objective."""
     from mechdesign.files.problems import load_problem_on_labels
 
     read: list[tuple[str, Problem]] = []
-    for path in options.problems:
+    for path in paths:
         try:
             read.append((path, load_problem_on_labels(path)))
         except InfeasibleError as error:
@@ -203,49 +197,47 @@ def _answered(
     from mechdesign.designs.min_epsilon import min_epsilon
     from mechdesign.sweeps.frontier import Frontier, trace_frontier
 
-    curve, reach, failure, ended = Frontier(problem, ()), None, "", ""
+    answer = _Answer(path, Frontier(problem, ()))
     limits = keywords(options, "gap", "time_limit")
     try:
         if budgets:
             spread = {"n_jobs": options.jobs, "cache": options.cache}
-            curve = trace_frontier(problem, budgets, **limits, **spread)
-        if curve.ended:
-            ended = curve.ended
-        elif options.reach is not None:
+            answer.curve = trace_frontier(problem, budgets, **limits, **spread)
+            answer.ended = answer.curve.ended
+        if options.reach is not None and not answer.ended:
             precision = options.precision or "1e-6"
-            reach = min_epsilon(problem, options.reach, precision=precision, **limits)
+            answer.reach = min_epsilon(problem, options.reach, precision=precision, **limits)
     except InputError as error:
         raise error.inside_file(path) from None
     except (InfeasibleError, SolverError) as error:
-        failure = str(error)
+        answer.failure = str(error)
     except KeyboardInterrupt:
-        if not curve.points:
+        if not answer.curve.points:
             raise
-        ended = "interrupted before a budget was found that reaches the loss"
-    return _Answer(path, curve, reach, failure, ended)
+        answer.ended = "interrupted before a budget was found that reaches the loss"
+    return answer
 
 
-def _write_table(path: Path, answers: list[_Answer], safe: bool) -> None:
+def _write_table(answers: list[_Answer], options: argparse.Namespace) -> None:
     """Write a row for each budget; with several problems, a last column names them."""
-    from mechdesign.files import write_atomically
-    from mechdesign.writing.spreadsheets import spreadsheet_safe
+    from mechdesign.collection.records.estimate_tables import save_table
 
-    several, text = len(answers) > 1, io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*COLUMNS, "problem"] if several else COLUMNS)
-    for answer in answers:
-        for point in answer.curve.to_json()["points"]:
-            cells = [_cell(point[name]) for name in COLUMNS] + [answer.path] * several
-            writer.writerow(map(spreadsheet_safe, cells) if safe else cells)
-    write_atomically(path, text.getvalue())
-
-
-def _cell(value: float | str | None) -> str:
-    """Return a cell: a float with all digits, or an empty one if unknown."""
-    return "" if value is None else value if isinstance(value, str) else repr(value)
+    rows = [
+        {**point, "problem": answer.path}
+        for answer in answers
+        for point in answer.curve.to_json()["points"]
+    ]
+    names = [*COLUMNS, "problem"] if len(answers) > 1 else COLUMNS
+    columns = {name: [_cell(row[name]) for row in rows] for name in names}
+    save_table(options.csv, columns, spreadsheet_safe=options.spreadsheet_safe)
 
 
-def _draw(options: argparse.Namespace, answers: list[_Answer]) -> None:
+def _cell(value: float | str | None) -> str | None:
+    """Return a cell: a float with all digits, or none if unknown."""
+    return repr(value) if isinstance(value, float) else value
+
+
+def _draw(answers: list[_Answer], options: argparse.Namespace) -> None:
     """Draw all frontiers on one picture, named by their notions, or by their files."""
     from mechdesign.plots import plot_frontier, save_plot
     from mechdesign.plots.frontiers import SIZE

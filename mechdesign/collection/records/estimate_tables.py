@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,19 +64,29 @@ def save_estimate(
         If the file cannot be written, or the confidence is out of range.
     """
     file, ends = check_table_name(path), estimate.interval(confidence)
-    columns = {
-        "input": text_array(estimate.inputs.texts),
+    columns: dict[str, Sequence[str | None]] = {
+        "input": estimate.inputs.texts,
         "frequency": _numbers(estimate.values.tolist()),
         "standard_error": _numbers(estimate.standard_errors.tolist()),
         "lower": _numbers(ends[:, 0].tolist()),
         "upper": _numbers(ends[:, 1].tolist()),
     }
     if estimate.simulated:
-        columns[NOTE] = pa.repeat(SIMULATION, len(estimate.inputs))
-    table = pa.table(columns)
-    with atomic_file(file) as stream, csv_sink(stream) as write:
+        columns[NOTE] = [SIMULATION] * len(estimate.inputs)
+    save_table(file, columns, spreadsheet_safe=spreadsheet_safe)
+
+
+def save_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, Sequence[str | None]],
+    *,
+    spreadsheet_safe: bool = False,
+) -> None:
+    """Write columns of text to a CSV file, whole or not at all."""
+    table = pa.table({name: text_array(cells) for name, cells in columns.items()})
+    with atomic_file(path) as stream, csv_sink(stream) as write:
         write(safe_table(table) if spreadsheet_safe else table)
 
 
-def _numbers(values: Iterable[float]) -> pa.Array:
-    return text_array([repr(value) if math.isfinite(value) else None for value in values])
+def _numbers(values: Iterable[float]) -> list[str | None]:
+    return [repr(value) if math.isfinite(value) else None for value in values]
