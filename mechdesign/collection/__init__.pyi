@@ -1,7 +1,4 @@
-from .personalized import (
-    collect_numbers as collect_numbers,
-    privatize_each as privatize_each,
-)
+from .personalized import collect_numbers as collect_numbers, privatize_each as privatize_each
 from .records import privatize_file as privatize_file, tally_file as tally_file
 from .spending import spending as spending
 from .tables import privatize as privatize, tally as tally

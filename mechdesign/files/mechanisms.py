@@ -64,8 +64,7 @@ class SavedMechanism:
 
 
 def save(
-    result: Solution | ContinuousSolution | Channel | Mechanism,
-    path: str | os.PathLike[str],
+    result: Solution | ContinuousSolution | Channel | Mechanism, path: str | os.PathLike[str]
 ) -> None:
     """Write a solution with its certificate, a channel, or a structured mechanism to a JSON file.
 

@@ -21,13 +21,7 @@ from typing import Any, BinaryIO
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.resources import check_size, current
 
-__all__ = [
-    "open_plain",
-    "place_of_column",
-    "read_json_text",
-    "read_text",
-    "read_toml",
-]
+__all__ = ["open_plain", "place_of_column", "read_json_text", "read_text", "read_toml"]
 
 GZIP = b"\x1f\x8b"
 """How a file begins that is compressed by gzip."""

@@ -8,11 +8,7 @@ differ by their marks.
 from __future__ import annotations
 
 from mechdesign.plots.channels import plot_channel
-from mechdesign.plots.continuous import (
-    plot_kernel,
-    plot_loss,
-    plot_report_quantiles,
-)
+from mechdesign.plots.continuous import plot_kernel, plot_loss, plot_report_quantiles
 from mechdesign.plots.error_regions import plot_error_region
 from mechdesign.plots.estimates import plot_estimate
 from mechdesign.plots.frontiers import plot_frontier

@@ -84,10 +84,7 @@ def test_the_folder_of_data_is_named_by_an_option(
 
 @pytest.mark.parametrize("name", ["t", "utility", "small.toml"])
 def test_an_error_of_the_design_names_the_file_whatever_its_name(
-    name: str,
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise UnsupportedError("utility.objective", "another", "this")
@@ -106,9 +103,7 @@ def test_an_error_of_the_design_names_the_file_whatever_its_name(
 # solve
 
 
-def test_the_report_of_the_survey_is_complete(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_report_of_the_survey_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
     report = printed(capsys, "solve", str(RARE_DISEASE))
     lines = dict(re.findall(r"^(\S+) +(\S.*)$", report, flags=re.MULTILINE))
     assert lines["problem"] == "Survey of a rare disease"

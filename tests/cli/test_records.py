@@ -172,10 +172,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*SURVEY[:-1], "anwser"],
         "survey.csv: column: the file has no column named 'anwser'; column 2 has a similar name",
     ),
-    "over itself": (
-        [*SURVEY[:3], "survey.csv", *SURVEY[4:]],
-        "survey.csv: this file is also read",
-    ),
+    "over itself": ([*SURVEY[:3], "survey.csv", *SURVEY[4:]], "survey.csv: this file is also read"),
     "kept too": ([*SURVEY, "--keep", "answer"], "keep: expected columns beside those"),
     "policy": ([*SURVEY, "--unknown", "ignore"], "unknown: expected refuse, drop or map:LABEL"),
     "label": ([*SURVEY, "--missing", "map:nevr"], "missing: expected labels of the domain"),

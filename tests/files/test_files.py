@@ -458,11 +458,7 @@ def names(folder: Path) -> list[str]:
 @pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
 @pytest.mark.parametrize("old", [None, "what was there"])
 def test_a_failure_midway_leaves_the_old_file_and_no_other(
-    step: str,
-    old: str | None,
-    survey: Solution,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    step: str, old: str | None, survey: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "channel.json"
     if old is not None:

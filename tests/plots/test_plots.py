@@ -262,10 +262,7 @@ def lifted(*columns: list[float]) -> list[list[float]]:
 E, ROOT = math.e, math.exp(0.5)
 RAYS: dict[str, tuple[Notion, list[list[float]]]] = {
     # all columns with entries 1 and e but the constant ones
-    "ldp": (
-        LDP(1),
-        lifted([E, 1, 1], [1, E, 1], [1, 1, E], [1, E, E], [E, 1, E], [E, E, 1]),
-    ),
+    "ldp": (LDP(1), lifted([E, 1, 1], [1, E, 1], [1, 1, E], [1, E, E], [E, 1, E], [E, E, 1])),
     # one sensitive input: a ray with all inputs, and the others alone
     "high-low": (HighLowLDP(1, [0]), lifted([E, 1, 1], [0, 1, 0], [0, 0, 1])),
     # on a line every step is up or down by the whole budget

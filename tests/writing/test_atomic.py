@@ -47,9 +47,7 @@ def test_the_old_file_stays_until_the_new_one_is_whole(there: bool, tmp_path: Pa
 
 @pytest.mark.parametrize("durable", [True, False])
 def test_only_durable_files_wait_for_the_disk(
-    durable: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    durable: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced, real = list[int](), os.fsync
     monkeypatch.setattr(os, "fsync", lambda number: (synced.append(number), real(number)))

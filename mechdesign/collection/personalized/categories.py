@@ -11,12 +11,7 @@ import numpy as np
 
 from mechdesign._typing import Int64Array
 from mechdesign.channel import Channel
-from mechdesign.collection.personalized.groups import (
-    Group,
-    GroupedReports,
-    budgets_of,
-    draw_groups,
-)
+from mechdesign.collection.personalized.groups import Group, GroupedReports, budgets_of, draw_groups
 from mechdesign.designs.design import design
 from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain

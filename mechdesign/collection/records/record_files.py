@@ -79,9 +79,7 @@ TEXT_KINDS: dict[str, tuple[Any, Any]] = {
 KINDS = {
     **{
         ending + packing: FileKind(
-            partial(reader, packed=packed),
-            partial(sink, packed=packed),
-            ending in (".csv", ".tsv"),
+            partial(reader, packed=packed), partial(sink, packed=packed), ending in (".csv", ".tsv")
         )
         for ending, (reader, sink) in TEXT_KINDS.items()
         for packing, packed in PACKINGS.items()

@@ -28,11 +28,7 @@ HINT = '{}="drop" or "map:LABEL" (--{}) lets such cells pass'
 
 MAP = "map:"
 
-DONE = {
-    "refuse": "refused",
-    "drop": "dropped",
-    "clip": "taken as the nearer end of the interval",
-}
+DONE = {"refuse": "refused", "drop": "dropped", "clip": "taken as the nearer end of the interval"}
 """The policies but for ``map:LABEL``, and what becomes of a cell by each."""
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

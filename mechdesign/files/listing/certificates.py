@@ -25,13 +25,7 @@ from mechdesign.kernel.oracles.sources import (
     Sources,
     Subsets,
 )
-from mechdesign.kernel.relaxations import (
-    Average,
-    Members,
-    Relaxations,
-    Representatives,
-    Restrict,
-)
+from mechdesign.kernel.relaxations import Average, Members, Relaxations, Representatives, Restrict
 from mechdesign.kernel.statement import Statement
 
 

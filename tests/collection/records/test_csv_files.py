@@ -94,10 +94,7 @@ CELLS = st.text(st.sampled_from('ab,;"\n\r é'), max_size=5)
     st.integers(1, 40),
 )
 def test_what_python_writes_is_read(
-    tmp_path_factory: pytest.TempPathFactory,
-    rows: list[list[str]],
-    end: str,
-    block: int,
+    tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], end: str, block: int
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "written.csv"
     head = [f"c{n}" for n in range(len(rows[0]))]

@@ -24,13 +24,7 @@ from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.collection.records import privatize_file
-from mechdesign.collection.records.ledger import (
-    Draw,
-    Leakage,
-    Ledger,
-    add_draw,
-    read_ledger,
-)
+from mechdesign.collection.records.ledger import Draw, Leakage, Ledger, add_draw, read_ledger
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, RepeatedDrawWarning
 from mechdesign.files import save
