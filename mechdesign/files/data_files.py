@@ -11,7 +11,6 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -104,15 +103,15 @@ class DataFile:
             where = f"{self.where}: record {n} of {name}"
             yield where, tuple(row[place] if place < len(row) else "" for place in places)
 
-    def numbers(self) -> list[tuple[Fraction, ...]]:
-        """Return for each record the numbers in the columns, exact."""
-        found = []
+    def numbers(self) -> list[Any]:
+        """Return for each record the number in the column, exact, or the pair in two columns."""
+        rows = []
         for where, cells in self.cells():
             try:
-                found.append(tuple(map(as_fraction, cells)))
+                rows.append(tuple(map(as_fraction, cells)))
             except InputError:
                 raise InputError(where, "a number", OTHER) from None
-        return found
+        return rows if len(self._names) > 1 else [number for (number,) in rows]
 
 
 class _Lines:

@@ -25,7 +25,16 @@ from mechdesign.files.data_files import DataFile, is_file, read_gains, read_matr
 from mechdesign.files.folders import allowed_paths
 from mechdesign.files.laws import read_law, read_plane_law
 from mechdesign.files.reading import read_toml
-from mechdesign.files.sections import Table, a_list, one_form, section_of, text_of
+from mechdesign.files.sections import (
+    Table,
+    a_list,
+    is_true,
+    one_form,
+    read_form,
+    section_of,
+    table_of,
+    text_of,
+)
 from mechdesign.geography.points import HAVERSINE, check_metric
 from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
 from mechdesign.notions.sensitive_attribute import attribute_of
@@ -40,6 +49,8 @@ R = TypeVar("R")
 
 ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")
 """Either key states the sensitive attribute that a notion is about."""
+
+GRID = ("rows", "columns")
 
 TABLES = ("title", "source", "domain", "prior", "privacy", "utility", "outputs", "expected")
 """The sections of a problem file."""
@@ -168,8 +179,7 @@ def _problem(table: Table, folder: Path) -> AnyProblem:
     setting = _setting(table, folder, "utility")
     outputs = None
     if "outputs" in table:
-        section = section_of(table, "outputs")
-        check_keys(section, "outputs", ("values",), required=("values",))
+        section = table_of(section_of(table, "outputs"), "outputs", ("values",))
         outputs = a_list(section["values"], "outputs.values")
     utility = _utility(section_of(table, "utility"), setting.domain, outputs, folder)
     own |= {"prior": setting.prior, "outputs": outputs}
@@ -178,19 +188,13 @@ def _problem(table: Table, folder: Path) -> AnyProblem:
 
 def read_domain(section: Table, folder: Path | None = None) -> Domain:
     """Read a ``[domain]`` table; a file of points is looked for from ``folder``."""
-    form = one_form(section, "domain", ("values", "size", "grid", "points"))
-    with inside("domain"):
-        if form == "size":
-            return Domain.range(section["size"])
-        if form == "values":
-            return Domain(a_list(section["values"], "values"))
-        if form == "points":
-            return _points(section["points"], folder)
-        grid = section["grid"]
-        if not isinstance(grid, dict):
-            raise InputError("grid", "a table { rows, columns, spacing }", shown(grid))
-        check_keys(grid, "grid", ("rows", "columns", "spacing"), required=("rows", "columns"))
-        return Domain.grid(**grid)
+    forms: dict[str, Callable[[Any], Domain]] = {
+        "values": lambda given: Domain(a_list(given, "values")),
+        "size": Domain.range,
+        "grid": lambda given: Domain.grid(**table_of(given, "grid", GRID, "spacing")),
+        "points": lambda given: _points(given, folder),
+    }
+    return read_form(section, "domain", forms)
 
 
 def _points(given: Any, folder: Path | None) -> Domain:
@@ -198,8 +202,8 @@ def _points(given: Any, folder: Path | None) -> Domain:
     if not isinstance(given, dict):
         return Domain.points(a_list(given, "points"))
     if "coordinates" in given or folder is None:
-        check_keys(given, "points", ("coordinates", "metric"), required=("coordinates",))
-        points = a_list(given["coordinates"], "points.coordinates")
+        table = table_of(given, "points", ("coordinates",), "metric")
+        points = a_list(table["coordinates"], "points.coordinates")
     else:
         points = DataFile(given, "points", folder, "columns", ("metric",)).numbers()
     return Domain.points(points, check_metric(given.get("metric", "euclidean")))
@@ -207,22 +211,21 @@ def _points(given: Any, folder: Path | None) -> Domain:
 
 def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
     """Read a ``[prior]`` table; a file of data is looked for from ``folder``."""
-    forms: dict[str, Callable[[], Prior]] = {
-        "probabilities": lambda: Prior(section["probabilities"]),
-        "counts": lambda: Prior.from_counts(section["counts"]),
-        "uniform": lambda: _uniform(section["uniform"], domain),
-        "data": lambda: _prior_from_file(section["data"], domain, folder),
+
+    def uniform(given: Any) -> Prior:
+        is_true(given)
+        return Prior.uniform(len(domain))
+
+    forms: dict[str, Callable[[Any], Prior]] = {
+        "probabilities": Prior,
+        "counts": Prior.from_counts,
+        "uniform": uniform,
+        "data": lambda given: _prior_from_file(given, domain, folder),
     }
-    form = one_form(section, "prior", tuple(forms))
+    prior = read_form(section, "prior", forms)
+    (form,) = section
     with inside("prior"):
-        entries = "counts" if form == "counts" else "probabilities"
-        return forms[form]().aligned(domain, form, entries)
-
-
-def _uniform(value: Any, domain: Domain) -> Prior:
-    if value is not True:
-        raise InputError("uniform", "true", shown(value))
-    return Prior.uniform(len(domain))
+        return prior.aligned(domain, form, "counts" if form == "counts" else "probabilities")
 
 
 def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
@@ -329,7 +332,7 @@ def _check_no_near_miss(table: Table, where: str, key: str) -> None:
 
 
 def _expected(section: Table) -> Expected:
-    check_keys(section, "expected", ("value", "rtol"), required=("value",))
+    table_of(section, "expected", ("value",), "rtol")
     value = as_fraction(section["value"], "expected.value")
     rtol = as_fraction(section.get("rtol", Decimal("1e-6")), "expected.rtol")
     if rtol < 0:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
-from mechdesign.errors import InputError, check_keys, shown
+from mechdesign.errors import InputError, check_keys, inside, shown
 
-__all__ = ["Table", "a_list", "one_form", "section_of", "text_of"]
+__all__ = [
+    "Table",
+    "a_list",
+    "is_true",
+    "one_form",
+    "read_form",
+    "section_of",
+    "table_of",
+    "text_of",
+]
+
+R = TypeVar("R")
 
 Table = dict[str, Any]
 """A table of a problem file."""
@@ -35,10 +47,32 @@ def a_list(value: Any, key: str) -> list[Any]:
     return value
 
 
-def one_form(section: Table, where: str, forms: tuple[str, ...]) -> str:
+def one_form(section: Table, where: str, forms: Iterable[str]) -> str:
     """Return the one key of a section, or raise InputError if it is not just one of the forms."""
-    check_keys(section, where, forms)
+    words = tuple(forms)
+    check_keys(section, where, words)
     if len(section) != 1:
-        given, expected = " and ".join(section) or "none", f"exactly one of {', '.join(forms)}"
+        given, expected = " and ".join(section) or "none", f"exactly one of {', '.join(words)}"
         raise InputError(where, expected, given, fault=f"needs {expected}; it has {given}")
     return next(iter(section))
+
+
+def read_form(section: Table, where: str, forms: Mapping[str, Callable[[Any], R]]) -> R:
+    """Return what the function of the one key of a section makes of its value."""
+    form = one_form(section, where, forms)
+    with inside(where):
+        return forms[form](section[form])
+
+
+def table_of(given: Any, key: str, required: tuple[str, ...], *others: str) -> Table:
+    """Return a table with these keys and no others, or raise InputError."""
+    if not isinstance(given, dict):
+        raise InputError(key, f"a table {{ {', '.join((*required, *others))} }}", shown(given))
+    check_keys(given, key, (*required, *others), required=required)
+    return given
+
+
+def is_true(value: Any) -> None:
+    """Raise InputError unless a value is true, as that of the key uniform."""
+    if value is not True:
+        raise InputError("uniform", "true", shown(value))
