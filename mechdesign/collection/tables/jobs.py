@@ -24,7 +24,7 @@ from mechdesign.collection.tables.provenance import (
     stamps,
 )
 from mechdesign.collection.tables.readers import LabelReader, NumberReader, Reader, read_reports
-from mechdesign.collection.tables.report_columns import ReportColumns
+from mechdesign.collection.tables.report_columns import report_columns
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.mechanisms import Mechanism
@@ -92,7 +92,7 @@ class PrivateColumn:
             self.reader = NumberReader(mechanism, *policies)
         else:
             self.reader = LabelReader(mechanism.inputs, *policies)
-        self.written = ReportColumns(mechanism.alphabet, self.read, floats=not in_file)
+        self.names, self.write = report_columns(mechanism.alphabet, self.read, not in_file)
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ class PrivatizeJob:
         self.alone = not in_file and ALONE in mechanisms
         if stamp and self.alone:
             raise InputError("stamp", "False for a column alone", "True")
-        self.stamps = [stamp_of(column.written.names) for column in self.columns] if stamp else []
+        self.stamps = [stamp_of(column.names) for column in self.columns] if stamp else []
         self.noted = self.rng is not None and not self.alone
         self.metadata = metadata_of(
-            {name: c.mechanism.digest for c in self.columns for name in c.written.names}, self.noted
+            {name: c.mechanism.digest for c in self.columns for name in c.names}, self.noted
         )
         self._check_names_differ([name for column in self.columns for name in column.read])
 
@@ -225,13 +225,13 @@ class PrivatizeJob:
         sent: dict[Any, pa.Array] = {}
         for n, column in enumerate(self.columns):
             data = drawn(column.mechanism, values[n], sources[n]).data
-            columns = column.written.of(data, cells[n].categorical and not self.in_file)
-            own = None if asked is None else asked == n
-            if own is not None:
-                columns = {name: pc.if_else(own, one, None) for name, one in columns.items()}
+            columns = column.write(data, cells[n].categorical and not self.in_file)
+            own = slice(None) if asked is None else asked == n
+            if asked is not None:
+                columns = [pc.if_else(own, reports, None) for reports in columns]
             if counts:
-                column.reader.count(values[n] if own is None else values[n][own])
-            sent |= columns
+                column.reader.count(values[n][own])
+            sent |= dict(zip(column.names, columns, strict=True))
             if self.stamps:
                 sent[self.stamps[n]] = stamps(column.mechanism.digest, len(values[0]))
         if self.noted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,23 @@ import pyarrow as pa
 from mechdesign.collection.tables.cells import text_array
 from mechdesign.reports import Alphabet, Labels, Numbers
 
-__all__ = ["ReportColumns"]
+__all__ = ["report_columns"]
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
+Columns = Callable[[Any, bool], list[pa.Array]]
+"""Returns the columns of reports, given as an array of the alphabet; labels are categories if so
+asked."""
 
-class ReportColumns:
-    """Writes reports as one column; as two, where every label is a pair and two are asked for.
 
-    Whole numbers stay such; other labels are text, unless numbers are to stay numbers. Reports that
-    are no labels, as sets, are text as the alphabet writes them.
+def report_columns(
+    alphabet: Alphabet, names: tuple[Any, ...], floats: bool = False
+) -> tuple[tuple[Any, ...], Columns]:
+    """Return the names of the columns of reports, and what writes them.
+
+    There is one column; or two, where every label is a pair and two are asked for. Whole numbers
+    stay such; other labels are text, unless numbers are to stay numbers. Reports that are no
+    labels, as sets, are text as the alphabet writes them.
 
     Parameters
     ----------
@@ -33,50 +41,30 @@ class ReportColumns:
     Examples
     --------
     >>> from mechdesign.domain import Domain
-    >>> columns = ReportColumns(Labels(Domain.grid(2, 2)), ("row", "column"))
-    >>> {name: cells.to_pylist() for name, cells in columns.of(np.array([3, 1])).items()}
-    {'row': [1, 0], 'column': [1, 1]}
+    >>> names, write = report_columns(Labels(Domain.grid(2, 2)), ("row", "column"))
+    >>> names, [cells.to_pylist() for cells in write(np.array([3, 1]), False)]
+    (('row', 'column'), [[1, 0], [1, 1]])
     """
+    one: tuple[Any, ...] = names if len(names) == 1 else (", ".join(names),)
+    if isinstance(alphabet, Numbers):
+        return one, lambda data, _: [pa.array(data)]
+    if not isinstance(alphabet, Labels):
+        return one, lambda data, _: [text_array(alphabet.write(data))]
+    labels: Any = alphabet.outputs.labels
+    numbered = labels == tuple(range(len(labels)))
+    parts = [labels]
+    if len(names) == 2 and all(isinstance(label, tuple) and len(label) == 2 for label in labels):
+        one, parts = names, list(zip(*labels, strict=True))
+    cells = [_cells(part, floats) for part in parts]
 
-    def __init__(self, alphabet: Alphabet, names: tuple[str, ...], floats: bool = False) -> None:
-        self._alphabet, self.names = alphabet, names
-        self._labels: list[Any] | None = None
-        if isinstance(alphabet, Numbers) or not isinstance(alphabet, Labels):
-            self._as_they_are = isinstance(alphabet, Numbers)
-        else:
-            labels = alphabet.outputs.labels
-            self._as_they_are = labels == tuple(range(len(labels)))
-            parts: list[Any] = [labels]
-            if len(names) == 2 and all(isinstance(x, tuple) and len(x) == 2 for x in labels):
-                parts = list(zip(*labels, strict=True))
-            self._labels = [_cells(part, floats) for part in parts]
-        if len(self._labels or [None]) < len(names):
-            self.names = (", ".join(names),)
-
-    def of(self, data: Any, categorical: bool = False) -> dict[str, pa.Array]:
-        """Return the columns of reports, given as an array of the alphabet.
-
-        Parameters
-        ----------
-        data
-            The reports.
-        categorical
-            Whether labels are to be categories.
-        """
-        if self._labels is not None and categorical:
+    def write(data: Any, categorical: bool) -> list[pa.Array]:
+        if categorical:
             codes = pa.array(data.astype(np.int32, copy=False))
-            return {
-                name: pa.DictionaryArray.from_arrays(codes, labels)
-                for name, labels in zip(self.names, self._labels, strict=True)
-            }
-        if self._as_they_are:
-            return {self.names[0]: pa.array(data)}
-        if self._labels is None:
-            return {self.names[0]: text_array(self._alphabet.write(data))}
+            return [pa.DictionaryArray.from_arrays(codes, own) for own in cells]
         places = pa.array(data)
-        return {
-            name: labels.take(places) for name, labels in zip(self.names, self._labels, strict=True)
-        }
+        return [places] if numbered else [own.take(places) for own in cells]
+
+    return one, write
 
 
 def _cells(labels: Any, floats: bool) -> pa.Array:
