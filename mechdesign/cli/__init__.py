@@ -88,15 +88,12 @@ def _run(arguments: Sequence[str] | None) -> int:
     options = parser.parse_args(arguments)
     if "run" not in options:
         parser.error("expected a command, given none")
-    from mechdesign.files.folders import allowed_paths, data_from
+    from mechdesign.files.folders import reading_from
     from mechdesign.resources import allow
 
     try:
-        with (
-            allow(**dict(options.allow)),
-            data_from(getattr(options, "data", None)),
-            allowed_paths(getattr(options, "allow_path", ()), "--allow-path"),
-        ):
+        data, paths = getattr(options, "data", None), getattr(options, "allow_path", ())
+        with allow(**dict(options.allow)), reading_from(data, paths, ("--data", "--allow-path")):
             status: int = options.run(options)
         sys.stdout.flush()
     except InputError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mechdesign.errors import InputError, listed, shown
 
-__all__ = ["DATA_VARIABLE", "allowed_paths", "data_folder", "data_from", "find_data"]
+__all__ = ["DATA_VARIABLE", "data_folder", "find_data", "reading_from"]
 
 DATA_VARIABLE = "MECHDESIGN_DATA"
 """The environment variable that names the folder of real data."""
@@ -24,49 +24,45 @@ _allowed: ContextVar[tuple[Path, ...]] = ContextVar("allowed", default=())
 
 
 def data_folder() -> Path | None:
-    """Return the folder of real data: the one of :func:`data_from`, else ``MECHDESIGN_DATA``."""
+    """Return the folder of real data: the one of :func:`reading_from`, else ``MECHDESIGN_DATA``."""
     named = _data.get() or os.environ.get(DATA_VARIABLE)
     return Path(named) if named else None
 
 
 @contextlib.contextmanager
-def data_from(folder: str | None) -> Iterator[None]:
-    """Let the problem files that are read inside the block take their data from a folder.
+def reading_from(
+    data: str | None = None,
+    allowed: Iterable[str | os.PathLike[str]] = (),
+    keys: tuple[str, str] = ("data", "allow_paths"),
+) -> Iterator[None]:
+    """Let the problem files that are read inside the block take their data from more folders.
+
+    Parameters
+    ----------
+    data
+        The folder of real data, in place of ``MECHDESIGN_DATA``.
+    allowed
+        Folders below which they may read as well.
+    keys
+        What both are called in an error.
 
     Raises
     ------
     InputError
         If there is no such folder.
     """
-    if folder is not None and not Path(folder).is_dir():
-        raise InputError("--data", "a folder of data", shown(folder))
-    before = _data.set(folder)
-    try:
-        yield
-    finally:
-        _data.reset(before)
-
-
-@contextlib.contextmanager
-def allowed_paths(
-    folders: Iterable[str | os.PathLike[str]], key: str = "allow_paths"
-) -> Iterator[None]:
-    """Let the problem files that are read inside the block read below some folders as well.
-
-    Raises
-    ------
-    InputError
-        If one is no folder.
-    """
-    named = [os.fspath(folder) for folder in listed(folders, key, "a list of folders")]
+    named = [os.fspath(folder) for folder in listed(allowed, keys[1], "a list of folders")]
+    if data is not None and not Path(data).is_dir():
+        raise InputError(keys[0], "a folder of data", shown(data))
     for folder in named:
         if not Path(folder).is_dir():
-            raise InputError(key, "a folder", shown(folder))
-    before = _allowed.set((*_allowed.get(), *map(Path, named)))
+            raise InputError(keys[1], "a folder", shown(folder))
+    before = _data.set(data or _data.get()), _allowed.set((*_allowed.get(), *map(Path, named)))
     try:
         yield
     finally:
-        _allowed.reset(before)
+        _data.reset(before[0])
+        _allowed.reset(before[1])
 
 
 def find_data(name: str, folder: Path, key: str) -> Path:

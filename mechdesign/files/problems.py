@@ -22,7 +22,7 @@ from mechdesign.errors import (
 )
 from mechdesign.exact import as_fraction
 from mechdesign.files.data_files import DataFile, is_file, read_gains, read_matrix, read_rows
-from mechdesign.files.folders import allowed_paths
+from mechdesign.files.folders import reading_from
 from mechdesign.files.laws import read_law, read_plane_law
 from mechdesign.files.reading import read_toml
 from mechdesign.files.sections import (
@@ -100,7 +100,7 @@ def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> AnyPr
     InfeasibleError
         If no channel satisfies its notion.
     """
-    with allowed_paths(allow_paths):
+    with reading_from(allowed=allow_paths):
         return _read(path, _problem)
 
 
@@ -137,7 +137,7 @@ def load_setting(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Setti
         If it is not such a file; the message names the file, the key, what was expected and what
         was given.
     """
-    with allowed_paths(allow_paths):
+    with reading_from(allowed=allow_paths):
         return _read(path, _setting)
 
 

@@ -20,7 +20,7 @@ from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import data_folder, load_channel, load_problem, save
-from mechdesign.files.folders import data_from
+from mechdesign.files.folders import reading_from
 from mechdesign.kernel import digest, verify
 from mechdesign.notions import (
     LDP,
@@ -402,11 +402,14 @@ def test_a_named_folder_holds_inside_its_block(
 ) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "x.csv").write_text("answer\nb\n", encoding="utf-8")
-    with data_from(str(tmp_path / "other")):
+    with reading_from(str(tmp_path / "other")):
         assert data_folder() == tmp_path / "other"
         assert with_data('file = "x.csv", column = "answer"') == Prior([0, 1, 0])
     assert data_folder() == tmp_path / "data"
-    with pytest.raises(InputError, match="--data: expected a folder of data"), data_from("nowhere"):
+    with (
+        pytest.raises(InputError, match="data: expected a folder of data"),
+        reading_from("nowhere"),
+    ):
         pass
 
 
