@@ -15,7 +15,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from mechdesign.domain import Domain, Label
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, check_keys, shown
 from mechdesign.exact import as_fraction
 from mechdesign.files.folders import find_data
@@ -23,7 +23,7 @@ from mechdesign.files.reading import open_plain, place_of_column
 from mechdesign.notions.base import is_infinite
 from mechdesign.resources import check_size, current
 
-__all__ = ["DataFile", "is_file", "read_gains", "read_matrix", "read_numbers", "read_rows"]
+__all__ = ["DataFile", "is_file", "read_matrix", "read_numbers", "read_rows"]
 
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last may be left out."""
@@ -189,13 +189,13 @@ def read_matrix(
     table: Mapping[str, Any],
     key: str,
     folder: Path,
-    inputs: Domain,
-    outputs: Sequence[Label] | None = None,
+    columns: Domain,
+    rows: Domain | None = None,
 ) -> list[list[str]]:
     """Return the entries of a matrix in a file, as text, in the order of the labels.
 
-    A file with one line more than there are inputs has a header line and a column of labels, which
-    are matched; without, the order counts.
+    Lines with one cell more than there are columns begin with a label, below a header line of
+    labels, which are matched; without, the order counts.
 
     Parameters
     ----------
@@ -205,53 +205,36 @@ def read_matrix(
         What refers to the file, for errors.
     folder
         Where the problem file is.
-    inputs
-        What rows are for.
-    outputs
-        What columns are for; default the inputs.
+    columns
+        What columns are for.
+    rows
+        What rows are for; None for any number of rows, as of guesses.
     """
-    file, k = DataFile(table, key, folder), len(inputs)
+    file, m = DataFile(table, key, folder), len(columns)
     of = f" of {file.path.name}"
-    lines = _table(file.rows(), file.where, of, k + 1)
-    if not k <= len(lines) <= k + 1:
-        expected = f"{k} lines, one for each input, and optionally a header"
-        more = "more than " * (len(lines) > k)
-        given = f"{more}{min(len(lines), k + 1)} lines in {file.path.name}"
-        raise InputError(file.where, expected, given)
-    if len(lines) == k:
-        return _numbers(lines, file.where, of, 1)
-    labels = f"{file.where}: column of labels in {file.path.name}"
-    x = _places([line[0] for line in lines[1:]], inputs, labels)
-    numbers = _labelled(lines, inputs if outputs is None else Domain(outputs), file.where, of)
-    return [numbers[row] for row in x]
-
-
-def read_gains(table: Mapping[str, Any], key: str, folder: Path, inputs: Domain) -> list[list[str]]:
-    """Return a matrix in a file with a line for each guess and a column for each input, as text.
-
-    Lines with one cell more than there are inputs begin with the name of the guess, below a header
-    line of labels, which are matched; without, the order counts.
-    """
-    file, k = DataFile(table, key, folder), len(inputs)
-    of = f" of {file.path.name}"
-    lines = _table(file.rows(), file.where, of)
-    width = len(lines[0]) if lines else k
-    if width not in (k, k + 1):
-        expected = f"{k} cells in each line, one for each input, and optionally a label"
+    lines = _table(file.rows(), file.where, of, inf if rows is None else len(rows) + 1)
+    width = len(lines[0]) if lines else m
+    if width not in (m, m + 1):
+        expected = f"{m} cells in each line, one for each column, and optionally a label"
         raise InputError(file.where, expected, f"{width} in line 1{of}")
-    if len(lines) <= width - k:
+    k = len(lines) - (width - m) if rows is None else len(rows)
+    if k < 1:
         fault = f"{file.path.name} has no lines with numbers"
         raise InputError(file.where, "a line for each guess", "none", fault=fault)
-    if width == k:
+    if len(lines) != k + width - m:
+        expected = f"{k} lines, one for each input, and a header if there are labels"
+        more = "more than " * (len(lines) > k + 1)
+        given = f"{more}{min(len(lines), k + 1)} lines in {file.path.name}"
+        raise InputError(file.where, expected, given)
+    if width == m:
         return _numbers(lines, file.where, of, 1)
-    return _labelled(lines, inputs, file.where, of)
-
-
-def _labelled(lines: list[list[str]], columns: Domain, where: str, of: str) -> list[list[str]]:
-    """Return the numbers below a header line and beside a column, in the order of the columns."""
-    order = _places(lines[0][1:], columns, f"{where}: header line{of}")
-    numbers = _numbers([line[1:] for line in lines[1:]], where, of, 2)
-    return [[row[column] for column in order] for row in numbers]
+    order = _places(lines[0][1:], columns, f"{file.where}: header line{of}")
+    numbers = _numbers([line[1:] for line in lines[1:]], file.where, of, 2)
+    found = [[row[column] for column in order] for row in numbers]
+    if rows is None:
+        return found
+    labels = f"{file.where}: column of labels in {file.path.name}"
+    return [found[x] for x in _places([line[0] for line in lines[1:]], rows, labels)]
 
 
 def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[str]]:

@@ -21,7 +21,7 @@ from mechdesign.errors import (
     shown,
 )
 from mechdesign.exact import as_fraction
-from mechdesign.files.data_files import DataFile, is_file, read_gains, read_matrix, read_rows
+from mechdesign.files.data_files import DataFile, is_file, read_matrix, read_rows
 from mechdesign.files.folders import reading_from
 from mechdesign.files.laws import read_law, read_plane_law
 from mechdesign.files.reading import read_toml
@@ -289,15 +289,16 @@ def _with_files(
 ) -> Table:
     """Return a table with the matrices and rows that its data files hold."""
     read = dict(table)
-    for key in ("matrix", "distance"):
-        if table.get(key) == HAVERSINE:
+    for key, value in table.items():
+        if key in ("matrix", "distance") and value == HAVERSINE:
             read[key] = inputs.distance
-        if is_file(table.get(key)):
-            read[key] = read_matrix(table[key], key, folder, inputs, outputs)
-    if is_file(table.get("gain_matrix")):
-        read["gain_matrix"] = read_gains(table["gain_matrix"], "gain_matrix", folder, inputs)
-    if is_file(table.get("rows")):
-        read["rows"] = read_rows(table["rows"], "rows", folder, inputs)
+        elif is_file(value) and key in ("matrix", "distance"):
+            columns = inputs if outputs is None else Domain(outputs)
+            read[key] = read_matrix(value, key, folder, columns, inputs)
+        elif is_file(value) and key == "gain_matrix":
+            read[key] = read_matrix(value, key, folder, inputs)
+        elif is_file(value) and key == "rows":
+            read[key] = read_rows(value, key, folder, inputs)
     return read
 
 
