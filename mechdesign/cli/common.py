@@ -20,10 +20,7 @@ from mechdesign.designs.progress import ProgressBar, tqdm_bar
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning, shown
 
 if TYPE_CHECKING:
-    from mechdesign.channel import Channel
-    from mechdesign.continuous import ContinuousChannel
     from mechdesign.files import SavedMechanism
-    from mechdesign.mechanisms import Mechanism
 
 __all__ = [
     "DATA",
@@ -40,7 +37,6 @@ __all__ = [
     "FileBar",
     "check_writable",
     "checked_file",
-    "checked_mechanism",
     "cleared_when_ended",
     "complain",
     "keywords",
@@ -213,19 +209,21 @@ def check_writable(output: str | None, picture: str | None, *sources: str) -> No
     from mechdesign.writing.atomic import check_different
 
     for path in (output, picture):
-        if path is not None:
-            folder = Path(path).parent
-            if not path or Path(path).is_dir() or not os.access(folder, os.W_OK):
-                fault = "the name of the file is empty"
-                if not folder.is_dir():
-                    fault = f"the folder {shown(str(folder))} does not exist"
-                elif path:
-                    is_folder = Path(path).is_dir()
-                    fault = "this is a folder, not a file" if is_folder else ""
-                    fault = fault or f"the folder {shown(str(folder))} is read-only"
-                raise InputError(path or "-o", "a writable file", shown(path), fault=fault)
-            for source in sources:
-                check_different(Path(source), Path(path))
+        if path is None:
+            continue
+        folder, fault = Path(path).parent, ""
+        if not path:
+            fault = "the name of the file is empty"
+        elif not folder.is_dir():
+            fault = f"the folder {shown(str(folder))} does not exist"
+        elif Path(path).is_dir():
+            fault = "this is a folder, not a file"
+        elif not os.access(folder, os.W_OK):
+            fault = f"the folder {shown(str(folder))} is read-only"
+        if fault:
+            raise InputError(path or "-o", "a writable file", shown(path), fault=fault)
+        for source in sources:
+            check_different(Path(source), Path(path))
     if output is not None and picture is not None and Path(output) == Path(picture):
         fault = "the plot needs a file of its own"
         raise InputError(picture, "another file", "the same", fault=fault)
@@ -276,11 +274,6 @@ class FileBar(ProgressBar):
     def refresh(self) -> None:
         """Show it now, however short ago it was shown."""
         self._bar.refresh()
-
-
-def checked_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
-    """Return the channel or the structured mechanism of a file; see :func:`checked_file`."""
-    return checked_file(path).mechanism
 
 
 def checked_file(path: str) -> SavedMechanism:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DATA, DONE, JSON, Command, checked_mechanism
+from mechdesign.cli.common import DATA, DONE, JSON, Command
 from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _leakage(options: argparse.Namespace) -> int:
 def read_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     """Read a saved channel, whose claims are checked, or a matrix from a CSV file."""
     matrix = Path(path).suffix.lower() == ".csv"
-    return _matrix(path) if matrix else checked_mechanism(path)
+    return _matrix(path) if matrix else checked_file(path).mechanism
 
 
 def _matrix(path: str) -> Channel:

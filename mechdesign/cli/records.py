@@ -163,8 +163,7 @@ def _mean_read(saved: SavedMechanism, tally: Tally, target: str) -> ScalarEstima
     readings = saved.document.get("channel", {}).get("readings")
     if readings is None:
         return None
-    bottom = int(readings["denominator"])
-    v = [Fraction(int(top), bottom) for top in readings["numerators"]]
+    v = [Fraction(int(top), int(readings["denominator"])) for top in readings["numerators"]]
     values = saved.document["problem"]["utility"].get("values")
     return mean(saved.mechanism, tally, values, target=target, readings=v)
 
