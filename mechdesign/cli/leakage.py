@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DATA, DONE, JSON, Command
+from mechdesign.cli.common import DATA, DONE, JSON, Command, checked_file
 from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
