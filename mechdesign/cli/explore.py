@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import mimetypes
 import shutil
@@ -131,8 +132,13 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def host(self) -> str:
-        """The name and the port that requests must be addressed to."""
+        """The address and the port."""
         return f"127.0.0.1:{self.server_port}"
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """The names that requests may be addressed to."""
+        return self.host, f"localhost:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Print nothing if a browser disconnects."""
@@ -151,24 +157,16 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def send_head(self) -> Any:
         """Send the head of an answer, and return the file that follows, if any."""
-        if self.headers.get("Host") not in (
-            self.server.host,
-            f"localhost:{self.server.server_port}",
-        ):
+        if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)
             return None
-        if self.path.partition("?")[0] != GIVEN:
+        if self.path.partition("?")[0] != GIVEN or self.server.given is None:
             return super().send_head()
-        if self.server.given is None:
-            self.send_error(HTTPStatus.NOT_FOUND)
-            return None
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(self.server.given)))
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(self.server.given)
-        return None
+        return io.BytesIO(self.server.given)
 
     def list_directory(self, path: Any) -> None:
         """Refuse to list folders."""
