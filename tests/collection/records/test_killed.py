@@ -253,59 +253,6 @@ def test_a_file_written_whole_has_the_usual_rights(folder: Path) -> None:
     assert (folder / "made").stat().st_mode == (folder / "usual").stat().st_mode
 
 
-MEASURED = """\
-import json, pathlib, resource, sys
-from mechdesign.cli import main
-
-status = main(sys.argv[1:])
-# on Linux the other figure, of all that a process was, begins with that of its parent
-own = pathlib.Path("/proc/self/status")
-if own.exists():
-    peak = 1024 * next(int(l.split()[1]) for l in own.read_text().splitlines() if "VmHWM" in l)
-else:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak *= 1 if sys.platform == "darwin" else 1024
-print("peak", peak, file=sys.stderr)
-raise SystemExit(status)
-"""
-
-ROWS = 300_000
-MOST_BYTES = 500_000_000
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_memory_does_not_grow_with_the_file(ending: str, folder: Path) -> None:
-    rows = "".join(f"{n},person number {n},{'xy'[n % 2]}\n" for n in range(ROWS))
-    (folder / "in.csv").write_text(f"id,name,a\n{rows}", encoding="utf-8")
-    for words in (
-        [
-            "privatize",
-            "channel.json",
-            "in.csv",
-            f"reports.{ending}",
-            "--column",
-            "a",
-            "--keep=id",
-            "--force",
-        ],
-        ["estimate", "channel.json", f"reports.{ending}", "--column", "a"],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-c", MEASURED, *words],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=MOST_SECONDS,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        assert done.returncode == 0, done.stderr
-        assert str(ROWS) in done.stdout
-        peak = int(done.stderr.split()[-1])
-        assert 10_000_000 < peak < MOST_BYTES
-
-
 KILLED = """\
 import contextlib, io, json, os, signal, sys
 

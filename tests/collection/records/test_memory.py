@@ -318,7 +318,7 @@ def megabytes(folder: Path, *words: str) -> int:
 def test_memory_does_not_grow_with_columns_or_rows(ending: str, tmp_path: Path) -> None:
     save(identity(["x", "yes"]), tmp_path / "channel.json")
     found = []
-    for columns, rows in ((1, 2_000), (300, 20_000)):
+    for columns, rows in ((1, 2_000), (300, 20_000), (1, 300_000)):
         wide = pa.array(["x", "yes"] * (rows // 2))
         other = pa.array([f"another cell {n}" for n in range(rows)])
         table = pa.table({"a": wide} | {f"c{n}": other for n in range(columns)})
@@ -340,8 +340,8 @@ def test_memory_does_not_grow_with_columns_or_rows(ending: str, tmp_path: Path) 
         peak = megabytes(tmp_path, *words)
         words = ["estimate", "channel.json", f"in.{ending}", "--column", "a"]
         found.append((peak, megabytes(tmp_path, *words)))
-    for small, large in zip(*found, strict=True):
-        assert large - small < 50  # the larger file takes a hundred
+    for small, *large in zip(*found, strict=True):
+        assert max(large) - small < 50  # the larger files take a hundred
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other units elsewhere")
