@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError
-from mechdesign.notions.base import BudgetNotion
 from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, axes_or_new, plain
 
 if TYPE_CHECKING:
@@ -135,7 +134,8 @@ def _listed(given: Any) -> list[Frontier]:
 
 def _budget(problem: Problem) -> Fraction:
     """Return the epsilon of a problem, that of its first notion with one."""
-    return next((n.epsilon for n in problem.privacy if isinstance(n, BudgetNotion)), Fraction())
+    budgets = (getattr(notion, "epsilon", None) for notion in problem.privacy)
+    return next((epsilon for epsilon in budgets if epsilon is not None), Fraction())
 
 
 def _names(curves: Sequence[Frontier]) -> list[str]:
