@@ -70,11 +70,10 @@ def atomic_file(
     try:
         try:
             claim = None if force else _claim(target)
-            with contextlib.ExitStack() as cleanup:
-                stream = tempfile.NamedTemporaryFile(  # noqa: SIM115  closed before it is renamed
-                    dir=target.parent, prefix=PREFIX, delete=False
-                )
-                cleanup.callback(Path(stream.name).unlink, missing_ok=True)
+            stream = tempfile.NamedTemporaryFile(  # noqa: SIM115  closed before it is renamed
+                dir=target.parent, prefix=PREFIX, delete=False
+            )
+            try:
                 with stream:
                     yield cast(BinaryIO, stream)
                     stream.flush()
@@ -84,6 +83,8 @@ def atomic_file(
                 if claim is not None and not _is_there(target, claim):
                     raise _exists(target)
                 Path(stream.name).replace(target)
+            finally:
+                Path(stream.name).unlink(missing_ok=True)
             if durable:
                 _sync_folder(target.parent)
         finally:
@@ -135,13 +136,10 @@ def _plain_target(path: str | os.PathLike[str]) -> Path:
 def _claim(target: Path) -> os.stat_result:
     """Make an empty file that claims a name, and return its status."""
     try:
-        descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with target.open("xb") as claim:
+            return os.fstat(claim.fileno())
     except FileExistsError:
         raise _exists(target) from None
-    try:
-        return os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def unwritable(path: str | os.PathLike[str], reason: object) -> InputError:
