@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from mechdesign._typing import AnyArray, BoolArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Batch
-from mechdesign.collection.tables.keyed_coins import SeenRecords, collection_coins
+from mechdesign.collection.tables.keyed_coins import CollectionCoins, SeenRecords
 from mechdesign.collection.tables.provenance import (
     check_stamps,
     check_stated,
@@ -147,7 +147,11 @@ class PrivatizeJob:
         in_file: bool = False,
     ) -> None:
         self.keep, self.rng = tuple(listed(keep, "keep", "a list of columns")), stream_of(rng)
-        self.coins = collection_coins(key, ids, self.rng is not None, mechanisms)
+        if (key is None) != (ids is None):
+            raise InputError("ids", "a key and the ids of the records", "one without the other")
+        if key is not None and self.rng is not None:
+            raise InputError("rng", "none where the coins are from a key", "one")
+        self.coins = None if key is None else CollectionCoins(key, mechanisms)
         self.ids, self.one_each, self.in_file = ids, bool(one_each), in_file
         for word, policies in (("unknown", unknown), ("missing", missing)):
             for name in policies if isinstance(policies, Mapping) else ():

@@ -30,7 +30,7 @@ from mechdesign.sampling import (
 )
 from mechdesign.writing.temporary import temporary_room
 
-__all__ = ["CollectionCoins", "RecordTags", "SeenRecords", "collection_coins"]
+__all__ = ["CollectionCoins", "RecordTags", "SeenRecords"]
 
 RecordTags = npt.NDArray[np.uint64]
 """``(n, 2)`` words that name records."""
@@ -139,25 +139,6 @@ class CollectionCoins:
     def sources(self, tags: RecordTags) -> list[Source]:
         """Return where the bits for each column come from, and last those for a choice of one."""
         return [KeyedSource(key, tags) for key in (*self._keys.values(), self._choice)]
-
-
-def collection_coins(
-    key: Any, ids: Any, seeded: bool, mechanisms: Mapping[Any, Any]
-) -> CollectionCoins | None:
-    """Return the coins of a collection; None where neither a key nor ids are given.
-
-    Raises
-    ------
-    InputError
-        If one is given without the other, or a seed beside them.
-    """
-    if (key is None) != (ids is None):
-        raise InputError("ids", "a key and the ids of the records", "one without the other")
-    if key is None:
-        return None
-    if seeded:
-        raise InputError("rng", "none where the coins are from a key", "one")
-    return CollectionCoins(key, mechanisms)
 
 
 class SeenRecords:
