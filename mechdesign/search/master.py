@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import highspy
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
@@ -19,7 +18,7 @@ from mechdesign.search.highs import (
 )
 from mechdesign.search.limits import Limits
 
-__all__ = ["RestrictedMaster", "solve_master"]
+__all__ = ["RestrictedMaster"]
 
 
 CHOOSE = 0
@@ -31,9 +30,6 @@ LARGEST_RESIDUAL = 1e-5
 MOST_STEPS = 100
 """Simplex steps for each row before the method is taken to stall: it needs a few with a basis."""
 
-SMALLEST_ENTRY = 1e-12
-"""Entries below this, of rays with largest entry near 1, are noise once coordinates change."""
-
 
 class RestrictedMaster:
     """Maximize Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; it grows by rays.
@@ -44,11 +40,8 @@ class RestrictedMaster:
     ----------
     rays, gain
         ``(n_inputs, n_rays)`` and ``(n_rays,)``: some mixture of them must be the ones vector.
-    change
-        An invertible matrix T, ``(n_inputs, n_inputs)``, in whose coordinates the rays are sparse:
-        the equations are then Sum theta_r T r = T 1. Default none.
     sides
-        ``(n_rows,)`` each: what the sum lies between; default 1 and 1. Not beside a change.
+        ``(n_rows,)`` each: what the sum lies between; default 1 and 1.
     unit
         What stands for 1 in the sums and the gains that HiGHS sees: tolerances shrink by it.
     limits
@@ -59,7 +52,6 @@ class RestrictedMaster:
         self,
         rays: FloatArray,
         gain: FloatArray,
-        change: sp.csr_array | None = None,
         unit: float = 1.0,
         sides: tuple[FloatArray, FloatArray] | None = None,
         limits: Limits | None = None,
@@ -68,12 +60,10 @@ class RestrictedMaster:
         self.scale = (float(np.abs(gain).max()) or 1.0) / unit
         self.gain: FloatArray = np.zeros(0)
         self._rays: list[FloatArray] = []
-        self._change = change
         self._solver = highs("simplex", limits=limits)
         one = np.ones(len(rays))
         self._low, self._high = (one, one) if sides is None else sides
-        right = (self._low, self._high) if change is None else (change @ one, change @ one)
-        for low, high in zip(*(unit * side for side in right), strict=True):
+        for low, high in zip(unit * self._low, unit * self._high, strict=True):
             self._solver.addRow(low, high, 0, np.zeros(0, dtype=np.int32), np.zeros(0))
         self.add(rays, gain)
 
@@ -89,15 +79,9 @@ class RestrictedMaster:
         k, n = rays.shape
         inf = np.full(n, highspy.kHighsInf)
         cost = -gain / self.scale
-        if self._change is None:
-            row = np.tile(np.arange(k, dtype=np.int32), n)
-            starts = np.arange(0, n * k, k, dtype=np.int32)
-            entries = np.ascontiguousarray(rays.T).ravel()
-        else:
-            moved = self._change @ rays
-            moved[np.abs(moved) < SMALLEST_ENTRY * np.abs(moved).max(axis=0)] = 0.0
-            columns = sp.csc_array(moved)
-            row, starts, entries = columns.indices, columns.indptr[:-1], columns.data
+        row = np.tile(np.arange(k, dtype=np.int32), n)
+        starts = np.arange(0, n * k, k, dtype=np.int32)
+        entries = np.ascontiguousarray(rays.T).ravel()
         self._solver.addCols(n, cost, np.zeros(n), inf, len(entries), starts, row, entries)
         self._rays.append(rays)
         self.gain = np.concatenate([self.gain, gain])
@@ -142,8 +126,6 @@ class RestrictedMaster:
         self._solver.setOptionValue("simplex_strategy", PRIMAL)  # from here on rays are added
         found = answer(self._solver, self.rays.shape)
         potentials = -self.scale * found.dual
-        if self._change is not None:  # of T r = T 1 to those of r = 1
-            potentials = self._change.T @ potentials
         theta = found.primal / self.unit
         total = self.rays @ theta
         beyond = max(float((self._low - total).max()), float((total - self._high).max()))
@@ -151,10 +133,3 @@ class RestrictedMaster:
         if not off <= LARGEST_RESIDUAL:
             raise SolverError(f"HiGHS (rays) failed: its rows are off by {off:.1e}")
         return theta, potentials
-
-
-def solve_master(
-    rays: FloatArray, gain: FloatArray, limits: Limits | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Solve once; see :class:`RestrictedMaster`."""
-    return RestrictedMaster(rays, gain, limits=limits).solve()

@@ -11,8 +11,7 @@ negative reduced cost (c_y - u) . r (see `pricing`).
 The first rays are the k that are largest on one input each. If they are independent and some
 mixture of them is a channel, it is a basis, and its potentials solve k equations. On a line, with a
 loss that grows with the distance, no other ray has a negative reduced cost, for any prior: one
-round is all. Elsewhere the program is stated in the coordinates in which they are the unit vectors;
-there other rays are often sparse, on a line with an entry for each of their peaks and valleys.
+round is all.
 """
 
 from __future__ import annotations
@@ -87,10 +86,10 @@ def solve_columns(
     cost, scale = program_cost(problem)
     pricer = pricer_of(problem) or LPPricer(problem.cone, workers=workers)
     columns = _Columns(pricer, cost, scale, limits.gap)
-    start, change = pricer.start()
+    start = pricer.start()
     # a constant column is a channel, whatever the first rays are
     rays = np.column_stack([start / start.max(axis=0), np.ones(len(cost))])
-    program = RestrictedMaster(rays, columns.gain(rays), change, UNIT)
+    program = RestrictedMaster(rays, columns.gain(rays), UNIT)
     search = Generation(columns, program, lambda gain: -gain, limits.part(scale))
     search.run()
     matrix = columns.sent(search.columns)

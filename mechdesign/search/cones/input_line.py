@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
@@ -77,22 +76,6 @@ class InputLine:
         fall = np.concatenate([[0.0], np.cumsum(self.down)])
         ahead = np.tri(k, dtype=bool)  # x >= z: from z on ln q falls, at most as it may
         return np.asarray(np.exp(np.where(ahead, fall - fall[:, None], rise[:, None] - rise)))
-
-    def change(self) -> sp.csr_array:
-        """Return the inverse of :meth:`rays`, three entries a row.
-
-        It maps a ray to 0 at an input where the ray rises, or falls, on both sides: only peaks and
-        valleys leave an entry.
-        """
-        rise, fall = np.exp(-self.up), np.exp(-self.down)
-        gap = -np.expm1(-(self.up + self.down))  # 1 - rise * fall
-        after = np.append(1 / gap, 1.0)
-        before = np.insert(rise * fall / gap, 0, 0.0)
-        x = np.arange(len(self.order))
-        rows = np.concatenate([x, x[1:], x[:-1]])
-        columns = np.concatenate([x, x[:-1], x[1:]])
-        values = np.concatenate([after + before, -fall / gap, -rise / gap])
-        return sp.csr_array((values, (rows, columns)), shape=(len(x), len(x)))
 
 
 def ratio_lengths(cone: Cone) -> FloatArray | None:

@@ -17,16 +17,13 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
-from mechdesign.errors import SolverError
 from mechdesign.kernel.oracles import Knapsack, Line, OneBudget, Oracles
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.problem import Problem
 from mechdesign.search.cones.input_line import InputLine
 from mechdesign.search.cones.one_budget import OneBudgetCone
-from mechdesign.solver_guard import called, checked
 
 __all__ = [
     "BlockPricer",
@@ -34,16 +31,9 @@ __all__ = [
     "LinePricer",
     "PricedColumns",
     "Pricer",
-    "inverse",
     "pricer_of",
 ]
 
-
-NOTHING = 1e-13
-"""Entries of an inverse below this share of the largest are rounding errors."""
-
-INVERSE_ERROR = 1e-9
-"""How far the product of a matrix and its inverse may be from the identity."""
 
 NEAR, MOST_TURNS = 1e-14, 30
 """Dinkelbach's method ends when the mean changes by less; it converges faster than linearly."""
@@ -86,8 +76,8 @@ class Pricer(ABC):
     oracle: Oracles | None = None
 
     @abstractmethod
-    def start(self) -> tuple[FloatArray, sp.csr_array | None]:
-        """Return first rays, one for each input on which it is largest, and their inverse."""
+    def start(self) -> FloatArray:
+        """Return first rays, one for each input on which it is largest."""
 
     @abstractmethod
     def cheapest(self, v: FloatArray) -> FloatArray:
@@ -158,13 +148,13 @@ class BlockPricer(Pricer):
         self.cone, self.oracle = cone, OneBudget(cone.block_groups)
         self.weight = np.ones(cone.size) if weight is None else weight
 
-    def start(self) -> tuple[FloatArray, sp.csr_array | None]:
+    def start(self) -> FloatArray:
         """Return the rays that raise one input."""
         rays = np.eye(self.cone.size)
         for block, raised in self.cone.blocks:
             rays[np.ix_(block, raised)] = self.cone.low
             rays[raised, raised] = 1.0
-        return rays, inverse(rays)
+        return rays
 
     def cheapest(self, v: FloatArray) -> FloatArray:
         """Sort the inputs of each block."""
@@ -210,10 +200,9 @@ class LiftPricer(Pricer):
     def __init__(self, prior: FloatArray, low: float, high: float) -> None:
         self.weight, self.low, self.high, self.oracle = prior, low, high, Knapsack()
 
-    def start(self) -> tuple[FloatArray, sp.csr_array | None]:
+    def start(self) -> FloatArray:
         """Return for each input the ray on which it is largest."""
-        rays = self.cheapest(-np.eye(len(self.weight)))
-        return rays, inverse(rays)
+        return self.cheapest(-np.eye(len(self.weight)))
 
     def cheapest(self, v: FloatArray) -> FloatArray:
         """Fill the knapsack of each column of v."""
@@ -268,11 +257,10 @@ class LinePricer(Pricer):
         order = tuple(line.order.tolist())
         self.oracle = Line(None if order == tuple(range(len(order))) else order)
 
-    def start(self) -> tuple[FloatArray, sp.csr_array | None]:
+    def start(self) -> FloatArray:
         """Return the least columns that are 1 at one input."""
         place = np.argsort(self.line.order)
-        rays = self.line.rays()[np.ix_(place, place)]
-        return rays, sp.csr_array(self.line.change()[place][:, place])
+        return self.line.rays()[np.ix_(place, place)]
 
     def cheapest(self, v: FloatArray) -> FloatArray:
         """Pass along the line both ways, until no ray costs less than the mean found."""
@@ -355,18 +343,3 @@ def _rates(v: FloatArray, weight: FloatArray) -> FloatArray:
     rate = np.where(v < 0, -np.inf, np.inf)
     np.divide(v, weight[:, None], out=rate, where=weight[:, None] > 0)
     return rate
-
-
-def inverse(rays: FloatArray) -> sp.csr_array | None:
-    """Return the inverse of a square matrix as a sparse one; None if it has none, or a bad one."""
-    k, n = rays.shape
-    if n != k:
-        return None
-    try:
-        found = checked("LAPACK", called("LAPACK", np.linalg.inv, rays), rays.shape)
-    except SolverError:
-        return None
-    found[np.abs(found) < NOTHING * np.abs(found).max()] = 0.0
-    sparse = sp.csr_array(found)
-    error = np.abs(sparse @ rays - np.eye(k)).max()
-    return sparse if error < INVERSE_ERROR else None

@@ -15,13 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions import Cone
 from mechdesign.search.cones.input_line import ratio_lengths
-from mechdesign.search.cones.pricing import PricedColumns, Pricer, inverse
+from mechdesign.search.cones.pricing import PricedColumns, Pricer
 from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.search.highs import Basis
 from mechdesign.search.limits import Limits
@@ -67,14 +66,12 @@ class LPPricer(Pricer):
             self._idle.put(column)
         self._bases: list[Basis | None] = []
 
-    def start(self) -> tuple[FloatArray, sp.csr_array | None]:
+    def start(self) -> FloatArray:
         """Return the rays on which one input is largest; where ratios are bounded e**-d(z, x)."""
         if self._lengths is not None:
-            rays: FloatArray = np.exp(-closure(self._lengths)).T
-        else:
-            found = [self._first.farthest(unit) for unit in np.eye(len(self.weight))]
-            rays = np.column_stack([ray / ray.sum() for ray in found])
-        return rays, inverse(rays)
+            return np.asarray(np.exp(-closure(self._lengths)).T)
+        found = [self._first.farthest(unit) for unit in np.eye(len(self.weight))]
+        return np.column_stack([ray / ray.sum() for ray in found])
 
     def cheapest(self, v: FloatArray) -> FloatArray:
         """Return the columns alone."""
