@@ -10,7 +10,7 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import Any, get_args
 
-from mechdesign.kernel.documents import FILE_FORMS
+from mechdesign.kernel.documents import BareFile, ChannelFile
 from mechdesign.kernel.generators import Cone
 from mechdesign.kernel.laws import DesignedLawFile, LawFile
 from mechdesign.kernel.limits import Limit
@@ -83,7 +83,7 @@ SLOTS = {
 }
 
 
-FORMS = (*FILE_FORMS, LawFile, DesignedLawFile, RoundedFile)
+FORMS = (ChannelFile, BareFile, LawFile, DesignedLawFile, RoundedFile)
 """The tables of all files."""
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from mechdesign.exact import fraction_text
-from mechdesign.kernel.gains import Entropy, Squares
+from mechdesign.kernel.gains import Entropy, Gain, Squares
 from mechdesign.kernel.generators import Cone, Constant, Latent, Lift, Listed, Ratio
 from mechdesign.kernel.limits import Information, Limit
-from mechdesign.kernel.objectives import GainObjective, Loss, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Reading, Risk
 from mechdesign.kernel.statement import Statement
 
 __all__ = ["program_latex"]
@@ -53,7 +53,7 @@ def _objective(statement: Statement) -> str:
         if weights is None:
             return rf"\max_x \textstyle\sum_y D(x, y)\, {COLUMN}"
         return rf"\textstyle\sum_{{x, y}} {_weighted(weights)} D(x, y)\, {COLUMN}"
-    if isinstance(objective, GainObjective):
+    if isinstance(objective, Gain):
         total = rf"\textstyle\sum_y {_gain(objective)}"
         return total if maximized else rf"{_number(objective.constant)} - {total}"
     if isinstance(objective, Risk):
@@ -71,13 +71,12 @@ def _objective(statement: Statement) -> str:
     return r"f(Q)"
 
 
-def _gain(objective: GainObjective) -> str:
+def _gain(objective: Gain) -> str:
     """Return the gain of a column q_y."""
-    form = objective.form
-    if isinstance(form, Entropy):
+    if isinstance(objective, Entropy):
         return r"\sum_j v_j^\top q_y \ln \frac{v_j^\top q_y}{m_j\, P^\top q_y}"
-    if isinstance(form, Squares):
-        weight = "" if form.weights is None else "b_j "
+    if isinstance(objective, Squares):
+        weight = "" if objective.weights is None else "b_j "
         return rf"\sum_j {weight}\frac{{(v_j^\top q_y)^2}}{{P^\top q_y}}"
     return r"\tfrac12 \bigl(\sqrt{a^\top q_y} - \sqrt{b^\top q_y}\bigr)^2"
 

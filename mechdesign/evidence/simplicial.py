@@ -20,9 +20,10 @@ from mechdesign.evidence.estimator import estimator
 from mechdesign.evidence.rows import averaged, relaxed
 from mechdesign.kernel.arithmetic import UNIT, dot, scaled
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.generators import Cone
 from mechdesign.kernel.linearizations import AsGain, Costs, Linearizations
-from mechdesign.kernel.objectives import GainObjective, Loss, Risk
+from mechdesign.kernel.objectives import Loss, Risk
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Facet, Simplicial
 from mechdesign.kernel.packed import Numbers
@@ -121,9 +122,8 @@ def objective(
             return min(Fraction(dot(weighted, table)) for table in tables) / costs.denominator
 
         return Costs(), least
-    if isinstance(aim, GainObjective):
-        form = aim.form
-        return AsGain(), lambda ray: -form(list(ray), up=True)
+    if isinstance(aim, Gain):
+        return AsGain(), lambda ray: -aim(list(ray), up=True)
     fault = "universal channels are not optimal for this objective"
     raise UnsupportedError("objective", "a loss or a gain", "another", fault=fault)
 

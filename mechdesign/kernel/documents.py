@@ -175,10 +175,6 @@ class BareFile:
     digest: str
 
 
-FILE_FORMS = (ChannelFile, BareFile)
-"""The tables of files of channels on labels."""
-
-
 def canonical(value: Any) -> bytes:
     """Return canonical JSON, of which digests are made: sorted keys, no spaces.
 

@@ -7,7 +7,6 @@ entropy; and minus the root of a product of linear forms >= 0.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -48,11 +47,15 @@ G = TypeVar("G", bound="Gain")
 
 @dataclass(frozen=True)
 class Gain:
-    """A form: vectors with a weight each (None is 1), and p, which is 0 where they all are."""
+    """A form: vectors with a weight each (None is 1), and p, which is 0 where they all are.
+
+    As an objective it is ``constant - Sum_y g(q_y)``.
+    """
 
     vectors: tuple[Vector, ...]
     p: Vector
     weights: Vector | None = None
+    constant: Fraction = ZERO
 
     @property
     def numbers(self) -> Vector:
@@ -87,7 +90,6 @@ class Gain:
         """Return the entry and the number of an input, for a gain that is a sum over inputs."""
         return known(self._own, "the gain is not a sum over inputs").get(x, (ZERO, ONE))
 
-    @abstractmethod
     def __call__(self, q: Sequence[Any], *, up: bool) -> Fraction:
         """Return the gain of a column.
 
@@ -96,6 +98,7 @@ class Gain:
         CertificateError
             If it is infinite: p . q = 0, and not all v_j . q are.
         """
+        raise NotImplementedError
 
     def split(self, x: int) -> Callable[[Fraction], int]:
         """Return h_x over UNIT, rounded up, where g(q) = (p . q) Sum_x h_x(q_x / (p . q))."""

@@ -22,9 +22,6 @@ Some = Sequence[int] | None
 
 Grid = tuple[int, int] | None
 
-ROOT_STEPS = 20
-"""Steps of a root of a number of few digits."""
-
 ROOT_BITS = 160
 """Roots are rounded to whole multiples of 2**-160 units, down in `lower` and up in `upper`."""
 

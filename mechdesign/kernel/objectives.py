@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.kernel.gains import Gain, Vector
 from mechdesign.kernel.losses import Losses
@@ -19,19 +17,9 @@ class Loss:
     negative. Costs are integers with two ends, for irrational distances.
     """
 
-    kind: ClassVar[str] = "loss"
     costs: Losses
     weights: Vector | None
     free: bool = False
-
-
-@dataclass(frozen=True)
-class GainObjective:
-    """``constant - Sum_y g(q_y)``."""
-
-    kind: ClassVar[str] = "gain"
-    form: Gain
-    constant: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True)
@@ -41,7 +29,6 @@ class Risk:
     v_x = (M**-1)_xx with M = Sum_y q_y q_y' / (p . q_y). ``prior`` None: the worst case over p.
     """
 
-    kind: ClassVar[str] = "risk"
     roots: bool
     prior: Vector | None
 
@@ -53,10 +40,9 @@ class Reading:
     ``weights`` None: the largest variance over x.
     """
 
-    kind: ClassVar[str] = "reading"
     values: Vector
     weights: Vector | None
 
 
-Objective = Loss | GainObjective | Risk | Reading
+Objective = Loss | Gain | Risk | Reading
 """An objective, of one of the four forms."""

@@ -12,8 +12,8 @@ from operator import add, mul
 from typing import Any
 
 from mechdesign.kernel.arithmetic import dot, expect, known, need, over_one_denominator
-from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.objectives import GainObjective, Loss, Reading, Risk
+from mechdesign.kernel.gains import Gain, Squares
+from mechdesign.kernel.objectives import Loss, Reading, Risk
 from mechdesign.kernel.risk import estimator, risk
 from mechdesign.kernel.statement import Statement
 
@@ -49,8 +49,8 @@ def value(
         If it is infinite, or the readings are biased.
     """
     aim = statement.objective
-    if isinstance(aim, GainObjective):
-        gains = sum((aim.form(q, up=False) for q in columns), Fraction(0))
+    if isinstance(aim, Gain):
+        gains = sum((aim(q, up=False) for q in columns), Fraction(0))
         return aim.constant - gains / whole
     if isinstance(aim, Loss):
         return _guessed(aim, columns, whole) if aim.free else _loss(aim, columns, whole, used or ())
@@ -77,7 +77,7 @@ def value_steps(statement: Statement, n_outputs: int) -> int:
         return k * aim.costs.n_outputs * (n_outputs if aim.costs.is_dense else 1)
     if isinstance(aim, Risk):
         return 4 * k * k * (k + n_outputs)
-    vectors = getattr(aim.form, "vectors", ()) if isinstance(aim, GainObjective) else ()
+    vectors = aim.vectors if isinstance(aim, Gain) else ()
     entries = 1 + len(vectors)
     return 4 * k * n_outputs + entries * (k + 60 * n_outputs)
 
@@ -146,12 +146,12 @@ def decoder(
         return estimator(columns, whole, reference_prior(statement, prior))
     if reads == "likeliest" and isinstance(aim, Loss):
         return [labels[x.index(max(x))] for x in _joint(aim.weights or (), columns)]
-    if not reads or not isinstance(aim, GainObjective) or not isinstance(aim.form, Squares):
+    if not reads or not isinstance(aim, Squares):
         return None
-    laws = [(joint, sum(joint)) for joint in _joint(aim.form.p, columns)]
+    laws = [(joint, sum(joint)) for joint in _joint(aim.p, columns)]
     if reads == "posterior":
         return [[Fraction(j, total) for j in joint] for joint, total in laws]
-    p, (vector,) = aim.form.p, aim.form.vectors
+    p, (vector,) = aim.p, aim.vectors
     values, unit = over_one_denominator(v / (m or 1) for v, m in zip(vector, p, strict=True))
     return [Fraction(sum(map(mul, values, joint)), unit * total) for joint, total in laws]
 

@@ -28,7 +28,6 @@ from mechdesign.kernel.generators import (
     Ratio,
     Rows,
 )
-from mechdesign.kernel.objectives import GainObjective
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost, Ends, Oracle, Program, safe_bound
 from mechdesign.kernel.statement import Statement
@@ -113,10 +112,10 @@ class Plain(Oracle):
 # ---- random cones, their rays, and linear programs over them -----------------------------------
 
 
-def gained(k: int, form: Gain | None = None, p: Vector | None = None) -> GainObjective:
+def gained(k: int, form: Gain | None = None, p: Vector | None = None) -> Gain:
     """Return an objective with weights p, which oracles take as their direction."""
     p = (ONE / k,) * k if p is None else p
-    return GainObjective(Squares(units(p), p) if form is None else form)
+    return Squares(units(p), p) if form is None else form
 
 
 def gains(rng: random.Random, k: int, p: Vector) -> list[Gain]:

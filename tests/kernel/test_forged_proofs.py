@@ -15,7 +15,7 @@ import scipy.optimize
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_upper
 from mechdesign.kernel.certificate import Certificate, Steps
-from mechdesign.kernel.gains import Entropy, Hellinger, Squares
+from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares
 from mechdesign.kernel.generators import (
     Ball,
     Box,
@@ -30,7 +30,7 @@ from mechdesign.kernel.generators import (
 )
 from mechdesign.kernel.limits import Gauge, Information
 from mechdesign.kernel.losses import of_table
-from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
 from mechdesign.kernel.schema import read
 from mechdesign.kernel.statement import Statement
 from tests.independent.bounds import rays as rays_of
@@ -56,10 +56,10 @@ SECRET = Latent((UNITS[0], (Fraction(0), Fraction(1, 2), Fraction(1, 2))), Ratio
 HAMMING = of_table([[ONE * (x != y) for y in range(3)] for x in range(3)])
 GUESSES = of_table([[-ONE * (x == y) for y in range(3)] for x in range(3)])
 LOSS, WORST, FREE = Loss(HAMMING, P), Loss(HAMMING, None), Loss(GUESSES, P, free=True)
-MEAN = GainObjective(Squares(((Fraction(0), Fraction(1, 3), Fraction(1, 3)),), P), ONE)
-HISTOGRAM = GainObjective(Squares(WEIGHED, P), ONE)
-ENTROPY = GainObjective(Entropy.of_inputs(P))
-HELLINGER = GainObjective(Hellinger.of(UNITS[0], UNITS[1]))
+MEAN = Squares(((Fraction(0), Fraction(1, 3), Fraction(1, 3)),), P, constant=ONE)
+HISTOGRAM = Squares(WEIGHED, P, constant=ONE)
+ENTROPY = Entropy.of_inputs(P)
+HELLINGER = Hellinger.of(UNITS[0], UNITS[1])
 L2, TV, ANY = Risk(False, P), Risk(True, P), Risk(False, None)
 READING = Reading((-ONE, Fraction(0), ONE), UNIFORM)
 
@@ -531,7 +531,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         "a sum over inputs",
     ),
     "knapsack: a gain at another prior": (
-        of(LIP, GainObjective(Squares(WEIGHED, UNIFORM), ONE)),
+        of(LIP, Squares(WEIGHED, UNIFORM, constant=ONE)),
         slots("gain", "knapsack"),
         "",
     ),
@@ -603,7 +603,7 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         "",
     ),
     "classes: asymmetric prices": (
-        of(LDP, GainObjective(Squares(UNITS, UNIFORM), ONE)),
+        of(LDP, Squares(UNITS, UNIFORM, constant=ONE)),
         slots(
             "gain",
             rays(kind="classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]]),
@@ -612,12 +612,12 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
         "",
     ),
     "classes: groups that miss an input": (
-        of(LDP, GainObjective(Squares(UNITS, UNIFORM), ONE)),
+        of(LDP, Squares(UNITS, UNIFORM, constant=ONE)),
         slots("gain", rays(kind="classes", groups=[[0, 1]], blocks=[[0, 1, 2]])),
         "",
     ),
     "classes: blocks across budgets": (
-        of(BLOCKS, GainObjective(Squares(UNITS, UNIFORM), ONE)),
+        of(BLOCKS, Squares(UNITS, UNIFORM, constant=ONE)),
         slots("gain", rays(kind="classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]])),
         "",
     ),
@@ -649,12 +649,12 @@ FORGED: dict[str, tuple[Statement, Slots, str]] = {
     "walk: a gain that does not split": (of(LDP, MEAN), slots("gain", WALK), "a sum over inputs"),
     "walk: of costs": (of(LDP, LOSS), slots("costs", WALK), "gains"),
     "classes: an asymmetric direction": (
-        of(LDP, GainObjective(Squares(UNITS, UNIFORM), ONE)),
+        of(LDP, Squares(UNITS, UNIFORM, constant=ONE)),
         slots("gain", rays(kind="classes", groups=[[0, 1, 2]]) | {"direction": [1, 2, 1]}),
         "direction",
     ),
     "classes: of lifts, and not of all inputs": (
-        of(LIP, GainObjective(Squares(UNITS, UNIFORM), ONE)),
+        of(LIP, Squares(UNITS, UNIFORM, constant=ONE)),
         slots("gain", rays(kind="classes", groups=[[0, 1]], lifts=True)),
         "one group",
     ),
@@ -800,8 +800,8 @@ def optimum(statement: Statement) -> float:
     rows = [tuple(row) for row in statement.rows()]
     columns = [tuple(v / max(r) for v in r) for r in rays_of(statement.k, rows)]
     constant = Fraction(0)
-    if isinstance(aim, GainObjective):
-        costs, constant = [-float(aim.form(q, up=False)) for q in columns], aim.constant
+    if isinstance(aim, Gain):
+        costs, constant = [-float(aim(q, up=False)) for q in columns], aim.constant
     else:
         assert isinstance(aim, Loss)
         tables = [aim.costs.lower(y) for y in range(aim.costs.n_outputs)]

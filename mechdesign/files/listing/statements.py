@@ -23,7 +23,7 @@ from mechdesign.kernel.generators import (
     Rows,
 )
 from mechdesign.kernel.limits import Gauge, Limit
-from mechdesign.kernel.objectives import GainObjective, Loss, Objective
+from mechdesign.kernel.objectives import Loss, Objective
 from mechdesign.kernel.statement import Statement
 
 
@@ -137,16 +137,12 @@ def objective_words(aim: Objective) -> Iterator[str]:
         yield from map(line, low)
         yield "same" if low == high else "high"
         yield from map(line, [] if low == high else high)
-    elif (
-        isinstance(aim, GainObjective)
-        and isinstance(aim.form, Squares)
-        and aim.form.weights is None
-    ):
-        rows, unit = lattice((aim.form.p, *aim.form.vectors))
+    elif isinstance(aim, Squares) and aim.weights is None:
+        rows, unit = lattice((aim.p, *aim.vectors))
         yield f"objective squares {len(rows) - 1} {aim.constant} {unit}"
         yield from map(line, rows)
     else:
-        raise UnprovedError(f"the objective {aim.kind!r}")
+        raise UnprovedError(f"the objective {type(aim).__name__}")
 
 
 def answer_words(aim: Objective, used: Sequence[int]) -> str:

@@ -36,11 +36,6 @@ class ListedRow:
     exponent: Fraction
     right: Side
 
-    @property
-    def inputs(self) -> set[int]:
-        """The inputs with a coefficient."""
-        return {x for x, v in (*self.left, *self.right) if v}
-
     def net(self, *, weak: bool, bits: int = 160) -> dict[int, Fraction]:
         """Return ``e**-exponent left - right``, whose product with a private column is <= 0.
 

@@ -41,7 +41,7 @@ class Rows(Generator):
         """Return the rows that mention only inputs that are kept."""
         place, found = {x: n for n, x in enumerate(kept)}, []
         for row in self.rows:
-            if row.inputs <= place.keys():
+            if all(x in place for x, v in (*row.left, *row.right) if v):
                 sides = (tuple((place[x], v) for x, v in s if v) for s in (row.left, row.right))
                 found.append(ListedRow(next(sides), row.exponent, next(sides)))
         return Rows(tuple(found))

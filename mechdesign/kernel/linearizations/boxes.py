@@ -25,7 +25,7 @@ from itertools import count
 from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, need, over_one_denominator, scaled
-from mechdesign.kernel.objectives import GainObjective
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.proof import Cost, Ends, Program, Slot
 from mechdesign.kernel.statement import Statement
 
@@ -46,7 +46,7 @@ class Boxes(Slot):
     def __call__(self, statement: Statement) -> Program:
         """Return a node for each leaf that holds columns."""
         aim, shrink = _gain(statement)
-        worth = [_worth(aim.form.split(x)) for x in range(statement.k)]
+        worth = [_worth(aim.split(x)) for x in range(statement.k)]
         held = [box for box in self._leaves(shrink) if box is not None]
         need(held, "no leaf contains a column")
         nodes = [shrink.secants(worth, *box) for box in held]
@@ -93,11 +93,11 @@ def _ends(box: Sides) -> Ends:
     return [Fraction(v, 1 << GRID) for v in low], [Fraction(v, 1 << GRID) for v in high]
 
 
-def _gain(statement: Statement) -> tuple[GainObjective, _Shrink]:
+def _gain(statement: Statement) -> tuple[Gain, _Shrink]:
     words = "boxes need a gain that is a sum over inputs"
-    aim = expect(statement.objective, GainObjective, words)
-    need(len(aim.form.p) == statement.k, "expected a weight for each input")
-    return aim, _Shrink(statement, aim.form.p)
+    aim = expect(statement.objective, Gain, words)
+    need(len(aim.p) == statement.k, "expected a weight for each input")
+    return aim, _Shrink(statement, aim.p)
 
 
 Worth = Callable[[int], int]

@@ -16,7 +16,6 @@ from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import BITS, expect, lattice, need
 from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.objectives import GainObjective
 from mechdesign.kernel.proof import Cost, Program, Slot, parabolas
 from mechdesign.kernel.statement import Statement
 
@@ -49,11 +48,10 @@ class Decoders(Slot):
     def __call__(self, statement: Statement) -> Program:
         """Return a node for each decoder."""
         words = "decoders are for a gain of squares"
-        aim = expect(statement.objective, GainObjective, words)
-        form, p = expect(aim.form, Squares, words), aim.form.p
-        one = len(form.vectors) == 1 and form.weights is None
+        aim = expect(statement.objective, Squares, words)
+        one = len(aim.vectors) == 1 and aim.weights is None
         need(one, "decoders need a gain of one square")
-        v = form.vectors[0]
+        (v,), p = aim.vectors, aim.p
         finite = all(b > 0 or (not a and not b) for a, b in zip(v, p, strict=True))
         need(finite and any(p), "the gain may be infinite")
         ends = [a / b for a, b in zip(v, p, strict=True) if b]

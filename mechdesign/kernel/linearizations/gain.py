@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect
-from mechdesign.kernel.objectives import GainObjective
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.proof import Program, Slot
 from mechdesign.kernel.statement import Statement
 
@@ -19,5 +19,5 @@ class AsGain(Slot):
 
     def __call__(self, statement: Statement) -> Program:
         """Return the gain."""
-        aim = expect(statement.objective, GainObjective, "expected a gain as the objective")
-        return Program(aim.constant, gain=aim.form)
+        aim = expect(statement.objective, Gain, "expected a gain as the objective")
+        return Program(aim.constant, gain=aim)

@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from mechdesign.kernel.arithmetic import dot, known, lattice, need
-from mechdesign.kernel.gains import Entropy, Hellinger, Squares, Vector, units
+from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares, Vector, units
 from mechdesign.kernel.generators import distribution
 from mechdesign.kernel.losses import Losses, distances, hamming as hamming_losses, of_table
 from mechdesign.kernel.names.domains import Inputs, Table
-from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
 from mechdesign.kernel.schema import Named
 
 ONE = Fraction(1)
@@ -69,7 +69,7 @@ def g_vulnerability(on: Inputs, *, gain_matrix: Table) -> Loss:
 
 def posterior_mean_squared_error(
     on: Inputs, *, values: Vector | None = None, histogram: bool = False
-) -> GainObjective:
+) -> Gain:
     """The squared error of the posterior mean of f(X), or of the posterior of the histogram.
 
     It is the second moment less a gain.
@@ -77,27 +77,27 @@ def posterior_mean_squared_error(
     p = on.masses
     if histogram:
         need(values is None, "the error must be of values or of the histogram, not both")
-        return GainObjective(Squares(units(p), p), ONE)
+        return Squares(units(p), p, constant=ONE)
     words = "the objective in the file has not one value for each input"
     f = known(values, words)
     need(len(f) == on.size, words)
     vector = tuple(a * v for a, v in zip(f, p, strict=True))
-    return GainObjective(Squares((vector,), p), Fraction(dot(vector, f)))
+    return Squares((vector,), p, constant=Fraction(dot(vector, f)))
 
 
-def fisher_information(on: Inputs, *, scores: Table) -> GainObjective:
+def fisher_information(on: Inputs, *, scores: Table) -> Gain:
     """Sum_y Sum_j (Sum_x P_x s_xj q_x)**2 / (P . q), with a list of scores for each input."""
     p = on.masses
     fits = len(scores) == on.size and len(set(map(len, scores))) == 1 and scores[0]
     need(fits, "the objective in the file must have as many scores for each input")
     columns = zip(*scores, strict=True)
     vectors = (tuple(a * v for a, v in zip(c, p, strict=True)) for c in columns)
-    return GainObjective(Squares(tuple(vectors), p))
+    return Squares(tuple(vectors), p)
 
 
-def mutual_information(on: Inputs) -> GainObjective:
+def mutual_information(on: Inputs) -> Gain:
     """I(X; Y)."""
-    return GainObjective(Entropy.of_inputs(on.masses))
+    return Entropy.of_inputs(on.masses)
 
 
 def _mixtures(on: Inputs, first: Vector, second: Vector) -> tuple[Vector, Vector]:
@@ -115,21 +115,21 @@ def total_variation(on: Inputs, *, first: Vector, second: Vector) -> Loss:
     return Loss(of_table([[v, -v] for v in half]), (ONE,) * on.size, free=True)
 
 
-def kullback_leibler(on: Inputs, *, first: Vector, second: Vector) -> GainObjective:
+def kullback_leibler(on: Inputs, *, first: Vector, second: Vector) -> Gain:
     """Sum_y a . q ln(a . q / b . q)."""
     a, b = _mixtures(on, first, second)
-    return GainObjective(Entropy((a,), b))
+    return Entropy((a,), b)
 
 
-def chi_squared(on: Inputs, *, first: Vector, second: Vector) -> GainObjective:
+def chi_squared(on: Inputs, *, first: Vector, second: Vector) -> Gain:
     """Sum_y (a . q - b . q)**2 / b . q."""
     a, b = _mixtures(on, first, second)
-    return GainObjective(Squares((tuple(v - w for v, w in zip(a, b, strict=True)),), b))
+    return Squares((tuple(v - w for v, w in zip(a, b, strict=True)),), b)
 
 
-def squared_hellinger(on: Inputs, *, first: Vector, second: Vector) -> GainObjective:
+def squared_hellinger(on: Inputs, *, first: Vector, second: Vector) -> Gain:
     """Sum_y (sqrt(a . q) - sqrt(b . q))**2 / 2."""
-    return GainObjective(Hellinger.of(*_mixtures(on, first, second)))
+    return Hellinger.of(*_mixtures(on, first, second))
 
 
 def _risk(on: Inputs, roots: bool, worst_case: bool) -> Risk:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from mechdesign.kernel.arithmetic import need, over_one_denominator, scaled
-from mechdesign.kernel.gains import Vector
+from mechdesign.kernel.gains import Gain, Vector
 from mechdesign.kernel.generators import Constant, distribution
-from mechdesign.kernel.objectives import GainObjective, Risk
+from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.statement import Statement
 
@@ -19,8 +19,8 @@ GRID = 96
 def natural(statement: Statement) -> Vector:
     """Return the weights of the objective: those of inputs, or the p of a gain."""
     aim, found = statement.objective, None
-    if isinstance(aim, GainObjective):
-        found = aim.form.p
+    if isinstance(aim, Gain):
+        found = aim.p
     elif aim is not None:
         found = aim.prior if isinstance(aim, Risk) else aim.weights
     need(found is not None, "an objective without weights needs a direction")

@@ -27,8 +27,8 @@ from typing import ClassVar
 
 from mechdesign.exact import PI, sqrt_lower, sqrt_upper
 from mechdesign.kernel.arithmetic import dot, expect, known, need, shortened
-from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.objectives import GainObjective, Risk
+from mechdesign.kernel.gains import Gain, Squares
+from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
@@ -60,12 +60,10 @@ class Estimator(Slot):
         else:
             rest = [a - sum(row) for a, row in zip(p, rows, strict=True)]
             own = 2 * sum(row[x] for x, row in enumerate(rows))
-            gain = GainObjective(Squares(rows, p), own + Fraction(dot(rest, rest) - dot(p, p)))
+            gain = Squares(rows, p, constant=own + Fraction(dot(rest, rest) - dot(p, p)))
         return replace(statement, objective=gain)
 
-    def _of_roots(
-        self, p: tuple[Fraction, ...], rows: tuple[tuple[Fraction, ...], ...]
-    ) -> GainObjective:
+    def _of_roots(self, p: tuple[Fraction, ...], rows: tuple[tuple[Fraction, ...], ...]) -> Gain:
         """Return the gain of the deviations, all of it times the factor rounded down.
 
         Where the bound is negative, it is below the risk all the same.
@@ -80,7 +78,7 @@ class Estimator(Slot):
             weights.append(shortened(factor * (t * t + s) ** 2 / (2 * t), up=True))
             constant += factor * (t + (t * t + s) / (2 * t))
             constant -= weights[-1] * more * (2 * sum(row) + more)
-        return GainObjective(Squares(rows, p, tuple(weights)), constant)
+        return Squares(rows, p, tuple(weights), constant=constant)
 
     def steps(self, statement: Statement) -> int:
         """Return the entries of the vectors."""

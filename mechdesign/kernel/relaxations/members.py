@@ -37,11 +37,6 @@ class Members(Slot):
 
     def steps(self, statement: Statement) -> int:
         """Return the entries of the priors, compared with those of a list."""
-        most = max((_size(part) for part in statement.cone), default=1)
+        parts = (part.inner if isinstance(part, Latent) else part for part in statement.cone)
+        most = max((part.priors.count for part in parts if isinstance(part, Lift)), default=1)
         return sum(map(len, self.priors)) * (1 + most)
-
-
-def _size(part: Cone) -> int:
-    lift = part.inner if isinstance(part, Latent) else part
-    listed = isinstance(lift, Lift) and isinstance(lift.priors, Listed)
-    return len(lift.priors.priors) if listed else 1  # type: ignore[union-attr]

@@ -19,10 +19,10 @@ from typing import ClassVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
-from mechdesign.kernel.gains import cut
+from mechdesign.kernel.gains import Gain, cut
 from mechdesign.kernel.generators import Rows
 from mechdesign.kernel.losses import Losses, Some
-from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
 from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
 
@@ -68,8 +68,8 @@ def _kept(losses: Losses, kept: Sequence[int]) -> Losses:
 def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) -> Objective | None:
     if aim is None:
         return None
-    if isinstance(aim, GainObjective):
-        return replace(aim, form=aim.form.on(kept))
+    if isinstance(aim, Gain):
+        return aim.on(kept)
     if isinstance(aim, Risk):
         raise CertificateError("a risk needs all inputs")
     weights = aim.weights

@@ -30,9 +30,9 @@ from operator import add, mul
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import lattice
-from mechdesign.kernel.gains import Squares
+from mechdesign.kernel.gains import Gain, Squares
 from mechdesign.kernel.losses import distances
-from mechdesign.kernel.objectives import GainObjective, Objective, Reading
+from mechdesign.kernel.objectives import Objective, Reading
 from mechdesign.kernel.rounding.moments import PLACES, WEIGHTS
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.statement import Statement
@@ -45,12 +45,12 @@ Points = Sequence[tuple[Fraction, ...]]
 Cell = Sequence[tuple[tuple[int, ...], int]]
 
 
-def _objective(rounded: Rounded) -> GainObjective | Reading | None:
+def _objective(rounded: Rounded) -> Gain | Reading | None:
     """Return what the best estimate or the readings are of; None for a loss of the outputs."""
     if rounded.distance:
         return None
     if rounded.utility.reads == "mean":
-        return GainObjective(Squares((tuple(rounded.means),), rounded.prior), rounded.square)
+        return Squares((tuple(rounded.means),), rounded.prior, constant=rounded.square)
     return Reading(rounded.axes[0], None if rounded.worst_case else rounded.prior)
 
 
@@ -83,7 +83,7 @@ def kernel_value(
     if aim is None:
         return _loss(rounded, columns, whole, outputs)
     found = value(_on_nodes(rounded, aim), columns, whole, readings=readings)
-    if isinstance(aim, GainObjective):
+    if isinstance(aim, Gain):
         return found
     if aim.weights is not None:
         return found + rounded.variance

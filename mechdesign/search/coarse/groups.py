@@ -18,9 +18,10 @@ from mechdesign._typing import FloatArray
 from mechdesign.evidence.rows import averaged, relaxed
 from mechdesign.evidence.simplicial import universal
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.generators import Ratio
 from mechdesign.kernel.linearizations import Costs
-from mechdesign.kernel.objectives import GainObjective, Loss, Risk
+from mechdesign.kernel.objectives import Loss, Risk
 from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.oracles.sources import Facet
 from mechdesign.kernel.relaxations import Representatives
@@ -97,7 +98,7 @@ def _worth(problem: Problem, small: Statement) -> Callable[[CoarseProgram], floa
             return np.asarray((costs @ rays).min(axis=0))
 
         alone = costs.min(axis=0)
-    elif isinstance(utility, ColumnUtility) and isinstance(aim, GainObjective):
+    elif isinstance(utility, ColumnUtility) and isinstance(aim, Gain):
         gains = utility.on(problem.domain)
 
         def best(rays: FloatArray) -> FloatArray:

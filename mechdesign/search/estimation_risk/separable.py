@@ -26,7 +26,6 @@ from mechdesign.evidence.estimator import estimator
 from mechdesign.evidence.rows import Proof, averaged, relaxed
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.objectives import GainObjective
 from mechdesign.kernel.relaxations import Relaxations
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
@@ -115,11 +114,11 @@ def _linearized(
     """Return the bound of an estimator, in floats, the channel of most gain, and the proof."""
     statement = relaxed(problem.compiled.statement, steps)
     aim = statement.objective
-    if not isinstance(aim, GainObjective) or not isinstance(aim.form, Squares):
+    if not isinstance(aim, Squares):
         raise UnsupportedError("objective", "a gain of squares", "another")
     scales = [
         float(v[x]) * math.sqrt(b)
-        for x, (v, b) in enumerate(zip(aim.form.vectors, aim.form.numbers, strict=True))
+        for x, (v, b) in enumerate(zip(aim.vectors, aim.numbers, strict=True))
     ]
     gain = Problem(problem.domain, problem.privacy, _Squares(np.array(scales)), prior=prior)
     vars(gain)["compiled"] = replace(problem.compiled, statement=statement)  # what it stands for

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 
@@ -13,7 +14,7 @@ from mechdesign.kernel.gains import Entropy, Hellinger, Squares
 from mechdesign.kernel.generators import Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.linearizations.boxes import _Shrink
-from mechdesign.kernel.objectives import GainObjective, Risk
+from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.proof import Program
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, dot, number, prior, private_column, refused
@@ -30,7 +31,7 @@ def histogram(p: Vector) -> Squares:
 
 def ldp(p: Vector, epsilon: Fraction) -> Statement:
     cone = (Ratio(Constant(epsilon)),)
-    return Statement(len(p), cone, (), GainObjective(histogram(p), ONE / 3))
+    return Statement(len(p), cone, (), replace(histogram(p), constant=ONE / 3))
 
 
 def tree(rng: random.Random, k: int, depth: int) -> Tree:
@@ -58,7 +59,7 @@ def test_every_private_column_is_in_a_box_and_costs_no_less() -> None:
         k, epsilon = rng.randint(2, 4), number(rng, 0, 2) + ONE / 9
         p = prior(rng, k)
         form = rng.choice([histogram(p), Entropy.of_inputs(p)])
-        asked = Statement(k, ldp(p, epsilon).cone, (), GainObjective(form, ONE / 3))
+        asked = Statement(k, ldp(p, epsilon).cone, (), replace(form, constant=ONE / 3))
         program = Boxes(tree(rng, k, rng.randint(0, 3)))(asked)
         assert program.constant == ONE / 3
         ceilings = [[exp_upper(epsilon)] * k for _ in range(k)]
@@ -73,7 +74,7 @@ def test_columns_under_a_lift_are_in_a_box() -> None:
     lift = Lift(priors=Listed((p,)), lower=ONE, upper=ONE / 2)
     other = Lift(priors=Listed(((ONE, 0 * ONE, 0 * ONE),)), lower=ONE / 100, upper=ONE / 100)
     for cone in ((lift,), (other, lift)):
-        asked = Statement(3, cone, (), GainObjective(histogram(p)))
+        asked = Statement(3, cone, (), histogram(p))
         ((low, high),) = Boxes((None,))(asked).regions or []
         assert low[0] == low[1] > Fraction("0.3678") >= low[0] - ONE / 10000
         assert high[0] == high[1] < Fraction("1.6488") <= high[0] + ONE / 10000
@@ -84,7 +85,7 @@ def test_a_box_is_as_small_as_ratios_and_the_mean_make_it() -> None:
     """By hand: q_1 <= 2 q_2 and q_2 <= 3 q_1, and of q_3 nothing is known."""
     p, (two, three) = (ONE / 2, ONE / 4, ONE / 4), map(log_upper, (2 * ONE, 3 * ONE))
     table = ((0 * ONE, two, "inf"), (three, 0 * ONE, "inf"), ("inf", "inf", 0 * ONE))
-    form = GainObjective(histogram(p))
+    form = histogram(p)
     ((low, high),) = Boxes((None,))(Statement(3, (Ratio(Matrix(table)),), (), form)).regions or []
     near(low, (0 * ONE, 0 * ONE, 0 * ONE))
     near(high, (ONE / (ONE / 2 + ONE / 8), ONE / (ONE / 4 + ONE / 6), 4 * ONE))
@@ -128,7 +129,7 @@ def test_boxes_shrink_as_in_plain_rationals() -> None:
         table = tuple(
             tuple(rng.choice(["inf", number(rng, 0, 2)]) for _ in range(k)) for _ in range(k)
         )
-        asked = Statement(k, (Ratio(Matrix(table)),), (), GainObjective(histogram(p)))
+        asked = Statement(k, (Ratio(Matrix(table)),), (), histogram(p))
         low = [rng.randrange(1 << 80) for _ in range(k)]
         high = [a + rng.randrange(1 << 81) for a in low]
         found = _Shrink(asked, p)(low, high)
@@ -190,20 +191,20 @@ def test_boxes_without_private_columns_have_no_node() -> None:
     """q_1 <= q_2 leaves nothing of r_1 >= 3/2, r_2 <= 1/2; LDP at 0 leaves one point."""
     p = (ONE / 3, ONE / 3, ONE / 3)
     table = ((0 * ONE, 0 * ONE, "inf"), ("inf", 0 * ONE, "inf"), ("inf", "inf", 0 * ONE))
-    asked = Statement(3, (Ratio(Matrix(table)),), (), GainObjective(histogram(p)))
+    asked = Statement(3, (Ratio(Matrix(table)),), (), histogram(p))
     unit = 1 << 80
     assert _Shrink(asked, p)([3 * unit // 2, 0, 0], [3 * unit, unit // 2, 3 * unit]) is None
     ((low, high),) = Boxes((None,))(ldp(p, 0 * ONE)).regions or []
     assert low == high == [1, 1, 1]
     lift = Lift(priors=Listed((p,)), lower=-ONE, upper=None)
     with refused("no leaf contains"):
-        Boxes((None,))(Statement(3, (lift,), (), GainObjective(histogram(p))))
+        Boxes((None,))(Statement(3, (lift,), (), histogram(p)))
 
 
 def test_the_sharpest_lift_counts() -> None:
     p = (ONE / 8,) * 8
     lifts = [Lift(priors=Listed((p,)), lower=a, upper=a) for a in (ONE, ONE / 4, ONE / 2)]
-    asked = Statement(8, tuple(lifts), (), GainObjective(histogram(p)))
+    asked = Statement(8, tuple(lifts), (), histogram(p))
     ((low, high),) = Boxes((None,))(asked).regions or []
     near(low, (exp_lower(-ONE / 4),) * 8)
     near(high, (exp_upper(ONE / 4),) * 8)
@@ -212,7 +213,7 @@ def test_the_sharpest_lift_counts() -> None:
 def test_secants_are_tight_at_the_ends_of_a_box() -> None:
     """Without bounds on ratios 0 <= r <= 1 / p, and the secant is exact at both ends."""
     p = (ONE / 4, 3 * ONE / 4)
-    asked = Statement(2, (), (), GainObjective(histogram(p)))
+    asked = Statement(2, (), (), histogram(p))
     program = Boxes((None,))(asked)
     for q in ((ONE, 0 * ONE), (0 * ONE, ONE)):
         gap = -histogram(p)(q, up=True) - least_cost(program, q, p)
@@ -256,13 +257,13 @@ def test_hostile_trees_are_refused() -> None:
         (histogram((ONE,)), "a weight for each input"),
     ):
         with refused(why):
-            Boxes((None,))(Statement(2, (), (), GainObjective(form)))
+            Boxes((None,))(Statement(2, (), (), form))
     with refused("a sum over inputs"):
-        Boxes((None,))(Statement(1, (), (), GainObjective(Hellinger.of((ONE,), (ONE,)))))
+        Boxes((None,))(Statement(1, (), (), Hellinger.of((ONE,), (ONE,))))
     with refused("a sum over inputs"):
         Boxes((None,))(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))
     with refused("not a sum over inputs"):
-        Boxes((None,))(Statement(2, (), (), GainObjective(Squares(((ONE, ONE),), p))))
+        Boxes((None,))(Statement(2, (), (), Squares(((ONE, ONE),), p)))
 
 
 def test_the_first_box_of_one_budget_is_the_least() -> None:

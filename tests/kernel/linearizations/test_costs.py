@@ -10,7 +10,7 @@ from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.losses import Losses, distances, of_table
-from mechdesign.kernel.objectives import GainObjective, Loss
+from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, numbers, prior, refused
 
@@ -45,7 +45,7 @@ def test_it_is_for_a_mean_loss() -> None:
     with refused("mean loss"):
         Costs()(statement(losses, None, 2))
     with refused("mean loss"):
-        Costs()(Statement(2, (), (), GainObjective(Squares((), (ONE, ONE)))))
+        Costs()(Statement(2, (), (), Squares((), (ONE, ONE))))
     with refused("weights >= 0"):
         Costs()(statement(losses, (ONE, -ONE), 2))
     with refused("weights >= 0"):

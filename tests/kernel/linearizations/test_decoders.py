@@ -11,7 +11,7 @@ from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Hellinger, Squares
 from mechdesign.kernel.linearizations import Decoders
 from mechdesign.kernel.linearizations.decoders import costs_between
-from mechdesign.kernel.objectives import GainObjective, Risk
+from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, channel, dot, exact, number, numbers, prior, refused
 
@@ -20,7 +20,7 @@ ROUNDED = Fraction(1, 2**180)
 
 
 def statement(v: Vector, p: Vector, constant: Fraction = ZERO) -> Statement:
-    return Statement(len(p), (), (), GainObjective(Squares((v,), p), constant))
+    return Statement(len(p), (), (), Squares((v,), p, constant=constant))
 
 
 def test_nodes_and_curvatures_are_rounded_to_their_sides() -> None:
@@ -80,8 +80,8 @@ def test_it_is_for_one_finite_square() -> None:
             line(statement(v, p))
     for form in (Squares(((ONE,),), (ONE,), (ONE,)), Squares(((ONE,), (ONE,)), (ONE,))):
         with refused("one square"):
-            line(Statement(1, (), (), GainObjective(form)))
+            line(Statement(1, (), (), form))
     with refused("gain of squares"):
-        line(Statement(1, (), (), GainObjective(Hellinger.of((ONE,), (ONE,)))))
+        line(Statement(1, (), (), Hellinger.of((ONE,), (ONE,))))
     with refused("gain of squares"):
         line(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))

@@ -9,7 +9,7 @@ from math import floor
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.linearizations import Readings
-from mechdesign.kernel.objectives import GainObjective, Reading
+from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import safe_bound
 from mechdesign.kernel.statement import Statement
@@ -73,7 +73,7 @@ def test_it_is_for_a_mean_variance() -> None:
     with refused("mean variance"):
         line(statement((ONE, ONE), None))
     with refused("mean variance"):
-        line(Statement(2, (), (), GainObjective(Squares((), (ONE, ONE)))))
+        line(Statement(2, (), (), Squares((), (ONE, ONE))))
     for w in ((ONE, -ONE), (ONE,)):
         with refused("weights >= 0"):
             line(statement((ONE, ONE), w))

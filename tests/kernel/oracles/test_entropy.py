@@ -102,4 +102,4 @@ def test_hostile_multipliers_are_refused() -> None:
     with refused("tail of readings"):
         Entropy(((0, ONE),), levels).linear(reading)
     with refused("does not support convex gains"):
-        Entropy(((0, ONE),), levels).gain(statement, gained(2).form, [0, 0])
+        Entropy(((0, ONE),), levels).gain(statement, gained(2), [0, 0])

@@ -83,4 +83,4 @@ def test_they_are_for_linear_costs() -> None:
     statement = Statement(2, (), (), aim)
     for oracle in (Line(), Orthant()):
         with refused("does not support convex gains"):
-            oracle.gain(statement, aim.form, cost(random.Random(0), 2))
+            oracle.gain(statement, aim, cost(random.Random(0), 2))

@@ -124,7 +124,7 @@ def test_prices_with_levels_are_safe(seed: int) -> None:
 
 def test_one_budget_of_two_inputs_is_proved_to_its_optimum() -> None:
     """With the product of its two rows T is 0: any surplus will do."""
-    statement, gain = Statement(2, (Ratio(Constant(ONE)),), (), gained(2)), gained(2).form
+    statement, gain = Statement(2, (Ratio(Constant(ONE)),), (), gained(2)), gained(2)
     M = statement.ratio(0, 1)
     assert M is not None
     best = (M * M + 1) / (2 * (M + 1) ** 2)  # (g / sum) of q = (M, 1)
@@ -182,10 +182,10 @@ def test_hostile_products_are_refused() -> None:
 def test_a_lift_may_be_of_a_set_of_priors() -> None:
     p = (ONE / 3,) * 3
     held = Statement(3, (Lift(ONE, ONE, Ball(p, ONE / 10)),), (), gained(3))
-    products(Fraction(10**6), [(0, 3), (3, 0)], [], lift=p).gain(held, gained(3).form, [0] * 3)
+    products(Fraction(10**6), [(0, 3), (3, 0)], [], lift=p).gain(held, gained(3), [0] * 3)
     far = (ONE, 0 * ONE, 0 * ONE)
     with refused("row that does not exist"):
-        products(ONE, [(0, 3)], [], lift=far).gain(held, gained(3).form, [0] * 3)
+        products(ONE, [(0, 3)], [], lift=far).gain(held, gained(3), [0] * 3)
 
 
 def test_a_surplus_of_no_products_is_the_largest_share() -> None:

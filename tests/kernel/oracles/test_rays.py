@@ -124,7 +124,7 @@ def test_a_direction_must_have_weights_where_something_is_missing() -> None:
 
 
 def test_rays_with_a_negative_entry_are_refused() -> None:
-    statement, gain = Statement(2, (), (), gained(2)), gained(2).form
+    statement, gain = Statement(2, (), (), gained(2)), gained(2)
     oracle = Rays(Given(Found([[1, 1], [2, -1]])))  # type: ignore[arg-type]
     with refused("negative entry"):
         oracle.linear(statement)
@@ -156,7 +156,7 @@ def test_an_infinite_gain_is_refused() -> None:
     with refused("infinite"):
         DD.gain(
             Statement(2, (), (), aim),
-            gained(2, p=(ONE / 2, ONE / 2)).form.__class__(((ONE, ONE),), p),
+            gained(2, p=(ONE / 2, ONE / 2)).__class__(((ONE, ONE),), p),
             [0, 0],
         )
 
@@ -186,7 +186,7 @@ def test_steps_grow_with_the_vectors_of_a_gain() -> None:
     p = (ONE / 4,) * 4
     rng = random.Random(0)
     few, many = (gained(4, gains(rng, 4, p)[2]), gained(4))
-    assert few.form != many.form
+    assert few != many
     steps = [DD.steps(statement, Program(ONE, gain=g)) for g in gains(rng, 4, p)[:2]]
     assert steps[0] < steps[1]
     assert DD.steps(statement, Program(ONE, [[UNIT] * 4])) < DD.steps(

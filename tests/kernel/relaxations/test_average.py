@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.losses import of_table
-from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
 from mechdesign.kernel.packed import Weights
 from mechdesign.kernel.relaxations import Average
 from mechdesign.kernel.statement import Statement
@@ -35,7 +35,7 @@ def test_weights_are_divided_by_their_sum() -> None:
 def test_only_a_worst_case_has_an_average() -> None:
     mean = (ONE, 0 * ONE)
     means = (replace(LOSS, weights=mean), Reading(mean, mean), Risk(roots=False, prior=mean))
-    for aim in (*means, GainObjective(Squares((), mean))):
+    for aim in (*means, Squares((), mean)):
         with refused("worst case"):
             Average(Weights([ONE, ONE]))(statement(aim))
     for weights in ([ONE], [ONE, -ONE / 2], [0.0, 0.0], [-ONE, -ONE], []):

@@ -9,8 +9,8 @@ from math import isqrt
 from typing import Any
 
 from mechdesign.exact import PI
-from mechdesign.kernel.gains import Squares
-from mechdesign.kernel.objectives import GainObjective, Reading, Risk
+from mechdesign.kernel.gains import Gain, Squares
+from mechdesign.kernel.objectives import Reading, Risk
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.relaxations import Estimator
 from mechdesign.kernel.relaxations.estimator import root_factor
@@ -52,13 +52,13 @@ def drawn(rng: random.Random) -> tuple[Vector, list[Vector], Matrix]:
 def relaxed(vectors: Iterable[Iterable[Any]], asked: Statement, tangents: Any = None) -> Any:
     """Return the constant and the gain of squares."""
     aim = Estimator(tuple(map(Numbers, vectors)), tangents)(asked).objective
-    assert isinstance(aim, GainObjective)
-    assert isinstance(aim.form, Squares)
+    assert isinstance(aim, Gain)
+    assert isinstance(aim, Squares)
     return aim
 
 
-def bounded(aim: GainObjective, columns: list[Vector]) -> Fraction:
-    return aim.constant - sum((aim.form(q, up=True) for q in columns), Fraction(0))
+def bounded(aim: Gain, columns: list[Vector]) -> Fraction:
+    return aim.constant - sum((aim(q, up=True) for q in columns), Fraction(0))
 
 
 def shifted(vectors: Matrix, p: Vector, rng: random.Random) -> Matrix:
@@ -110,7 +110,7 @@ def test_deviations_are_bounded_by_any_vectors_and_tight() -> None:
             assert found <= factor * risk + near
             if all(v >= a * a for v, a in zip(variances, p, strict=True)):
                 assert found >= factor * risk - near
-            for b, a, t in zip(aim.form.weights, p, tangents, strict=True):
+            for b, a, t in zip(aim.weights, p, tangents, strict=True):
                 assert 0 <= b - factor * (t * t + a * a) ** 2 / (2 * t) <= Fraction(1, 2**140)
 
 

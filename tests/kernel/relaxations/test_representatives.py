@@ -12,7 +12,7 @@ from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.generators import Cone, Constant, Matrix, Ratio
 from mechdesign.kernel.losses import Losses, distances, of_table
-from mechdesign.kernel.objectives import GainObjective, Loss
+from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.relaxations import Representatives
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import number, numbers, prior, refused
@@ -93,6 +93,6 @@ def test_hostile_maps_and_costs_are_refused() -> None:
     for weights in ((ONE, -ONE), (ONE,)):
         with refused("weights >= 0"):
             Representatives((0, 0))(replace(asked, objective=Loss(losses, weights)))
-    for aim in (Loss(losses, None), GainObjective(Squares((), even))):
+    for aim in (Loss(losses, None), Squares((), even)):
         with refused("mean loss"):
             Representatives((0, 0))(replace(asked, objective=aim))

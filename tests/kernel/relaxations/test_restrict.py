@@ -24,7 +24,7 @@ from mechdesign.kernel.generators import (
 )
 from mechdesign.kernel.limits import Gauge, Information
 from mechdesign.kernel.losses import distances, of_table
-from mechdesign.kernel.objectives import GainObjective, Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
 from mechdesign.kernel.relaxations import Restrict
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, number, numbers, refused
@@ -153,12 +153,12 @@ def test_gains_forget_what_they_do_not_see(seen: bool) -> None:
     ]
     for form, wanted in forms:
         if not seen:
-            assert objective(GainObjective(form, ONE / 3)) == GainObjective(wanted, ONE / 3)
+            assert objective(replace(form, constant=ONE / 3)) == replace(wanted, constant=ONE / 3)
             continue
         for name in ("vectors", "p"):
             other = (INSIDE, OUTSIDE) if name == "vectors" else OUTSIDE
             with refused("depends on removed inputs"):
-                objective(GainObjective(replace(form, **{name: other})))  # type: ignore[arg-type]
+                objective(replace(form, **{name: other}))  # type: ignore[arg-type]
 
 
 def test_hostile_lists_of_inputs_and_risks_are_refused() -> None:

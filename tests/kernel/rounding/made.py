@@ -13,9 +13,10 @@ import scipy.optimize
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import digest, relative_gap
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.losses import of_table
 from mechdesign.kernel.names import Domain, compile_problem
-from mechdesign.kernel.objectives import GainObjective, Loss
+from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.oracles.sources import DoubleDescription
 from mechdesign.kernel.packed import exact
 from mechdesign.kernel.rounding.bound import program_of
@@ -61,8 +62,8 @@ def solved(statement: Statement) -> tuple[list[tuple[int, np.ndarray]], list[flo
     aim, k = statement.objective, statement.k
     rays = DoubleDescription()(statement, None).rays
     R = [np.array([float(v) / max(r) for v in r]) for r in rays]
-    if isinstance(aim, GainObjective):
-        gains = [float(aim.form(r, up=False)) / max(r) for r in rays]
+    if isinstance(aim, Gain):
+        gains = [float(aim(r, up=False)) / max(r) for r in rays]
         c = np.array([-g for g in gains])
         found = scipy.optimize.linprog(c, A_eq=np.array(R).T, b_eq=np.ones(k))
         columns = [(n, t * R[n]) for n, t in enumerate(found.x) if t > 1e-12]
@@ -170,7 +171,7 @@ def channel_of(problem: Rounded, program: Program) -> tuple[list[list[int]], lis
     else:
         statement = program.statement
         found, prices, weights = solved(statement)
-        free = isinstance(statement.objective, GainObjective)
+        free = isinstance(statement.objective, Gain)
         certificate |= {"linearization": {"kind": "gain" if free else "costs"}, "prices": prices}
         if weights:
             certificate["relaxations"] = [{"kind": "average", "weights": weights}]

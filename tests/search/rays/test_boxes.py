@@ -17,8 +17,8 @@ from mechdesign import (
     Prior,
     Problem,
 )
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.linearizations import Boxes
-from mechdesign.kernel.objectives import GainObjective
 from mechdesign.notions import Notion
 from mechdesign.search.limits import Limits
 from mechdesign.search.rays import boxes as tree, enumerate as listing
@@ -75,7 +75,7 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
         assert not all(problem.prior)
         return
     u, size, statement = problem.prior.array.copy(), 0, problem.compiled.statement
-    assert isinstance(statement.objective, GainObjective)
+    assert isinstance(statement.objective, Gain)
     for boxes in (1, 9, 40, 400):
         u = u + 0.2 * rng.normal(size=len(u)) * problem.prior.array
         truth = largest_surplus(problem, u)

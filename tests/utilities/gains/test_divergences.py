@@ -36,8 +36,9 @@ from mechdesign import (
 )
 from mechdesign.errors import CertificateError
 from mechdesign.kernel import verify
+from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.names import compile_problem
-from mechdesign.kernel.objectives import GainObjective, Loss
+from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.statement import Statement
 from mechdesign.utilities import Divergence
 from solvers import SOLVERS
@@ -51,8 +52,8 @@ MIXED = {1: "0.5", 3: "0.5"}
 def gain(statement: Statement, q: list[int], *, up: bool) -> Fraction:
     """The divergence of a column by the kernel."""
     aim = statement.objective
-    if isinstance(aim, GainObjective):
-        return aim.form(q, up=up)
+    if isinstance(aim, Gain):
+        return aim(q, up=up)
     assert isinstance(aim, Loss)  # of two free outputs, the signs
     costs = [aim.costs.lower(y) for y in range(aim.costs.n_outputs)]
     most = max(-sum(c * v for c, v in zip(column, q, strict=True)) for column in costs)

@@ -26,7 +26,7 @@ from mechdesign import (
     save,
 )
 from mechdesign.kernel import verify
-from mechdesign.kernel.objectives import GainObjective
+from mechdesign.kernel.gains import Gain
 from solvers import SOLVERS
 from tests.strategies import channels, examples, priors, statement_of
 
@@ -111,8 +111,8 @@ def test_the_checker_has_the_same_gain(data: st.DataObject) -> None:
         data.draw(st.lists(st.integers(0, 9), min_size=3, max_size=3)),
     )
     objective = statement_of(Problem(3, LDP(1), utility, prior=prior)).objective
-    assert isinstance(objective, GainObjective)
-    exact = objective.form(q, up=True)
+    assert isinstance(objective, Gain)
+    exact = objective(q, up=True)
     law = sum(w * v for w, v in zip(p, q, strict=True))
     mean = sum(w * s * v for w, s, v in zip(p, scores, q, strict=True))
     assert exact == (mean * mean / law if law else 0)

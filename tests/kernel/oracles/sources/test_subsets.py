@@ -112,7 +112,7 @@ def test_one_ray_of_each_class_is_enough(seed: int) -> None:
     rng = random.Random(seed)
     k = rng.randint(1, 6)
     statement, groups, prices = symmetric(rng, k)
-    p = statement.objective.form.p  # type: ignore[union-attr]
+    p = statement.objective.p  # type: ignore[union-attr]
     columns = points(rng, statement, 6)
     some = rng.choice((groups, groups[:1]))
     for gain in (Squares(units(p), p), Entropy.of_inputs(p), Squares((p,), p, (ONE / 3,))):
