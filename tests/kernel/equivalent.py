@@ -52,5 +52,5 @@ EQUIVALENT: dict[str, str] = {
     "generators/base.py ListedRow.net: 160 -> (320)": LONGER,
     "generators/lift.py Ball.largest.largest: 0 -> (1)": ONLY_NUMBER,
     "losses.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
-    "oracles/sources/walk.py _walk: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order of a walk",
+    "oracles/sources/walk.py _walk: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order only",
 }
