@@ -170,3 +170,11 @@ def bounded_prior_lift(
     """Bounds on the lift for every prior of a set."""
     stated = priors if isinstance(priors, PriorSet) else PriorSet(priors)
     return Lift(_end(lower), _end(upper), stated.stated())
+
+
+RATIOS = (ldp, differential_identifiability, high_low, block, metric, context_aware, linear)
+LIFTS = (lip, pml, lift)
+"""Those that may be about a sensitive attribute behind the inputs."""
+
+OF_PRIORS = (bounded_prior_lip, bounded_prior_pml)
+"""Those with the keys of a set of priors among their own."""

@@ -41,41 +41,18 @@ def _by_name(*forms: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {form.__name__.replace("_", "-"): form for form in forms}
 
 
-BEHIND = _by_name(
-    cones.ldp,
-    cones.differential_identifiability,
-    cones.high_low,
-    cones.block,
-    cones.metric,
-    cones.context_aware,
-    cones.linear,
-    cones.lip,
-    cones.pml,
-    cones.lift,
-)
-"""Generators, which may be of a sensitive attribute behind the inputs too."""
-
-OF_PRIORS = _by_name(cones.bounded_prior_lip, cones.bounded_prior_pml)
-"""Those with the keys of a set of priors among their own."""
+BEHIND = _by_name(*cones.RATIOS, *cones.LIFTS)
+OF_PRIORS = _by_name(*cones.OF_PRIORS)
 
 LEVELS = {"g-vulnerability": ("limit", 1), "attack-error": ("least", -1)}
 """The key that a leakage is added to, with its sign, where that is no exponent."""
 
-FORMS = BEHIND | OF_PRIORS
-FORMS |= _by_name(
-    cones.bounded_prior_lift,
-    sums.approximate_ldp,
-    sums.approximate_lip,
-    sums.maximal_leakage,
-    sums.mutual_information,
-    sums.g_vulnerability,
-    sums.attack_error,
-)
+FORMS = BEHIND | OF_PRIORS | _by_name(cones.bounded_prior_lift, *sums.APPROXIMATE, *sums.LEAKAGES)
 FORMS[""] = own_notion
 
 BUDGETS = ("epsilon", "delta", "limit", "least", "radius", "lower", "upper")
 
-OF_PAIRS = {"metric", *_by_name(sums.approximate_ldp, sums.approximate_lip), *LEVELS}
+OF_PAIRS = {"metric", *_by_name(*sums.APPROXIMATE), *LEVELS}
 """Those with a limit or a distance for each pair of inputs."""
 
 

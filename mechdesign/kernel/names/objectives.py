@@ -158,20 +158,14 @@ def own_objective(on: Inputs, *, expression: str = "") -> None:
     """Return None: a file only quotes an objective of a user's own."""
 
 
-MINIMIZED = (hamming, distortion, posterior_mean_squared_error, l2_risk, tv_risk, unbiased_variance)
-MAXIMIZED = (
-    bayes_accuracy,
-    g_vulnerability,
-    fisher_information,
-    mutual_information,
-    total_variation,
-    kullback_leibler,
-    chi_squared,
-    squared_hellinger,
-)
+LOSSES = (hamming, distortion, posterior_mean_squared_error, l2_risk, tv_risk, unbiased_variance)
+GAINS = (bayes_accuracy, g_vulnerability, fisher_information, mutual_information)
+DIVERGENCES = (total_variation, kullback_leibler, chi_squared, squared_hellinger)
+"""The gains, and the divergences of the reports of two mixtures, are maximized."""
+
 FORMS: dict[str, Callable[..., Objective | None]]
 FORMS = {name: _of_distance(distance) for name, distance in DISTANCES.items()}
-FORMS |= {form.__name__.replace("_", "-"): form for form in (*MINIMIZED, *MAXIMIZED)}
+FORMS |= {form.__name__.replace("_", "-"): form for form in (*LOSSES, *GAINS, *DIVERGENCES)}
 FORMS[""] = own_objective
 
 READS = {
@@ -200,7 +194,7 @@ class Utility(Named):
     @property
     def sign(self) -> int:
         """-1 where more is better."""
-        return -1 if FORMS.get(self.name) in MAXIMIZED else 1
+        return -1 if FORMS.get(self.name) in (*GAINS, *DIVERGENCES) else 1
 
     @property
     def reads(self) -> str:

@@ -112,3 +112,7 @@ def _losses(on: Inputs, distance: str | Table) -> Losses:
     fits = len(distance) == on.size and len(set(map(len, distance))) == 1 and distance[0]
     need(fits and all(min(row) >= 0 for row in distance), "expected distances >= 0 of all inputs")
     return of_table(distance)
+
+
+APPROXIMATE = (approximate_ldp, approximate_lip)
+LEAKAGES = (maximal_leakage, mutual_information, g_vulnerability, attack_error)
