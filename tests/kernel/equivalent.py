@@ -53,4 +53,6 @@ EQUIVALENT: dict[str, str] = {
     "generators/lift.py Ball.largest.largest: 0 -> (1)": ONLY_NUMBER,
     "losses.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
     "oracles/sources/walk.py _walk: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order only",
+    "oracles/sources/simplicial.py Simplicial.__call__: 2 -> (1)": "counts work only",
+    "generators/exponents.py Matrix.groups: a >= 0 -> (a > 0)": "the same rows one by one",
 }

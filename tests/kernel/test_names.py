@@ -252,6 +252,8 @@ def test_every_name_of_a_notion_has_a_case() -> None:
         {"notion": "metric", "epsilon": 1, "distance": [[0]]},
         {"notion": "bounded-prior-lip", "epsilon": 1, "lower": [0] * K},
         {"notion": "bounded-prior-lip", "epsilon": 1, "lower": ["0.5"] * K, "upper": [1] * K},
+        {"notion": "bounded-prior-lip", "epsilon": 1, "lower": ["0.5", 0, 0, 0],
+         "upper": ["0.2", 1, 1, 1]},
         {"notion": "lip", "epsilon": 1, "secret": {**SECRET, "given_input": [[1, 0]] * K}},
         {"notion": "attack-error", "least": 0, "distance": "absolute"},
         {"notion": "own", "cone": [

@@ -173,6 +173,15 @@ def test_hostile_facets_are_refused() -> None:
     refuses("negative entry", a, b, Facet(0, 2, 0))
 
 
+def test_a_facet_is_a_row_of_a_list_longer_than_the_inputs() -> None:
+    rows = Rows(tuple(ListedRow(((0, ONE),), n * ONE, ((1, ONE),)) for n in (3, 2, 1)))
+    statement, sums = Statement(2, (rows,), (), gained(2)), []
+    for n in range(3):
+        price = Rays(Simplicial((Facet(0, n), Facet(None, 0)))).linear(statement)
+        sums.append(sum(price([0, 1 << 192], [0, 0], None)))
+    assert sums[0] < sums[1] < sums[2]
+
+
 def test_a_long_chain_is_safe() -> None:
     """Its numbers are rounded many times."""
     rng = random.Random(11)
