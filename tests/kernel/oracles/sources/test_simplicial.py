@@ -178,7 +178,7 @@ def test_a_facet_is_a_row_of_a_list_longer_than_the_inputs() -> None:
     statement, sums = Statement(2, (rows,), (), gained(2)), []
     for n in range(3):
         price = Rays(Simplicial((Facet(0, n), Facet(None, 0)))).linear(statement)
-        sums.append(sum(price([0, 1 << 192], [0, 0], None)))
+        sums.append(sum(price([0, 1 << 192], [1 << 192] * 2, None)))
     assert sums[0] < sums[1] < sums[2]
 
 
