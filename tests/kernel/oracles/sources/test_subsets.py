@@ -15,6 +15,7 @@ from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Classes, Subsets, Walk
 from mechdesign.kernel.oracles.sources.base import Ask
+from mechdesign.kernel.oracles.sources.walk import _walk
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost
 from mechdesign.kernel.statement import Statement
@@ -252,6 +253,15 @@ def test_a_walk_with_good_slopes_rules_out_all_that_its_claim_pays() -> None:
                 found = Walk(c, (tuple(ends[1:-1]),), (Numbers(slopes),))
                 rays = found(statement, Ask(gain, u, [1] * k)).rays
                 assert (rays == []) == (c > needed)
+
+
+@pytest.mark.parametrize("ends", [(-1, -(10**80)), (-(10**80), -1)])
+def test_between_two_ends_a_set_may_need_more_than_at_either(ends: tuple[int, int]) -> None:
+    """By (b - a) (m_b - m_a) / 4, here a unit: no set is ruled out."""
+    ask = Ask(Squares(units((ONE,)), (ONE,)), [0], [1])
+    left, right = (0 * ONE, 0 * ONE, ends[0], [0]), (4 * ONE, ONE, ends[1], [0])
+    found = _walk(ask, [0], [ONE], ONE, left, right, iter(range(9)))
+    assert sorted(found) == [(), (0,)]
 
 
 def test_hostile_walks_are_refused() -> None:
