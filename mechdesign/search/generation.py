@@ -186,10 +186,19 @@ class Generation:
         self.bound = -np.inf
         """The best bound met on the loss."""
         self._best: tuple[FloatArray, SurplusBound] | None = None
+        self._potentials: FloatArray = np.zeros(0)
         self._failure = ""
 
     def run(self) -> None:
-        """Solve, price, add rays, and again until the bound is near or nothing moves."""
+        """Solve, price, add rays, and again until the bound is near or nothing moves.
+
+        A search that ends before anything bounds the surplus is bounded without boxes.
+        """
+        self._solve_and_price()
+        if self._best is None:
+            self._try(self._potentials, math.inf, 0)
+
+    def _solve_and_price(self) -> None:
         boxes, idle, loss = FIRST_BOXES, 0, math.inf
         pace, of_box = self.pricer.pace, self.pricer.steps_of_a_box
         wanted = ENOUGH * self.limits.gap if self.limits.gap > OPTIMAL else 0.0
@@ -211,6 +220,7 @@ class Generation:
                     raise
                 self._failure = str(error)
                 return
+            self._potentials = potentials
             loss = self.loss(float(self.program.gain @ self.theta))
             self._forget(potentials, pace.most_rays)
             goal = max(max(pace.goal, wanted) * abs(loss), LEAST_GOAL)

@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.search.limits import Limits, running
 from mechdesign.solver_guard import Guarded, called, checked
@@ -191,12 +191,6 @@ class BoundedProgram:
         self._places = np.arange(self._size, dtype=np.int32)
         self._solver = highs("simplex", presolve="off")
         self._solver.passModel(_model(program, 1.0))
-
-    def add_row(self, columns: IntArray, values: FloatArray) -> None:
-        """Add the row values . v[columns] <= 0."""
-        inf = highspy.kHighsInf
-        self._solver.addRow(-inf, 0.0, len(columns), columns.astype(np.int32), values)
-        self._shape = (self._shape[0] + 1, self._size)
 
     def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
         """Return the optimum, or None where HiGHS finds none."""

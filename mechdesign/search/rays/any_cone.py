@@ -80,10 +80,11 @@ class AnyCone:
     ) -> SurplusBound:
         """Return a bound on the surplus of all columns, and extreme rays with a positive one.
 
-        The points that branch and bound meets are starts of the local search.
+        The points that branch and bound meets are starts of the local search. Without boxes the
+        first one bounds them all.
         """
         limits, rise = limits or Limits(), WORTH_ADDING * goal
-        rays = self._risen(u, rise, limits)
+        rays = self._risen(u, rise, limits) if boxes else []
         if rays or self._boxes is None:
             own = self._own(u)
             return SurplusBound(np.inf if own is None else own, rays, unproved)
