@@ -97,9 +97,12 @@ class Solution(Answer):
 
     @property
     def _noise(self) -> LatticeNoise | None:
-        """The channel, if it is no matrix."""
+        """The channel, if it is noise."""
         channel: Any = self.channel
-        return None if isinstance(channel, Channel) else channel
+        return channel if hasattr(channel, "remap") else None
+
+    def _problem_table(self) -> dict[str, Any]:
+        return self.problem.to_table()
 
     @cached_property
     def binding(self) -> tuple[BindingRow, ...]:
@@ -166,10 +169,11 @@ class Solution(Answer):
         if (noise := self._noise) is not None:
             domain = noise.inputs.to_table()
             return {"mechanism": noise.name, "domain": domain, "leakage": noise.leakage}
+        matrix = self.dense()
         channel: dict[str, Any] = {
-            "inputs": [plain_label(x) for x in self.channel.inputs],
-            "outputs": [plain_label(y) for y in self.channel.outputs],
-            "matrix": self.channel.matrix.tolist(),
+            "inputs": [plain_label(x) for x in matrix.inputs],
+            "outputs": [plain_label(y) for y in matrix.outputs],
+            "matrix": matrix.matrix.tolist(),
         }
         if self.decoder is not None:
             channel["decoder"] = [_plain_reading(reading) for reading in self.decoder]
@@ -188,10 +192,10 @@ class Solution(Answer):
             "source": self.problem.source,
             **self._answer(),
         }
-        document["problem"] = self.problem.to_table()
+        document["problem"] = self._problem_table()
         if self._noise is None:
-            document["channel"]["bits"] = self.channel.bits
-            rows = self.channel.numerators.tolist()
+            document["channel"]["bits"] = self.dense().bits
+            rows = self.dense().numerators.tolist()
             document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
         else:
             document["law"] = self._noise.to_table()["law"]

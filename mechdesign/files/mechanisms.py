@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from mechdesign.channel import Channel
 from mechdesign.continuous import Box, ContinuousChannel, Interval
-from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
 from mechdesign.files.problems import read_domain
@@ -63,9 +62,7 @@ class SavedMechanism:
         return f"{self.mechanism!r}\n{self.verified}"
 
 
-def save(
-    result: Solution | ContinuousSolution | Channel | Mechanism, path: str | os.PathLike[str]
-) -> None:
+def save(result: Solution | Channel | Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a solution with its certificate, a channel, or a structured mechanism to a JSON file.
 
     The file is written whole or not at all.
@@ -84,7 +81,7 @@ def save(
     CertificateError
         If it is not a mechanism that the checker accepts.
     """
-    is_solution = isinstance(result, Solution | ContinuousSolution)
+    is_solution = isinstance(result, Solution)
     if not is_solution and not isinstance(result, Channel):
         from mechdesign.mechanisms import Mechanism  # where one is saved it is loaded already
 

@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from math import isqrt
 from typing import Any
 
 from mechdesign.channel import Channel
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.continuous.grid import axes_for
-from mechdesign.designs.continuous.solution import ContinuousSolution, Found
-from mechdesign.designs.report import float_below
+from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.designs.report import PrivacyClaim, float_below
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.names import Utility as Words
-from mechdesign.kernel.rounding.bound import of_law, program_of
+from mechdesign.kernel.rounding.bound import distances, of_law, program_of
 from mechdesign.kernel.rounding.hard_cells import node_places
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Costs, Program, less, program
+from mechdesign.kernel.rounding.program import Program, program
+from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
 from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
@@ -51,7 +52,8 @@ GROWTH = (1.4, 3.0)
 LEAST_GROWTH = 1.2
 """How much finer the nodes must at least become for the time that it takes."""
 
-ROOT_BITS = 60
+LESS_BITS = 100
+"""Digits of roots that the search leaves out."""
 
 Finite = Callable[[Problem, float, float], Solution]
 """A design of a finite problem to a gap and within so many seconds."""
@@ -95,9 +97,8 @@ def design_continuous(
             break
         best = found if best is None or found.gap <= best.gap else best
         limits.report(count, float(best.value), float_below(best.bound))
-        if found.ended:
-            notes.append(found.ended)
-        if found.gap <= wanted or found.ended:
+        notes += found.notes
+        if found.gap <= wanted or found.notes:
             break
         if limits.interrupted:
             notes.append(f"{EARLY}: interrupted")
@@ -114,7 +115,7 @@ def design_continuous(
             notes.append(f"{EARLY}: no time for more nodes than {count}")
             break
         count = finer
-    return best.finished(limits.elapsed, notes)
+    return replace(best, seconds=limits.elapsed, notes=tuple(notes))
 
 
 def _designed(
@@ -124,16 +125,34 @@ def _designed(
     axes = axes_for(problem, count)
     stated = problem.stated(axes)
     rounded = stated.on(axes)
-    lowered = program_of(rounded)
-    lower = design(finite_problem(problem, lowered), gap, limits.left)
-    own = _own_program(rounded)
+    program, own = program_of(rounded), _own_program(rounded)
+    lower = design(finite_problem(problem, program), gap, limits.left)
     upper = lower if own is None else design(finite_problem(problem, own), gap, limits.left)
     nodes, points = _nodes(rounded, upper)
     listed = axes[0] if len(axes) == 1 else axes
-    channel = ContinuousChannel(problem.domain, "linear", listed, nodes)
-    readings = _readings(rounded, upper, nodes)
-    found = Found(rounded, channel, points, readings)
-    return ContinuousSolution.of(problem, stated, found, (lower, lowered.shift), upper)
+    columns, bits, readings = nodes.columns(), nodes.bits, _readings(rounded, upper, nodes)
+    decoder = kernel_decoder(rounded, columns, bits, readings)
+    privacy = [
+        PrivacyClaim(notion, -float_below(-slope(rounded, columns)))
+        if notion.on_interval == "distance"
+        else replace(claim, notion=notion)
+        for notion, claim in zip(problem.privacy, upper.privacy, strict=True)
+    ]
+    return ContinuousSolution(
+        problem=problem,
+        stated=stated,
+        channel=ContinuousChannel(problem.domain, "linear", listed, nodes),
+        value=kernel_value(rounded, columns, bits, points, readings),
+        bound=max(lower.bound - program.shift, Fraction(0)),
+        privacy=tuple(privacy),
+        readings=None if decoder is None else tuple(decoder),
+        certificate=lower.certificate,
+        route=lower.route,
+        why="",
+        considered=(),
+        notes=tuple(note for note in lower.notes if note.startswith(EARLY))[:1],
+        seconds=0.0,
+    )
 
 
 def finite_problem(problem: ContinuousProblem, asked: Program) -> Problem:
@@ -158,35 +177,16 @@ def _own_program(rounded: Rounded) -> Program | None:
     It is about cells or averages then, or its losses are lower by far.
     """
     metric, worst = rounded.metric is not None, rounded.worst_case
-    averages = worst and of_law(rounded)
-    if not rounded.distance:
-        if metric:
-            keys = {"worst_case": rounded.worst_case, "values": rounded.axes[0]}
-            values = Words("unbiased-variance", keys)
-            return program(rounded, utility=values, inputs=node_places(rounded))
-        return None
-    if len(rounded.axes) > 1:
-        return (
-            None if rounded.distance == "squared" else program(rounded, costs=_distances(rounded))
-        )
-    if not (metric or averages):
-        return None
     places = node_places(rounded) if metric else None
-    return program(rounded, costs=_distances(rounded), inputs=places)
-
-
-def _distances(rounded: Rounded) -> Costs:
-    """Return the distances of nodes, or their squares; roots of a few digits."""
-    power = 2 if rounded.distance == "squared" else 1
-    if len(rounded.axes) == 1:
-        rows = [[abs(t - s) ** power for (s,) in rounded.points] for (t,) in rounded.points]
-        return less(rows, [Fraction(0)] * len(rows))
-    squares = (
-        [sum((a - b) ** 2 for a, b in zip(t, s, strict=True)) for s in rounded.points]
-        for t in rounded.points
-    )
-    roots = [[isqrt(int(far * (1 << 2 * ROOT_BITS))) for far in row] for row in squares]
-    return roots, 1 << ROOT_BITS
+    if not rounded.distance:
+        values = Words("unbiased-variance", {"worst_case": worst, "values": rounded.axes[0]})
+        return program(rounded, utility=values, inputs=places) if metric else None
+    if not (metric or rounded.distance == "euclidean" or (worst and of_law(rounded))):
+        return None
+    rows, unit = distances(rounded)
+    if rounded.distance == "euclidean":
+        rows, unit = [[far >> LESS_BITS for far in row] for row in rows], unit >> LESS_BITS
+    return program(rounded, costs=(rows, unit), inputs=places)
 
 
 def _nodes(rounded: Rounded, solution: Solution) -> tuple[Channel, list[tuple[Fraction, ...]]]:
