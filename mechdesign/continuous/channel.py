@@ -25,7 +25,7 @@ from mechdesign.kernel.names import Utility
 from mechdesign.kernel.rounding.moments import mass
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.prior import Prior
-from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn, tallied
+from mechdesign.reports import Reports, Tally, check_counts, drawn, tallied
 from mechdesign.sampling import Randomness, Source, source_of
 from mechdesign.text import format_table, html_lines, html_matrix
 
@@ -54,6 +54,20 @@ class ContinuousChannel:
     nodes
         The channel of the nodes, one input for each, whatever its label; the last coordinate runs
         first.
+
+    Attributes
+    ----------
+    domain, sides
+        The interval or box of the inputs, and the interval of each coordinate.
+    kind, axes
+        As given; the points of each axis, exact but for infinite ends.
+    nodes, inputs
+        The exact channel of the nodes, and these: cells as text, as ``"[0, 10)"``, numbers, or
+        pairs of numbers.
+    outputs, alphabet, bits_per_report
+        Its outputs, as the reports that it may send, and the length of one.
+    noun
+        The kind of an input, in words.
 
     Raises
     ------
@@ -86,7 +100,9 @@ class ContinuousChannel:
         points: Sequence[Any],
         nodes: Channel,
     ) -> None:
-        self._domain = domain_of(domain)
+        self.domain = domain_of(domain)
+        self.sides = self.domain.sides
+        self.noun = "number" if len(self.sides) == 1 else "point"
         lists: Sequence[Any] = [points]
         if len(self.sides) > 1:
             lists = listed(points, "points", "a list of numbers for each axis")
@@ -94,6 +110,7 @@ class ContinuousChannel:
                 raise InputError("points", "a list of numbers for each axis", f"{len(lists)}")
         pairs = zip(lists, self.sides, strict=True)
         self._roundings = tuple(rounding_of(kind, own, side) for own, side in pairs)
+        self.kind, self.axes = kind, tuple(each.points for each in self._roundings)
         given, axes = as_channel(nodes, "nodes"), [each.labels for each in self._roundings]
         inputs = axes[0] if len(axes) == 1 else Domain(list(product(*axes)))
         if len(given.inputs) != len(inputs):
@@ -102,32 +119,8 @@ class ContinuousChannel:
         if given.inputs != inputs:
             outputs, bits = given.outputs, given.bits
             given = Channel(given.numerators, inputs=inputs, outputs=outputs, bits=bits)
-        self._nodes = given
-
-    @property
-    def domain(self) -> Interval | Box:
-        """The interval or box of the inputs."""
-        return self._domain
-
-    @property
-    def sides(self) -> tuple[Interval, ...]:
-        """The interval of each coordinate."""
-        return self._domain.sides
-
-    @property
-    def noun(self) -> str:
-        """The kind of an input, in words."""
-        return "number" if len(self.sides) == 1 else "point"
-
-    @property
-    def kind(self) -> str:
-        """``"cells"`` or ``"linear"``."""
-        return self._roundings[0].kind
-
-    @property
-    def axes(self) -> tuple[tuple[End, ...], ...]:
-        """The edges of the cells of each axis, or its nodes: exact, but for infinite ends."""
-        return tuple(each.points for each in self._roundings)
+        self.nodes, self.inputs, self.outputs = given, inputs, given.outputs
+        self.alphabet, self.bits_per_report = given.alphabet, given.bits_per_report
 
     @property
     def points(self) -> tuple[End, ...]:
@@ -152,31 +145,6 @@ class ContinuousChannel:
         if len(self._roundings) > 1:
             raise InputError("channel", "a channel of the numbers of an interval", self.span)
         return self._roundings[0]
-
-    @property
-    def nodes(self) -> Channel:
-        """The exact channel of the nodes. Its inputs are cells as text, numbers, or pairs."""
-        return self._nodes
-
-    @property
-    def inputs(self) -> Domain:
-        """The nodes: cells as text, as ``"[0, 10)"``, numbers, or pairs of numbers."""
-        return self._nodes.inputs
-
-    @property
-    def outputs(self) -> tuple[Label, ...]:
-        """The labels of the outputs."""
-        return self._nodes.outputs
-
-    @property
-    def alphabet(self) -> Labels:
-        """The reports that it may send: its outputs."""
-        return self._nodes.alphabet
-
-    @property
-    def bits_per_report(self) -> float:
-        """The base-2 logarithm of the number of outputs: the length of a report."""
-        return self._nodes.bits_per_report
 
     def privatize(self, values: Any, rng: Randomness = None, *, outside: str = "refuse") -> Reports:
         """Draw one report for each input, with exactly the probabilities of the kernel.
@@ -233,7 +201,7 @@ class ContinuousChannel:
         places = np.zeros(len(held), dtype=np.int64)
         for each, numbers in zip(self._roundings, _columns(held), strict=True):
             places = places * each.size + each.draw(numbers, source)
-        return self._nodes.draw(places, source)
+        return self.nodes.draw(places, source)
 
     def density(self, x: Any) -> tuple[Fraction, ...]:
         """Return Q(.|x), the exact distribution of the report at an input, over the outputs.
@@ -250,16 +218,17 @@ class ContinuousChannel:
             If it is none.
         """
         weights = {0: Fraction(1)}
-        sides = zip(self._coordinates(x), self._roundings, self.sides, strict=True)
+        coordinates = [x] if len(self.sides) == 1 else pair_of(x, "x")
+        sides = zip(coordinates, self._roundings, self.sides, strict=True)
         for entry, each, side in sides:
             own = each.weights(_exactly(entry, each, side))
             pairs = product(weights.items(), own.items())
             weights = {i * each.size + j: v * w for (i, v), (j, w) in pairs}
         total = [Fraction(0)] * len(self.outputs)
         for i, weight in weights.items():
-            for y, q in enumerate(self._nodes.numerators[i].tolist()):
+            for y, q in enumerate(self.nodes.numerators[i].tolist()):
                 total[y] += weight * q
-        return tuple(entry / self._nodes.denominator for entry in total)
+        return tuple(entry / self.nodes.denominator for entry in total)
 
     def matrix(self, values: Any) -> FloatArray:
         """Return Q(y|x) at many inputs as floats, ``(n_values, n_outputs)``.
@@ -274,7 +243,7 @@ class ContinuousChannel:
         for each, numbers in zip(self._roundings, _columns(held), strict=True):
             own = each.shares(numbers)
             shares = (shares[:, :, None] * own[:, None, :]).reshape(len(held), -1)
-        return np.asarray(shares @ self._nodes.matrix)
+        return np.asarray(shares @ self.nodes.matrix)
 
     def tally(self, reports: Reports) -> Tally:
         """Count how often each output was reported."""
@@ -307,7 +276,7 @@ class ContinuousChannel:
         if getattr(law, "dimension", 0) != len(self.sides):
             example = "Samples(...)" if len(self.sides) == 1 else "ProductLaw(...)"
             raise InputError("law", f"a law, such as {example}", shown_kind(law))
-        law.check(self._domain)
+        law.check(self.domain)
         return Prior(self._masses(law))
 
     def _masses(self, law: Law) -> Sequence[Fraction]:
@@ -325,10 +294,8 @@ class ContinuousChannel:
         return masses[ends[0] == axes[0][0] : len(masses) - (ends[-1] == axes[0][-1])]
 
     def _with(self, law: Law, axes: tuple[tuple[Fraction, ...], ...]) -> Rounded:
-        found = law.moments(self._domain, axes)
-        return Rounded(
-            axes, self._domain.is_bounded, found, (), Utility("mean-squared-distance", {})
-        )
+        found, loss = law.moments(self.domain, axes), Utility("mean-squared-distance", {})
+        return Rounded(axes, self.domain.is_bounded, found, (), loss)
 
     def expected_loss(self, values: Any, distance: str = "absolute") -> FloatArray:
         """Return the mean of the distance of x and its report, ``(n_values,)``, at many numbers x.
@@ -390,25 +357,21 @@ class ContinuousChannel:
             raise InputError("outputs", "numbers as the outputs", shown(list(self.outputs)))
         return np.array([float(label) for label in self.outputs])  # type: ignore[arg-type]
 
-    def _coordinates(self, x: Any) -> Sequence[Any]:
-        """Return the coordinates of one input."""
-        return [x] if len(self.sides) == 1 else pair_of(x, "x")
-
     @property
     def span(self) -> str:
         """The interval or the box as text."""
-        return self._domain.span
+        return self.domain.span
 
     def to_table(self) -> dict[str, Any]:
         """Return the domain, the kind and the points for a file."""
         axes = [[end_text(point) for point in axis] for axis in self.axes]
         points = axes[0] if len(axes) == 1 else axes
-        return {**self._domain.to_table(), "kind": self.kind, "points": points}
+        return {**self.domain.to_table(), "kind": self.kind, "points": points}
 
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the rounding and the nodes; see :attr:`mechdesign.Channel.digest`."""
-        document = {**self.to_table(), "nodes": self._nodes.document()}
+        document = {**self.to_table(), "nodes": self.nodes.document()}
         return digest(document).removeprefix("sha256:")
 
     @property
@@ -418,37 +381,29 @@ class ContinuousChannel:
         return self._roundings[0].description.format(sizes)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, type(self)):
-            return NotImplemented
-        return self._key() == other._key()
+        return isinstance(other, ContinuousChannel) and self.digest == other.digest
 
     def __hash__(self) -> int:
-        return hash(self._key())
-
-    def _key(self) -> tuple[Any, ...]:
-        return (
-            self._domain,
-            tuple((each.kind, each.points) for each in self._roundings),
-            self._nodes,
-        )
+        return hash(self.digest)
 
     def __array__(self, *given: Any, **named: Any) -> AnyArray:
         """Refuse to be an array: a kernel has a row for each input."""
         raise TypeError(f"a kernel is no matrix: matrix(values) is one, at some {self.noun}s")
 
     def __repr__(self) -> str:
-        table = format_table(self._nodes.matrix, self.inputs.labels, self.outputs)
-        return f"{self._head()}\n{table}"
+        return f"{self._head()}\n{format_table(*self._table())}"
 
     def _repr_html_(self) -> str:
-        table = html_matrix(self._nodes.matrix, self.inputs.labels, self.outputs)
-        return html_lines([("", self._head())], table)
+        return html_lines([("", self._head())], html_matrix(*self._table()))
+
+    def _table(self) -> tuple[FloatArray, tuple[Label, ...], tuple[Label, ...]]:
+        return self.nodes.matrix, self.inputs.labels, self.outputs
 
     def _head(self) -> str:
         outputs = f"{len(self.outputs)} output{'s' * (len(self.outputs) > 1)}"
         return (
             f"{type(self).__name__}({self.span}, {self._rounded}, {outputs}, "
-            f"exact over 2**{self._nodes.bits})"
+            f"exact over 2**{self.nodes.bits})"
         )
 
 

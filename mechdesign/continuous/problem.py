@@ -80,49 +80,41 @@ class ContinuousProblem:
         if not (getattr(utility, mark) and utility.exact):
             able = [name for name, kind in UTILITIES.items() if getattr(kind, mark)]
             raise UnsupportedError("utility", f"one of {', '.join(able)}", repr(utility))
-        self._check_parts()
+        needy = next((notion.name for notion in self.privacy if notion.needs_prior), "")
+        self._check_parts(needy)
         self.title, self.source, self.expected = title, source, expected
         self.prior_given = prior is not None
         if prior is not None and getattr(prior, "dimension", 0) != sides:
             law = "Samples(...)" if sides == 1 else "ProductLaw(...)"
             raise InputError("prior", f"a law, such as {law}", shown_kind(prior))
-        if prior is None and (needy := self._needing_law()):
-            fault = f"{needy[0]} is defined by a law, and none is given"
+        if prior is None and needy:
+            fault = f"{needy} is defined by a law, and none is given"
             raise InputError("prior", "a law", "none", fault=fault)
         self.prior = self._uniform() if prior is None else prior
         self.prior.check(self.domain)
 
-    def _check_parts(self) -> None:
+    def _check_parts(self, needy: str) -> None:
         """Raise unless the kernel has a bound for these notions, loss and domain."""
-        utility, domain = self.utility, self.domain
-        if isinstance(domain, Box):
-            if (needy := self._needing_law()) and utility.worst_case:
-                expected = f"an error on average, for {needy[0]}"
-                raise UnsupportedError("utility", expected, repr(utility))
-            return
-        names = [notion.name for notion in self.privacy if notion.on_interval == "distance"]
-        if len(names) > 1:
-            raise UnsupportedError("privacy", "one notion by distance", f"{len(names)} notions")
-        read = utility.on_interval == "reading"
-        for notion in self.privacy:
-            if read and not notion.is_conic:
-                expected = f"a notion on the columns of a channel, for {utility.name}"
-                raise UnsupportedError("privacy", expected, notion.name)
-        estimates = utility.on_interval == "estimate" or (read and not utility.worst_case)
-        if names and estimates:
-            expected = f"an error of the released number, or a worst case, for {names[0]}"
-            raise UnsupportedError("utility", expected, repr(utility))
-        if names and utility.worst_case and self._needing_law():
-            expected = f"an error on average, for {names[0]} and a notion that depends on the law"
-            raise UnsupportedError("utility", expected, repr(utility))
-        for reason in (*names, *([repr(utility)] if utility.worst_case or estimates else [])):
-            if not domain.is_bounded:
-                expected = f"an interval with two ends, for {reason}"
-                raise UnsupportedError("interval", expected, repr(domain))
-
-    def _needing_law(self) -> list[str]:
-        """Return the names of the notions that are defined by the law."""
-        return [notion.name for notion in self.privacy if notion.needs_prior]
+        utility, loss, domain = self.utility, repr(self.utility), self.domain
+        line, worst, read = len(domain.sides) == 1, utility.worst_case, utility.on_interval
+        metric = [notion.name for notion in self.privacy if notion.on_interval == "distance"]
+        limits = [notion.name for notion in self.privacy if not notion.is_conic]
+        estimates = line and (read == "estimate" or (read == "reading" and not worst))
+        reasons = [*metric, *([loss] if line and (worst or estimates) else [])]
+        first, limit, reason = ([*names, ""][0] for names in (metric, limits, reasons))
+        on_average = f"an error on average, for {first or needy}"
+        on_average += " and a notion that depends on the law" * bool(first)
+        released = f"an error of the released number, or a worst case, for {first}"
+        conic = f"a notion on the columns of a channel, for {utility.name}"
+        for is_broken, key, expected, given in (
+            (metric[1:], "privacy", "one notion by distance", f"{len(metric)} notions"),
+            (line and read == "reading" and limits, "privacy", conic, limit),
+            (metric and estimates, "utility", released, loss),
+            (worst and needy and (metric or not line), "utility", on_average, loss),
+            (reason and not domain.is_bounded, "interval", TWO_ENDS.format(reason), repr(domain)),
+        ):
+            if is_broken:
+                raise UnsupportedError(key, expected, given)
 
     def _uniform(self) -> Law:
         """Return the uniform law of the domain."""
@@ -173,6 +165,8 @@ class ContinuousProblem:
         law = f", prior={self.prior!r}" if self.prior_given else ""
         return f"{type(self).__name__}({self.domain!r}, {notions}, {self.utility!r}{law})"
 
+
+TWO_ENDS = "an interval with two ends, for {}"
 
 PLANE = ("EuclideanDistance()", "on_plane")
 """A loss of points, and the attribute of losses that marks it."""

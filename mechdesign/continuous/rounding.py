@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -24,8 +23,8 @@ __all__ = ["ROUNDINGS", "Cells", "Linear", "Rounding", "rounding_of"]
 WORD = 64
 
 
-class Rounding(ABC):
-    """Sends each number x of an interval to a node i, with exact probabilities w_i(x).
+class Axis:
+    """Nodes for the numbers of an interval: x goes to node i with an exact probability w_i(x).
 
     Parameters
     ----------
@@ -35,66 +34,13 @@ class Rounding(ABC):
         The doubles nearest to the ends of the interval; default those of the points.
     """
 
-    kind: ClassVar[str]
-    """Its name in files."""
-
-    description: ClassVar[str]
-    """The rounding in words, with a placeholder for the number of nodes."""
-
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         self.points = tuple(points)
         self._doubles = np.array([float(point) for point in self.points])
         self.ends = ends or (float(self._doubles[0]), float(self._doubles[-1]))
 
-    @property
-    def size(self) -> int:
-        """The number of nodes."""
-        return len(self.points)
 
-    @property
-    @abstractmethod
-    def labels(self) -> Domain:
-        """The nodes."""
-
-    @abstractmethod
-    def exact(self, number: float) -> Fraction:
-        """Return the position of a double of the interval: the rational that it is, nearly always.
-
-        The doubles nearest to the ends of the interval belong to it, wherever they lie.
-        """
-
-    @abstractmethod
-    def weights(self, x: Fraction) -> dict[int, Fraction]:
-        """Return the weights w_i(x) that are not 0, by the number of the node."""
-
-    @abstractmethod
-    def shares(self, numbers: FloatArray) -> FloatArray:
-        """Return the weights of many numbers as floats, ``(n_numbers, n_nodes)``: for pictures."""
-
-    @property
-    @abstractmethod
-    def supports(self) -> FloatArray:
-        """The least and the largest number that goes to each node, ``(n_nodes, 2)``."""
-
-    @property
-    @abstractmethod
-    def positions(self) -> FloatArray:
-        """The position of each node, ``(n_nodes,)``."""
-
-    @abstractmethod
-    def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
-        """Return a node for each double of the interval, with exactly the weights of its position.
-
-        Parameters
-        ----------
-        numbers
-            ``(n,)`` doubles between the doubles nearest to the ends of the interval.
-        source
-            Where the bits come from.
-        """
-
-
-class Cells(Rounding):
+class Cells(Axis):
     """Hard cells: a number goes to the cell [a, b) that it lies in, the last one closed.
 
     The points are the edges of the cells; the outer ones may be infinite. A double that is the
@@ -113,12 +59,8 @@ class Cells(Rounding):
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
+        self.size = len(self.points) - 1
         self._edges = dict(zip(self._doubles.tolist(), self.points, strict=True))
-
-    @property
-    def size(self) -> int:
-        """The number of cells."""
-        return len(self.points) - 1
 
     @property
     def labels(self) -> Domain:
@@ -126,7 +68,7 @@ class Cells(Rounding):
         return Domain(labels_between(self.points))
 
     def exact(self, number: float) -> Fraction:
-        """Return the edge that a double is nearest to, or else the rational that it is."""
+        """Return the edge that a double is nearest to, or the rational that it is."""
         edge = self._edges.get(number)
         return Fraction(number) if edge is None or math.isinf(edge) else Fraction(edge)
 
@@ -135,7 +77,7 @@ class Cells(Rounding):
         return {bisect_right(self.points[1:-1], x): Fraction(1)}
 
     def shares(self, numbers: FloatArray) -> FloatArray:
-        """Return a 1 in each row."""
+        """Return the weights of many numbers, ``(n_numbers, n_nodes)``: a 1 in each row."""
         return np.asarray(np.eye(self.size)[self._places(numbers)])
 
     @property
@@ -160,7 +102,7 @@ class Cells(Rounding):
         return np.searchsorted(self._doubles[1:-1], numbers, side="right").astype(np.int64)
 
 
-class Linear(Rounding):
+class Linear(Axis):
     """Linear weights: x between two nodes t < t' goes to t' with probability (x - t)/(t' - t).
 
     So the node has the mean x, and each probability of the kernel is linear between nodes. Where
@@ -184,8 +126,8 @@ class Linear(Rounding):
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         super().__init__(points, ends)
-        nodes = [Fraction(point) for point in self.points]
-        self._nodes = nodes
+        self._nodes = nodes = [Fraction(point) for point in self.points]
+        self.size = len(nodes)
         self._from = np.array(list(map(_ceiling, nodes)))
         self._scales, self._margins = np.zeros(len(nodes) - 1), np.full(len(nodes) - 1, np.inf)
         for n, (low, high) in enumerate(pairwise(nodes)):
@@ -214,15 +156,19 @@ class Linear(Rounding):
         return {i: weight for i, weight in ((n, 1 - up), (n + 1, up)) if weight}
 
     def shares(self, numbers: FloatArray) -> FloatArray:
-        """Return at most two weights in each row."""
-        numbers = np.clip(numbers, self._doubles[0], self._doubles[-1])
-        low = np.searchsorted(self._from, numbers, side="right") - 1
-        np.clip(low, 0, len(self._nodes) - 2, out=low)
+        """Return the weights of many numbers as floats, at most two in each row."""
+        numbers, low = self._beside(numbers)
         width = self._doubles[low + 1] - self._doubles[low]
         up = np.clip((numbers - self._doubles[low]) / width, 0.0, 1.0)
         found, rows = np.zeros((len(numbers), len(self._nodes))), np.arange(len(numbers))
         found[rows, low], found[rows, low + 1] = 1 - up, up
         return found
+
+    def _beside(self, numbers: FloatArray) -> tuple[FloatArray, Int64Array]:
+        """Return numbers, none beyond the nodes, and the node below each."""
+        inside = np.clip(numbers, self._doubles[0], self._doubles[-1])
+        places = np.searchsorted(self._from, inside, side="right").astype(np.int64) - 1
+        return inside, np.clip(places, 0, len(self._nodes) - 2)
 
     @property
     def supports(self) -> FloatArray:
@@ -237,9 +183,7 @@ class Linear(Rounding):
 
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
         """Return one of the two nodes beside each double."""
-        numbers = np.clip(numbers, self._doubles[0], self._doubles[-1])
-        places = np.searchsorted(self._from, numbers, side="right").astype(np.int64) - 1
-        np.clip(places, 0, len(self._scales) - 1, out=places)
+        numbers, places = self._beside(numbers)
         words = source.words(len(numbers))
         weights = (numbers - self._doubles[places]) * self._scales[places]
         excess = words.astype(np.float64) * 2.0**-WORD - weights
@@ -269,6 +213,9 @@ def _ceiling(number: Fraction) -> float:
     near = float(number)
     return near if Fraction(near) >= number else math.nextafter(near, math.inf)
 
+
+Rounding = Cells | Linear
+"""A rounding, of one of the two kinds."""
 
 ROUNDINGS: dict[str, type[Rounding]] = {kind.kind: kind for kind in (Cells, Linear)}
 """Every rounding by its name."""

@@ -22,7 +22,7 @@ from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.names import Utility as Words
-from mechdesign.kernel.rounding.bound import distances, of_law, program_of
+from mechdesign.kernel.rounding.bound import node_losses, of_law, program_of
 from mechdesign.kernel.rounding.hard_cells import node_places
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.program import Program, program
@@ -183,7 +183,7 @@ def _own_program(rounded: Rounded) -> Program | None:
         return program(rounded, utility=values, inputs=places) if metric else None
     if not (metric or rounded.distance == "euclidean" or (worst and of_law(rounded))):
         return None
-    rows, unit = distances(rounded)
+    rows, unit = node_losses(rounded)
     if rounded.distance == "euclidean":
         rows, unit = [[far >> LESS_BITS for far in row] for row in rows], unit >> LESS_BITS
     return program(rounded, costs=(rows, unit), inputs=places)

@@ -70,7 +70,7 @@ from mechdesign.kernel.rounding.program import (
 from mechdesign.kernel.rounding.readings import estimates, readings
 from mechdesign.kernel.schema import Label
 
-__all__ = ["distances", "of_law", "program_of"]
+__all__ = ["node_losses", "of_law", "program_of"]
 
 SHORT_BITS = 24
 
@@ -112,7 +112,7 @@ def of_law(rounded: Rounded) -> bool:
     return any(notion.asked(even) != notion.asked(first) for notion in rounded.privacy)
 
 
-def distances(rounded: Rounded) -> Costs:
+def node_losses(rounded: Rounded) -> Costs:
     """Return the losses at the nodes of the outputs there, roots rounded down."""
     nodes, unit = lattice(rounded.points)
     losses = distances(nodes, nodes, unit, rounded.distance)
@@ -121,7 +121,7 @@ def distances(rounded: Rounded) -> Costs:
 
 def _squared(rounded: Rounded) -> Costs:
     """Return the squares of distances less what outputs inside cells take off."""
-    rows, unit = distances(rounded)
+    rows, unit = node_losses(rounded)
     sides = [beside([h * h for h in widths]) for widths in rounded.widths]
     less = [int(sum(squares) * unit) for squares in product(*sides)]
     return [[4 * far - off for far, off in zip(row, less, strict=True)] for row in rows], 4 * unit
@@ -129,7 +129,7 @@ def _squared(rounded: Rounded) -> Costs:
 
 def _absolute(rounded: Rounded) -> Costs:
     """Return distances less what is taken off where inputs and outputs are inside one cell."""
-    rows, unit = distances(rounded)
+    rows, unit = node_losses(rounded)
     if rounded.worst_case:
         return rows, unit
     (widths,), prior, factor = rounded.widths, rounded.prior, _largest_lift(rounded)
@@ -185,7 +185,7 @@ def _of_averages(rounded: Rounded) -> Costs:
 
 def _euclidean(rounded: Rounded) -> Costs:
     """Return the distances less what inputs and outputs inside cells take off."""
-    rows, unit = distances(rounded)
+    rows, unit = node_losses(rounded)
     nodes, _ = lattice(rounded.points)
     sides = [sorted(set(axis)) for axis in zip(*nodes, strict=True)]
     cells: list[Rectangle] = list(product(*map(pairwise, sides)))
