@@ -341,7 +341,11 @@ def write(value: Any) -> Any:
     ['1/3', 2, None]
     """
     if isinstance(value, Named):
-        return {value.tag: value.name} | {key: write(item) for key, item in value.keys.items()}
+        form: Any = type(value)
+        listed = {table.kind: table.keys for table in tables(form)}
+        keys = listed[value.name if value.name in listed else None]
+        own = {key: _written(item, keys[key][0]) for key, item in value.keys.items()}
+        return {value.tag: value.name} | own
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         (table,) = tables(type(value))
         found = ((key, *keyed, getattr(value, key)) for key, keyed in table.keys.items())

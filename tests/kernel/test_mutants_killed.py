@@ -18,7 +18,7 @@ from mechdesign.kernel.documents import parse
 from mechdesign.kernel.gains import Entropy, Squares, units
 from mechdesign.kernel.generators import Block, Distance, ListedRow, Ratio
 from mechdesign.kernel.laws.base import WHOLE
-from mechdesign.kernel.laws.ratios import OptimizedUnaryEncoding
+from mechdesign.kernel.laws.ratios import ConstantLaw
 from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.losses import distances, hamming
 from mechdesign.kernel.names.domains import Domain, Inputs
@@ -36,7 +36,6 @@ from mechdesign.kernel.packed import (
 )
 from mechdesign.kernel.proof import Program, safe_bound
 from mechdesign.kernel.relaxations import Tiles
-from mechdesign.kernel.schema import Whole
 from mechdesign.kernel.statement import Statement
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
@@ -145,7 +144,8 @@ def test_prices_of_rays_are_not_saved_by_a_claim_of_nothing() -> None:
 def test_unary_encoding_that_prefers_zeros_leaks_as_much() -> None:
     """Of p < q the odds are turned over."""
     p, q = Fraction(1, 4), Fraction(1, 2)
-    law = OptimizedUnaryEncoding(Whole(1), Whole(1), Whole(WHOLE // 4))
+    keys = {"digits": 1, "others": 1, "held": WHOLE // 4}
+    law = ConstantLaw("optimized-unary-encoding", keys)
     assert law.ratios(3).ratio == q * (1 - p) / (p * (1 - q)) == 3
 
 

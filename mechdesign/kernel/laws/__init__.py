@@ -18,7 +18,7 @@ from mechdesign.kernel.documents import Claim, Designed
 from mechdesign.kernel.laws.base import WHOLE, Law, Leak
 from mechdesign.kernel.laws.blocks import ByComponent, HighLow
 from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
-from mechdesign.kernel.laws.ratios import Alone, LIPRandomizedResponse
+from mechdesign.kernel.laws.ratios import ConstantLaw, LIPRandomizedResponse
 from mechdesign.kernel.laws.torus import GeometricNoise, PlanarLaplace, Torus
 from mechdesign.kernel.names import Compiled, ProblemTable, compile_problem
 from mechdesign.kernel.packed import exact as number
@@ -27,7 +27,7 @@ from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
 
 __all__ = ["WHOLE", "DesignedLawFile", "Law", "LawFile", "Laws", "verify_law"]
 
-Laws = Alone | ByComponent | HighLow | LIPRandomizedResponse | GeometricNoise | PlanarLaplace
+Laws = ConstantLaw | ByComponent | HighLow | LIPRandomizedResponse | GeometricNoise | PlanarLaplace
 """A law, of one of the kinds."""
 
 BUDGETED = {"ldp", "differential-identifiability", "high-low", "block", "metric", "lip", "pml"}

@@ -59,7 +59,7 @@ class LargestRatio(Leak):
 
 
 class Law(ABC):
-    """A subclass is a frozen dataclass: its fields are the integers of a file."""
+    """The integers of a file: the fields of a frozen dataclass, or the keys of a word."""
 
     kind: ClassVar[str]
 

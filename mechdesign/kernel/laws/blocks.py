@@ -20,7 +20,7 @@ from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.generators import Cone
 from mechdesign.kernel.laws.base import WHOLE, LargestRatio, Law, check_masses
-from mechdesign.kernel.laws.ratios import Alone, InClear, Ratios, constant
+from mechdesign.kernel.laws.ratios import ConstantLaw, InClear, Ratios, constant
 from mechdesign.kernel.schema import Whole
 
 __all__ = ["ByComponent", "HighLow", "Part"]
@@ -31,7 +31,7 @@ class Part:
     """A law on some of the inputs, and its epsilon."""
 
     epsilon: Fraction
-    law: Alone | InClear
+    law: ConstantLaw | InClear
 
     def ratios(self, k: int) -> Ratios:
         """Return the ratios on k inputs, which its epsilon must bound."""

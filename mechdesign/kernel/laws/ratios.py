@@ -26,19 +26,19 @@ lip-randomized-response
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need, over_one_denominator
 from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
 from mechdesign.kernel.laws.base import WHOLE, LargestRatio, Law, check_masses, denominator_bits
-from mechdesign.kernel.schema import Whole
+from mechdesign.kernel.schema import Named, Whole
 
-__all__ = ["Alone", "ConstantLaw", "InClear", "LIPRandomizedResponse", "Ratios", "constant"]
+__all__ = ["ConstantLaw", "InClear", "LIPRandomizedResponse", "Ratios", "constant"]
 
 MOST_DIGITS = 62
 """Binary digits of a probability of unary encoding, as many as are drawn at once."""
@@ -46,7 +46,7 @@ MOST_DIGITS = 62
 MOST_FIELD, MOST_COORDINATES = 1 << 31, 62
 """The largest prime and dimension of a projective space: beyond them reports are no words."""
 
-ONE, SINGLE = Fraction(1), Whole(1)
+SINGLE = Whole(1)
 
 
 class Ratios(NamedTuple):
@@ -72,150 +72,110 @@ def constant(part: Cone) -> Constant:
     return part.exponents
 
 
-class ConstantLaw(Law):
-    """A law whose rows have one largest ratio: alone, or as a part of another law."""
+def randomized_response(k: int, *, own: Whole, other: Whole) -> Ratios:
+    """Check own + (k - 1) other = W."""
+    check_masses(own, other)
+    need(own + (k - 1) * other == WHOLE, "randomized response: the rows do not sum to 1")
+    return _two(Fraction(own), Fraction(other), k)
 
-    @abstractmethod
+
+def hadamard_response(k: int, *, size: Whole, held: Whole, copies: Whole = SINGLE) -> Ratios:
+    """Check that b is a power of 2 above the inputs of a block, and that masses are whole."""
+    check_masses(held)
+    equal = 0 < copies <= k and not size % copies
+    need(equal, "Hadamard response: the size is not that of equal blocks")
+    block = size // copies
+    suits = not block & (block - 1) and (block - 1) * copies >= k and not held % (block // 2)
+    need(suits, "Hadamard response: the size or the mass of the sets is wrong")
+    # of an odd number of half blocks: each number of one has a whole mass as those of S_x have
+    other, left = divmod(WHOLE - held, 2 * copies - 1)
+    need(not left, "Hadamard response: the masses of the half blocks are not integers")
+    return _two(Fraction(held), Fraction(other), 2 * copies)
+
+
+def projective_geometry_response(k: int, *, field: Whole, dimension: Whole, held: Whole) -> Ratios:
+    """Check that q is a prime, and that there are points enough."""
+    check_masses(held)
+    in_range = 2 <= field <= MOST_FIELD and 2 <= dimension <= MOST_COORDINATES
+    need(in_range, "projective geometry: the field or the dimension is out of range")
+    prime = all(field % n for n in range(2, isqrt(field) + 1))
+    need(prime, "projective geometry: the size of the field is not prime")
+    inside, size = (sum(field**m for m in range(d)) for d in (dimension - 1, dimension))
+    need(size >= k, "projective geometry: there are fewer points than inputs")
+    return _two(Fraction(held, inside), Fraction(WHOLE - held, size - inside), size)
+
+
+def unary_encoding(k: int, *, digits: Whole, others: Whole, held: Whole) -> Ratios:
+    """Check that p and q are probabilities of few digits; of a symmetric one, q = 1 - p or not."""
+    check_masses(held)
+    unit = 1 << digits if digits <= MOST_DIGITS else 1
+    need(0 < others < unit and k > 1, "unary encoding: q is not a probability")
+    p, q = Fraction(held, WHOLE), Fraction(others, unit)
+    odds = p * (1 - q) / (q * (1 - p))
+    return Ratios(max(odds, 1 / odds))
+
+
+def subset_selection(k: int, *, size: Whole, held: Whole) -> Ratios:
+    """Check 0 < j < k; the masses of all sets with x and of all without sum to W."""
+    check_masses(held)
+    need(0 < size < k, "subset selection: the size of the sets must be between 1 and k - 1")
+    return _two(Fraction(held, size), Fraction(WHOLE - held, k - size), k)
+
+
+def in_clear(k: int) -> Ratios:
+    """Check that there is one input."""
+    need(k == 1, "a protected input is released unmasked")
+    return Ratios(Fraction(1), Fraction(1))
+
+
+FORMS: dict[str, Callable[..., Ratios]] = {
+    "randomized-response": randomized_response,
+    "hadamard-response": hadamard_response,
+    "projective-geometry-response": projective_geometry_response,
+    "optimized-unary-encoding": unary_encoding,
+    "symmetric-unary-encoding": unary_encoding,
+    "subset-selection": subset_selection,
+}
+
+
+class ConstantLaw(Named, Law):
+    """A law whose rows have one largest ratio."""
+
+    tag: ClassVar[str] = "kind"
+
+    @classmethod
+    def forms(cls) -> dict[str, Callable[..., Any]]:
+        """Return the functions that check the integers."""
+        return FORMS
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """Its word."""
+        return self.name
+
     def ratios(self, k: int) -> Ratios:
         """Return the largest ratio on k inputs, once every row is known to sum to 1."""
+        found: Ratios = self.forms()[self.name](k, **self.keys)
+        return found
 
     def leak(self, part: Cone, k: int) -> LargestRatio:
         """Return the largest ratio of two rows."""
         found = constant(part)
-        need(found.block is found.protected is None, f"{self.kind}: all ratios must be bounded")
+        need(found.block is found.protected is None, f"{self.name}: all ratios must be bounded")
         return LargestRatio(found.exponent, self.ratios(k).ratio)
-
-
-@dataclass(frozen=True)
-class RandomizedResponse(ConstantLaw):
-    """The masses of the truth and of each other input."""
-
-    kind: ClassVar[str] = "randomized-response"
-    own: Whole
-    other: Whole
-
-    def ratios(self, k: int) -> Ratios:
-        """Check own + (k - 1) other = W."""
-        check_masses(self.own, self.other)
-        total = self.own + (k - 1) * self.other
-        need(total == WHOLE, "randomized response: the rows do not sum to 1")
-        return _two(Fraction(self.own), Fraction(self.other), k)
-
-
-@dataclass(frozen=True)
-class HadamardResponse(ConstantLaw):
-    """B b, h, and B."""
-
-    kind: ClassVar[str] = "hadamard-response"
-    size: Whole
-    held: Whole
-    copies: Whole = SINGLE
-
-    def ratios(self, k: int) -> Ratios:
-        """Check that b is a power of 2 above the inputs of a block, and that masses are whole."""
-        check_masses(self.held)
-        equal = 0 < self.copies <= k and not self.size % self.copies
-        need(equal, "Hadamard response: the size is not that of equal blocks")
-        block, others = self.size // self.copies, 2 * self.copies - 1
-        suits = not block & (block - 1) and (block - 1) * self.copies >= k
-        suits = suits and not self.held % (block // 2)
-        need(suits, "Hadamard response: the size or the mass of the sets is wrong")
-        # of an odd number of half blocks: each number of one has a whole mass as those of S_x have
-        other, left = divmod(WHOLE - self.held, others)
-        need(not left, "Hadamard response: the masses of the half blocks are not integers")
-        return _two(Fraction(self.held), Fraction(other), 2 * self.copies)
-
-
-@dataclass(frozen=True)
-class ProjectiveGeometryResponse(ConstantLaw):
-    """q, t, and h."""
-
-    kind: ClassVar[str] = "projective-geometry-response"
-    field: Whole
-    dimension: Whole
-    held: Whole
-
-    def ratios(self, k: int) -> Ratios:
-        """Check that q is a prime, and that there are points enough."""
-        check_masses(self.held)
-        q, t = self.field, self.dimension
-        in_range = 2 <= q <= MOST_FIELD and 2 <= t <= MOST_COORDINATES
-        need(in_range, "projective geometry: the field or the dimension is out of range")
-        prime = all(q % n for n in range(2, isqrt(q) + 1))
-        need(prime, "projective geometry: the size of the field is not prime")
-        inside, size = (sum(q**m for m in range(d)) for d in (t - 1, t))
-        need(size >= k, "projective geometry: there are fewer points than inputs")
-        return _two(Fraction(self.held, inside), Fraction(WHOLE - self.held, size - inside), size)
 
     def steps(self, part: Cone, k: int) -> int:
         """Return the divisions that show a prime."""
-        return 100 + isqrt(min(self.field, MOST_FIELD))
+        return 100 + isqrt(min(self.keys.get("field", 0), MOST_FIELD))
 
 
-@dataclass(frozen=True)
-class OptimizedUnaryEncoding(ConstantLaw):
-    """q as a numerator and its digits, and the mass of p."""
-
-    kind: ClassVar[str] = "optimized-unary-encoding"
-    digits: Whole
-    others: Whole
-    held: Whole
-
-    def ratios(self, k: int) -> Ratios:
-        """Check that p and q are probabilities of few digits."""
-        check_masses(self.held)
-        digits = self.digits if self.digits <= MOST_DIGITS else 0
-        need(0 < self.others < 1 << digits and k > 1, "unary encoding: q is not a probability")
-        p, q = Fraction(self.held, WHOLE), Fraction(self.others, 1 << digits)
-        odds = p * (1 - q) / (q * (1 - p))
-        return Ratios(max(odds, 1 / odds))
-
-
-@dataclass(frozen=True)
-class SymmetricUnaryEncoding(OptimizedUnaryEncoding):
-    """The same with q = 1 - p; the check does not depend on that."""
-
-    kind: ClassVar[str] = "symmetric-unary-encoding"
-
-
-@dataclass(frozen=True)
-class SubsetSelection(ConstantLaw):
-    """j, and the mass of all sets that hold x."""
-
-    kind: ClassVar[str] = "subset-selection"
-    size: Whole
-    held: Whole
-
-    def ratios(self, k: int) -> Ratios:
-        """Check 0 < j < k; the masses of all sets with x and of all without sum to W."""
-        check_masses(self.held)
-        need(
-            0 < self.size < k, "subset selection: the size of the sets must be between 1 and k - 1"
-        )
-        return _two(Fraction(self.held, self.size), Fraction(WHOLE - self.held, k - self.size), k)
-
-
-@dataclass(frozen=True)
 class InClear(ConstantLaw):
-    """No integers."""
+    """An input that is released, in a part of a law."""
 
-    kind: ClassVar[str] = "in-clear"
-
-    def ratios(self, k: int) -> Ratios:
-        """Check that there is one input."""
-        need(k == 1, "a protected input is released unmasked")
-        return Ratios(ONE, ONE)
-
-
-Alone = (
-    RandomizedResponse
-    | HadamardResponse
-    | ProjectiveGeometryResponse
-    | OptimizedUnaryEncoding
-    | SymmetricUnaryEncoding
-    | SubsetSelection
-)
-"""A law that is one of these, or has it as a part."""
+    @classmethod
+    def forms(cls) -> dict[str, Callable[..., Any]]:
+        """Return the one word."""
+        return {"in-clear": in_clear}
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import itertools
-import json
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +16,6 @@ from scipy import optimize, sparse
 
 import mechdesign as md
 from mechdesign.designs.continuous.solution import ContinuousSolution
-from mechdesign.kernel import digest, parse, verify
 
 N = md.NamedLaw
 TOWNS = md.PlaneMixture(
@@ -163,67 +160,6 @@ def test_the_file_is_proved_and_read_back(name: str, tmp_path: Path) -> None:
     assert saved.verified.bound is not None
     assert saved.verified.bound >= solution.bound * (1 - Fraction(1, 10**9))
     assert len(saved.mechanism.privatize([(0.2, 0.3)], rng=1)) == 1
-
-
-def put(*path: Any) -> Any:
-    """Return a change that puts the last of the path where the others lead to."""
-
-    def change(document: dict[str, Any]) -> None:
-        *keys, last, value = path
-        place: Any = functools.reduce(lambda here, key: here[key], keys, document)
-        place[last] = value(place[last]) if callable(value) else value
-
-    return change
-
-
-FORGED: list[tuple[str, Any, str]] = [
-    ("ldp, squares", put("value", lambda v: v * (1 - 1e-9)), "the value is"),
-    ("ldp, squares", put("bound", lambda v: v * 1.001), "the bound proved|the gap"),
-    ("ldp, squares", put("problem", "privacy", 0, "epsilon", "0.9"), "epsilon"),
-    ("ldp, squares", put("rounding", "axes", 0, 1, "0"), "not increasing"),
-    ("ldp, squares", put("rounding", "axes", 0, -1, "2"), "end to end"),
-    ("ldp, squares", put("problem", "domain", 0, "interval", ["0", "2"]), "end to end"),
-    ("ldp, squares", put("problem", "prior", "weights", 0, "1"), "a distribution"),
-    ("ldp, squares", put("problem", "prior", "parts", 0, 0, "a", 3), "the value is"),
-    ("ldp, squares", put("channel", "outputs", 0, 3), "not a point of the domain"),
-    ("ldp, squares", put("channel", "outputs", lambda given: given[:1] * len(given)), "duplicate"),
-    ("ldp, squares", put("problem", "utility", "objective", "euclidean"), "claimed objective"),
-    ("ldp, squares", put("problem", "utility", "worst_case", True), "the value is"),
-    ("lip, squares", put("problem", "utility", "worst_case", True), "the value is|no bound"),
-    ("ldp, squares", put("certificate", None), "expected a table"),
-    ("leakage", put("privacy", 0, "leakage", 0.1), "leak"),
-]
-
-
-@pytest.mark.parametrize(("name", "change", "message"), FORGED)
-def test_a_forged_claim_is_refused(name: str, change: Any, message: str) -> None:
-    document = copy.deepcopy(parse(json.dumps(designed(name).document())))
-    verify(document)
-    change(document)
-    document["digest"] = digest(document)
-    with pytest.raises(md.MechdesignError, match=message):
-        verify(document)
-
-
-@pytest.mark.parametrize(
-    ("domain", "notion", "loss", "law", "message"),
-    [
-        (SQUARE_BOX, md.MetricPrivacy(1, "euclidean"), SQUARE, None, "privacy: expected one"),
-        (SQUARE_BOX, md.LDP(1), md.MeanAbsoluteError(), None, "utility: expected one"),
-        (SQUARE_BOX, md.LIP(1), SQUARE, None, "lip is defined by a law"),
-        (SQUARE_BOX, md.LIP(1), WORST, TOWNS, "on average"),
-        ([(0, 0), 3], md.LDP(1), SQUARE, None, "interval"),
-        (SQUARE_BOX, md.LDP(1), SQUARE, N("uniform"), "ProductLaw"),
-    ],
-)
-def test_mismatched_parts_are_refused_in_one_line(
-    domain: Any, notion: Any, loss: Any, law: Any, message: str
-) -> None:
-    with pytest.raises(md.InputError, match=message) as caught:
-        md.ContinuousProblem(domain, notion, loss, prior=law)
-    assert "\n" not in str(caught.value)
-    with pytest.raises(md.InputError, match="ContinuousProblem"):
-        md.Problem(SQUARE_BOX, md.LDP(1), SQUARE)  # type: ignore[arg-type]
 
 
 TOML = """

@@ -15,7 +15,7 @@ from mechdesign import CertificateError, HighLowLDP
 from mechdesign.kernel.generators import Ball, Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.laws import WHOLE, LawFile
 from mechdesign.kernel.laws.blocks import ByComponent as ByComponentLaw, Part
-from mechdesign.kernel.laws.ratios import LIPRandomizedResponse, RandomizedResponse, constant
+from mechdesign.kernel.laws.ratios import ConstantLaw, LIPRandomizedResponse, constant
 from mechdesign.kernel.schema import read, write
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import (
@@ -336,14 +336,16 @@ def test_laws_ask_for_the_one_bound_that_they_are_about() -> None:
 def test_without_blocks_a_part_has_all_inputs() -> None:
     """Of five inputs each other report has a fourth of what is left."""
     other = WHOLE // 8
-    part = Part(Fraction(2), RandomizedResponse(WHOLE - 4 * other, other))
+    keys = {"own": WHOLE - 4 * other, "other": other}
+    part = Part(Fraction(2), ConstantLaw("randomized-response", keys))
     found = ByComponentLaw((part,), (0,)).leak(Ratio(Constant(Fraction(2))), 5)
     assert found.ratio == 4
 
 
 def test_a_part_keeps_its_own_epsilon() -> None:
     for epsilon, fits in (("1.3863", True), ("1.3862", False), ("-1", False)):
-        part = Part(Fraction(epsilon), RandomizedResponse(WHOLE // 2, WHOLE // 8))
+        keys = {"own": WHOLE // 2, "other": WHOLE // 8}
+        part = Part(Fraction(epsilon), ConstantLaw("randomized-response", keys))
         if fits:
             assert part.ratios(5).ratio == 4
         else:

@@ -158,6 +158,13 @@ FORGED: list[tuple[str, Change, str]] = [
     ("box", put("problem", "prior", "weights", ["0.9"]), "a distribution"),
     ("box", put("problem", "domain", 0, "interval", ["-inf", "1"]), "an unbounded box"),
     ("box", put("problem", "utility", "objective", MAE), "of a number or a point"),
+    ("box", put("problem", "domain", 0, "interval", ["0", "2"]), "end to end"),
+    ("box", put("problem", "prior", "parts", 0, 0, "location", "0.3"), "the value is|leaks"),
+    ("box", put("channel", "outputs", lambda found: found[:1] * len(found)), "duplicate"),
+    ("box", put("channel", "outputs", 0, 3), "not a point of the domain"),
+    ("box", put("problem", "utility", "worst_case", True), "the value is|no bound"),
+    ("box-squares", put("problem", "utility", "objective", EUCLIDEAN), "claimed objective"),
+    ("box-squares", put("value", more(-1e-9)), "the value is"),
     ("box", put("problem", "privacy", 0, METRIC), "by that of numbers"),
 ]
 
