@@ -37,6 +37,7 @@ from mechdesign.kernel.packed import (
 from mechdesign.kernel.proof import Program, safe_bound
 from mechdesign.kernel.relaxations import Tiles
 from mechdesign.kernel.statement import Statement
+from mechdesign.kernel.value import reference_prior
 from mechdesign.kernel.verify import verify
 from mechdesign.resources import allow
 from tests.kernel.draws import Plain, gained, refused
@@ -176,7 +177,7 @@ def test_labels_have_coordinates_if_all_are_numbers() -> None:
 
 def test_blocks_of_rows_and_columns_need_a_grid() -> None:
     block = Notion("block", {"epsilon": ONE, "block_rows": 1, "block_columns": 1})
-    for on in (Inputs((0, 1)), Inputs(((0, 0), (0, 1)), spacing=None)):
+    for on in (Inputs((0, 1)), Inputs(((0, 0), 5)), Inputs(((0, 0), (0, 1)), spacing=None)):
         with refused("need a grid"):
             block.asked(on)
 
@@ -188,6 +189,23 @@ def test_budgets_and_distances_are_not_negative() -> None:
     for table in ((), ((ONE,),), ((ONE, ZERO), (ONE,)), ((), ()), ((ZERO, -ONE), (ONE, ZERO))):
         with refused("expected distances >= 0"):
             Notion("attack-error", {"least": ONE, "distance": table}).asked(on)
+
+
+@pytest.mark.parametrize(("distance", "irrational"), [("euclidean", True), ("squared", False)])
+def test_an_attack_has_two_ends_where_distances_are_irrational(
+    distance: str, irrational: bool
+) -> None:
+    on = Inputs((0, 1), ((ZERO, ZERO), (ONE, ONE)), None, (ONE / 2, ONE / 2))
+    (gauge,) = Notion("attack-error", {"least": ONE, "distance": distance}).asked(on)
+    assert isinstance(gauge, Gauge)
+    assert (gauge.below is not None) == irrational
+    assert (gauge.nets(weak=True) != gauge.nets(weak=False)) == irrational
+
+
+@pytest.mark.parametrize("p", [(ONE / 3, 2 * ONE / 3), None])
+def test_an_estimator_of_the_worst_case_is_made_for_the_prior_given(p: Any) -> None:
+    found = reference_prior(Statement(2, (), (), Risk(False, None)), p)
+    assert found == (p or (ONE / 2, ONE / 2))
 
 
 def test_no_information_leaves_inputs_without_mass_free() -> None:

@@ -264,6 +264,16 @@ def test_between_two_ends_a_set_may_need_more_than_at_either(ends: tuple[int, in
     assert sorted(found) == [(), (0,)]
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_walk_adds_what_each_input_raises(first: bool) -> None:
+    """Two inputs add 2 each to -3 at one end, and too little at the other."""
+    ask = Ask(Squares(units((ONE / 2,) * 2), (ONE / 2,) * 2), [0, 1], [1, 1])
+    starts, added = ([-3, -9][:: 1 if first else -1], [[2, 2], [0, 0]][:: 1 if first else -1])
+    left, right = (0 * ONE, 0 * ONE, starts[0], added[0]), (4 * ONE, 0 * ONE, starts[1], added[1])
+    (found,) = _walk(ask, [0, 1], [ONE, ONE], ONE, left, right, iter(range(9)))
+    assert sorted(found) == [0, 1]
+
+
 def test_hostile_walks_are_refused() -> None:
     k, p = 3, (ONE / 3,) * 3
     gain = Squares(units(p), p)
