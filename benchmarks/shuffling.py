@@ -10,7 +10,6 @@ ten inputs at that budget by three mechanisms, and for the design with the least
 from __future__ import annotations
 
 import argparse
-import math
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -45,15 +44,6 @@ def on_a_line() -> md.Channel:
     return md.design(md.Problem(range(10), md.LDP(LOCAL), utility, prior=prior)).channel
 
 
-def closed_form(n: int) -> float:
-    """Return the bound of Feldman, McMillan and Talwar 2021, Theorem 3.1; local if it is larger."""
-    delta, p = float(DELTA), math.exp(LOCAL)
-    if math.log(n / (16 * math.log(2 / delta))) < LOCAL:
-        return LOCAL
-    spread = 8 * math.sqrt(p * math.log(4 / delta) / n) + 8 * p / n
-    return min(LOCAL, math.log1p((p - 1) / (p + 1) * spread))
-
-
 def table(sizes: tuple[int, ...]) -> list[str]:
     """Return the lines of the table."""
     lines = [
@@ -67,7 +57,7 @@ def table(sizes: tuple[int, ...]) -> list[str]:
             found = after_shuffling(channel, n, DELTA)
             seconds = time.process_time() - start
             known = f"{PUBLISHED[name]}" if n == 100_000 and name in PUBLISHED else ""
-            others = (found.epsilon, found.at_least, closed_form(n))
+            others = (found.epsilon, found.at_least, found.closed_form)
             cells = " | ".join(f"{value:.6f}" for value in others)
             lines.append(f"| {name} | {n:,} | {known} | {cells} | {seconds:.1f} |")
     return lines
@@ -85,7 +75,7 @@ def plot(path: str) -> None:
         axes.fill_between(sizes, low, high, color=color, alpha=0.25, lw=0)
         axes.plot(sizes, high, color=color, label=name)
         if channel == LOCAL:
-            closed = [closed_form(int(n)) for n in sizes]
+            closed = [f.closed_form for f in found]
             axes.plot(sizes, closed, "--", color=GREY, label="closed form of Feldman et al. 2021")
     axes.axhline(LOCAL, color="black", lw=0.8)
     axes.annotate("one report", (sizes[-1], 1.05 * LOCAL), ha="right", va="bottom")

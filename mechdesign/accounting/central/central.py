@@ -24,6 +24,7 @@ from mechdesign.accounting.central.comparisons import (
 from mechdesign.accounting.central.crossings import bisected
 from mechdesign.accounting.central.data_sets import DataSets
 from mechdesign.accounting.central.lower import delta_below, epsilon_below
+from mechdesign.accounting.central.published import feldman_epsilon, variation_ratio_epsilon
 from mechdesign.accounting.central.upper import delta_above, epsilon_above, is_within
 from mechdesign.accounting.measure.leakage_table import rounded
 from mechdesign.channel import Channel
@@ -69,6 +70,10 @@ class Central(Tabular):
         The epsilon of one report, which holds if all reports are seen, with delta 0.
     pair
         Of shuffled reports: two inputs that are the hardest to hide.
+    variation_ratio, closed_form
+        Of shuffled reports: the bounds of Wang et al. 2023, from three numbers of the channel, and
+        of Feldman, McMillan and Talwar 2021, from the local epsilon; that one where it does not
+        apply.
     others
         Of bit vectors that are added up: how many of the others hold the old and the new value of
         the person, where the lower bound is reached.
@@ -80,6 +85,8 @@ class Central(Tabular):
     at_least: float
     local: float
     pair: tuple[Any, Any] | None = None
+    variation_ratio: float | None = None
+    closed_form: float | None = None
     others: tuple[int, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -100,8 +107,13 @@ class Central(Tabular):
         rows = [
             ("at least", rounded(self.at_least, up=False)),
             ("at most", rounded(self.epsilon)),
-            ("one report", rounded(self.local)),
         ]
+        if self.variation_ratio is not None and self.closed_form is not None:
+            rows += [
+                ("Wang et al. 2023", rounded(self.variation_ratio)),
+                ("Feldman et al. 2021", rounded(self.closed_form)),
+            ]
+        rows.append(("one report", rounded(self.local)))
         return Table(("central epsilon", "nats"), rows, "<>")
 
 
@@ -149,7 +161,8 @@ class Shuffle(View):
         above, pair = epsilon_above(compared, n, delta)
         below = epsilon_below(compared, pair, n, delta, above)
         x, other = (compared.labels[row] for row in compared.pairs[pair])
-        return Central(n, delta, min(above, local), below, local, (x, other))
+        published = variation_ratio_epsilon(compared, n, delta), feldman_epsilon(local, n, delta)
+        return Central(n, delta, min(above, local), below, local, (x, other), *published)
 
 
 class Sum(View):
@@ -259,17 +272,20 @@ def after_shuffling(channel: Randomizer, n: int, delta: Exact) -> Central:
     Notes
     -----
     Sources: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, which is the best of the bounds by
-    decomposition (Su, Cheng and Wang 2025, arXiv 2504.07414).
+    decomposition (Su, Cheng and Wang 2025, arXiv 2504.07414); Wang et al. 2023 (arXiv 2304.05007),
+    Feldman, McMillan and Talwar 2021 for the bounds beside it.
 
     Examples
     --------
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
     >>> after_shuffling(warner, 1000, "1e-6")
     1000 shuffled reports at delta = 1e-06, hardest to hide: 'yes' or 'no'
-    central epsilon      nats
-    at least         0.142057
-    at most          0.144424
-    one report       1.098613
+    central epsilon          nats
+    at least             0.142057
+    at most              0.144424
+    Wang et al. 2023     0.168284
+    Feldman et al. 2021  0.623914
+    one report           1.098613
     """
     return view(channel, summed=False).central(reports(n), below_one(delta, "delta"))
 

@@ -96,7 +96,8 @@ def test_published_values() -> None:
     assert 0.1170 < whole.at_least < whole.epsilon <= 0.11816
     ten = after_shuffling(randomized_response(10, 4), 100_000, "1e-6")
     assert 0.10990 < ten.at_least < ten.epsilon <= 0.10992
-    assert ten.epsilon < whole.epsilon < whole.local
+    assert ten.epsilon <= ten.variation_ratio * (1 + 1e-6) <= whole.epsilon * (1 + 1e-5)
+    assert whole.epsilon < whole.closed_form < whole.local
 
 
 def test_the_bound_for_every_channel_holds_for_each() -> None:
@@ -106,7 +107,8 @@ def test_the_bound_for_every_channel_holds_for_each() -> None:
         channel = Channel.from_matrix(matrix / matrix.sum(axis=1, keepdims=True))
         own = after_shuffling(channel, 500, "1e-5")
         whole = after_shuffling(own.local, 500, "1e-5")
-        assert own.at_least <= own.epsilon <= whole.epsilon * (1 + 1e-4)
+        assert own.at_least <= own.epsilon <= own.variation_ratio * (1 + 1e-6)
+        assert own.variation_ratio <= whole.epsilon * (1 + 1e-4)
 
 
 def test_both_sides_of_the_bounds() -> None:
