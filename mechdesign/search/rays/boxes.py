@@ -318,16 +318,22 @@ class BoxSearch:
 
         1 >= Sum_{z in S} (P_z / m_xz) r_x + Sum_{z not in S} P_z low_z for every set S of inputs,
         where the best S for an end of r_x has the inputs whose first term is larger there; and
-        likewise from below. Of two equal terms the one that stays is taken, as the end will move.
+        likewise from below. Of two equal terms rounding decides, here and in the kernel: the weaker
+        of both ends is taken, so that the boxes of the kernel are no larger.
         """
-        below, above = self.prior * low, self.prior * high
-        on = self._shares * high[:, None] > below * (1 + TIE)
-        slope, rest = (self._shares * on).sum(axis=1), (below * ~on).sum(axis=1)
+        P, tops, bottoms = self.prior, [], []
         with np.errstate(divide="ignore", invalid="ignore"):
-            high = np.minimum(high, np.where(slope > 0, (1 - rest) / slope, np.inf))
-            on = (self._loads > 0) & (self._loads * low[:, None] < above * (1 - TIE))
-            slope, rest = (self._loads * on).sum(axis=1), (above * ~on).sum(axis=1)
-            low = np.maximum(low, np.where(slope > 0, (1 - rest) / slope, 0.0))
+            for tie in (1 + TIE, 1 - TIE):
+                on = self._shares * high[:, None] > P * low * tie
+                slope, rest = (self._shares * on).sum(axis=1), (P * low * ~on).sum(axis=1)
+                tops.append(np.where(slope > 0, (1 - rest) / slope, np.inf))
+                on = (self._loads > 0) & (self._loads * low[:, None] < P * high * tie)
+                slope, rest = (self._loads * on).sum(axis=1), (P * high * ~on).sum(axis=1)
+                bottoms.append(np.where(slope > 0, (1 - rest) / slope, 0.0))
+            high, low = (
+                np.minimum(high, np.max(tops, axis=0)),
+                np.maximum(low, np.min(bottoms, axis=0)),
+            )
         return low, high
 
     def _opened(

