@@ -199,7 +199,7 @@ class Generation:
             self._try(self._potentials, math.inf, 0)
 
     def _solve_and_price(self) -> None:
-        boxes, idle, loss = FIRST_BOXES, 0, math.inf
+        boxes, idle, loss, least = FIRST_BOXES, 0, math.inf, math.inf
         pace, of_box = self.pricer.pace, self.pricer.steps_of_a_box
         wanted = ENOUGH * self.limits.gap if self.limits.gap > OPTIMAL else 0.0
         most, most_boxes = pace.most_entries // self.pricer.size, float(pace.most_boxes)
@@ -222,6 +222,7 @@ class Generation:
                 return
             self._potentials = potentials
             loss = self.loss(float(self.program.gain @ self.theta))
+            least = min(least, loss)  # a solver's tolerance may make it rise
             self._forget(potentials, pace.most_rays)
             goal = max(max(pace.goal, wanted) * abs(loss), LEAST_GOAL)
             smoothed = self._smoothed(potentials)
@@ -231,7 +232,7 @@ class Generation:
             differ = np.abs(smoothed - potentials).max() > SAME * np.abs(potentials).max()
             if not useful and differ and not self.limits.expired():
                 useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
-            self.limits.report(self.rounds, loss, self.bound)
+            self.limits.report(self.rounds, least, self.bound)
             if loss - self.bound <= 2 * goal or self.limits.expired():
                 return
             if math.isfinite(before):
