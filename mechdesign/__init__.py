@@ -33,7 +33,7 @@ NAMESPACES = (
     "notions",
     "utilities",
 )
-"""Where names are that are not listed at the top; an error says in which."""
+"""Modules whose public names an AttributeError suggests for a name that is not at the top."""
 
 _at_the_top, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["BITS", "Channel", "as_channel"]
 
 MOST_DECIMALS = 1074
-"""Decimals after which those of a double are all zeros."""
+"""The largest number of decimals of a double."""
 
 
 class Channel:
@@ -53,12 +53,12 @@ class Channel:
     outputs
         Labels of the outputs, all different; default ``0..n_outputs-1``.
     bits
-        62 unless the channel is the exact product of two.
+        62, or the sum of the bits of two channels for their product.
 
     Raises
     ------
     InputError
-        If the integers are no such matrix, or the labels do not fit.
+        If the integers are not such a matrix, or the labels do not fit.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Channel:
         self._bits, self._numerators = bits, table
         self._inputs = _inputs(inputs, len(table))
         self._outputs = _outputs(outputs, table.shape[1])
-        # made when they are first used
+        # computed on first use
         self._hash: int | None = None
         self._digest: str | None = None
         self._alphabet: Labels | None = None
@@ -142,7 +142,7 @@ class Channel:
 
     @property
     def bits(self) -> int:
-        """The entries are whole multiples of ``2**-bits``."""
+        """The binary exponent of the denominator."""
         return self._bits
 
     @property
@@ -197,7 +197,7 @@ class Channel:
 
     @property
     def bits_per_report(self) -> float:
-        """The base-2 logarithm of the number of outputs: what a report costs to send."""
+        """The base-2 logarithm of the number of outputs: the size of a report."""
         return math.log2(len(self.outputs))
 
     def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
@@ -206,11 +206,11 @@ class Channel:
         Parameters
         ----------
         records
-            Input labels: a list, a NumPy array, or what NumPy makes one of, as a column of a table;
-            an array is quickest where the labels are 0, 1, ..., k - 1.
+            Input labels: a list, a NumPy array or a pandas Series; fastest as an array where the
+            labels are 0, 1, ..., k - 1.
         rng
             None for the cryptographic source of the operating system. A seed or a
-            ``numpy.random.Generator`` makes a simulation, and marks the reports as one.
+            ``numpy.random.Generator`` gives a simulation, and marks the reports as simulated.
 
         Raises
         ------
@@ -243,7 +243,7 @@ class Channel:
         return tallied(self, reports, check_counts(counts, len(self.outputs)))
 
     def document(self) -> dict[str, Any]:
-        """Return what a file of the channel holds that claims nothing."""
+        """Return the fields of a saved channel that make no claim."""
         document: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         document["problem"] = {"domain": self.inputs.to_table()}
         document["channel"] = {
@@ -258,9 +258,9 @@ class Channel:
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the integers and the labels, in hexadecimal: the same whoever designed it.
+        """Return the SHA-256 of the integers and the labels, in hexadecimal.
 
-        Reports and tallies carry it, so that they are not read by another channel.
+        Reports and tallies carry it, so that another channel does not read them.
         """
         if self._digest is None:
             self._digest = self.document()["digest"].removeprefix("sha256:")
@@ -292,7 +292,7 @@ class Channel:
     def then(self, other: Channel) -> Channel:
         """Post-process the output by another channel: the exact product of the two matrices.
 
-        Nothing is rounded (the bits of the two add up), so that no leakage can rise.
+        Nothing is rounded (the bits of the two add up), so no leakage increases.
 
         Parameters
         ----------
@@ -315,9 +315,9 @@ class Channel:
     def refines(self, other: Channel) -> Refinement:
         """Decide whether the other channel is this one with its output post-processed, exactly.
 
-        If so, this one is at least as informative in the order of Blackwell: for every decision
-        problem, of a curator or of an attacker, its best expected gain is at least the other's. If
-        not, some decision problem has a larger gain with the other.
+        If so, this channel is at least as informative in the Blackwell order: in every decision
+        problem its best expected gain is at least the other's. If not, some decision problem has a
+        larger gain with the other channel.
 
         Parameters
         ----------
@@ -339,9 +339,9 @@ class Channel:
 
         Notes
         -----
-        Source: Blackwell 1951, Sherman 1951, Stein 1951. Exact is meant literally: entries that
-        were rounded to 2**-62 can stop being equal by that much. The ``deficiency`` then is about
-        1e-18.
+        Source: Blackwell 1951, Sherman 1951, Stein 1951. The comparison has no tolerance: entries
+        that were equal before rounding to 2**-62 may differ by that much. The ``deficiency`` is
+        then about 1e-18.
 
         Examples
         --------
@@ -373,12 +373,12 @@ class Channel:
         return [[Fraction(entry, whole) for entry in row] for row in self._numerators.tolist()]
 
     def merge(self, names: Mapping[Any, Any]) -> Channel:
-        """Rename outputs; those that get one name become one. Exact, in the same bits.
+        """Rename outputs and merge those that get the same name; exact, with the same bits.
 
         Parameters
         ----------
         names
-            New labels by old label; outputs that are not named keep theirs.
+            New labels by old label; other outputs keep their labels.
 
         Examples
         --------
@@ -419,7 +419,7 @@ class Channel:
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle what it is made from: what comes back is checked, and read-only too."""
+        """Copy and pickle by reconstruction, which checks the entries and makes them read-only."""
         again = partial(Channel, inputs=self._inputs, outputs=self._outputs, bits=self._bits)
         return again, (self._numerators,)
 
@@ -442,14 +442,14 @@ class Channel:
     def to_csv(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> None:
         """Write the probabilities as floats to a CSV file, with a row and a column of labels.
 
-        The file is written whole or not at all. :func:`mechdesign.save` keeps the exact integers.
+        The file is written atomically. :func:`mechdesign.save` keeps the exact integers.
 
         Parameters
         ----------
         path
             The file.
         spreadsheet_safe
-            Whether labels that a spreadsheet would run are written with an apostrophe before them.
+            Whether to put an apostrophe before labels that a spreadsheet would evaluate.
 
         Raises
         ------
@@ -504,12 +504,12 @@ class Channel:
 
 
 def as_channel(given: Any, key: str = "channel") -> Channel:
-    """Return a channel as it is.
+    """Return a channel unchanged.
 
     Raises
     ------
     InputError
-        If it is something else.
+        If it is not a channel.
     """
     if not isinstance(given, Channel):
         hint = "Channel.from_matrix makes one of probabilities"

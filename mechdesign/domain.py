@@ -36,36 +36,36 @@ __all__ = [
 ]
 
 CELL = re.compile("[0-9]{1,9}")
-"""The number of a point of a grid as text."""
+"""The number of a grid point as text."""
 
 MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.0{1,9})?")
 """A date and time without a zone, to the second."""
 
 WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))(\.0)?")
-"""A whole number as text, also as a column of floats is written."""
+"""An integer as text, with or without the ``.0`` of a column of floats."""
 
 MIDNIGHT = "00:00:00"
 
 
 class Domain:
-    """An ordered set of inputs, with exact coordinates where it has any.
+    """An ordered set of inputs, with exact coordinates if they are numeric.
 
     Parameters
     ----------
     values
-        The labels, in order: text, whole numbers or numbers; no label twice.
+        The labels, in order: text, integers or floats, without duplicates.
 
     Attributes
     ----------
     labels
         The labels as a tuple; those of a grid are pairs ``(row, column)``.
     coordinates
-        For numbers, 1-tuples of exact rationals; for a grid, pairs ``spacing * (row, column)``;
-        for points of a plane their own; None for text, and for places on the Earth.
+        1-tuples of exact rationals for numbers; ``spacing * (row, column)`` for a grid; pairs for
+        points of a plane; None for text and for places on the Earth.
     positions
-        The pairs of exact numbers that the points of :meth:`points` were given by; else None.
+        The exact coordinates given to :meth:`points`; else None.
     metric
-        ``"euclidean"`` or ``"haversine"`` for those; else None.
+        ``"euclidean"`` or ``"haversine"`` for a domain made by :meth:`points`; else None.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Domain:
         self.labels, self.grid_shape, self.spacing = labels, grid_shape, spacing
         self.positions = self.metric = None
         self._index = {label: i for i, label in enumerate(labels)}
-        # made when they are first asked for
+        # computed on first use
         self._by_number: dict[Fraction, int] | None = None
         self._by_text: dict[str, int] | None = None
         self._nearest: NearestPoint | None = None
@@ -118,12 +118,12 @@ class Domain:
 
     @classmethod
     def of(cls, given: Any, key: str = "domain") -> Domain:
-        """Return a domain as it is, or one of so many inputs, or one of labels.
+        """Return a domain unchanged, ``range(n)`` for a number of inputs, or a domain of labels.
 
         Raises
         ------
         InputError
-            If it is none of these.
+            If it is neither a domain, nor a number of inputs, nor a list of labels.
 
         Examples
         --------
@@ -161,7 +161,7 @@ class Domain:
         rows, columns
             The number of points along each side.
         spacing
-            The distance between neighbors, in the unit that ``epsilon`` is per.
+            The distance between neighbors; ``epsilon`` is per the same unit.
         """
         n, m = whole_number(rows, "grid.rows"), whole_number(columns, "grid.columns")
         check_size("inputs", n * m, "grid")
@@ -177,17 +177,17 @@ class Domain:
         Parameters
         ----------
         coordinates
-            ``(n, 2)`` numbers, as a list, an array or a DataFrame; for ``"haversine"`` latitude and
-            longitude in degrees. No point twice.
+            ``(n, 2)`` numbers, as a list, an array or a DataFrame, without duplicates; for
+            ``"haversine"`` latitude and longitude in degrees.
         metric
-            ``"euclidean"``, for which distances and losses with a name are known, or
-            ``"haversine"``: :meth:`distance` is then the length of the great circle in metres, as
-            in ``MetricPrivacy(0.001, city.distance)``.
+            ``"euclidean"``, which supports named distances and losses, or ``"haversine"``, for
+            which :meth:`distance` is the great-circle distance in metres, as in
+            ``MetricPrivacy(0.001, city.distance)``.
 
         Raises
         ------
         InputError
-            If one is no such point.
+            If a point is invalid.
 
         Examples
         --------
@@ -206,13 +206,13 @@ class Domain:
     def distance(self, one: Any, other: Any) -> Fraction:
         """Return the distance of two places on the Earth in metres, rounded down.
 
-        It may stand wherever a function of two labels may: as the distance of metric privacy, which
-        is then never less than asked, and as a loss.
+        Accepted wherever a function of two labels is: as a loss, or as the distance of metric
+        privacy, where rounding down never weakens the guarantee.
 
         Raises
         ------
         InputError
-            If the points are not of the metric ``"haversine"``, or a label is none of them.
+            If the metric is not ``"haversine"``, or a label is not in the domain.
         """
         if self.metric != HAVERSINE or self.positions is None:
             raise InputError("distance", "points of the metric 'haversine' as the domain", self)
@@ -249,9 +249,9 @@ class Domain:
 
     @property
     def lattice(self) -> tuple[tuple[int, int], Fraction] | None:
-        """The points along both sides and the distance of neighbors, or None.
+        """The numbers of rows and columns and the spacing, or None.
 
-        Only a grid has them, and equally spaced numbers in rising order, which are one row.
+        Only grids and equally spaced increasing numbers, which count as one row, form a lattice.
         """
         if self.grid_shape is not None and self.spacing is not None:
             return self.grid_shape, self.spacing
@@ -268,7 +268,7 @@ class Domain:
         Raises
         ------
         InputError
-            If it is not in the domain; a near miss is named.
+            If it is not in the domain; the message suggests a similar label.
         """
         wanted = clean_label(label, key)
         if wanted not in self._index:
@@ -277,7 +277,7 @@ class Domain:
         return self._index[wanted]
 
     def _same_text(self, wanted: Label) -> str:
-        """Return a hint where a label reads like the wanted one and is of another type."""
+        """Return a hint if a label of another type has the same text."""
         for label in self.labels:
             if str(label) == str(wanted):
                 one, other = ("number", "text") if isinstance(wanted, str) else ("text", "number")
@@ -286,7 +286,7 @@ class Domain:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The labels as a file of records has them."""
+        """The labels as text, as in a file of records."""
         return tuple(map(str, self.labels))
 
     def codes(self, values: Iterable[Any], key: str = "records") -> Int64Array:
@@ -295,14 +295,14 @@ class Domain:
         Parameters
         ----------
         values
-            Labels: a list, a NumPy array, or what NumPy makes one of, as a column of a table. An
-            array of whole numbers is read at once where the labels are 0, 1, ..., k - 1. The cells
-            of a grid may be numbered, row by row, in place of their pairs.
+            Labels: a list, a NumPy array or a pandas Series; fastest as an array of integers where
+            the labels are 0, 1, ..., k - 1. The points of a grid may be given by number, row by
+            row, instead of as pairs.
 
         Raises
         ------
         InputError
-            If one is not in the domain; the key names its place, counted from 0.
+            If a label is not in the domain; the key has its position, from 0.
 
         Examples
         --------
@@ -321,7 +321,7 @@ class Domain:
             return self._own_codes(np.array(given), key)
         try:
             found = [self._index.get(value) for value in given]
-        except TypeError:  # something that is no label, as a list
+        except TypeError:  # not hashable, such as a list
             found = [self._index.get(v) if isinstance(v, Hashable) else None for v in given]
         for n, (value, place) in enumerate(zip(given, found, strict=True)):
             if place is None or value is True or value is False:
@@ -334,7 +334,7 @@ class Domain:
         return self.positions is not None or self.labels == tuple(range(len(self)))
 
     def _own_codes(self, values: AnyArray, key: str) -> Int64Array:
-        """Return an array of positions as it is, once checked."""
+        """Return an array of positions unchanged, after a range check."""
         import numpy as np
 
         if values.size and (values.min() < 0 or values.max() >= len(self)):
@@ -343,14 +343,14 @@ class Domain:
         return values.astype(np.int64, copy=False)
 
     def read(self, texts: Sequence[str], key: str = "records") -> Int64Array:
-        """Return the positions of labels given as text, as a file of records has them.
+        """Return the positions of labels given as text, as in a file of records.
 
-        ``"0.50"`` is the number 0.5; spaces around a label do not count.
+        ``"0.50"`` is the number 0.5; spaces around a label are ignored.
 
         Raises
         ------
         InputError
-            If one is not in the domain; the key names its place, counted from 0.
+            If a label is not in the domain; the key has its position, from 0.
 
         Examples
         --------
@@ -363,23 +363,23 @@ class Domain:
         return found
 
     def find_text(self, text: str) -> int | None:
-        """Return the position of one label given as text; None if it is no label."""
+        """Return the position of one label given as text; None if it is not in the domain."""
         place = int(self.find_texts([text])[0])
         return None if place < 0 else place
 
     def find_texts(self, texts: Sequence[str]) -> Int64Array:
-        """Return the positions of labels given as text; -1 for a text that is no label.
+        """Return the positions of labels given as text; -1 for text that is not in the domain.
 
-        A whole number may be given with ``.0`` or without, also where labels are text. A point of a
-        grid may be given by its number, row by row. Where the domain is points, a pair
-        of coordinates stands for the point that is nearest. A date and time without a zone, whose
-        fraction of a second is zero, may be given with it or without; at midnight it may stand for
-        the date, as which libraries hold a date that has no type of its own.
+        An integer may be given with or without ``.0``, even where labels are text. A grid point may
+        be given by its number, row by row. In a domain of points a pair of coordinates stands for
+        the nearest point. A date and time without a zone may be given with or without a zero
+        fraction of a second; at midnight it may stand for the date, since some libraries have no
+        date type.
 
         Raises
         ------
         InputError
-            If two labels read alike.
+            If two labels have the same text.
 
         Examples
         --------
@@ -404,7 +404,7 @@ class Domain:
         return np.array([-1 if place is None else place for place in found], dtype=np.int64)
 
     def _find_written(self, text: str) -> int | None:
-        """Return the position of a label that is written in another way; None if there is none."""
+        """Return the position of a label in another notation; None if it is not in the domain."""
         place = self._text_index().get(text)
         if place is None and self.numbers is not None:
             if self._by_number is None:
@@ -432,14 +432,14 @@ class Domain:
         text
             The label as a file has it.
         key
-            Where it stands, for the error.
+            The place in the input, for the error.
         quoted
-            Whether an error quotes the text: never that of a cell of a file of records.
+            Whether an error quotes the text; False for cells of a file of records.
 
         Raises
         ------
         InputError
-            If it is not in the domain, or two labels read alike.
+            If it is not in the domain, or two labels have the same text.
         """
         place = self.find_text(text)
         if place is None and not quoted:
@@ -457,7 +457,7 @@ class Domain:
         return self._by_text
 
     def to_table(self) -> dict[str, Any]:
-        """Return the ``[domain]`` table of a problem file, numbers as exact text in a grid."""
+        """Return the ``[domain]`` table of a problem file; numbers of a grid as exact text."""
         if self.grid_shape is not None and self.spacing is not None:
             rows, columns = self.grid_shape
             spacing = fraction_text(self.spacing)
@@ -468,7 +468,7 @@ class Domain:
         return {"values": [plain_label(x) for x in self.labels]}
 
     def listed(self) -> str:
-        """Return the labels in few words, the middle left out where there are many."""
+        """Return a short list of the labels, without the middle ones if there are many."""
         few = len(self) <= 6
         named = self.labels if few else (*self.labels[:3], self.labels[-1])
         texts = [text if len(text) <= 100 else f"{text[:97]}..." for text in map(repr, named)]

@@ -53,9 +53,7 @@ class InputError(MechdesignError, ValueError):
         The invalid value: a phrase, or :func:`shown` of a value.
     hint
         How to correct it, if there is one way.
-    fault
-        What is wrong, if "expected ..., given ..." would not read well; the message then has it
-        in the place of these words.
+    What is wrong, in place of "expected ..., given ..." where that would not read well.
 
     Examples
     --------

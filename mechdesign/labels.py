@@ -1,9 +1,9 @@
-"""Labels of inputs and outputs, and alignment by them of numbers that carry labels.
+"""Labels of inputs and outputs, and alignment of labeled numbers.
 
-A dict, a pandas Series and a DataFrame carry labels; a list and an array do not, and count by
-position. Labels decide wherever there are any: numbers whose labels are not those of the inputs are
-refused, never counted by position. Every part of the library that takes numbers for inputs or
-outputs reads them here, and pandas is not imported: what has an ``index`` is a Series or a frame.
+A dict, a pandas Series and a DataFrame carry labels; a list and an array are positional. Labels
+take precedence: numbers whose labels differ from those of the inputs are rejected, never read by
+position. Every part of the library that takes numbers for inputs or outputs reads them here. pandas
+is not imported: an object with an ``index`` counts as a Series or a frame.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ Label = Hashable
 Labels = tuple[Label, ...]
 
 Split = tuple[list[Any], Labels | None]
-"""Entries in the order given, and their labels; None where they have none."""
+"""Entries in the order given, and their labels; None for positional entries."""
 
 T = TypeVar("T")
 
 MOST_NAMED = 3
 
 LARGE = 10**18
-"""Whole numbers below it need no further look."""
+"""Integers below it need no further check."""
 
 
 def clean_label(value: Any, key: str) -> Label:
@@ -57,7 +57,7 @@ def clean_label(value: Any, key: str) -> Label:
     Raises
     ------
     InputError
-        If it is neither text, nor a finite number, nor a list of such.
+        If it is neither text, nor a finite number, nor a list of these.
     """
     if isinstance(value, str) or (type(value) is int and abs(value) < LARGE):
         return value
@@ -70,12 +70,12 @@ def clean_label(value: Any, key: str) -> Label:
 
 
 def clean_labels(given: Any, key: str, expected: str = "a list of labels") -> Labels:
-    """Return labels that all differ.
+    """Return labels without duplicates.
 
     Raises
     ------
     InputError
-        If they are no list of labels, or one occurs twice.
+        If the argument is not a list of labels, or has duplicates.
     """
     clean = tuple(clean_label(label, key) for label in listed(given, key, expected))
     if len(set(clean)) < len(clean):
@@ -85,7 +85,7 @@ def clean_labels(given: Any, key: str, expected: str = "a list of labels") -> La
 
 
 def first_twice(labels: Iterable[Label]) -> Label:
-    """Return the first label that has occurred before; None if they all differ."""
+    """Return the first duplicate label; None if all labels differ."""
     seen: set[Label] = set()
     for label in labels:
         if label in seen:
@@ -95,17 +95,17 @@ def first_twice(labels: Iterable[Label]) -> Label:
 
 
 def plain_label(label: Label) -> Any:
-    """Return a label as JSON has it: pairs as lists."""
+    """Return a label for JSON: pairs as lists."""
     return [plain_label(part) for part in label] if isinstance(label, tuple) else label
 
 
 def labels_of(given: Any, key: str = "labels") -> Labels | None:
-    """Return the labels that numbers carry: keys of a dict, the index of a Series or a frame.
+    """Return the labels of numbers: keys of a dict, the index of a Series or a frame.
 
     Raises
     ------
     InputError
-        If one is no label, or one occurs twice.
+        If a label is invalid or occurs twice.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def labels_of(given: Any, key: str = "labels") -> Labels | None:
 
 
 def check_index(records: Any, given: Any, key: str) -> None:
-    """Check that numbers for records carry the index of the records, where both carry one.
+    """Check that numbers for records have the index of the records, if both have an index.
 
     Raises
     ------
     InputError
-        If the two differ: records count by position, so that one would get the number of another.
+        If the two differ: records count by position, so a record would get the number of another.
     """
     one, other = (getattr(entries, "index", None) for entries in (records, given))
     if one is None or other is None or callable(one) or callable(other):
@@ -141,14 +141,14 @@ def split(given: Any, key: str, expected: str) -> Split:
     Raises
     ------
     InputError
-        If what is given is nothing to iterate over, or text.
+        If the argument is text or not iterable.
     """
     labels = labels_of(given, key)
     if isinstance(given, set | frozenset) or _is_frame(given):
         raise InputError(key, expected, f"a {type(given).__name__}")
     if isinstance(given, Mapping):
         return list(given.values()), labels
-    # as NumPy has them: a Series would turn numbers of 32 bits to others that print longer
+    # a Series would convert 32-bit floats to doubles that print longer
     entries = given.to_numpy() if hasattr(given, "to_numpy") else given
     return listed(entries, key, expected), labels
 
@@ -163,12 +163,12 @@ def split_matrix(
     given
         A frame, or a list or a dict of rows, each of which may be a dict or a Series.
     key, expected, row_expected
-        What it is called, and what it and its rows should be, in an error.
+        The name of the matrix, and what it and its rows should be, for errors.
 
     Raises
     ------
     InputError
-        If it is no matrix, or the rows have different labels. Their lengths are not compared.
+        If it is not a matrix, or the rows have different labels. Their lengths are not compared.
     """
     if _is_frame(given):
         if not hasattr(given, "index"):
@@ -192,12 +192,12 @@ def split_matrix(
 
 
 def places(labels: Labels, wanted: Sequence[Label], key: str, what: str = "input") -> list[int]:
-    """Return where each wanted label stands among those given.
+    """Return the position of each wanted label among the given ones.
 
     Raises
     ------
     InputError
-        If the labels are not the wanted ones; the message names what is missing and what is extra.
+        If the two sets of labels differ; the message lists missing and extra labels.
 
     Examples
     --------
@@ -228,14 +228,14 @@ def aligned(
     what: str = "input",
     entries: str = "numbers",
 ) -> list[T]:
-    """Return values in the order of the wanted labels: by label, by position if they have none.
+    """Return values in the order of the wanted labels, or unchanged if they have none.
 
-    ``what`` has the labels, and what the ``entries`` are, is for the error.
+    ``what`` has the labels and what the ``entries`` are go into the error.
 
     Raises
     ------
     InputError
-        If the labels, or without labels their number, do not fit.
+        If the labels, or without labels their number, do not match.
 
     Examples
     --------
@@ -251,9 +251,9 @@ def aligned(
 
 
 def by_label(values: Sequence[T], labels: Labels | None) -> list[T] | dict[Label, T]:
-    """Return values as they can be given again: a list, or a dict in an order of its own.
+    """Return values in a form that can be read again: a list, or a dict sorted by label.
 
-    Two dicts with the same labels and numbers are written alike, whatever order they came in.
+    The result does not depend on the order of a given dict.
     """
     if labels is None:
         return list(values)

@@ -1,4 +1,4 @@
-"""Priors: the distribution of the input X that the adversary is taken to know, exact."""
+"""Priors: exact distributions of the input X, known to the adversary."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ __all__ = [
 ]
 
 SUM_TOLERANCE = Fraction(1, 10**6)
-"""How far from 1 given probabilities may sum before they are refused as a mistake."""
+"""Largest accepted difference between 1 and the sum of given probabilities."""
 
 
 def labeled_numbers(
     values: Any, key: str, expected: str = "a finite number >= 0"
 ) -> tuple[tuple[Fraction, ...], Labels | None]:
-    """Return nonnegative exact rationals in the order given, and the labels that they carry.
+    """Return nonnegative exact rationals in the order given, and their labels.
 
-    ``expected`` is what each should be, for the error.
+    ``expected`` describes an entry, for the error.
 
     Raises
     ------
     InputError
-        If ``values`` is no list, dict or Series of such numbers; the message names the entry.
+        If ``values`` is not a list, dict or Series of such numbers; the message names the entry.
     """
     entries, labels = split(values, key, "a list of numbers >= 0")
     numbers = []
@@ -61,8 +61,8 @@ def exact_numbers(
     Raises
     ------
     InputError
-        If ``values`` is no such list; the message names the entry. Numbers that carry labels are
-        refused where it is not known what they are to be matched to.
+        If ``values`` is not such a list; the message names the entry. Labeled numbers are rejected
+        if ``labels`` is None.
     """
     numbers, given = labeled_numbers(values, key)
     if labels is not None:
@@ -80,7 +80,7 @@ def distribution(numbers: Sequence[Fraction], key: str, hint: str = "") -> tuple
     Raises
     ------
     InputError
-        If the sum is off, or a probability so small that no saved file could state it.
+        If the sum is off, or a probability is too small for a saved file.
     """
     total = sum(numbers, Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
@@ -94,7 +94,7 @@ def normalized(numbers: Sequence[Fraction], key: str) -> tuple[Fraction, ...]:
     Raises
     ------
     InputError
-        If a probability is so small that no saved file could state it.
+        If a probability is too small for a saved file.
     """
     total = sum(numbers, Fraction(0))
     probabilities = tuple(number / total for number in numbers)
@@ -107,21 +107,20 @@ def normalized(numbers: Sequence[Fraction], key: str) -> tuple[Fraction, ...]:
 class Prior:
     """An exact distribution of the input X.
 
-    The given decimals are taken as they are written, and normalized exactly.
+    Decimals are read exactly as written, and normalized exactly.
 
     Parameters
     ----------
     probabilities
-        ``(n_inputs,)`` numbers >= 0 that sum to 1 within 1e-6: a list or an array, in the order of
-        the inputs, or a dict or a pandas Series by their labels. For counts, which need not sum
-        to 1, see :meth:`from_counts`.
+        ``(n_inputs,)`` numbers >= 0 that sum to 1 within 1e-6: a list or an array in the order of
+        the inputs, or a dict or a pandas Series by label. For counts see :meth:`from_counts`.
 
     Attributes
     ----------
     probabilities
         The exact probabilities, in the order given.
     labels
-        The labels that they were given with; None if they count by position.
+        Their labels; None if they count by position.
 
     Raises
     ------
@@ -206,7 +205,7 @@ class Prior:
         values
             One label of ``domain`` for each record.
         domain
-            The inputs; those that do not occur get the count 0.
+            The inputs; inputs that do not occur get the count 0.
         smoothing
             As in :meth:`from_counts`.
 

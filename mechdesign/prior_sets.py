@@ -1,7 +1,7 @@
 """Sets of priors that an adversary may hold: a list, a box, a total-variation ball.
 
-A set is used through its support function: the member that makes an expectation largest or
-smallest is an exact vertex, found by a sort. Members are stored as integers over one denominator.
+A set is used through its support function: the member that maximizes or minimizes an expectation is
+an exact vertex, found by sorting. Members are stored as integers over one denominator.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Weights: TypeAlias = tuple[Fraction, ...]
 """One exact probability for each input."""
 
 ROUNDED = 10**12
-"""The denominator of members that are found in floating point: so they are short decimals."""
+"""The denominator of members found in floating point, which makes them short decimals."""
 
 
 class Support(NamedTuple):
@@ -36,10 +36,10 @@ class Support(NamedTuple):
 
         max P . q = min over tau of base . q + top max_x q_x + rest tau + Sum_x w_x (q_x - tau)_+
 
-    with rest = 1 - top - Sum_x base_x. A box has what each input has at least as ``base`` and the
-    widths as ``weights``: at tau the probability that is left runs out. A ball has its radius as
-    ``top``, which the largest entry gets, and its center as ``weights``: the rest is a mean of all
-    but the smallest entries.
+    with rest = 1 - top - Sum_x base_x. For a box, ``base`` has the lower ends and ``weights`` the
+    widths; at tau the remaining probability runs out. For a ball, ``top`` is the radius, which the
+    largest entry gets, and ``weights`` the center: the rest is a mean of all but the smallest
+    entries.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class PriorSet(ABC):
     size
         The number of inputs.
     labels
-        The labels that the numbers were given with; None if they count by position.
+        The labels of the numbers; None if they count by position.
     denominator
-        A whole number that makes every vertex integer.
+        An integer that makes every vertex integer.
     members
-        The priors that the set was given as, where it was given as a list; else none.
+        The given priors, if the set was given as a list; else none.
     """
 
     size: int
@@ -95,7 +95,7 @@ class PriorSet(ABC):
     def _vertices(self) -> Iterator[Weights]: ...
 
     def contains(self, prior: Weights) -> bool:
-        """Return whether a prior is one of the set's; of a list, whether it is listed."""
+        """Return whether a prior is in the set; for a list, whether it is listed."""
         return prior in self.members
 
     def extreme(self, values: Sequence[Any], *, largest: bool) -> Weights:
@@ -113,17 +113,17 @@ class PriorSet(ABC):
         return [p.numerator * (self.denominator // p.denominator) for p in weights]
 
     def support(self) -> Support | None:
-        """Return what makes the largest expectation a linear program; None where it is a list."""
+        """Return the linear program of the largest expectation; None for a list."""
         return None
 
     @property
     def middle(self) -> Weights:
-        """A member, and not at the border where there are others."""
+        """A member, in the relative interior if there are several."""
         columns = zip(*self.members, strict=True)
         return tuple(sum(column, Fraction(0)) / len(self.members) for column in columns)
 
     def member_near(self, prior: FloatArray) -> Weights:
-        """Return an exact member near a distribution in floating point that is nearly one."""
+        """Return an exact member near an approximate distribution in floating point."""
         return min(
             self.members,
             key=lambda member: sum(abs(float(p) - q) for p, q in zip(member, prior, strict=True)),
@@ -131,22 +131,22 @@ class PriorSet(ABC):
 
     @abstractmethod
     def to_table(self) -> dict[str, Any]:
-        """Return the keys of a problem file that state this set."""
+        """Return the keys of the set in a problem file."""
 
     def aligned(self, inputs: Domain, key: str | None = None) -> PriorSet:
-        """Return the set in the order of the inputs, where it counts by position.
+        """Return the set in the order of the inputs; without labels it counts by position.
 
         Raises
         ------
         InputError
-            If its labels, or without labels its size, are not those of the inputs.
+            If its labels, or without labels its size, differ from those of the inputs.
         """
         where = key or next(iter(self.to_table()))
         order = aligned(range(self.size), self.labels, inputs.labels, where)
         return self if self.labels is None else self._ordered(order)
 
     def is_fixed_by(self, permutation: Sequence[int]) -> bool:
-        """Return whether the set stays the same where each input x goes to ``permutation[x]``."""
+        """Return whether the set is invariant when each input x goes to ``permutation[x]``."""
         return self._ordered(permutation) == self
 
     @abstractmethod
@@ -222,7 +222,7 @@ class PriorList(PriorSet):
         return iter(self.members)
 
     def is_fixed_by(self, permutation: Sequence[int]) -> bool:
-        """Compare the members; their order is of no matter."""
+        """Compare the members as a set."""
         moved = {tuple(prior[x] for x in permutation) for prior in self.members}
         return moved == set(self.members)
 
@@ -238,12 +238,12 @@ class PriorList(PriorSet):
 
 
 class PriorBox(PriorSet):
-    """All priors with ``lower <= P <= upper``, entry by entry; one number is for all entries.
+    """All priors with ``lower <= P <= upper``, entry by entry; a single number is for all entries.
 
     Raises
     ------
     InputError
-        If there is none.
+        If there is no such prior.
 
     Examples
     --------
@@ -292,13 +292,13 @@ class PriorBox(PriorSet):
         return weights
 
     def support(self) -> Support:
-        """Return it for a box."""
+        """Return the linear program of a box."""
         low, high = (np.array([float(p) for p in end]) for end in (self.lower, self.upper))
         return Support(low, high - low, 0.0)
 
     @property
     def middle(self) -> Weights:
-        """The member that divides what is left over in proportion to the widths."""
+        """The member that distributes the remaining mass in proportion to the widths."""
         left = 1 - sum(self.lower, Fraction(0))
         width = sum(self.upper, Fraction(0)) - sum(self.lower, Fraction(0))
         share = left / width if width else Fraction(0)
@@ -306,7 +306,7 @@ class PriorBox(PriorSet):
         return tuple(low + share * (high - low) for low, high in ends)
 
     def member_near(self, prior: FloatArray) -> Weights:
-        """Move each probability into its range, and what is missing to those with room."""
+        """Clip each probability to its range, and give the missing mass to entries with room."""
         whole = math.lcm(ROUNDED, self.denominator)
         scale, unit = whole // self.denominator, whole // ROUNDED
         ranges = zip(_rounded(prior), self._low, self._high, strict=True)
@@ -330,7 +330,7 @@ class PriorBox(PriorSet):
             yield from self._completed((), free, Fraction(1))
 
     def _completed(self, chosen: Weights, free: int, left: Fraction) -> Iterator[Weights]:
-        """Extend ``chosen`` at the ends of ranges; the entry ``free`` takes what is left over."""
+        """Extend ``chosen`` at the ends of ranges; the entry ``free`` takes the remaining mass."""
         x = len(chosen)
         rest = range(x, self.size) if free >= x else [*range(x, self.size), free]
         least = sum((self.lower[z] for z in rest), Fraction(0))
@@ -395,7 +395,7 @@ class PriorBall(PriorSet):
         return weights
 
     def support(self) -> Support:
-        """Return it for a ball."""
+        """Return the linear program of a ball."""
         return Support(np.zeros(self.size), self._center_near, float(self.radius))
 
     @property
@@ -404,7 +404,7 @@ class PriorBall(PriorSet):
         return self.center
 
     def member_near(self, prior: FloatArray) -> Weights:
-        """Mix the distribution with the center, as little as brings it into the ball."""
+        """Mix the distribution with the center, with the least weight that reaches the ball."""
         share, (radius,) = 1 / ROUNDED, self._over([self.radius])
         found = near = np.maximum(prior, 0.0)
         while share < 1:
@@ -463,7 +463,7 @@ class PriorBall(PriorSet):
 
 
 def _rounded(prior: FloatArray) -> list[int]:
-    """Return a distribution times ROUNDED; the largest entry takes what rounding leaves."""
+    """Return a distribution times ROUNDED; the largest entry absorbs the rounding error."""
     counts = np.rint(np.maximum(prior, 0.0) * ROUNDED).astype(np.int64)
     counts[np.argmax(counts)] += ROUNDED - counts.sum()
     found: list[int] = counts.tolist()
@@ -473,7 +473,7 @@ def _rounded(prior: FloatArray) -> list[int]:
 def _ordered_as(
     wanted: Labels | None, weights: Weights, labels: Labels | None, key: str
 ) -> Weights:
-    """Return the weights in the order of the labels that come first; all have some, or none."""
+    """Return the weights in the order of the labels given first; either all or none have labels."""
     if (wanted is None) != (labels is None):
         fault = "only some of the numbers have labels"
         raise InputError(key, "labels for all or none", "a mixture", fault=fault)

@@ -43,21 +43,21 @@ __all__ = ["Expected", "Problem"]
 MOST_INPUTS = 4096
 
 POSSIBLE = 1e-6
-"""A linear program whose optimum is above this finds a column, up to its tolerance."""
+"""A linear program with an optimum above this has found a column, within its tolerance."""
 
 N = TypeVar("N", bound=Notion)
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The optimal value known in advance.
+    """The known optimal value.
 
     Attributes
     ----------
     value
         The optimal value.
     rtol
-        How close, relative to it, the answer must be.
+        The relative tolerance of a comparison with it.
     """
 
     value: float
@@ -65,7 +65,7 @@ class Expected:
 
 
 class Problem:
-    """A design problem: what to keep secret, and what to keep useful.
+    """A design problem: a privacy requirement and a utility.
 
     Parameters
     ----------
@@ -76,15 +76,15 @@ class Problem:
     utility
         The loss to minimize, or the gain to maximize.
     prior
-        The distribution of the input; default uniform, unless a notion is defined by the prior.
-        A dict or a pandas Series counts by label, a list by position.
+        The distribution of the input; default uniform, unless a notion depends on the prior. A dict
+        or a pandas Series counts by label, a list by position.
     outputs
-        Labels of the outputs that may be used; default the domain for distortions, chosen by the
-        optimizer otherwise.
+        Labels of the allowed outputs; default the domain for distortions, else chosen by the
+        optimizer.
     title, source
         Free text.
     expected
-        What is known of the optimum.
+        The known optimum, to compare with.
 
     Raises
     ------
@@ -137,9 +137,9 @@ class Problem:
             for notion, rule in zip(self.privacy, self.channel_constraints, strict=True)
             if rule is not None and rule.binds()
         )
-        """The notions about the whole channel that some channel breaks."""
+        """The constraints on the whole channel that some channel violates."""
         self.quoted: tuple[str, ...] = ()
-        """Constraints of the user's own, in words, as a saved file states them."""
+        """The user's own constraints as text, as in a saved file."""
 
     def _fitting_prior(self, prior: Any) -> Prior:
         if prior is None:
@@ -159,11 +159,11 @@ class Problem:
         return labels
 
     def _align(self) -> None:
-        """Put all numbers that came with labels in the order of the domain and the outputs."""
+        """Put all labeled numbers in the order of the domain and the outputs."""
         with inside("utility", apart="outputs"):
             allowed = self.outputs
             if allowed is not None and not self.is_written_out:
-                allowed = allowed[:1]  # the losses of the others are of as many steps
+                allowed = allowed[:1]  # the losses of the others have the same number of steps
             self.utility.check(self.domain, allowed)
             self.utility = self.utility.aligned(self.domain, self.outputs)
         self.utility.check_prior(self.prior)
@@ -175,15 +175,15 @@ class Problem:
 
     @property
     def is_written_out(self) -> bool:
-        """Whether its inputs are few enough for a matrix; else only noise is an answer to it."""
+        """Whether there are few enough inputs for a matrix; otherwise only noise is supported."""
         return len(self.domain) <= MOST_INPUTS
 
     @property
     def suits_noise(self) -> bool:
-        """Whether noise that depends on steps only can be private, and have an expected loss.
+        """Whether noise that depends on lattice steps only can be private with an expected loss.
 
-        So it is for metric privacy by a distance with a name, on a grid or equally spaced numbers,
-        and losses of which the same is true, where the inputs may be sent.
+        This holds for metric privacy by a named distance, on a grid or equally spaced numbers, with
+        a loss by a named distance, if the outputs are the inputs.
         """
         notion, utility = self.sole_notion(MetricPrivacy), self.utility
         if notion is None or not isinstance(notion.distance, str):
@@ -199,7 +199,7 @@ class Problem:
         Raises
         ------
         UnsupportedError
-            If the inputs are too many for a matrix.
+            If there are too many inputs for a matrix.
         """
         if not self.is_written_out:
             raise self._too_large()
@@ -222,12 +222,12 @@ class Problem:
 
     @cached_property
     def Q(self) -> cp.Variable:  # noqa: N802
-        """The channel as a cvxpy variable, ``(n_inputs, n_outputs)``, for constraints of your own.
+        """The channel as a cvxpy variable, ``(n_inputs, n_outputs)``, for your own constraints.
 
         Raises
         ------
         InputError
-            If it is not known which outputs there are.
+            If the outputs are not known in advance.
         """
         import cvxpy as cp
 
@@ -270,10 +270,10 @@ class Problem:
             )
 
     def _check_finite(self) -> None:
-        """Refuse a gain that some private column makes infinite.
+        """Reject a gain that is infinite at some private column.
 
-        The columns that are 0 on one set of inputs form a cone; a linear program finds the one with
-        the largest entries on the other set, none above 1.
+        The columns that are 0 on one set of inputs form a cone; a linear program over it maximizes
+        the entries on the other set, with entries at most 1.
         """
         utility = self.utility
         if not (isinstance(utility, Divergence) and utility.may_be_infinite):
@@ -306,9 +306,9 @@ class Problem:
             raise InputError("utility.objective", expected, "infinity", fault=fault)
 
     def sole_notion(self, kind: type[N]) -> N | None:
-        """Return the notion of the problem if there is only one and it is of a kind.
+        """Return the only notion of the problem if it is of this class.
 
-        A class of one's own that is made from the kind may state other rows, and is not of it.
+        A user's subclass may state other rows and does not count.
         """
         notion = self.privacy[0]
         if len(self.privacy) > 1 or notion.states_generators:
@@ -317,32 +317,32 @@ class Problem:
 
     @property
     def expected_loss(self) -> LinearUtility | None:
-        """The utility, if it is the expectation of a loss between X and Y; else None."""
+        """The utility if it is an expected loss between X and Y; else None."""
         utility = self.utility
         return utility if isinstance(utility, LinearUtility) and not utility.worst_case else None
 
     @property
     def guesses(self) -> tuple[Label, ...]:
-        """The outputs of the linear form of the utility: those allowed, or what may be guessed."""
+        """The outputs of the linear form of the utility: the allowed outputs, or the guesses."""
         form = self.utility.linear_form
         if form is None or form is self.utility:
             return self.outputs or self.domain.labels
         return form.default_outputs(self.domain) or self.domain.labels
 
     def at(self, epsilon: Any, prior: Prior | None = None) -> Problem:
-        """Return the problem with another budget, and with another prior if one is given.
+        """Return the problem with another budget, and optionally another prior.
 
         Parameters
         ----------
         epsilon
             In nats.
         prior
-            In place of its own.
+            Replaces the prior of the problem.
 
         Raises
         ------
         InputError
-            If it is no budget, or not just one notion of the problem has an epsilon.
+            If epsilon is not a budget, or the number of notions with an epsilon is not one.
 
         Examples
         --------
@@ -368,11 +368,11 @@ class Problem:
         return compile_problem(read(ProblemTable, self.to_table()))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is compiled when it is wanted."""
+        """Drop the cached statement."""
         return {key: value for key, value in vars(self).items() if key != "compiled"}
 
     def to_table(self) -> dict[str, Any]:
-        """Return what a saved file states: everything that the checker needs, exact."""
+        """Return the table of a saved file: all that the checker needs, exact."""
         outputs = self.outputs
         own = {"constraints": list(self.quoted)} if self.quoted else {}
         return {
@@ -421,7 +421,7 @@ def notions_at(privacy: tuple[Notion, ...], epsilon: Any) -> tuple[Notion, ...]:
     Raises
     ------
     InputError
-        If it is no budget, or not just one of the notions has an epsilon.
+        If epsilon is not a budget, or the number of notions with an epsilon is not one.
     """
     if sum(notion.has_epsilon for notion in privacy) != 1:
         names = ", ".join(notion.name for notion in privacy)
@@ -430,12 +430,12 @@ def notions_at(privacy: tuple[Notion, ...], epsilon: Any) -> tuple[Notion, ...]:
 
 
 def notions_of(privacy: Any) -> tuple[Notion, ...]:
-    """Return a notion, or several, as a tuple.
+    """Return one notion, or several, as a tuple.
 
     Raises
     ------
     InputError
-        If one is no notion, or there is none.
+        If an entry is not a notion, or the list is empty.
     """
     expected = "a notion, such as LDP(1), or a list of them"
     is_one = isinstance(privacy, Notion | type)
@@ -450,12 +450,12 @@ def notions_of(privacy: Any) -> tuple[Notion, ...]:
 
 
 def utility_of(given: Any, example: str) -> Utility:
-    """Return a utility as it is.
+    """Return a utility unchanged.
 
     Raises
     ------
     InputError
-        If it is none; the message names the example.
+        If it is not a utility; the message shows the example.
     """
     if not isinstance(given, Utility):
         expected = f"a utility, such as {example}"
@@ -464,5 +464,5 @@ def utility_of(given: Any, example: str) -> Utility:
 
 
 def _what_makes_one(given: Any) -> str:
-    """Return a hint where a class is given in place of an object."""
+    """Return a hint if a class is given instead of an object."""
     return f"{given.__name__}(...) makes one" if isinstance(given, type) else ""

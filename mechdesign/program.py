@@ -1,4 +1,4 @@
-"""The convex program of a problem as LaTeX: from its statement to the kernel."""
+"""The convex program of a problem as LaTeX, from its kernel statement."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mechdesign.kernel.statement import Statement
 __all__ = ["program_latex"]
 
 MOST_ENTRIES = 8
-"""Entries of a vector that are written out."""
+"""The largest number of entries of a vector to write out."""
 
 COLUMN = r"Q(y|x)"
 
 
 def program_latex(statement: Statement) -> str:
-    """Return the program: the objective, the rows of the notions, and that Q is a channel."""
+    """Return the objective, the rows of the notions, and the constraints of a channel."""
     maximized = statement.is_maximized
     goal = rf"\operatorname{{{'maximize' if maximized else 'minimize'}}}_Q"
     lines = [rf"{goal}\quad & {_objective(statement)} \\"]
@@ -43,7 +43,7 @@ def program_latex(statement: Statement) -> str:
 
 
 def _objective(statement: Statement) -> str:
-    """Return the objective; of a gain what is added up, without the sign of the kernel."""
+    """Return the objective; for a gain, the sum without the sign of the kernel."""
     objective, maximized = statement.objective, statement.is_maximized
     if isinstance(objective, Loss):
         weights = objective.weights

@@ -1,27 +1,27 @@
 """Exact repair: from a solver's answer to an integer channel that satisfies every row of a cone.
 
-Solvers return columns that break rows by 1e-10 or so, and that have 1e-13 where a zero is meant: in
-ratios, these are errors of any size. Columns here are integers over 2**62, and the steps are:
+Solvers return columns that violate rows by about 1e-10, and entries of 1e-13 in place of zeros,
+which in ratios are errors of any size. Columns here are integers over 2**62, and the steps are:
 
 1. **Rounding.** Entries that are noise become 0 where the column may be zero, empty columns are
    dropped, rows that must be equal are averaged, and each entry is rounded down to an integer.
 2. **Raising.** Each column is raised to the least one above it that satisfies its rows exactly:
    entry by entry for bounds on ratios, by a constant for other rows. Before that, all entries are
    reduced by one factor 1 - cut / 2**62, so that raised rows of Q still sum to 2**62 at most.
-3. **Normalization.** What a row of Q lacks to 2**62 is added over the outputs in one proportion for
-   all inputs, which is nearly a constant column and so inside the cone. All rows are then checked
-   exactly. If one is broken, or if a row of Q sums to more, the cut is enlarged and 2 is repeated.
+3. **Normalization.** The mass that a row of Q lacks to 2**62 is added over the outputs in one
+   proportion for all inputs, which is nearly a constant column and so inside the cone. All rows
+   are then checked exactly. If one is violated, or if a row of Q sums to more, the cut is enlarged
+   and step 2 is repeated.
 
-Invariants: entries stay integers >= 0, the zeros that the support of a column asks for stay, and
-nothing is returned that the exact check has not passed. It terminates, as the cut grows at least
-fourfold from round to round and ends at 2**62; what is returned then is the channel that ignores
-its input, which every cone contains.
+Invariants: entries stay integers >= 0, the zeros in the support of a column stay, and only channels
+that pass the exact check are returned. The loop terminates: the cut grows at least fourfold in each
+round and ends at 2**62, where the channel ignores its input, which every cone contains.
 
 A budget of 0 about a sensitive attribute makes equations of rows, which no raise satisfies: such
 columns are rounded to a grid of integers that satisfy the equations (:mod:`equations`).
 
-A constraint on the whole channel is satisfied after that, by mixing with a channel that ignores its
-input: what it bounds is convex, and least there.
+A constraint on the whole channel is satisfied afterwards, by mixing with a channel that ignores its
+input: the bounded function is convex, and minimal there.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ WHOLE = 1 << BITS
 """The sum of each row of Q."""
 
 EMPTY = 1e-10
-"""A column whose entries are all below this is noise: solvers are this accurate, or less."""
+"""A column with all entries below this is noise: solvers are no more accurate."""
 
 LARGEST = 1e100
-"""Entries above this are lowered to it, so that their sums are still floats."""
+"""Larger entries are lowered to it, so that their sums are finite floats."""
 
 NOISE = 1e-11
 """An entry below this may be set to zero, if its column can be zero there."""
@@ -59,26 +59,27 @@ FIRST_CUT = 1 << 10
 """The first cut where sums are right and rows are broken: some hundred units, 2e-16 of an entry."""
 
 GROWTH = 4
-"""By how much a cut that was too small grows: there are 31 rounds at most, and the cut that serves
-is at most four times too large."""
+"""Growth factor of a cut that was too small: at most 31 rounds, with a final cut at most four times
+larger than necessary."""
 
 SMALL_SHARE = 1e-3
-"""Outputs with less than this part of the largest share get none of what rows lack: they would feel
-its rounding more than others."""
+"""Outputs with less than this part of the largest share get none of the missing mass: its rounding
+would change them more than others."""
 
 FIRST_SHARE = 2.0**-46
-"""The first part of a constant channel that is mixed in where rows are equations: 1e-14, which the
-rounding to the grid can break."""
+"""The first weight of the constant channel in the mixture where rows are equations: 1e-14, which
+may be too little for the rounding to the grid."""
 
 SMALL_ENTRY = 1e-6
-"""Entries below this would be changed, in proportion, by what rows lack: then the largest entries
-of the rows take it, if they can."""
+"""The missing mass would change entries below this in proportion; then the largest entries of the
+rows take it, if they can."""
 
 BALANCE_ROUNDS = 6
-"""How often what rows lack is given to their largest entries, each time raising others by less."""
+"""Number of rounds in which the missing mass goes to the largest entries; each raises others by
+less."""
 
 MOST_MOVED = 1 << 20
-"""Units by which this may move an entry, 2e-13: rounding and noise, not the answer."""
+"""Largest change of an entry by this step, in units, 2e-13: rounding and noise, not the answer."""
 
 MOST_HIGH = (1 << 32) - 1
 """Sums from 2**63 on are replaced by one a little below, so that they fit machine integers."""
@@ -100,12 +101,12 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
         ``(n_inputs, n_kept)`` integers whose rows sum to 2**62; every column satisfies the cone,
         exactly.
     kept
-        Which columns of ``matrix`` they are.
+        The indices of their columns in ``matrix``.
 
     Raises
     ------
     SolverError
-        If it is no such matrix, or has no columns; entries that are no probabilities do not matter.
+        If it has another shape, or no columns. Invalid entries are accepted.
     """
     m = np.shape(matrix)[1] if np.ndim(matrix) == 2 else 1
     given = checked("the route", matrix, (cone.size, max(1, m)), finite=False)
@@ -135,8 +136,8 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
             _normalize(columns, lack, component, Q)
             if cone.all_hold(columns):
                 return columns, kept
-        # A row of Q that sums to too much asks for a cut of twice the excess, as raising may undo
-        # a part of it; broken rows ask for a first cut, or for four times the last one.
+        # If a row of Q sums to too much, the cut is twice the excess, as raising may undo a part of
+        # it; broken rows start with the first cut, or multiply the last one by four.
         least = int(lack.min())
         cut = max(cut - 2 * least, GROWTH * cut, FIRST_CUT if least >= 0 else 1)
     return _constant(Q), kept
@@ -147,15 +148,15 @@ def mixed(
 ) -> Int64Array:
     """Return a channel (1 - t) Q + t 1 w that satisfies constraints on the whole channel as well.
 
-    The row w is the distribution of the output, at inputs that all occur: an entry that must be
-    larger for an input of probability 0 may be 0 at all others.
+    The row w is the output distribution over a prior that is positive at all inputs: an entry that
+    must grow for an input of probability 0 may be 0 at all others.
 
     Parameters
     ----------
     cone
         The columns allowed.
     constraints
-        What is asked of the channel as a whole; None for nothing.
+        Constraints on the whole channel; None for no constraint.
     rows
         ``(n_inputs, n_outputs)`` integers whose rows sum to 2**62, with columns that the cone
         allows.
@@ -164,8 +165,8 @@ def mixed(
 
     Returns
     -------
-    numerators
-        Such integers, which satisfy every constraint exactly, at the least t = 2**n / 2**62 with
+    Such integers that satisfy every constraint exactly, for the smallest t = 2**n / 2**62 that
+    does.
         which they do.
     """
     asked = [constraint for constraint in constraints if constraint is not None]
@@ -198,10 +199,10 @@ def _between(row: list[int], mean: list[int], part: int) -> list[int]:
 
 
 def _on_equations(cone: Cone, Q: FloatArray) -> Int64Array | None:
-    """Return a channel whose columns satisfy the equations of the cone; None if it has none.
+    """Return a channel whose columns satisfy the equations of the cone; None if the cone has none.
 
-    It is mixed with one that ignores its input, for the entries that the equations would make
-    negative, and for the rows that are no equations.
+    It is mixed with a channel that ignores its input, to satisfy the inequalities and to keep
+    entries nonnegative.
     """
     basis, share = cone.flat_basis(), FIRST_SHARE
     while basis is not None and share < 1:
@@ -218,17 +219,17 @@ def _cut(columns: Int64Array, cut: int) -> Int64Array:
 
 
 def _lack(columns: Int64Array) -> Int64Array:
-    """Return what each row lacks to 2**62; a row far too large counts as one of 2**63."""
+    """Return the missing mass of each row, to 2**62; a row far too large counts as 2**63."""
     high, low = (columns >> HALF).sum(axis=1), (columns & LOW).sum(axis=1)
     high, low = high + (low >> HALF), low & LOW
     return np.asarray(WHOLE - ((np.minimum(high, MOST_HIGH) << HALF) + low))
 
 
 def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array | None:
-    """Add what each row lacks to its largest entry; None if that does not work.
+    """Add the missing mass of each row to its largest entry; None if that does not work.
 
-    With a large epsilon the largest entries bound the small ones loosely, and the small ones make
-    up the loss.
+    With a large epsilon the largest entries bound the small ones only loosely, and the small ones
+    make up the loss.
     """
     trial, inputs = columns, np.arange(len(columns))
     for _ in range(BALANCE_ROUNDS):
@@ -246,7 +247,7 @@ def _balanced(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array 
 
 
 def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:
-    """Set to zero what is negative, and what is noise where the column may be zero."""
+    """Set to zero negative entries, and noise where the column may be zero."""
     Q = np.where(np.isfinite(matrix), np.clip(matrix, 0.0, LARGEST), 0.0)
     support, before = Q > NOISE, None
     while before is None or (support != before).any():
@@ -269,10 +270,10 @@ def _average(Q: FloatArray, classes: IntArray) -> FloatArray:
 
 
 def _raised(cone: Cone, columns: Int64Array, classes: IntArray) -> Int64Array:
-    """Raise columns until they satisfy their rows; where that fails, as far as it was possible.
+    """Raise columns until they satisfy their rows, as far as possible.
 
-    Entries of one column may be raised by several families and by equal classes in turn; a path of
-    bounds visits each input once, so that as many rounds as inputs suffice.
+    Families and equal classes may raise entries of one column in turn; a path of bounds visits each
+    input once, so as many rounds as inputs suffice.
     """
     alone = len(cone.families) == 1 and int(classes.max()) + 1 == len(classes)
     for _ in range(1 if alone else len(columns) + 2):
@@ -301,11 +302,11 @@ def _tied(columns: Int64Array, classes: IntArray) -> Int64Array:
 
 
 def _lifted(cone: Cone, column: list[int]) -> list[int]:
-    """Raise a column by a constant, if that satisfies its rows, and scale it to its former size."""
+    """Add a constant to a column if that satisfies its rows, and rescale it to its former size."""
     if cone.violation(column) is None:
         return column
     raised, step = _plus_constant(cone, column)
-    if 0 < step < WHOLE:  # scaled rows still hold but for rounding, which a second step settles
+    if 0 < step < WHOLE:  # scaling breaks rows only by rounding, which a second step repairs
         size = sum(column)
         grown = sum(raised)
         raised, _ = _plus_constant(cone, [q * size // grown for q in raised])
@@ -313,10 +314,10 @@ def _lifted(cone: Cone, column: list[int]) -> list[int]:
 
 
 def _plus_constant(cone: Cone, column: list[int]) -> tuple[list[int], int]:
-    """Add the least constant, on the support or else everywhere, with which all rows hold.
+    """Add the least constant, on the support or else everywhere, that satisfies all rows.
 
-    A raise on the support that one family needs may break a row of another; a raise everywhere
-    breaks none, as constants satisfy all rows.
+    A raise on the support may satisfy one family and break another; a raise everywhere breaks no
+    row, as constants satisfy all rows.
     """
     on_support = [int(entry > 0) for entry in column]
     for direction in (on_support, [1] * len(column)):
@@ -330,7 +331,7 @@ def _plus_constant(cone: Cone, column: list[int]) -> tuple[list[int], int]:
 
 
 def _normalize(columns: Int64Array, lack: Int64Array, component: IntArray, Q: FloatArray) -> None:
-    """Add what each row lacks, in place, in one proportion for all inputs of a component.
+    """Add the missing mass of each row, in place, in one proportion for all inputs of a component.
 
     Only outputs that most inputs of the component can produce get a share, so that zeros stay.
     """

@@ -1,4 +1,4 @@
-"""Reports, how they are written and read, and their counts."""
+"""Reports, their text format, and their counts."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["Alphabet", "Labels", "Numbers", "ReportSource", "Reports", "Tally"]
 
 
 MOST_REPORTS = 1 << 62
-"""Counts that sum to less never overflow."""
+"""Counts with a smaller sum never overflow."""
 
 
 class Alphabet(ABC):
-    """The reports that a mechanism may send: how an array holds them, and how they are written.
+    """The reports that a mechanism may send: their array representation and their text format.
 
     The first axis of an array of reports is the record.
     """
@@ -34,12 +34,12 @@ class Alphabet(ABC):
     @property
     @abstractmethod
     def n_outputs(self) -> int:
-        """How many different reports there are."""
+        """The number of different reports."""
 
     @property
     @abstractmethod
     def n_counts(self) -> int:
-        """How many counts a tally has."""
+        """The number of counts in a tally."""
 
     @abstractmethod
     def listed(self) -> AnyArray:
@@ -47,18 +47,18 @@ class Alphabet(ABC):
 
     @abstractmethod
     def count(self, data: AnyArray) -> Int64Array:
-        """Return the counts that estimates are made of; those of two parts add up."""
+        """Return the counts that estimates use; counts of two parts add up."""
 
     @abstractmethod
     def matches(self, other: Alphabet) -> bool:
-        """Return whether another alphabet has the same reports, and arrays hold them alike."""
+        """Return whether another alphabet has the same reports and array representation."""
 
     @abstractmethod
     def labels(self, data: AnyArray) -> list[Any]:
         """Return the reports as Python values: labels, tuples of labels, sets."""
 
     def values(self, data: AnyArray) -> AnyArray:
-        """Return the reports as an array of one axis: of numbers or text where all are such."""
+        """Return the reports as an array of one axis: of numbers, text, or else objects."""
         return value_array(self.labels(data))
 
     @abstractmethod
@@ -68,12 +68,12 @@ class Alphabet(ABC):
         Raises
         ------
         InputError
-            If one is no report of this alphabet; the key names its place, counted from 0.
+            If a report is not in this alphabet; the key has its position, from 0.
         """
 
     @abstractmethod
     def write(self, data: AnyArray) -> list[str]:
-        """Return the reports as text, one line or cell each."""
+        """Return the reports as text, for one line or cell each."""
 
     @abstractmethod
     def read(self, texts: Sequence[str], key: str = "reports") -> AnyArray:
@@ -82,12 +82,12 @@ class Alphabet(ABC):
         Raises
         ------
         InputError
-            If one is no report of this alphabet; the key names its place, counted from 0.
+            If a report is not in this alphabet; the key has its position, from 0.
         """
 
 
 class Labels(Alphabet):
-    """Reports that are one of a list of labels, held as their numbers (int64).
+    """Reports from a list of labels, stored as their indices (int64).
 
     Examples
     --------
@@ -145,9 +145,9 @@ class Labels(Alphabet):
 
 
 class Numbers(Labels):
-    """Reports that are one of 0, ..., size - 1, which are only listed where text is read.
+    """Reports 0, ..., size - 1, without a list of labels in memory.
 
-    They may be more than a domain may have inputs: up to twice as many.
+    There may be twice as many as inputs of a domain.
 
     Examples
     --------
@@ -181,7 +181,7 @@ class Numbers(Labels):
         return list(data.tolist())
 
     def values(self, data: AnyArray) -> AnyArray:
-        """Return the numbers as they are held."""
+        """Return the numbers unchanged."""
         return data.copy()
 
     def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
@@ -198,20 +198,20 @@ class Numbers(Labels):
 
 @dataclass(frozen=True, eq=False)
 class Reports(Sequence[Any]):
-    """Reports that were drawn, one for each record, in the order of the records.
+    """The drawn reports, one for each record, in the order of the records.
 
-    They are a sequence of labels: ``list``, ``numpy.asarray`` and ``pandas.Series`` take them.
+    A sequence of labels: ``list``, ``numpy.asarray`` and ``pandas.Series`` accept it.
 
     Attributes
     ----------
     data
-        An array whose first axis is the record; what it holds is up to the alphabet.
+        An array whose first axis is the record; the alphabet defines its contents.
     alphabet
-        How to read it.
+        The alphabet that reads ``data``.
     simulated
         Whether they were drawn from a seed: not for release.
     digest
-        The SHA-256 of the channel or mechanism that drew them; None where that is not known.
+        The SHA-256 of the channel or mechanism that drew them; None if unknown.
 
     Examples
     --------
@@ -235,7 +235,7 @@ class Reports(Sequence[Any]):
     def __getitem__(self, place: slice | AnyArray) -> Reports: ...
 
     def __getitem__(self, place: Any) -> Any:
-        """Return one report, or those of a slice, of places or of a mask."""
+        """Return one report, or those at a slice, an index array or a mask."""
         if is_whole(place):
             n = range(len(self))[place]  # an IndexError beyond the end
             return self.alphabet.labels(self.data[n : n + 1])[0]
@@ -245,7 +245,7 @@ class Reports(Sequence[Any]):
         return iter(self.labels())
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
-        """Return the labels, so that NumPy and pandas take reports for what was sent."""
+        """Return the labels, so that NumPy and pandas read reports as labels."""
         if copy is False:
             raise ValueError("the labels are looked up: a copy is needed")
         return np.asarray(self.alphabet.values(self.data), dtype=dtype)
@@ -255,7 +255,7 @@ class Reports(Sequence[Any]):
         return self.alphabet.labels(self.data)
 
     def texts(self) -> list[str]:
-        """Return the reports as they are written to a file."""
+        """Return the reports as text, as in a file."""
         return self.alphabet.write(self.data)
 
     def __repr__(self) -> str:
@@ -267,21 +267,21 @@ class Reports(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts of reports: all that an estimate needs.
+    """Counts of reports, which suffice for every estimate.
 
-    Tallies of parts add up exactly, in any order and grouping: ``sum(tallies)`` is that of all.
+    Tallies of parts add up exactly, in any order and grouping: ``sum(tallies)`` is the total tally.
 
     Attributes
     ----------
     counts
-        Integers; what each counts is up to the mechanism.
+        Integers; the mechanism defines their meaning.
     total
-        How many reports were counted.
+        The number of reports.
     simulated
-        Whether any of them was drawn from a seed.
+        Whether any report was drawn from a seed.
     digest
-        The SHA-256 of the channel or mechanism whose reports they are; None where that is not
-        known. Tallies of different channels do not add up.
+        The SHA-256 of the channel or mechanism of the reports; None if unknown. Adding tallies of
+        different channels raises an error.
 
     Examples
     --------
@@ -296,18 +296,18 @@ class Tally:
 
     @classmethod
     def of(cls, counts: Any) -> Tally:
-        """Return the tally of plain counts of a channel, one for each output, in their order.
+        """Return the tally of plain counts, one for each output of a channel, in order.
 
         Raises
         ------
         InputError
-            If they are not whole numbers >= 0 in a row.
+            If they are not a one-dimensional array of integers >= 0.
         """
         array = check_counts(counts, np.size(counts))
         return cls(array, int(array.sum()))
 
     def __add__(self, other: object) -> Tally:
-        """Return the tally of both parts; of 0, with which ``sum`` begins, the tally itself."""
+        """Return the sum of two tallies; ``0 + tally``, with which ``sum`` begins, is the tally."""
         if is_whole(other) and other == 0:
             return self
         if not isinstance(other, Tally):
@@ -332,7 +332,7 @@ class Tally:
 
 
 class Sampler(Protocol):
-    """Draws reports from the numbers of inputs, or from doubles of an interval."""
+    """Draws reports from indices of inputs, or from doubles of an interval."""
 
     @property
     def alphabet(self) -> Alphabet:
@@ -347,7 +347,7 @@ class Sampler(Protocol):
 
 
 def drawn(sampler: Sampler, inputs: AnyArray, source: Source) -> Reports:
-    """Draw one report for each input, a piece of the records after the other."""
+    """Draw one report for each input, in chunks of records."""
     none = sampler.draw(inputs[:0], source.of(slice(0)))
     data = np.empty((len(inputs), *none.shape[1:]), dtype=none.dtype)
     for piece in pieces(len(inputs)):
@@ -395,7 +395,7 @@ class ReportSource(Protocol):
 
 
 STAMP = 16
-"""Digits of a digest by which a report in a row, or an error, names its channel."""
+"""Number of digits of a digest in a row of reports or in an error."""
 
 UNCHECKED = "check=False, or --unchecked, reads them all the same"
 
@@ -408,10 +408,10 @@ def check_digest(
     Parameters
     ----------
     stated
-        The digest of the channel that drew the reports, or its first 16 digits or more; None where
-        it is not known.
+        The digest of the channel that drew the reports, or at least its first 16 digits; None if
+        unknown.
     digest
-        That of the channel by which they are read.
+        The digest of the channel that reads them.
     key, hint
         For the error.
 
@@ -431,7 +431,7 @@ def check_digest(
 
 
 def value_array(labels: Sequence[Any]) -> AnyArray:
-    """Return labels as an array of one axis: of numbers or text where all are, else of objects.
+    """Return labels as an array of one axis: of numbers or text if possible, else of objects.
 
     Examples
     --------
@@ -446,23 +446,23 @@ def value_array(labels: Sequence[Any]) -> AnyArray:
 
 
 def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
-    """Return reports as they are, or those in a list, an array or a column of a table.
+    """Return reports unchanged, or read them from a list, an array or a pandas Series.
 
-    Text that is no label is read as a file has it, as the hexadecimal digits of a set.
+    Text that is not a label is read as in a file, such as the hexadecimal digits of a set.
 
     Parameters
     ----------
     alphabet
         The reports that a mechanism may send.
     given
-        Reports; or labels in a list, or in what NumPy makes an array of, as a Series.
+        Reports; or labels in a list, an array or a pandas Series.
     key
-        What they are called in an error.
+        The name of the argument, for errors.
 
     Raises
     ------
     InputError
-        If they are reports of another mechanism, or one is no report.
+        If they are reports of another mechanism, or a report is not in the alphabet.
     """
     if isinstance(given, Reports):
         if not alphabet.matches(given.alphabet):
@@ -478,12 +478,12 @@ def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
 
 
 def check_counts(counts: Any, size: int) -> Int64Array:
-    """Return whole counts >= 0 as an array of one axis and the given size.
+    """Return integers >= 0 as an array of one axis and the given size.
 
     Raises
     ------
     InputError
-        If they are no such counts.
+        If the counts are not such integers.
     """
     expected = f"{size} whole numbers >= 0, one for each output"
     try:

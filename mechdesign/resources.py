@@ -1,10 +1,10 @@
-"""The limits of a reader: how much a file written by somebody else may cost.
+"""The limits of a reader: the largest cost of a file written by somebody else.
 
 A file of a few kilobytes can state a problem whose proof takes hours, or a header of a billion
-columns. Every reader here counts what it reads, and the kernel computes the steps of its work from
-sizes before it begins, so that the same file is accepted or refused on every machine, however
-loaded. A file beyond a limit raises
-:class:`~mechdesign.errors.LimitError`, which names the limit and how to raise it.
+columns. Every reader here counts what it reads, and the kernel computes the number of its steps
+from sizes before it begins, so that acceptance does not depend on the machine or its load. A file
+beyond a limit raises :class:`~mechdesign.errors.LimitError`, whose message has the limit and the
+option that raises it.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class Resources:
     rays
         Extreme rays that the checker lists.
     steps
-        Work of the checker on a file: on its bound, on its decoder, and on all the rest, apart. A
-        step is a simple operation of the interpreter, or some thirty multiplications of words
-        inside a long one; a machine makes 10**7 or more in a second. Every entry of the lists of a
-        file allows :data:`STEPS_PER_ENTRY` more, so that a long proof may take longer than a short
-        file.
+        Work of the checker on a file: on its bound, on its decoder, and on the rest, each by
+        itself. A step is a simple operation of the interpreter, or some thirty multiplications of
+        words inside a long one; a machine makes 10**7 or more in a second. Every entry of the lists
+        of a file allows :data:`STEPS_PER_ENTRY` more, so that a long proof may take longer than a
+        short file.
     proof_steps
         Work of the designer on the proof of one bound. Where a proof takes more than the default of
-        ``steps``, the report has the limit that a reader must allow.
+        ``steps``, the report has the limit that a reader must set.
     """
 
     bytes: int = 256 * 2**20
@@ -89,10 +89,10 @@ class Resources:
 
 
 CHARACTERS = 8
-"""Characters of text in a table that count as an entry; of packed numbers no fewer are needed."""
+"""Characters of text in a table that count as one entry; packed numbers need at least as many."""
 
 STEPS_PER_ENTRY = 200
-"""Steps that each entry of a file allows: reading it and a logarithm of it take that many."""
+"""Additional steps for each entry of a file: the cost of reading it and of one logarithm."""
 
 _DEFAULT = Resources()
 _current: ContextVar[Resources] = ContextVar("resources", default=_DEFAULT)
@@ -115,7 +115,7 @@ def allow(**limits: int) -> Iterator[Resources]:
     Raises
     ------
     InputError
-        If a limit is not known, or is not a whole number above 0.
+        If a limit is unknown, or not an integer above 0.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def check_size(name: str, size: int, key: str) -> None:
     Parameters
     ----------
     name
-        The limit, as :class:`Resources` names it.
+        The name of the limit in :class:`Resources`.
     size
         The requested size.
     key
@@ -159,9 +159,9 @@ def check_size(name: str, size: int, key: str) -> None:
 
 
 def entries_of(document: Any) -> int:
-    """Return the number of entries in the lists of a document, nested lists not counted.
+    """Return the number of entries in the lists of a document, without nested lists.
 
-    Text in a table counts as one entry for each eight characters: it may be packed numbers.
+    Text in a table counts as one entry for each eight characters: it may hold packed numbers.
 
     Examples
     --------

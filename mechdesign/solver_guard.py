@@ -1,12 +1,12 @@
-"""The one way to call an outside solver: it fails with a SolverError, and its numbers are checked.
+"""Guarded calls of external solvers: failures become SolverError, and results are checked.
 
-Solvers of other packages fail in ways of their own: exceptions of any class, panics of Rust, which
-are no ``Exception``, arrays of another length, NaN. To everything else in the library a solver that
-failed is one :class:`~mechdesign.errors.SolverError`. Wrong numbers that pass these checks do no
-harm either: the repair and the checker trust no solver.
+Solvers of other packages fail in their own ways: exceptions of any class, panics of Rust, which are
+not an ``Exception``, arrays of another length, NaN. For the rest of the library every such failure
+is a :class:`~mechdesign.errors.SolverError`. Wrong numbers that pass these checks do no harm: the
+repair and the checker trust no solver.
 
-A route computes on with a solver's numbers. Where those are wrong its own arithmetic may fail, in
-one of the ways of :data:`NUMERICAL`: whoever tries a route takes that for a failure of the route.
+A route continues with a solver's numbers. If those are wrong, its own arithmetic may raise one of
+:data:`NUMERICAL`, which the caller treats as a failure of the route.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ R = TypeVar("R")
 
 NUMERICAL = (ArithmeticError, ValueError, LookupError, MemoryError, Warning)
 """Exceptions of arithmetic on wrong numbers, or for lack of memory. A TypeError, an AttributeError
-or an AssertionError is a mistake in the program, and is never taken for a failure of a solver."""
+or an AssertionError is a bug, and never counts as a failure of a solver."""
 
 LARGEST = 1e100
-"""The largest number that counts as an answer: products of a few of them are still floats."""
+"""The largest accepted number: products of a few of them are finite floats."""
 
 RESIDUAL = 1e-9
-"""How far the product of factors may be from the matrix, relative to its largest entry."""
+"""Largest difference between a product of factors and the matrix, relative to its largest entry."""
 
 LONGEST = 200
-"""Characters of a foreign message that are quoted."""
+"""Quoted characters of a foreign message."""
 
 ENDS = (KeyboardInterrupt, SystemExit, GeneratorExit, MechdesignError)
-"""Exceptions that pass unchanged: the end of the program, and the library's own."""
+"""Exceptions that pass unchanged: the end of the program, and those of this library."""
 
 
 def called(solver: str, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call an outside solver.
+    """Call an external solver.
 
     Parameters
     ----------
     solver
         Its name, for the message.
     function
-        What to call, with the arguments that follow.
+        The function to call, with the arguments that follow.
 
     Raises
     ------
     SolverError
-        If the call raises anything, but for what ends the program.
+        If the call raises anything, except for :data:`ENDS`.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def called(solver: str, function: Callable[P, R], /, *args: P.args, **kwargs: P.
         return function(*args, **kwargs)
     except ENDS:
         raise
-    except BaseException as error:  # a panic of Rust is no Exception
+    except BaseException as error:  # a panic of Rust is not an Exception
         raise SolverError(f"{solver} failed: {failure(error)}") from error
 
 
@@ -81,14 +81,14 @@ def checked(solver: str, found: Any, shape: tuple[int, ...], *, finite: bool = T
     found
         What it returned.
     shape
-        That of the array wanted.
+        The expected shape.
     finite
-        Whether numbers that are not finite, or above 1e100 in size, are refused too.
+        Whether to reject numbers that are not finite or exceed 1e100 in absolute value.
 
     Raises
     ------
     SolverError
-        If these are no real numbers, too many or too few, or not finite.
+        If they are not real numbers, have another shape, or are not finite.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def checked(solver: str, found: Any, shape: tuple[int, ...], *, finite: bool = T
 
 
 def check_product(solver: str, product: FloatArray, matrix: FloatArray) -> None:
-    """Check that the product of the factors that a solver returned is the matrix.
+    """Check that the product of the factors from a solver is the matrix.
 
     Raises
     ------
@@ -147,7 +147,7 @@ class Guarded:
 
 
 def failure(error: BaseException) -> str:
-    """Return in one line what went wrong."""
+    """Return a one-line description of a failure."""
     told = " ".join(str(error).split())[:LONGEST]
     name = type(error).__name__
     return f"{name}: {told}" if told else name

@@ -28,15 +28,15 @@ class ExactTable:
     numerators
         ``(n_rows, n_columns)`` integers >= 0.
     denominator
-        What the entries, or their roots, are over.
+        The denominator of the entries, or of their roots.
     root
-        Whether entry ``(x, y)`` is ``sqrt(numerators[x, y]) / denominator`` and not
+        Whether entry ``(x, y)`` is ``sqrt(numerators[x, y]) / denominator`` rather than
         ``numerators[x, y] / denominator``.
     is_metric
         Whether the table is known to hold the distances of a metric between its rows and columns,
-        row x and column x being the same point. None: not known.
+        where row x and column x are the same point. None if unknown.
     row_labels, column_labels
-        What the rows and the columns stand for, where the matrix was given with labels.
+        The labels of the rows and columns, if the matrix has them.
 
     Examples
     --------
@@ -64,19 +64,19 @@ class ExactTable:
 
     @classmethod
     def of(cls, rows: Any, key: str) -> ExactTable:
-        """Read a matrix of numbers >= 0; a table is returned as it is.
+        """Read a matrix of numbers >= 0; a table is returned unchanged.
 
         Parameters
         ----------
         rows
             Rows of exact numbers: lists, which count by position, or dicts or a frame by label.
         key
-            What to call it in an error.
+            The name of the argument, for errors.
 
         Raises
         ------
         InputError
-            If it is no such matrix; the message names the entry.
+            If it is not such a matrix; the message names the entry.
         """
         if isinstance(rows, ExactTable):
             return rows
@@ -106,7 +106,7 @@ class ExactTable:
     def of_function(
         cls, function: Callable[[Any, Any], Any], rows: Labels, columns: Labels, key: str
     ) -> ExactTable:
-        """Return the table of a function of two labels, exact where its values are."""
+        """Return the table of a function of two labels, exact if its values are."""
         return cls.of([[function(x, y) for y in columns] for x in rows], key)
 
     def aligned(
@@ -114,7 +114,7 @@ class ExactTable:
     ) -> ExactTable:
         """Return the table with its rows and columns in the order of these labels.
 
-        Sides without labels count by position. ``what`` the columns are is for the error.
+        Sides without labels count by position. The error contains ``what`` the columns are.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class ExactTable:
         return self.row_labels is not None or self.column_labels is not None
 
     def for_inputs(self, inputs: Sequence[Label], key: str) -> ExactTable:
-        """Return the table of guesses with a column for each input, in their order.
+        """Return the table of guesses with one column for each input, in order.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class ExactTable:
         return self.aligned(self.row_labels or range(self.shape[0]), inputs, key, "input")
 
     def to_table(self) -> Any:
-        """Return the entries as exact text: rows as lists, or by label where there are labels.
+        """Return the entries as exact text: a list of rows, or a dict by label.
 
         An irrational entry is rounded down.
         """
@@ -224,7 +224,7 @@ class ExactTable:
 
 
 def _integers(table: list[list[Fraction]], denominator: int) -> AnyArray:
-    """Return ``table * denominator``, as machine integers where squares of them fit."""
+    """Return ``table * denominator``, as machine integers if their squares fit."""
     whole = [
         [entry.numerator * (denominator // entry.denominator) for entry in row] for row in table
     ]

@@ -35,7 +35,7 @@ HUE = "31,119,180"
 
 
 def printable(value: object) -> str:
-    r"""Return text that stays on its line.
+    r"""Return text without line breaks.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def printable(value: object) -> str:
 
 
 def shortened(value: object, most: int) -> str:
-    """Return printable text of at most so many characters, quoted if it begins or ends in spaces.
+    """Return printable text of at most ``most`` characters, quoted if spaces begin or end it.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def shortened(value: object, most: int) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells of text with a head, printed in columns or as HTML.
+    """Cells of text with a header, printed in columns or as HTML.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Table:
     align
         For each column ``<`` for left or ``>`` for right.
     shades
-        For each cell a number from 0 to 1, for the colors of a heat map; none without.
+        For each cell a number from 0 to 1 for the colors of a heat map, or None.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Table:
     shades: Sequence[Sequence[float]] = ()
 
     def text(self, indent: str = "", least: int = 0) -> str:
-        """Return the table as lines, the numbers' columns at least so wide."""
+        """Return the table as lines, with numeric columns of width ``least`` or more."""
         lines = [list(map(printable, line)) for line in (self.head, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         widths = [max(w, least * (a == ">")) for w, a in zip(widths, self.align, strict=True)]
@@ -124,17 +124,17 @@ class Table:
 
 
 class Tabular(ABC):
-    """A result that is printed as one table, maybe under a line; in a notebook as HTML."""
+    """A result that prints as one table, optionally under a line; HTML in a notebook."""
 
     indent: ClassVar[str] = ""
-    """Begins each line of the table in plain text."""
+    """Prefix of each line of the table in plain text."""
 
     @abstractmethod
     def _table(self) -> Table:
         """Return the table."""
 
     def _head(self) -> str:
-        """Return the line above the table; none if it is empty."""
+        """Return the line above the table; no line if it is empty."""
         return ""
 
     def __repr__(self) -> str:
@@ -148,7 +148,7 @@ class Tabular(ABC):
 
 @dataclass(frozen=True)
 class Report:
-    """Named lines over a matrix: one content for text, HTML and LaTeX.
+    """Named lines above a matrix, with the same content in text, HTML and LaTeX.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ class Report:
     matrix
         Numbers in [0, 1], and the labels of their rows and columns; None without.
     tail
-        What stands below, as text.
+        Text below the matrix.
     """
 
     lines: Sequence[tuple[str, str]]
@@ -187,7 +187,7 @@ class Report:
 
 
 class Reported(ABC):
-    """A result with a report, which is its repr, its HTML in a notebook, and its LaTeX."""
+    """A result whose report is its repr, its HTML in a notebook, and its LaTeX."""
 
     @abstractmethod
     def _report(self) -> Report:
@@ -223,7 +223,7 @@ def latex(value: object) -> str:
 
 
 def html_lines(lines: Sequence[tuple[str, str]], *parts: str) -> str:
-    """Return named lines as HTML, escaped, and parts that are HTML already under them."""
+    """Return named lines as escaped HTML, followed by parts that are already HTML."""
     table = Table(("", ""), lines, "<<").html() if lines else ""
     return "<div>" + "".join([table, *parts]) + "</div>"
 
@@ -231,7 +231,7 @@ def html_lines(lines: Sequence[tuple[str, str]], *parts: str) -> str:
 def format_table(
     matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
 ) -> str:
-    """Return a matrix as text with labeled rows and columns, the middle left out when large."""
+    """Return a matrix as text with labeled rows and columns, without the middle of a large one."""
     return _matrix_table(matrix, rows, columns, 12, 8).text(least=6)
 
 

@@ -1,4 +1,4 @@
-"""Which mechanism to take under LDP, and how large to make blocks, by exact variances."""
+"""Choice of a mechanism under LDP, and of the size of blocks, by exact variances."""
 
 from __future__ import annotations
 
@@ -23,38 +23,37 @@ __all__ = ["Advice", "BlockAdvice", "BlockOption", "Option", "advise", "advise_b
 MOST_REPORTS = 1 << 62
 
 NEAR = 0.05
-"""The share of the error that is given for shorter reports."""
+"""Relative increase of the error accepted for shorter reports."""
 
 NANOSECONDS = 2.5
-"""Measured for an addition while counting and decoding, on one core."""
+"""Measured time of an addition while counting and decoding, on one core."""
 
 MOST_SIDES = 2
-"""How many times as long as the other a side of a block is that is proposed."""
+"""Largest ratio of the sides of a proposed block."""
 
 ORDERS = {"error": "risk_ratio", "bits": "bits_per_report", "time": "decoding_seconds"}
 
 
 @dataclass(frozen=True)
 class Option:
-    """One mechanism, and what it costs.
+    """A mechanism with its error and costs.
 
     Attributes
     ----------
     kind
-        Its name, as :func:`~mechdesign.mechanisms.mechanism_for` takes it.
+        Its name for :func:`~mechdesign.mechanisms.mechanism_for`.
     risk_ratio
-        How many times as many people it needs as the least risk of all channels, for the same
-        error.
+        The factor by which it needs more people than the channel of least risk, for the same error.
     count_error
-        The standard error of the estimated number of people with an input, on average over inputs
-        that are equally likely.
+        The standard error of the estimated number of people with an input, averaged over equally
+        likely inputs.
     bits_per_report
         The base-2 logarithm of the number of reports.
     best_guess
-        How likely the best guess of an input from one report is right, where inputs are equally
-        likely; 1/k without a report.
+        The probability that the best guess of a uniform input from one report is right; 1/k without
+        a report.
     decoding_seconds
-        About how long one core takes from n reports to all estimates.
+        Approximate time of one core from n reports to all estimates.
     """
 
     kind: str
@@ -66,12 +65,12 @@ class Option:
 
 
 class Advice(tuple[Option, ...], Tabular):
-    """The mechanisms under LDP, the least error first.
+    """The mechanisms under LDP, in increasing order of error.
 
     Attributes
     ----------
     k, epsilon, n
-        For how many inputs, which budget, how many reports.
+        The number of inputs, the budget, and the number of reports.
     """
 
     k: int
@@ -80,25 +79,25 @@ class Advice(tuple[Option, ...], Tabular):
 
     @property
     def best(self) -> Option:
-        """The shortest reports among those whose error is within 5 % of the least."""
+        """The mechanism with the shortest reports within 5 % of the least error."""
         near = [
             option for option in self if option.risk_ratio <= self[0].risk_ratio * (1 + NEAR) ** 2
         ]
         return min(near, key=lambda o: (round(o.bits_per_report, 6), o.decoding_seconds))
 
     def by(self, what: str) -> list[Option]:
-        """Return the mechanisms in the order of ``"error"``, ``"bits"`` or ``"time"``.
+        """Return the mechanisms sorted by ``"error"``, ``"bits"`` or ``"time"``.
 
         Raises
         ------
         InputError
-            If it is none of these.
+            If ``what`` is another word.
         """
         key = choose(ORDERS, what, "by")
         return sorted(self, key=lambda option: float(getattr(option, key)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
+        """Return all values in a form for JSON."""
         options = [asdict(option) for option in self]
         return {"inputs": self.k, "reports": self.n, "best": self.best.kind, "mechanisms": options}
 
@@ -133,16 +132,16 @@ class Advice(tuple[Option, ...], Tabular):
 def advise(k: int, epsilon: Exact, n: int) -> Advice:
     """Rank the structured mechanisms under LDP by error, with bits and decoding time.
 
-    The error is the exact l2 risk at the uniform prior, of the integers that are drawn from.
+    The error is the exact l2 risk of the stored integer probabilities at the uniform prior.
 
     Parameters
     ----------
     k
-        How many inputs, at least 2.
+        The number of inputs, at least 2.
     epsilon
         The budget in nats, from 1e-6 to 30.
     n
-        How many people report.
+        The number of people who report.
 
     Raises
     ------
@@ -151,7 +150,7 @@ def advise(k: int, epsilon: Exact, n: int) -> Advice:
 
     Notes
     -----
-    Source: Ye and Barg 2018 for the least risk; the sources of the mechanisms are theirs.
+    Source: Ye and Barg 2018 for the least risk; for each mechanism see its class.
 
     Examples
     --------
@@ -191,20 +190,20 @@ def advise(k: int, epsilon: Exact, n: int) -> Advice:
 
 @dataclass(frozen=True)
 class BlockOption:
-    """One division into blocks, and what to expect of it.
+    """A partition into blocks, and its expected error.
 
     Attributes
     ----------
     notion
         The blocks, with the budget inside.
     n_blocks, largest
-        How many blocks there are, and how many inputs the largest has: among so many an input is
-        hidden, and which block it is in is public.
+        The number of blocks and the size of the largest: an input is hidden among those of its
+        block, and the block is public.
     kind
-        The mechanism inside, as :func:`~mechdesign.mechanisms.mechanism_for` takes it: that with
-        the shortest reports within 5 % of the least error.
+        The mechanism inside, by its name for :func:`~mechdesign.mechanisms.mechanism_for`: the one
+        with the shortest reports within 5 % of the least error.
     total_variation
-        What to expect between the unbiased estimate and the distribution of the inputs.
+        Expected distance between the unbiased estimate and the distribution of the inputs.
     bits_per_report
         The base-2 logarithm of the number of reports.
     """
@@ -217,7 +216,7 @@ class BlockOption:
     bits_per_report: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
+        """Return all values in a form for JSON."""
         return {
             "block": self.notion.block_shape,
             "blocks": self.n_blocks,
@@ -229,14 +228,14 @@ class BlockOption:
 
 
 class BlockAdvice(Tabular):
-    """Divisions into blocks, the one with the largest blocks first.
+    """Partitions into blocks, with the largest blocks first.
 
     Attributes
     ----------
     options
-        One for each division.
+        One for each partition.
     n
-        How many people report.
+        The number of people who report.
     """
 
     def __init__(self, options: Sequence[BlockOption], n: int) -> None:
@@ -244,11 +243,11 @@ class BlockAdvice(Tabular):
         self.n = n
 
     def within(self, total_variation: float) -> BlockOption | None:
-        """Return the largest blocks whose expected error is at most this, or None."""
+        """Return the largest blocks with at most this expected error, or None."""
         return next((o for o in self.options if o.total_variation <= total_variation), None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
+        """Return all values in a form for JSON."""
         return {"reports": self.n, "divisions": [option.to_json() for option in self.options]}
 
     def _head(self) -> str:
@@ -272,32 +271,32 @@ def advise_blocks(
     divisions: Iterable[Any] | None = None,
     prior: Prior | None = None,
 ) -> BlockAdvice:
-    r"""Return the error to expect for several sizes of blocks, where the block is public.
+    r"""Return the expected error for several block sizes, where the block is public.
 
     The estimate of an input is a mean over n reports, with the exact variance v_x / n of
-    :meth:`~mechdesign.mechanisms.Mechanism.variances`. As a normal variable its mean distance from
-    the truth is sqrt(2 v_x / (pi n)), so that the total variation is near
+    :meth:`~mechdesign.mechanisms.Mechanism.variances`. If it is normal, its mean distance from the
+    truth is sqrt(2 v_x / (pi n)), so the total variation is approximately
 
         (1/2) Sum_x sqrt(2 v_x / (pi n)).
 
-    It is of the unbiased estimate, and above 1 where that is mostly noise;
-    :meth:`~mechdesign.estimation.Estimate.projected` is nearer to the truth. Whatever the law of
-    the estimate is, the expected total variation is at most sqrt(pi / 2) < 1.2534 times this.
+    It refers to the unbiased estimate, and exceeds 1 where that is mostly noise;
+    :meth:`~mechdesign.estimation.Estimate.projected` is closer to the truth. For any law of the
+    estimate, the expected total variation is at most sqrt(pi / 2) < 1.2534 times this.
 
     Parameters
     ----------
     domain
-        The inputs: for blocks by their size, a grid.
+        The inputs; a grid for blocks given by size.
     epsilon
         The budget inside a block in nats, from 1e-6 to 30.
     n
-        How many people report.
+        The number of people who report.
     divisions
         Each a pair of the rows and columns of a block, or a list of blocks, which are lists of
-        labels. Default, on a grid: sizes that divide it, no side more than twice the other, the
-        nearest to a square of each number of points, and the grid as a whole, which is LDP.
+        labels. Default, on a grid: of each number of points, the sizes nearest to a square that
+        divide it, with no side more than twice the other, and the whole grid, which is LDP.
     prior
-        About what the distribution of the inputs is; default uniform.
+        The approximate distribution of the inputs; default uniform.
 
     Raises
     ------
@@ -332,7 +331,7 @@ def advise_blocks(
 
 
 def _default(domain: Domain) -> list[tuple[int, int]]:
-    """Return the blocks of a grid nearest to squares, one of each size, and the whole grid."""
+    """Return one block size nearest to a square for each number of points, and the whole grid."""
     if domain.grid_shape is None:
         raise InputError("divisions", "a grid as the domain, or lists of blocks", shown(domain))
     rows, columns = domain.grid_shape

@@ -1,4 +1,4 @@
-"""Structured mechanisms, the base class: channels too large for a matrix, given by a rule."""
+"""Base class of structured mechanisms: channels too large for a matrix, defined by a rule."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ __all__ = [
 ]
 
 WHOLE = 1 << BITS
-"""The masses of a distribution are integers that sum to this."""
+"""The sum of the integer masses of a distribution."""
 
 LEAST_BUDGET, MOST_BUDGET = Fraction(1, 10**6), Fraction(30)
-"""Beyond them, probabilities rounded to multiples of 2**-62 would be far from the exact ones."""
+"""Outside this range, probabilities rounded to multiples of 2**-62 have large relative errors."""
 
 MOST_OUTPUTS = 1 << 16
-"""Outputs that are listed at most."""
+"""The largest number of outputs to list."""
 
 
 @dataclass(frozen=True)
 class Frequencies:
-    """Unbiased estimates of how frequent each input is.
+    """Unbiased estimates of the frequency of each input.
 
     The estimate for input x is the mean over the reports of a score s_x(y) with
     E[s_x(Y) | X = z] = 1{z = x}.
@@ -55,7 +55,7 @@ class Frequencies:
     Attributes
     ----------
     estimates
-        ``(n_inputs,)`` means of the scores; they may be negative, and need not sum to 1.
+        ``(n_inputs,)`` means of the scores; may be negative, and need not sum to 1.
     squares
         ``(n_inputs,)`` means of the squared scores, which give the standard errors.
     """
@@ -65,9 +65,9 @@ class Frequencies:
 
 
 class Mechanism(ABC):
-    """A channel given by a rule: records in, exactly drawn reports out, and back to frequencies.
+    """A channel defined by a rule, with exact sampling and unbiased frequency estimates.
 
-    A subclass states its probabilities by integers (:meth:`parameters`), draws from them, computes
+    A subclass defines its probabilities by integers (:meth:`parameters`), draws from them, computes
     each probability exactly, and has a score for each input whose mean is an unbiased estimate.
     """
 
@@ -79,26 +79,26 @@ class Mechanism(ABC):
     inputs: Domain
 
     alphabet: Alphabet
-    """The reports that it may send."""
+    """Its possible reports."""
 
     prior: Prior | None = None
-    """The prior that it was made for; None where its notion needs none."""
+    """The prior that it was made for; None if its notion needs none."""
 
     _notion: Notion
 
     @property
     def privacy(self) -> Notion:
-        """The notion that it was made for, and satisfies."""
+        """The notion that it was made for and satisfies."""
         return self._notion
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Return the exact parameters, as they are saved: whole numbers and lists of them."""
+        """Return the exact parameters of a saved file: integers and lists of integers."""
 
     def to_table(self) -> dict[str, Any]:
-        """Return its tables in a mechanism file: the notion, the integer parameters, the inputs.
+        """Return the tables of a mechanism file: the notion, the integer parameters, the inputs.
 
-        Integers are written as text, since many readers of JSON keep 53 bits only.
+        Integers are written as text, since many JSON readers keep 53 bits only.
         """
         notion = self.privacy.to_table()
         epsilon = float(as_fraction(notion["epsilon"]))
@@ -114,7 +114,7 @@ class Mechanism(ABC):
         }
 
     def document(self) -> dict[str, Any]:
-        """Return what a mechanism file holds: the notion, the integer parameters, the inputs."""
+        """Return the contents of a mechanism file: notion, integer parameters and inputs."""
         document = {"format": FORMAT, "version": VERSION, **self.to_table()}
         document["digest"] = digest(document)
         return document
@@ -126,11 +126,11 @@ class Mechanism(ABC):
 
     @abstractmethod
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Return one report for each input number, with exactly the stated probabilities."""
+        """Return one report for each input index, with exactly the stated probabilities."""
 
     @abstractmethod
     def mass(self, x: int, report: AnyArray) -> Fraction:
-        """Return the exact probability of a report, given as an array of one, at input number x."""
+        """Return the exact probability of one report, as an array of length 1, at input index x."""
 
     def frequencies(self, tally: Tally) -> Frequencies:
         """Return unbiased estimates from the counts of reports."""
@@ -157,17 +157,18 @@ class Mechanism(ABC):
     def variances(self, prior: Prior | None = None) -> FloatArray:
         """Return the number of reports times the variance of each estimate, ``(n_inputs,)``.
 
-        That is E[s_x(Y)**2] - p_x**2, exact but for floating point.
+        That is E[s_x(Y)**2] - p_x**2, up to floating point.
 
         Parameters
         ----------
         prior
-            The distribution of the inputs; default, the one that :attr:`risk` is for.
+            The distribution of the inputs; default the prior of :attr:`risk`.
 
         Raises
         ------
         UnsupportedError
-            If the reports do not determine the distribution, or the inputs are too many to tell.
+            If the reports do not determine the distribution, or there are too many inputs to
+            decide.
 
         Examples
         --------
@@ -184,50 +185,50 @@ class Mechanism(ABC):
     def risk(self) -> float:
         """The number of reports times the total variance of the estimates (l2 risk).
 
-        At the uniform prior; for a mechanism that was made for a prior, there.
+        At the prior of the mechanism, or else the uniform prior.
         """
         return float(self.variances().sum())
 
     @property
     def least_known_risk(self) -> float | None:
-        """The least :attr:`risk` known under the same notion and budget; None if none is known."""
+        """The least known :attr:`risk` under the same notion and budget; None if unknown."""
         return None
 
     @property
     def risk_ratio(self) -> float | None:
-        """By how much more people this mechanism needs than the best known, for the same error."""
+        """The factor by which it needs more people than the best known one, for equal error."""
         least = self.least_known_risk
         return None if least is None else self.risk / least
 
     def _reference(self) -> Prior:
-        """Return the prior that the risk is for."""
+        """Return the prior of the risk."""
         return Prior.uniform(len(self.inputs))
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the mean of the score Sum_x w_x s_x(Y) over the reports, and of its square.
 
-        The first is an unbiased estimate of Sum_x w_x p_x; both together give its standard error.
+        The first mean is an unbiased estimate of Sum_x w_x p_x; both give its standard error.
         """
         counts, total = self.counted(tally)
         scores = self._combined(weights)
         return float(counts @ scores) / total, float(counts @ scores**2) / total
 
     def _combined(self, weights: FloatArray) -> FloatArray:
-        """Return Sum_x w_x s_x(y) for each report y, where each is counted by itself."""
+        """Return Sum_x w_x s_x(y) for each report y, if a tally has a count for each report."""
         raise NotImplementedError
 
     @abstractmethod
     def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest Q(y|x) / Q(y|x') over the reports; None where it is infinite."""
+        """Return the largest Q(y|x) / Q(y|x') over the reports; None if infinite."""
 
     @property
     def common_ratio(self) -> Fraction | None:
-        """The largest ratio of every two rows, where it is the same for all; else None."""
+        """The largest ratio of two rows, if it is the same for all pairs; else None."""
         return None
 
     @abstractmethod
     def largest_ratio(self) -> Fraction:
-        """Return the largest ratio of two probabilities that its notion bounds by e**epsilon."""
+        """Return the largest ratio of two probabilities that the notion bounds by e**epsilon."""
 
     @abstractmethod
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
@@ -235,25 +236,25 @@ class Mechanism(ABC):
 
     @property
     def leakage_factor(self) -> Fraction | None:
-        """The exact e**leakage; None where the notion bounds each pair of inputs by itself."""
+        """The exact e**leakage; None if the notion has a bound for each pair of inputs."""
         return self.largest_ratio()
 
     @property
     def n_outputs(self) -> int:
-        """How many different reports there are."""
+        """The number of different reports."""
         return self.alphabet.n_outputs
 
     @property
     def bits_per_report(self) -> float:
-        """The base-2 logarithm of the number of reports: what one costs to send."""
+        """The base-2 logarithm of the number of reports."""
         return math.log2(self.n_outputs)
 
     @property
     def leakage(self) -> float:
-        """The smallest epsilon for which the notion holds, in nats, rounded up."""
+        """The smallest epsilon at which the notion holds, in nats, rounded up."""
         largest = self.largest_ratio()
         near = float(log_upper(largest))
-        # the next one only where need be: what keeps a budget is not to look as if it did not
+        # round up only if necessary, so that a satisfied budget does not appear exceeded
         return near if largest <= exp_lower(as_fraction(near)) else math.nextafter(near, math.inf)
 
     def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
@@ -265,7 +266,7 @@ class Mechanism(ABC):
         return self.alphabet.listed()
 
     def count(self, data: AnyArray) -> Int64Array:
-        """Return the counts that :meth:`frequencies` reads; those of two parts add up."""
+        """Return the counts that :meth:`frequencies` uses; counts of two parts add up."""
         return self.alphabet.count(data)
 
     def tally(self, reports: Reports) -> Tally:
@@ -291,7 +292,7 @@ class Mechanism(ABC):
         )
 
     def outputs(self) -> list[Any]:
-        """Return every report, as a Python value.
+        """Return all reports as Python values.
 
         Raises
         ------
@@ -302,7 +303,7 @@ class Mechanism(ABC):
         return self.alphabet.labels(self.listed())
 
     def dense(self) -> Channel:
-        """Return the matrix, for small domains: entries rounded to whole multiples of 2**-62.
+        """Return the matrix, for small domains, with entries rounded to multiples of 2**-62.
 
         Raises
         ------
@@ -318,28 +319,28 @@ class Mechanism(ABC):
         return prior_on(prior, self.inputs)
 
     def counted(self, tally: Tally) -> tuple[FloatArray, int]:
-        """Return the counts of a tally as floats, and how many reports there were.
+        """Return the counts of a tally as floats, and the number of reports.
 
         Raises
         ------
         InputError
-            If there are none, or the counts are not of this mechanism.
+            If there are no reports, or the counts are not of this mechanism.
         """
         if tally.total < 1:
             raise InputError("tally", "at least one report", "none")
         counts = check_counts(tally.counts, self.alphabet.n_counts)
-        single = isinstance(self.alphabet, Labels)  # then each report is counted once
+        single = isinstance(self.alphabet, Labels)  # each report has one count
         if counts.max() > tally.total or (single and counts.sum() != tally.total):
             given = f"counts up to {counts.max()}, with the sum {counts.sum()}"
             raise InputError("tally", f"counts of {tally.total} reports", given)
         return counts.astype(np.float64), tally.total
 
     def merged_reports(self) -> MergedReports | None:
-        """Return a few rows over merged reports where they stand for all pairs; else None."""
+        """Return a few rows over merged reports that represent all pairs, or None."""
         return None
 
     def operator(self) -> LinearOperator | None:
-        """Return the matrix as what multiplies vectors quickly, in floats; None if nothing does."""
+        """Return a fast linear operator of the matrix in floats; None if there is none."""
         return None
 
     def _each(self) -> list[AnyArray]:
@@ -383,12 +384,12 @@ def _as_text(parameters: Any) -> Any:
 
 
 def inputs_of(inputs: Domain | Iterable[Any] | int) -> Domain:
-    """Return the domain that a user named: a Domain, its labels, or its size.
+    """Return the domain from a Domain, its labels, or its size.
 
     Raises
     ------
     InputError
-        If it is none, or has one input only.
+        If the domain is invalid, or has a single input.
     """
     domain = Domain.of(inputs, "inputs")
     if len(domain) < 2:
@@ -400,7 +401,7 @@ N = TypeVar("N", bound="LDP | HighLowLDP | BlockLDP | LIP")
 
 
 def informative(notion: N, kind: type[N]) -> N:
-    """Return a notion of a kind if its budget is one that 62-bit probabilities hold.
+    """Return a notion of a kind if 62-bit probabilities can represent its budget.
 
     Raises
     ------
@@ -416,7 +417,7 @@ def informative(notion: N, kind: type[N]) -> N:
 
 
 def held_mass(epsilon: Fraction, on: int, off: int, step: int = 1) -> int:
-    """Return the most mass that ``on`` outputs may have together, against ``off`` others.
+    """Return the largest total mass of ``on`` outputs against ``off`` others.
 
     That is the largest multiple h of ``step`` with h / on <= e**epsilon (2**62 - h) / off.
 

@@ -23,22 +23,22 @@ __all__ = ["HadamardResponse"]
 
 
 class HadamardResponse(NumberedSets):
-    """Report a number y of B b that is e**epsilon times likelier in one half of one block of b.
+    """Report a number y of B b, e**epsilon times as likely in one half of one of B blocks of b.
 
         x belongs to the block x mod B and has the row i = x // B + 1 of the Hadamard matrix H_b,
         S_x = {y in the block of x : popcount(y & i) even}, of b/2 numbers,
         Q[x, y] = 2 e**eps / (b (e**eps + 2B - 1)) on S_x,      2 / (b (e**eps + 2B - 1)) off it
 
-    The reports of other inputs of the block are as often in S_x as in its other half, so that
-    s_x(y) = +c on S_x, -c on the other half, 0 in other blocks is unbiased, c = (e**eps + 2B - 1) /
-    (e**eps - 1). All estimates together are one Walsh-Hadamard transform for each block. By default
-    B is that with the fewest reports whose :attr:`risk` is within 1 % of the least: 1 where
-    e**epsilon is below about 4, then about e**epsilon / 2. One block, ``copies=1``, is the papers'
-    form for small epsilon: at epsilon = 5 its risk is 19 times as large.
+    The reports of other inputs in the block are in S_x as often as in its other half, so s_x(y) =
+    +c on S_x, -c on the other half, 0 in other blocks is unbiased, c = (e**eps + 2B - 1) / (e**eps
+    - 1). One Walsh-Hadamard transform for each block gives all estimates. The default B has the
+    fewest reports among those whose :attr:`risk` is within 1 % of the least: 1 for e**epsilon below
+    about 4, then about e**epsilon / 2. One block, ``copies=1``, is the papers' form for small
+    epsilon: at epsilon = 5 its risk is 19 times as large.
 
-    One random word determines a draw: a uniform number below b, and which half of which block it
-    is in. If it is in the wrong half, one of its bits that is set in the row is flipped, which
-    makes it uniform in the other half.
+    One random word determines a draw: a uniform number below b, and the half and block of the
+    report. If the number is in the other half, one of its bits that is set in the row is flipped,
+    which makes it uniform in the right half.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ class HadamardResponse(NumberedSets):
     epsilon
         The budget in nats, > 0.
     copies
-        B, how many copies of H_b the rows of all inputs are from, 1 to k; default, the best. b is
-        the least power of 2 above the number of inputs in a block.
+        B, the number of copies of H_b, from 1 to k; default the best. b is the least power of 2
+        above the number of inputs in a block.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class HadamardResponse(NumberedSets):
             self.copies = _best_copies(k, math.exp(self._notion.epsilon))
         else:
             self.copies = whole_number(copies, "copies", 1, k)
-        self._digits = (-(-k // self.copies)).bit_length()  # 2**digits is above the inputs of each
+        self._digits = (-(-k // self.copies)).bit_length()  # 2**digits is above each block's size
         self._block = 1 << self._digits
         self._half = self._block // 2
         halves = 2 * self.copies
@@ -109,7 +109,7 @@ class HadamardResponse(NumberedSets):
         return self._scale, -self._scale
 
     def parameters(self) -> dict[str, Any]:
-        """Return B b, the mass that S_x holds at x, and B unless it is 1, as it once always was."""
+        """Return B b, the mass of S_x at x, and B unless it is 1, as in old files."""
         law = {"size": self.n_outputs, "held": self.held}
         return law if self.copies == 1 else {**law, "copies": self.copies}
 
@@ -117,9 +117,9 @@ class HadamardResponse(NumberedSets):
         """Draw reports: numbers below B b."""
         word = source.words(len(codes))
         number = (word & np.uint64(self._block - 1)).view(np.int64)
-        chance = (word >> np.uint64(self._digits)).view(np.int64)  # of the masses in units of b/2
+        chance = (word >> np.uint64(self._digits)).view(np.int64)  # in units of b/2
         chance &= (1 << 62 - (self._digits - 1)) - 1
-        # the mass of the own half comes first, then those of the halves behind it, in a circle
+        # the mass of the own half comes first, then those of the following halves, cyclically
         steps = (chance - self.held // self._half) // (self._other // self._half) + 1
         np.maximum(steps, 0, out=steps)
         half = (2 * (codes % self.copies) + steps) % (2 * self.copies)
@@ -136,8 +136,8 @@ class HadamardResponse(NumberedSets):
     def _compared(self) -> tuple[list[int], list[tuple[int, int]]]:
         """Return two inputs of one block, and two of two blocks.
 
-        With them come the third of the block, whose row is the product of the other two, and one of
-        a third block.
+        Also the third input of the block, whose row is the product of the other two, and one of a
+        third block.
         """
         k, B = len(self.inputs), self.copies
         few = [x for x in (0, B, 2 * B) if x < k]
@@ -160,7 +160,7 @@ class HadamardResponse(NumberedSets):
         return self._blocks(placed)
 
     def _held(self, weights: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return half of the sum over the block with the signed sum; both are even or both odd."""
+        """Return half the sum of the block's total and its signed sum, which have equal parity."""
         placed = self._placed(weights)
         twice = placed.sum(axis=-1, keepdims=True) + walsh_hadamard(placed)
         return np.ravel(twice / 2 if weights.dtype.kind == "f" else twice // 2)
@@ -179,13 +179,13 @@ class HadamardResponse(NumberedSets):
 
 
 def _best_copies(k: int, odds: float) -> int:
-    """Return the number of blocks with the fewest reports among those of nearly the least risk.
+    """Return the number of blocks with the fewest reports among those of nearly least risk.
 
     A block of s inputs has the share (2 + (odds - 1) s / k) / (odds + 2B - 1) of the reports at the
     uniform prior, and s scores with the square c**2 at each.
     """
     copies = np.arange(1, k + 1)
-    small, more = k // copies, k % copies  # blocks of small + 1 inputs, and others of small
+    small, more = k // copies, k % copies  # ``more`` blocks have small + 1 inputs, the others small
     squares = (copies - more) * small**2 + more * (small + 1.0) ** 2
     risk = (2 * k + (odds - 1) / k * squares) * (odds + 2 * copies - 1) / (odds - 1) ** 2 - 1 / k
     # the least power of 2 above the inputs of a block

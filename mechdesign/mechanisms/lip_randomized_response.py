@@ -42,16 +42,17 @@ class LIPRandomizedResponse(ScoredMechanism):
         Q[x, x] = 1 - (1 - P_x) e**-eps,      Q[x, y] = P_y e**-eps
 
     Its largest lift is (e**eps - 1 + P_x) / (e**eps P_x), so it satisfies eps-LIP if and only if
-    P_min >= 1/(e**eps + 1); there it is optimal for all that post-processing cannot raise. The
-    papers state it for every prior; off this region it is refused.
+    P_min >= 1/(e**eps + 1); there it is optimal for every utility that post-processing cannot
+    raise. The papers claim LIP for every prior; outside this region the constructor raises an
+    error.
 
-    One draw of 62 bits decides: y with mass f_y, whatever x is, and the truth with the mass t that
-    is left. With P(y) = f_y + t P_y, in units of 2**-62, both sides of LIP hold exactly where
+    One draw of 62 bits decides: y with mass f_y, for every x, and the truth with the remaining mass
+    t. With P(y) = f_y + t P_y, in units of 2**-62, both sides of LIP hold exactly if
 
         f_y >= t P_y / (e**eps - 1)     and     f_y >= t (1 - e**eps P_y) / (e**eps - 1),
 
-    so t is taken as large as leaves room for these f_y, rounded up. The score is
-    s_x(y) = (1{y = x} - f_x) / t, in the same units.
+    so t is the largest value that leaves room for these f_y, rounded up. The score is s_x(y) = (1{y
+    = x} - f_x) / t, in the same units.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class LIPRandomizedResponse(ScoredMechanism):
     InputError
         If a parameter is out of range.
     UnsupportedError
-        If P_min < 1/(e**eps + 1); the message says what the formula would leak.
+        If P_min < 1/(e**eps + 1); the message gives the leakage of the formula.
 
     Notes
     -----
@@ -121,7 +122,7 @@ class LIPRandomizedResponse(ScoredMechanism):
 
     @property
     def least_known_risk(self) -> float:
-        """Its own: where it is private, it is optimal for all that post-processing cannot raise."""
+        """Its own risk: it is optimal for every utility that post-processing cannot raise."""
         return self.risk
 
     def _reference(self) -> Prior:
@@ -133,7 +134,7 @@ class LIPRandomizedResponse(ScoredMechanism):
         return (1 - fresh) / truth, -fresh / truth
 
     def ratio(self, x: int, other: int) -> Fraction:
-        """Return the largest ratio of two rows: at the report x."""
+        """Return the largest ratio of two rows, attained at the report x."""
         if x == other:
             return Fraction(1)
         return Fraction(int(self._fresh[x]) + self._truth, int(self._fresh[x]))
@@ -153,9 +154,9 @@ class LIPRandomizedResponse(ScoredMechanism):
 
 
 def _masses(prior: Prior, odds: Fraction) -> tuple[list[int], int]:
-    """Return the least f_y for the largest t that leaves room for them, in units of 2**-62.
+    """Return the least f_y at the largest possible t, in units of 2**-62.
 
-    What rounding leaves over goes to the largest f_y: all bounds are from below.
+    The largest f_y absorbs the rounding error: all bounds are lower bounds.
     """
     weights, unit = whole_weights(prior)
     top, bottom = odds.numerator, odds.denominator
@@ -179,11 +180,11 @@ def least_mass(epsilon: Fraction) -> float:
 
 
 def leakage_of_formula(prior: Prior, epsilon: Fraction) -> float:
-    """Return what the formula leaks in nats: max(epsilon, ln of its largest lift).
+    """Return the leakage of the formula in nats: max(epsilon, ln of its largest lift).
 
     Examples
     --------
-    At prior 0.01 and epsilon = 1 it leaks 4.15 times what it promises.
+    At prior 0.01 and epsilon = 1 the leakage is 4.15 times the budget.
 
     >>> round(leakage_of_formula(Prior([0.01, 0.99]), Fraction(1)), 2)
     4.16
@@ -195,7 +196,7 @@ def leakage_of_formula(prior: Prior, epsilon: Fraction) -> float:
 
 
 def outside_region(prior: Prior, epsilon: Fraction) -> str:
-    """Return that the prior is outside of the region, and what the formula would leak there."""
+    """Return a message that the prior is outside of the region, with the leakage of the formula."""
     return (
         f"outside its region: P_min = {short_text(prior.minimum)} is below 1/(e^epsilon + 1) = "
         f"{least_mass(epsilon):.6g}; {_would_leak(prior, epsilon)}"

@@ -1,4 +1,4 @@
-"""Reports merged where a few inputs give them proportional probabilities: small tables for many."""
+"""Merging of reports whose probabilities at a few inputs are proportional."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ __all__ = ["MergedReports", "merged_sets"]
 class MergedReports(NamedTuple):
     """The rows of a few inputs over classes of reports, for a mechanism with symmetries.
 
-    In a class the probabilities at these inputs, and the least over all inputs, are proportional.
+    In a class the probabilities at these inputs and their minimum over all inputs are proportional.
 
     Attributes
     ----------
     rows
         ``(n_rows, n_classes)`` probabilities of the classes at two inputs or more.
     least
-        ``(n_classes,)`` sums over the class of the least probability over all inputs, or less.
+        ``(n_classes,)`` lower bounds on the sum over the class of the least probability over
+        inputs.
     pairs
-        Pairs of rows: every ordered pair of inputs is like one of them.
+        Pairs of rows that represent all ordered pairs of inputs, up to symmetry.
     inputs
-        The numbers of the inputs whose rows these are; by default the first ones.
+        The indices of the inputs of the rows; by default the first ones.
     complete
-        Whether every input, beside any pair, is like one of these beside one of the pairs.
+        Whether one of the pairs, with a third input, represents every pair with a third input.
     """
 
     rows: tuple[tuple[Fraction, ...], ...]
@@ -37,9 +38,9 @@ class MergedReports(NamedTuple):
 def merged_sets(
     inside: Fraction, outside: Fraction, shares: dict[tuple[int, ...], Fraction]
 ) -> MergedReports:
-    """Merge reports that are sets of inputs, likelier by one factor if they hold the own input.
+    """Merge reports that are sets of inputs, more likely by one factor if they contain the input.
 
-    All inputs are alike.
+    All inputs are equivalent.
 
         Q(y|x) = m(y) inside if x is in y, else m(y) outside
 
@@ -48,7 +49,7 @@ def merged_sets(
     inside, outside
         The two factors.
     shares
-        For each pattern of bits, whether each of a few inputs is in y, the sum of m(y).
+        The sum of m(y) for each pattern of membership of a few inputs in y.
 
     Examples
     --------

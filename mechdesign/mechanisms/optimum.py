@@ -1,4 +1,4 @@
-"""The least l2 risk known, in closed form: what every mechanism is measured by."""
+"""The least known l2 risk in closed form, the reference for every mechanism."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = [
 
 
 def _risks(k: int, epsilon: Fraction | float) -> FloatArray:
-    """Return the risk of subset selection, for each size from 1 to k - 1."""
+    """Return the risk of subset selection for each size from 1 to k - 1."""
     j, per_rise = np.arange(1.0, max(2, k)), math.exp(-epsilon) / -math.expm1(-epsilon)
     risks: FloatArray = (k - 1) ** 2 / k * (k * per_rise + j) ** 2 / (j * np.maximum(k - j, 1))
     return risks
@@ -62,8 +62,8 @@ def least_ldp_risk(k: int, epsilon: Fraction) -> float:
 def least_block_risk(sizes: list[int], epsilon: Fraction) -> float:
     """Return the least l2 risk under block-structured LDP, at the uniform prior on all blocks.
 
-    M is block diagonal, so that each block is a problem of its own: the mean squares of the scores
-    of a block of s inputs sum to its least risk and 1/s, and it has s/k of the reports.
+    M is block diagonal, so the blocks are separate problems: the mean squares of the scores of a
+    block of s inputs sum to its least risk plus 1/s, and it gets s/k of the reports.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def least_block_risk(sizes: list[int], epsilon: Fraction) -> float:
 
 
 def best_high_low_size(k: int, s: int, epsilon: Fraction) -> int:
-    """Return the subset size with the least l2 risk where all k inputs are equally likely.
+    """Return the subset size of least l2 risk for k equally likely inputs.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def best_high_low_size(k: int, s: int, epsilon: Fraction) -> int:
 def least_high_low_risk(k: int, s: int, epsilon: Fraction) -> float:
     """Return the least l2 risk of subset selection for 2 or more sensitive inputs.
 
-    It is the least of all channels, or a few thousandths above it.
+    It exceeds the least risk of all channels by at most a few thousandths.
 
     Examples
     --------

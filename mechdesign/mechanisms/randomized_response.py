@@ -20,12 +20,12 @@ __all__ = ["GeneralizedRandomizedResponse"]
 
 
 class GeneralizedRandomizedResponse(NumberedSets):
-    """Report the truth with odds e**epsilon against any other one input (GRR).
+    """Report the truth with odds e**epsilon against each other input (GRR).
 
         Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
 
-    One draw of 62 bits: the mass of each other input is a whole number o, the rest is the truth's.
-    The score 1{y = x} is scaled: s_x(y) = (1{y = x} - q) / (p - q).
+    One draw of 62 bits: each other input has an integer mass o, the truth the rest. The score is
+    s_x(y) = (1{y = x} - q) / (p - q).
 
     Parameters
     ----------
@@ -72,19 +72,19 @@ class GeneralizedRandomizedResponse(NumberedSets):
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: input numbers."""
-        # the masses of the others come first, o each; what is left is the truth's
+        # the masses of the others come first, o each; the truth has the rest
         step = chances(source, len(codes), 62).view(np.uint64)
         step //= np.uint64(self._other)
         np.minimum(step, np.uint64(self._k - 1), out=step)
         step += codes.view(np.uint64)
         step += np.uint64(1)  # codes + 1 .. codes + k, the last for the truth
-        wrapped = step - np.uint64(self._k)  # very large where it is below 0
+        wrapped = step - np.uint64(self._k)  # very large if negative
         np.minimum(step, wrapped, out=wrapped)
         return wrapped.view(np.int64)
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
-        """The exact p and q: of the truth, and of each other input."""
+        """The exact p and q: the probabilities of the truth, and of each other input."""
         return self.most, self.least
 
     def _holds(self, x: int, report: AnyArray) -> bool:

@@ -1,7 +1,7 @@
-"""Registry of structured mechanisms: the kinds by notion, and their restoration from a file.
+"""Registry of structured mechanisms: the kinds for each notion, and constructors from files.
 
-To add a kind under LDP, name its class in :data:`LDP_MECHANISMS`, from where combinators take it to
-blocks; :data:`FORMS` has the kinds by notion.
+To add a kind under LDP, add its class to :data:`LDP_MECHANISMS`, which combinators extend to
+blocks; :data:`FORMS` has the kinds for each notion.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FORMS: dict[type[Notion], Collection[str]] = {
     LIP: (LIPRandomizedResponse.name,),
     MetricPrivacy: NOISE,
 }
-"""The kinds that there are under each notion."""
+"""The kinds for each notion."""
 
 COMBINATORS: dict[type[Notion], Callable[..., Mechanism]] = {
     LDP: lambda make, domain, notion, **options: make(domain, notion.epsilon, **options),
@@ -76,7 +76,7 @@ MECHANISMS: dict[str, str] = {
         **NOISE,
     }.items()
 }
-"""Every kind, with a line on what it does."""
+"""Every kind, with a one-line description."""
 
 
 def mechanism_for(
@@ -89,7 +89,7 @@ def mechanism_for(
     copies: int | None = None,
     field: int | None = None,
 ) -> Mechanism:
-    """Return the mechanism of a kind in the form that a notion asks for.
+    """Return the mechanism of a kind in the form for a notion.
 
     Parameters
     ----------
@@ -98,28 +98,28 @@ def mechanism_for(
         ``"optimized-unary-encoding"``, ``"symmetric-unary-encoding"`` or ``"subset-selection"``: on
         all inputs under LDP, inside every block under block-structured LDP, and (except unary
         encoding) for the sensitive inputs under high-low LDP; ``"lip-randomized-response"`` under
-        LIP; ``"geometric-noise"`` and ``"planar-laplace"`` under metric privacy, for walking and
+        LIP; ``"geometric-noise"`` and ``"planar-laplace"`` under metric privacy, for Manhattan and
         for Euclidean distances.
     domain, notion
         The inputs, and the privacy notion.
     prior
         The prior, for LIP and for a remap.
     size
-        How many inputs a subset has, for subset selection; default, the best.
+        The number of inputs in a subset, for subset selection; default the best.
     remap
-        For noise, a loss: each report is replaced by what loses least at the prior, as
-        :meth:`GeometricNoise.remapped` does.
+        For noise, a loss: each report is replaced by the point of least expected loss at the prior,
+        as in :meth:`GeometricNoise.remapped`.
     copies
-        For Hadamard response, how many blocks it has; 1 is the papers' form for small epsilon.
+        For Hadamard response, the number of blocks; 1 is the papers' form for small epsilon.
     field
         For projective geometry response, the prime; default of both, the best.
 
     Raises
     ------
     InputError
-        If the kind is unknown, or there is none of it for the notion.
+        If the kind is unknown, or not available for the notion.
     UnsupportedError
-        If it is not private at this prior.
+        If the mechanism is not private at this prior.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def restored(
     domain, notion, parameters
         As saved; numbers among the parameters are integers.
     prior
-        That of the problem in the file, if it has one.
+        The prior of the problem in the file, if there is one.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Mechanisms that make the reports of a set likelier for each input, and their scores.
+"""Mechanisms with a set of likelier reports for each input, and their scores.
 
-Each input x has a set S_x of reports, the hits. A mechanism states the sets, how likely a hit is,
-and how it draws; from these follow its probabilities, its ratios and lifts, and the estimates: the
-score of x has one value at hits and another at misses, with mean 1{z = x} at every input z.
+Each input x has a set S_x of reports, the hits. A mechanism defines the sets, the probability of a
+hit, and the sampling; its probabilities, its ratios and lifts, and its estimates follow: the score
+of x has one value at hits and another at misses, with mean 1{z = x} at every input z.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ __all__ = [
 ]
 
 TOLERANCE = 0.01
-"""The share of the risk that is given for fewer reports."""
+"""Relative increase of the risk accepted for fewer reports."""
 
 MACHINE = 1 << 62
-"""Integers whose sums stay below it are added as machine words."""
+"""Integers with sums below it are added as machine words."""
 
 
 class ProbabilityLevel(NamedTuple):
-    """One of the probabilities that a report may have, and how likely such reports are.
+    """One possible probability of a report, with the range of P(y) for such reports.
 
     ``lowest`` and ``highest`` bound P(y), tightly, over the reports y to which some input gives
     the probability ``mass``.
@@ -62,19 +62,19 @@ class ProbabilityLevel(NamedTuple):
 
 
 class ScoredMechanism(Mechanism):
-    """A mechanism with one score of an input where a report hits it, and one where it misses it.
+    """A mechanism whose score of an input has one value at hits and one at misses.
 
-    By default the hits of each input are counted.
+    By default a tally counts the hits of each input.
     """
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
-        """The exact p and q of a report to hit its input, and any other one."""
+        """The exact p and q: the probabilities that a report hits its input, and any other one."""
         raise NotImplementedError
 
     @cached_property
     def _scores(self) -> tuple[Any, Any]:
-        """The scores of a hit and of a miss: one for all inputs, or one for each."""
+        """The scores of a hit and of a miss: a number for all inputs, or one for each."""
         p, q = self.chances
         return float((1 - q) / (p - q)), float(-q / (p - q))
 
@@ -83,7 +83,7 @@ class ScoredMechanism(Mechanism):
         return counts
 
     def _near(self, _counts: FloatArray, totals: FloatArray) -> FloatArray:
-        """Return how many reports have a score of each input other than 0: by default all."""
+        """Return the number of reports with a nonzero score of each input: by default all."""
         return totals[:, None]
 
     def _score_sums(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
@@ -97,7 +97,7 @@ class ScoredMechanism(Mechanism):
         return self._score_sums(counts / totals[:, None], np.ones(len(totals)))
 
     def expected_counts(self, weights: FloatArray) -> FloatArray:
-        """Return how likely a report hits each input: as likely as makes the scores unbiased."""
+        """Return the probability of a hit of each input, from the unbiasedness of the scores."""
         hit, miss = self._scores
         return np.asarray((weights - miss * weights.sum()) / (hit - miss))
 
@@ -106,7 +106,7 @@ class ScoredMechanism(Mechanism):
         return weights
 
     def _held_near(self, weights: FloatArray) -> Any:
-        """Return the sum of the weights of the inputs with a score other than 0 at each report."""
+        """Return the sum of the weights of the inputs with a nonzero score at each report."""
         return weights.sum()
 
     def _combined(self, weights: FloatArray) -> FloatArray:
@@ -116,11 +116,11 @@ class ScoredMechanism(Mechanism):
 
 
 class LDPMechanism(ScoredMechanism):
-    """A mechanism under LDP: its largest ratio is that of every two inputs."""
+    """A mechanism under LDP whose largest ratio is the same for all pairs of inputs."""
 
     options: ClassVar[Mapping[str, int | None]] = {}
-    """Arguments beyond inputs and epsilon; the saved parameters have them under the same names, or
-    lack them where they are as stated here."""
+    """Arguments other than inputs and epsilon, with their defaults; the saved parameters have the
+    same names, and omit defaults."""
 
     _notion: LDP
 
@@ -143,13 +143,13 @@ class LDPMechanism(ScoredMechanism):
     @property
     @abstractmethod
     def best_guess(self) -> float:
-        """How likely the best guess of a uniform input from one report is right.
+        """The probability that the best guess of a uniform input from one report is right.
 
-        That is Sum_y max_x Q(y|x) / k, exact but for floating point; 1/k without a report.
+        That is Sum_y max_x Q(y|x) / k, up to floating point; 1/k without a report.
         """
 
     def decoding_work(self, n: int) -> float:
-        """Return about how many additions the estimates from n reports take."""
+        """Return the approximate number of additions for the estimates from n reports."""
         return float(n + self.alphabet.n_counts)
 
     def ratio(self, x: int, other: int) -> Fraction | None:
@@ -168,9 +168,9 @@ class SetMechanism(LDPMechanism):
     Attributes
     ----------
     held
-        The mass that S_x holds at x, in units of 2**-62.
+        The mass of S_x at x, in units of 2**-62.
     odds
-        The reports in a set and off it, or numbers in their ratio.
+        The numbers of reports in and outside of a set, up to a common factor.
     """
 
     held: int
@@ -195,7 +195,7 @@ class SetMechanism(LDPMechanism):
 
     @abstractmethod
     def _holds(self, x: int, report: AnyArray) -> bool:
-        """Return whether a report, given as an array of one, is in the set of input number x."""
+        """Return whether one report, as an array of length 1, is in the set of input index x."""
 
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
@@ -203,7 +203,7 @@ class SetMechanism(LDPMechanism):
 
     @property
     def uniform_score(self) -> float:
-        """The mean of each score under a uniform report, alike."""
+        """The mean of each score under a uniform report, equal for all inputs."""
         (on, off), (p, q) = self.odds, self.chances
         return float((Fraction(on, on + off) - q) / (p - q))
 
@@ -213,7 +213,7 @@ class SetMechanism(LDPMechanism):
 
     @abstractmethod
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
-        """Return reports that are uniform, independent of any input."""
+        """Return uniform reports, independent of any input."""
 
     @abstractmethod
     def levels(self, prior: Prior) -> list[ProbabilityLevel]:
@@ -240,18 +240,18 @@ class SetMechanism(LDPMechanism):
 
 
 class NumberedSets(SetMechanism):
-    """Reports are numbers, each counted by itself.
+    """Mechanisms whose reports are numbers, with a count for each.
 
-    A subclass has fast transforms: :meth:`_hits`, sums over all S_x at once, and its transpose
+    A subclass has fast transforms: :meth:`_hits`, sums over all S_x, and its transpose
     :meth:`_held`, exact for integers.
     """
 
     _are_alike: ClassVar[bool] = False
-    """Whether every permutation of the inputs leaves the sets as they are."""
+    """Whether the sets are invariant under every permutation of the inputs."""
 
     @cached_property
     def _holders(self) -> Int64Array:
-        """How many sets hold each report."""
+        """The number of sets that contain each report."""
         return self._held(np.ones(len(self.inputs), dtype=np.int64))
 
     @property
@@ -277,7 +277,7 @@ class NumberedSets(SetMechanism):
     def score_products(self, counts: FloatArray, total: float) -> FloatArray | None:
         """Return the means of s_x(y) Sum_z s_z(y), by three transforms.
 
-        None where as many sets hold every report, as of a projective space with all its points.
+        None if every report is in equally many sets, as in a projective space with all its points.
         """
         if np.ptp(self._holders) == 0:
             return None
@@ -285,16 +285,16 @@ class NumberedSets(SetMechanism):
         return np.asarray(self._score_sums(values[None], np.array([values.sum()])).estimates[0])
 
     def _compared(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return a few inputs, and pairs of their places: every two inputs are like one of these.
+        """Return a few inputs, and pairs of them that represent all pairs of inputs.
 
-        By default any two sets are of one size and meet in one number of reports.
+        By default all sets have the same size, and all pairs the same number of common reports.
         """
         return [*range(min(len(self.inputs), 3))], [(0, 1)]
 
     def merged_reports(self) -> MergedReports:
-        """Return a few inputs, and the reports by which of their sets hold them, or if all do.
+        """Return a few inputs, with reports merged by which of their sets, or all sets, contain them.
 
-        Two transforms say which sets hold a report.
+        Two transforms give the membership of each report.
         """
         few, pairs = self._compared()
         weights = np.zeros(len(self.inputs), dtype=np.int64)
@@ -318,7 +318,7 @@ class NumberedSets(SetMechanism):
         held = self._held(np.array(whole, dtype=np.int64 if k * unit < MACHINE else object))
         rise, found = self.most - self.least, []
         for mass, some in ((self.most, self._holders > 0), (self.least, self._holders < k)):
-            if some.any():  # a number may be in every set, or in none
+            if some.any():  # a number may be in all sets, or in none
                 ends = (Fraction(int(end(held[some])), unit) for end in (min, max))
                 found.append(ProbabilityLevel(mass, *(self.least + rise * end for end in ends)))
         return found

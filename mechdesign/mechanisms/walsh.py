@@ -16,8 +16,7 @@ def walsh_hadamard(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     Parameters
     ----------
     values
-        ``(..., K)`` integers, of the machine or of Python, K a power of 2; the last axis is
-        transformed.
+        ``(..., K)`` machine or Python integers, K a power of 2; the last axis is transformed.
 
     Examples
     --------

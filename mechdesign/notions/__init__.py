@@ -1,6 +1,6 @@
 """Privacy notions, as cones of columns or as convex constraints on the whole channel.
 
-To add one, write its class in a file of its own and name it in :data:`NOTIONS`.
+To add a notion, write its class in a file of its own and list it in :data:`NOTIONS`.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ NOTIONS: dict[str, type[Notion]] = {
         LinearNotion,
     )
 }
-"""Every notion by its word in problem files."""
+"""All notions by their names in problem files."""
 
 
 def restored(table: Mapping[str, Any]) -> Notion:
-    """Return the notion of a saved file; a user's own must be registered.
+    """Return the notion of a saved file; a user's own notion must be registered.
 
     Raises
     ------

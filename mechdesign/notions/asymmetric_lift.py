@@ -17,7 +17,7 @@ class AsymmetricLift(Notion):
     Parameters
     ----------
     lower, upper
-        Budgets in nats, in [0, inf]; ``inf`` leaves a side free.
+        Budgets in nats, in [0, inf]; ``inf`` removes a bound.
 
     Notes
     -----

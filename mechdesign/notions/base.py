@@ -27,52 +27,51 @@ if TYPE_CHECKING:
     import scipy.sparse as sp
 
 LINEAR = 1e-12
-"""How far from linear in e**-epsilon entries of rows may be by rounding."""
+"""Largest deviation from a linear function of e**-epsilon due to rounding."""
 
 __all__ = ["BudgetNotion", "Notion", "budget", "cone_of", "is_infinite", "prior_for"]
 
 
 class Notion:
-    """A privacy notion: what outputs may reveal.
+    """A privacy notion: a bound on what outputs reveal.
 
-    A subclass takes the keys of its ``[privacy]`` table as constructor arguments, keeps them as
-    attributes, and states its rows as generators of the kernel (:meth:`generators`). Everything
-    else follows from these: the cvxpy constraints, the exact check and the exact leakage, saved
-    files and their proofs. See ``tests/notions/test_own_notion.py`` for a whole one. What rows on
-    columns cannot say is a constraint on the whole channel: see
+    A subclass takes the keys of its ``[privacy]`` table as constructor arguments, stores them as
+    attributes, and defines its rows as kernel generators (:meth:`generators`). The cvxpy
+    constraints, the exact check, the exact leakage, saved files and their proofs follow.
+    ``tests/notions/test_own_notion.py`` has a complete example. A notion that rows on columns
+    cannot express is a constraint on the whole channel: see
     :class:`~mechdesign.notions.non_conic.base.NonConicNotion`.
     """
 
     name: str
-    """The word for it in problem files: of the class, but for notions that wrap another."""
+    """Its name in problem files; per instance for notions that wrap another."""
 
     needs_prior: ClassVar[bool] = False
     """Whether the guarantee itself depends on the prior of X."""
 
     allows_sensitive_attribute: ClassVar[bool] = True
-    """Whether it may be about a sensitive attribute in the place of the input."""
+    """Whether it may protect a sensitive attribute instead of the input."""
 
     bounds_lift_from_below: bool = False
-    """Whether it keeps every lift q_x / (P . q), for the prior of X, above a number > 0."""
+    """Whether it bounds every lift q_x / (P . q), for the prior of X, below by a number > 0."""
 
     on_interval: str = ""
-    """How it carries over to an interval, if it does: ``"mixture"`` where rows may be mixed: then
-    any rounding to private nodes is private, and all averages of private rows are; ``"regions"``
-    where its labels are the regions between the cuts of the interval, and ``"masses"`` where its
-    priors are laws of the region; ``"distance"`` where the budget is that of the distance of two
-    numbers."""
+    """How it extends to an interval, if it does: ``"mixture"`` where rows may be mixed, so that
+    rounding to private nodes is private, and averages of private rows are; ``"regions"`` where its
+    labels are the regions between the cuts of the interval; ``"masses"`` where its priors are laws
+    of the region; ``"distance"`` where the budget is per distance of two numbers."""
 
     title: ClassVar[str] = ""
-    """A few words for tables and templates."""
+    """A short description for tables and templates."""
 
     example: ClassVar[str] = ""
     """The other keys of an example table, on the inputs 0, 1, 2, 3, with comments."""
 
     def generators(self, domain: Domain, prior: Prior | None) -> tuple[KernelCone | Limit, ...]:
-        """Return the generators of the cone, and the limits, that the notion states.
+        """Return the generators of the cone and the limits that define the notion.
 
-        The default is what the kernel makes of the notion, for those whose names it knows. A notion
-        of one's own states them here; a file states them beside its keys.
+        By default the kernel derives them from the name and the keys of a notion that it knows. A
+        user's own notion overrides this method, and a saved file contains the result.
         """
         prior = prior_for(self.name, domain, prior) if self.needs_prior else None
         masses = None if prior is None else prior.probabilities
@@ -80,7 +79,7 @@ class Notion:
         return self.aligned(domain).words(domain, prior).asked(inputs)
 
     def words(self, domain: Domain, prior: Prior | None) -> Words:
-        """Return the notion of the kernel with the name and the keys of this one."""
+        """Return the kernel's notion with the same name and keys."""
         found: Words = read(Words, self.stated(domain, prior).to_table())
         return found
 
@@ -88,7 +87,7 @@ class Notion:
         """Raise InfeasibleError if no channel on the domain satisfies the notion."""
 
     def _parts(self, domain: Domain, prior: Prior | None) -> tuple[list[KernelCone], list[Limit]]:
-        """Return the generators of the cone, and the limits, once they fit the domain."""
+        """Return the checked generators of the cone and the checked limits."""
         try:
             parts = self.generators(domain, prior)
             for part in parts:
@@ -101,16 +100,16 @@ class Notion:
 
     @property
     def states_generators(self) -> bool:
-        """Whether it is a user's own notion, whose generators a file has to state."""
+        """Whether a file must contain the generators, as for a user's own notion."""
         return type(self).generators is not Notion.generators
 
     def family(self, domain: Domain, prior: Prior | None = None) -> Family:
-        """Compile to the rows that every column obeys: none, unless :attr:`is_conic`.
+        """Compile to the rows that every column satisfies: none, unless :attr:`is_conic`.
 
         Raises
         ------
         InputError
-            If the parameters do not fit the domain.
+            If the parameters do not match the domain.
         InfeasibleError
             If no channel satisfies them.
         """
@@ -132,14 +131,14 @@ class Notion:
         return family_of(cones, self.name, len(domain), epsilon, moves=moves)
 
     def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table: the attributes that its keys name, as exact text."""
+        """Return the ``[privacy]`` table: the attributes named by its keys, as exact text."""
         found = {key: getattr(self, key, None) for key in self.keys()}
         return {"notion": self.name, **{k: _plain(v) for k, v in found.items() if v is not None}}
 
     def stated_table(self, domain: Domain, prior: Prior | None) -> dict[str, Any]:
         """Return the table of a saved file, with the generators of a user's own notion.
 
-        Keys that the kernel does not know are ``parameters``.
+        Keys that the kernel does not know go into ``parameters``.
         """
         table = self.stated(domain, prior).to_table()
         if not self.states_generators:
@@ -154,7 +153,7 @@ class Notion:
         return {**known, "cone": [write(part) for part in cones]}
 
     def aligned(self, domain: Domain) -> Notion:
-        """Return the notion with numbers that carry labels in the order of the domain.
+        """Return the notion with its labeled numbers in the order of the domain.
 
         Raises
         ------
@@ -164,12 +163,12 @@ class Notion:
         return self
 
     def stated(self, domain: Domain, prior: Prior | None) -> Notion:
-        """Return the notion that a file states: itself, if its table is complete.
+        """Return the notion in the form of a saved file: itself, if its table is complete.
 
         Parameters
         ----------
         domain, prior
-            What the rows of a notion that is defined by code are made from.
+            The arguments of rows that are defined by code.
         """
         return self
 
@@ -184,15 +183,15 @@ class Notion:
 
     @property
     def is_conic(self) -> bool:
-        """Whether rows on columns define the notion completely."""
+        """Whether rows on columns define the notion."""
         return True
 
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint | None:
-        """Return the notion as a constraint on the whole channel; None if it is rows on columns."""
+        """Return the notion as a constraint on the whole channel; None if it is conic."""
         return None
 
     def cone(self, domain: Domain, prior: Prior | None = None) -> Cone:
-        """Return the cone of allowed columns."""
+        """Return the cone of private columns."""
         return Cone([self.family(domain, prior)])
 
     def constraints(
@@ -205,26 +204,25 @@ class Notion:
     ) -> list[cp.Constraint]:
         """State the notion in cvxpy: G @ Q <= 0, or a constraint on the whole channel.
 
-        That Q is a channel, with entries >= 0 and rows that sum to 1, is not stated. A solver is
-        off by its tolerance: :func:`~mechdesign.certify` repairs and proves what it returns.
+        The constraints of a channel, entries >= 0 and rows that sum to 1, are not included. A
+        solver is accurate to its tolerance: :func:`~mechdesign.certify` repairs and proves its
+        answer.
 
         Parameters
         ----------
         Q
             A variable or an expression of shape ``(n_inputs, n_outputs)``.
         domain, prior
-            What it refers to, as for :class:`~mechdesign.Problem`: a Series or a dict as prior
-            counts by label.
+            As for :class:`~mechdesign.Problem`: a Series or a dict as prior counts by label.
         epsilon
-            A parameter that replaces the budget of the notion. The rows contain a parameter of
-            their own for ``e**-epsilon``, whose value follows from it, so that cvxpy compiles a
-            sweep once (DPP).
+            A parameter that replaces the budget of the notion. The rows contain another parameter
+            for ``e**-epsilon``, computed from it, so that cvxpy compiles a sweep once (DPP).
 
         Returns
         -------
         list
-            For rows on columns one constraint. Its ``dual_value``, ``(n_rows, n_outputs)``, is in
-            the order of ``notion.cone(domain, prior).rows()``, which names each row: multipliers of
+            One constraint for rows on columns. Its ``dual_value``, ``(n_rows, n_outputs)``, is in
+            the order of the named rows ``notion.cone(domain, prior).rows()``: multipliers of
             ``e**-a (left . q) <= right . q``, as in ``Solution.binding``.
 
         Raises
@@ -232,8 +230,8 @@ class Notion:
         InputError
             If the shapes do not fit, the domain is a prior, or epsilon is not a parameter.
         UnsupportedError
-            If rows are not linear in e**-epsilon, as those of metric privacy, whose exponents are
-            epsilon times a distance.
+            If the rows are not linear in e**-epsilon: those of metric privacy, for example, have
+            exponents epsilon times a distance.
 
         Examples
         --------
@@ -265,7 +263,7 @@ class Notion:
     def _linear_rows(
         self, domain: Domain, prior: Prior | None
     ) -> tuple[sp.csr_array, sp.csr_array]:
-        """Return A and B with G = A + B e**-epsilon, from two budgets; a third one is the test."""
+        """Return A and B with G = A + B e**-epsilon, from two budgets; a third tests linearity."""
         expected = "a notion whose rows are linear in e**-epsilon, as LDP"
         if not (self.has_epsilon and self.is_conic):
             raise UnsupportedError("epsilon", expected, repr(self))
@@ -281,7 +279,7 @@ class Notion:
         return fixed, moving
 
     def holds(self, channel: Channel, prior: Prior | None = None) -> bool:
-        """Return whether the exact channel satisfies the notion, exactly."""
+        """Return whether the exact channel satisfies the notion, without tolerance."""
         inputs = as_channel(channel).inputs
         rule = self.channel_constraint(inputs, prior)
         return (self.cone(inputs, prior) if rule is None else rule).holds(channel)
@@ -298,7 +296,7 @@ class Notion:
 
     @property
     def has_epsilon(self) -> bool:
-        """Whether there is one budget that :meth:`at` changes."""
+        """Whether it has a single budget, which :meth:`at` changes."""
         return "epsilon" in self.keys()
 
     def at(self, epsilon: Exact) -> Notion:
@@ -307,7 +305,7 @@ class Notion:
         Raises
         ------
         InputError
-            If it is no budget.
+            If epsilon is not a budget.
         """
         known = self.keys()
         table = {key: value for key, value in self.to_table().items() if key in known}
@@ -315,7 +313,7 @@ class Notion:
 
     @classmethod
     def keys(cls) -> dict[str, bool]:
-        """Return the keys of the ``[privacy]`` table, each with whether it must be there."""
+        """Return the keys of the ``[privacy]`` table, each with whether it is required."""
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         return {p.name: p.default is inspect.Parameter.empty for p in parameters}
 
@@ -366,7 +364,7 @@ def cone_of(notions: Sequence[Notion], domain: Domain, prior: Prior | None) -> C
 
 
 def is_infinite(value: Any) -> bool:
-    """Return whether a budget is infinite, that is, no limit."""
+    """Return whether a budget is infinite, that is, without effect."""
     if isinstance(value, str):
         return value.strip().lower() in ("inf", "+inf")
     try:
@@ -400,7 +398,7 @@ def prior_for(notion: str, domain: Domain, prior: Prior | None) -> Prior:
 
 
 def _plain(value: Any) -> Any:
-    """Return the value of an attribute for a table."""
+    """Return an attribute as a value of a table."""
     if isinstance(value, Fraction):
         return fraction_text(value)
     if isinstance(value, list | tuple):

@@ -24,10 +24,10 @@ class BlockLDP(BudgetNotion):
     epsilon
         The budget inside a block in nats, >= 0.
     blocks
-        Lists of labels that divide the domain: every input in exactly one block.
+        Lists of labels that partition the domain.
     block_rows, block_columns
-        On a grid, instead of ``blocks``: how many rows and columns of points one block has. Each
-        must divide the grid's.
+        For a grid, instead of ``blocks``: the numbers of rows and columns of points in a block,
+        which must divide those of the grid.
 
     Notes
     -----
@@ -84,7 +84,7 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         Raises
         ------
         InputError
-            If the blocks do not divide the domain; the message names an input.
+            If the blocks do not partition the domain; the message names an input.
         """
         if self.block_shape is not None:
             return self._on_grid(domain, self.block_shape)
@@ -119,7 +119,7 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
         return member
 
     def aligned(self, domain: Domain) -> BlockLDP:
-        """Return the notion, once its blocks are found to divide the domain."""
+        """Return the notion, after a check that its blocks partition the domain."""
         self.membership(domain)
         return self
 

@@ -1,11 +1,11 @@
-"""Convex constraints on a channel as a whole, for notions that no cone of columns states.
+"""Convex constraints on the whole channel, for notions that are not cones of columns.
 
     Sum_y h(q_y) <= limit          h convex, h(t q) = t h(q), least on constant columns
 
-There are two kinds: h the largest of some linear excesses (`excess_constraint`), and h the
-information that an output gives (`information_constraint`). Both sums never grow when outputs are
-merged or randomized, and a channel that ignores its input has the least of all, so that mixing with
-one satisfies any constraint.
+There are two kinds: h the largest of several linear excesses (`excess_constraint`), and h the
+information in an output (`information_constraint`). Both sums never grow when outputs are merged or
+randomized, and they are smallest for a channel that ignores its input, so that mixing with such a
+channel satisfies any constraint.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["ChannelConstraint", "Columns", "Stated"]
 
 Columns: TypeAlias = Sequence[Sequence[int]]
-"""Integer columns: ``columns[y][x]`` is Q[x, y] in any unit in which rows sum to one number."""
+"""Integer columns: ``columns[y][x]`` is Q[x, y] times the common sum of the rows."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class Stated:
     Attributes
     ----------
     constraints
-        All of it.
+        All constraints.
     rows
-        For excesses, the one whose dual is ``(n_rows, n_outputs)`` multipliers of the rows.
+        For excesses, the constraint whose dual value has the ``(n_rows, n_outputs)`` multipliers.
     information
-        For information, the one whose dual is the multiplier of the bound.
+        For information, the constraint whose dual value is the multiplier of the bound.
     """
 
     constraints: tuple[cp.Constraint, ...]
@@ -58,13 +58,13 @@ class ChannelConstraint(ABC):
     Parameters
     ----------
     name
-        The notion, for messages.
+        The notion, for error messages.
     size
         The number of inputs.
     units
-        The limits of the kernel, which decides what holds: at epsilon = 1 where they move with it.
+        The kernel limits, which decide what holds: at epsilon = 1 if they depend on it.
     epsilon
-        The budget; None where there is none: then the leakage is added to the limits.
+        The budget; None without one: the leakage is then the excess over the limits.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ChannelConstraint(ABC):
         return replace(unit, limit=unit.limit + epsilon)
 
     def violation(self, columns: Columns) -> str | None:
-        """Return which limit integer columns break, exactly; None if none."""
+        """Return a limit that integer columns violate, exactly; None if there is none."""
         whole, sums = sum(column[0] for column in columns), dict[int, Any]()
         for n, unit in enumerate(self.units):
             if not self._at(unit, self.epsilon).holds(columns, whole, sums):
@@ -92,18 +92,18 @@ class ChannelConstraint(ABC):
         return self.violation(channel.columns()) is None
 
     def binds(self) -> bool:
-        """Return whether any channel breaks it, exactly: if any does, the identity does."""
+        """Return whether any channel violates it, exactly: if any does, the identity does."""
         identity = [[int(x == y) for x in range(self.size)] for y in range(self.size)]
         return self.violation(identity) is not None
 
     def near(self, _channel: Channel) -> float:
-        """Return a guess of the leakage, from floats."""
+        """Return an estimate of the leakage, in floats."""
         return 0.0
 
     def leakage(self, channel: Channel) -> float:
         """Return the least float epsilon at which the exact channel satisfies the constraint.
 
-        Most limits hold where those before them do.
+        In most cases the limits hold at the value found for those before them.
         """
         columns, whole, sums = channel.columns(), 1 << channel.bits, dict[int, Any]()
 

@@ -23,9 +23,9 @@ class ContextAwareLDP(Notion):
     Parameters
     ----------
     matrix
-        ``(n_inputs, n_inputs)`` numbers in [0, inf], in nats; may be asymmetric; ``inf`` leaves a
-        pair free. The diagonal is ignored. A DataFrame or a dict of dicts counts by label, lists
-        by position.
+        ``(n_inputs, n_inputs)`` numbers in [0, inf], in nats, maybe asymmetric; ``inf`` leaves a
+        pair unconstrained. The diagonal is ignored. A DataFrame or a dict of dicts counts by label,
+        lists by position.
 
     Notes
     -----
@@ -34,7 +34,7 @@ class ContextAwareLDP(Notion):
 
     Examples
     --------
-    Mangat's design: only who would answer "yes" is protected.
+    Mangat's design: only people who would answer "yes" are protected.
 
     >>> import math
     >>> from mechdesign.channel import Channel
@@ -72,7 +72,7 @@ matrix = [
                 raise InputError(f"matrix[{x}]", expected, f"{len(row)} numbers")
 
     def words(self, domain: Domain, prior: Prior | None) -> Words:
-        """Return the matrix in the order of the domain, without the way over text."""
+        """Return the matrix in the order of the domain, without a conversion to text."""
         rows = self._ordered(domain)
         matrix = tuple(tuple("inf" if e is None else e for e in row) for row in rows)
         return Words(self.name, {"matrix": matrix})

@@ -44,7 +44,7 @@ epsilon = 1.5               # nats; at least max ln(P_x / P_x'), here ln 4 = 1.3
     needs_prior = True
 
     def check(self, domain: Domain, prior: Prior | None) -> None:
-        """Refuse an epsilon below the largest ratio that the prior alone gives."""
+        """Reject an epsilon below the largest ratio of the prior."""
         prior = prior_for(self.name, domain, prior)
         least, most = prior.minimum, max(prior)
         if least == 0 and len(domain) > 1:

@@ -26,8 +26,8 @@ class HighLowLDP(BudgetNotion):
 
     Notes
     -----
-    Source: Acharya et al. 2020, Definition 3. No output can raise the odds of a sensitive input
-    much; that an input is *not* sensitive may be revealed.
+    Source: Acharya et al. 2020, Definition 3. No output raises the odds of a sensitive input by
+    more than e**epsilon; that an input is *not* sensitive may be revealed.
 
     Examples
     --------
@@ -52,7 +52,7 @@ sensitive = [0, 1]          # labels of the inputs that must be hidden among all
             raise InputError("sensitive", "at least one label of the domain", "an empty list")
 
     def aligned(self, domain: Domain) -> HighLowLDP:
-        """Return the notion, once its labels are found to be of the domain."""
+        """Return the notion, after a check that its labels are in the domain."""
         for label in self.sensitive:
             domain.index(label, "sensitive")
         return self

@@ -19,14 +19,14 @@ from mechdesign.prior import Prior
 __all__ = ["LinearNotion"]
 
 ROUNDING = Fraction(1, 10**9)
-"""Exponents that are this near a straight line in epsilon are on it, in floating point."""
+"""Exponents this close to a straight line in epsilon count as on it, in floating point."""
 
 
 class LinearNotion(Notion):
     """User-defined rows: left . q <= e**exponent (right . q) for every column q of the channel.
 
-    A subclass yields the rows and nothing else; everything that works for a notion of the library
-    then works for it. Used directly, the rows are given as data.
+    A subclass defines only :meth:`rows`; everything that works for the library's notions then works
+    for it. Used directly, the class takes the rows as data.
 
     Parameters
     ----------
@@ -34,21 +34,21 @@ class LinearNotion(Notion):
         Rows (name, left, exponent, right), as a :class:`Row`, a tuple, or a table with these keys.
         ``left`` and ``right`` are coefficients >= 0 by label, as a dict or a list of pairs.
     epsilon
-        A budget in nats, where there is one. Exponents are then ``exponent + slope * epsilon``,
+        The budget in nats, if any. Exponents are then ``exponent + slope * epsilon``,
         with a fifth entry or key ``slope``, >= 0, for each row; at least one is positive.
     title
-        What to call the notion in reports.
+        The name of the notion in reports.
 
     Notes
     -----
-    In a subclass with an attribute ``epsilon``, :meth:`rows` states the exponents at
-    ``self.epsilon``; how they grow with it is found by asking at larger values. Without an epsilon
-    the leakage is the largest excess ln(left . q / right . q) - exponent, at most 0 when the
-    channel is private.
+    In a subclass with an attribute ``epsilon``, :meth:`rows` returns the exponents at
+    ``self.epsilon``; their growth is found by evaluation at larger values. Without an epsilon the
+    leakage is the largest excess ln(left . q / right . q) - exponent, at most 0 when the channel is
+    private.
 
     Examples
     --------
-    An answer may count twice as much against its neighbor as the other way round:
+    An answer may count twice as much against its neighbor as the neighbor against it:
 
     >>> from itertools import pairwise
     >>> from mechdesign import Channel, Domain
@@ -82,7 +82,7 @@ rows = [
 """
 
     epsilon: Any = None
-    """The budget; None where there is none."""
+    """The budget; None without one."""
 
     _title = ""
     _given: tuple[Row, ...] = ()
@@ -103,7 +103,7 @@ rows = [
         Parameters
         ----------
         domain
-            The inputs; iterating over it gives their labels, which coefficients go by.
+            The inputs; iteration yields their labels, the keys of coefficients.
         prior
             The prior of the problem, with the probabilities of the inputs in order.
         """
@@ -111,18 +111,18 @@ rows = [
 
     @property
     def _states_data(self) -> bool:
-        """Whether the rows were given as data, with slopes, not computed by a subclass."""
+        """Whether the rows were given as data, with slopes, rather than computed by a subclass."""
         return type(self).rows is LinearNotion.rows
 
     @property
     def called(self) -> str:
-        """The given title, else that of the class, else the name of the class."""
+        """The given title, or else that of the class, or its name."""
         own = "" if self.title == LinearNotion.title else self.title
         return self._title or own or ("" if self._states_data else type(self).__name__)
 
     @classmethod
     def keys(cls) -> dict[str, bool]:
-        """Return the keys of the ``[privacy]`` table: ``rows`` must be there."""
+        """Return the keys of the ``[privacy]`` table: ``rows`` is required."""
         return {"rows": True, "epsilon": False, "title": False}
 
     @property
@@ -132,7 +132,7 @@ rows = [
 
     @property
     def has_epsilon(self) -> bool:
-        """Whether there is a budget that :meth:`at` changes."""
+        """Whether it has a budget, which :meth:`at` changes."""
         return self.epsilon is not None
 
     def at(self, epsilon: Exact) -> LinearNotion:
@@ -142,13 +142,13 @@ rows = [
         return found
 
     def _compiled(self, domain: Domain, prior: Prior | None) -> list[Row]:
-        """Return the rows by label, exact, at the budget, each with its slope."""
+        """Return the exact rows by label, at the budget, each with its slope."""
         if not self.has_epsilon:
             rows = _parsed(self.rows(domain, prior))
             if any(row.slope for row in rows):
                 fault = "the rows have slopes, so a budget is needed"
                 raise InputError("epsilon", "a budget", "none", fault=fault)
-            return [row._replace(slope=Fraction(1)) for row in rows]  # of the excess
+            return [row._replace(slope=Fraction(1)) for row in rows]  # the slope of the excess
         epsilon = budget(self.epsilon)
         rows = list(self._given) if self._states_data else self._with_slopes(domain, prior)
         if rows and not any(row.slope > 0 for row in rows):
@@ -157,7 +157,7 @@ rows = [
         return [row._replace(exponent=row.exponent + row.slope * epsilon) for row in rows]
 
     def _with_slopes(self, domain: Domain, prior: Prior | None) -> list[Row]:
-        """Return the rows with exponents at budget 0, which are straight lines in the budget."""
+        """Return the rows with their exponents at budget 0 and slopes; exponents must be linear."""
         epsilon = budget(self.epsilon)
         at = [_parsed(self.at(epsilon + n).rows(domain, prior)) for n in range(3)]
         found = []
@@ -177,10 +177,10 @@ rows = [
         return found
 
     def check(self, domain: Domain, prior: Prior | None) -> None:
-        """Refuse a row that no channel satisfies.
+        """Reject a row that no channel satisfies.
 
-        As rows of Q sum to 1, the columns of a channel add up to ones, so that what holds for all
-        of them holds for the column of ones.
+        The columns of a channel sum to the column of ones, which therefore satisfies every row that
+        all of them satisfy.
         """
         for row in self._compiled(domain, prior):
             one, other = (sum(side.values(), Fraction(0)) for side in (row.left, row.right))
@@ -222,9 +222,9 @@ rows = [
         return LinearNotion(placed, self.epsilon, self.called)
 
     def to_table(self) -> dict[str, Any]:
-        """Return the ``[privacy]`` table, or a substitute if code makes the rows.
+        """Return the ``[privacy]`` table, or a substitute if the rows are defined by code.
 
-        What a file states is the table of :meth:`stated`, which lists the rows.
+        A saved file contains the table of :meth:`stated`, which lists the rows.
         """
         table: dict[str, Any] = {"notion": LinearNotion.name}
         if self.called:
@@ -252,7 +252,7 @@ def _row_table(row: Row) -> dict[str, Any]:
 
 
 def _parsed(given: Any) -> list[Row]:
-    """Return rows with exact numbers, whose labels are not looked up yet."""
+    """Return rows with exact numbers and unresolved labels."""
     expected = "rows (name, left, exponent, right)"
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise InputError("rows", f"a list of {expected}", shown(given))
@@ -304,7 +304,7 @@ def _coefficients(given: Any, key: str) -> dict[Any, Fraction]:
 
 
 def _relabeled(side: Mapping[Any, Fraction], domain: Domain, key: str) -> dict[Any, Fraction]:
-    """Return coefficients by the labels of the domain; one may be given as text."""
+    """Return coefficients by the labels of the domain, which may be given as text."""
     found: dict[Any, Fraction] = {}
     for label, value in side.items():
         x = (domain.index_of_text if isinstance(label, str) else domain.index)(label, key)

@@ -33,8 +33,8 @@ class MetricPrivacy(BudgetNotion):
 
     Notes
     -----
-    Source: Chatzikokolakis et al. 2013; Andres et al. 2013 (geo-indistinguishability). Distances
-    that are irrational are rounded down to 160 bits, so that the channel is never less private.
+    Source: Chatzikokolakis et al. 2013; Andres et al. 2013 (geo-indistinguishability). Irrational
+    distances are rounded down to 160 bits, which never weakens the guarantee.
 
     Examples
     --------
@@ -74,7 +74,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         Raises
         ------
         InputError
-            If the domain has no coordinates for a named distance, or the matrix does not fit.
+            If the domain has no coordinates for a named distance, or the matrix does not match it.
         """
         labels = domain.labels
         if isinstance(self.distance, ExactTable):
@@ -85,7 +85,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         return ExactTable.distances(points, points, self.distance)
 
     def aligned(self, domain: Domain) -> MetricPrivacy:
-        """Return the notion with its distances written out, unless they have a name."""
+        """Return the notion with its distances as a matrix, unless they have a name."""
         table = None if isinstance(self.distance, str) else self.distances(domain)
         return self if table in (None, self.distance) else self._with(self.epsilon, table)
 
@@ -99,7 +99,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
         return notion
 
     def words(self, domain: Domain, prior: Prior | None) -> Words:
-        """Return the distance by its name, or its numbers, without the way over text."""
+        """Return the distance by name, or its numbers without a conversion to text."""
         if isinstance(self.distance, str):
             points_of(domain, self.distance)
             return super().words(domain, prior)
@@ -116,7 +116,7 @@ def points_of(domain: Domain, distance: str) -> Points:
     Raises
     ------
     InputError
-        If there are none, or not the numbers that the absolute distance needs.
+        If there are none, or the absolute distance is applied to points.
     """
     points = domain.coordinates
     if points is None or (distance == "absolute" and len(points[0]) != 1):

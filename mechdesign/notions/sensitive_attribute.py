@@ -1,6 +1,6 @@
-"""Sensitive attributes: a notion about a latent variable S, where S - X - Y is a Markov chain.
+"""Sensitive attributes: a notion about a latent variable S with the Markov chain S - X - Y.
 
-The joint distribution of S and the input X is known, and the output Y is made from X alone. Source:
+The joint distribution of S and the input X is known, and the output Y depends on X alone. Source:
 Jiang et al. 2021 (TIFS), Lemma 1.
 """
 
@@ -26,15 +26,15 @@ __all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy", "attribute_of"]
 
 
 class SensitiveAttribute:
-    """A protected attribute that is not the input itself: its values, and its joint distribution.
+    """A protected attribute other than the input: its values, and its joint distribution.
 
-    The joint distribution with the input is given in one of two ways, each number exactly
-    as it is written.
+    The joint distribution with the input is given in one of two ways; numbers are read exactly as
+    written.
 
     Parameters
     ----------
     values
-        The values of S, in order: text or numbers; none twice.
+        The values of S, in order: text or numbers, without duplicates.
     given_input
         ``(n_inputs, n_values)`` numbers P(s|x): a row for each input, which sums to 1. Here and
         below a DataFrame or a dict of dicts counts by label, lists by position.
@@ -55,7 +55,7 @@ class SensitiveAttribute:
     Raises
     ------
     InputError
-        If neither or both are given, or if one is no distribution.
+        If neither or both are given, or a row is not a distribution.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class SensitiveAttribute:
             self._marginal, self.given_input = _conditional(rows, size)
 
     def aligned(self, inputs: Domain) -> Self:
-        """Return the same with the inputs in the order of the domain."""
+        """Return the attribute with the inputs in the order of the domain."""
         if self.input_labels is None:
             return self
         found = copy.copy(self)
@@ -111,7 +111,7 @@ class SensitiveAttribute:
         Raises
         ------
         InputError
-            If they do not fit the prior of the input, or a value has probability 0.
+            If they do not match the prior of the input, or a value has probability 0.
         """
         if len(self.given_input) != len(prior):
             expected = f"{len(prior)} rows, one for each input"
@@ -136,7 +136,7 @@ class SensitiveAttribute:
         return Prior(masses), [tuple(p / mass for p in row) for row, mass in rows]
 
     def to_table(self) -> dict[str, Any]:
-        """Return the table of a problem file, numbers as exact text, as P(s|x) in either case."""
+        """Return the table of a problem file with P(s|x) as exact text."""
         return {
             "values": [plain_label(label) for label in self.domain.labels],
             "given_input": by_label(
@@ -159,33 +159,31 @@ class SensitiveAttribute:
 
 
 class SensitiveAttributePrivacy(Notion):
-    """A notion about a sensitive attribute S, where the output is made from the input X alone.
+    """A notion about a sensitive attribute S, where the output depends on the input X alone.
 
-    What the notion asks of Q(y|x), it asks of Pr(y|s) = Sum_x P(x|s) Q(y|x), with the values of
-    S in the place of the inputs, and P(s) in the place of the prior. LDP becomes
-    Pr(y|s) <= e**epsilon Pr(y|s') for all s and s', and LIP becomes
-    e**-epsilon <= P(s|y) / P(s) <= e**epsilon. An input of prior 0 occurs with no value of S, so
-    that nothing is asked of it.
+    The requirement on Q(y|x) applies to Pr(y|s) = Sum_x P(x|s) Q(y|x), with the values of S in
+    place of the inputs, and P(s) in place of the prior. LDP becomes Pr(y|s) <= e**epsilon Pr(y|s')
+    for all s and s', and LIP becomes e**-epsilon <= P(s|y) / P(s) <= e**epsilon. An input of prior
+    0 occurs with no value of S, and is unconstrained.
 
     Parameters
     ----------
     notion
         A notion about single outputs and one prior: LDP and those with a budget for each pair, LIP,
-        lift bounds, pointwise maximal leakage, differential identifiability. Inputs that it names
-        are values of S.
+        lift bounds, pointwise maximal leakage, differential identifiability. Its labels are values
+        of S.
     attribute
-        The sensitive attribute; or a table of its keys.
+        The sensitive attribute, or a table of its keys.
 
     Raises
     ------
     InputError
-        If the notion is another, or the attribute is none.
+        If the notion is of another kind, or the attribute is invalid.
 
     Notes
     -----
-    Source: Jiang et al. 2021 (TIFS), Lemma 1: no attribute leaks more than X does, so that
-    these notions ask for less than the same about X. An attribute that is X itself asks for the
-    same.
+    Source: Jiang et al. 2021 (TIFS), Lemma 1: no attribute leaks more than X, so the
+    notion about S is weaker than the same notion about X. They are equal for S = X.
 
     Examples
     --------
@@ -231,7 +229,7 @@ class SensitiveAttributePrivacy(Notion):
         return LatentRows(self.notion.family(self.attribute.domain, masses), given_value)
 
     def generators(self, domain: Domain, prior: Prior | None) -> tuple[KernelCone | Limit, ...]:
-        """Return the generators of the notion on the values of S, behind P(x|s)."""
+        """Return the generators of the notion on the values of S, composed with P(x|s)."""
         masses, given_value = self._behind(domain, prior)
         found = []
         for part in self.notion.generators(self.attribute.domain, masses):
@@ -270,7 +268,7 @@ class SensitiveAttributePrivacy(Notion):
         return f"{self.notion.heading} of the sensitive attribute"
 
     def stated(self, domain: Domain, prior: Prior | None) -> SensitiveAttributePrivacy:
-        """Return the same with the notion as a file states it, for the values of the attribute."""
+        """Return the notion in the form of a saved file, with the inner one on the values of S."""
         inner = self.notion.stated(self.attribute.domain, self._behind(domain, prior)[0])
         return SensitiveAttributePrivacy(inner, self.attribute)
 
@@ -283,12 +281,12 @@ class SensitiveAttributePrivacy(Notion):
 
 
 def attribute_of(given: SensitiveAttribute | Mapping[str, Any]) -> SensitiveAttribute:
-    """Return the attribute that a table states; or itself.
+    """Return an attribute unchanged, or read it from a table.
 
     Raises
     ------
     InputError
-        If it is none.
+        If it is invalid.
     """
     if isinstance(given, SensitiveAttribute):
         return given

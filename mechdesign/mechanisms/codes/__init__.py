@@ -1,1 +1,1 @@
-"""Mechanisms whose reports are numbers, each likelier for some of the inputs."""
+"""Mechanisms whose reports are numbers, each more likely at some of the inputs."""

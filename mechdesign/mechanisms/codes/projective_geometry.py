@@ -25,25 +25,25 @@ from mechdesign.sampling import Source, below, chances
 __all__ = ["ProjectiveGeometryResponse"]
 
 MOST_POINTS = 1 << 23
-"""Reports that are counted at most."""
+"""The largest number of reports with a count each."""
 
 
 class ProjectiveGeometryResponse(NumberedSets):
-    """Report a point of a projective space, likelier by e**epsilon if it is orthogonal to x.
+    """Report a point of a projective space, e**epsilon times as likely if it is orthogonal to x.
 
         S_x = {y : <x, y> = 0 modulo q},      N = (q**t - 1) / (q - 1) points, c in each S_x
         Q[x, y] = p / c on S_x,  (1 - p) / (N - c) off it,      p / (1 - p) = e**eps c / (N - c)
 
-    Inputs and reports are the points of t coordinates over the integers modulo a prime q near
-    e**epsilon + 1. Any two of the sets have the same number of points in common, so that a report
-    of another input is in S_x with the same probability r: s_x(y) = (1{y in S_x} - r) / (p - r).
-    The variance is that of subset selection, but for what q is off and for points that are no
-    inputs, with log2(N) bits a report and all estimates in about t log2(q) N operations
+    Inputs and reports are the points with t coordinates over the integers modulo a prime q near
+    e**epsilon + 1. Any two of the sets have equally many points in common, so a report of another
+    input is in S_x with the same probability r: s_x(y) = (1{y in S_x} - r) / (p - r). The variance
+    is that of subset selection, up to the choice of q and points that are not inputs, with log2(N)
+    bits per report and all estimates in about t log2(q) N operations
     (:meth:`~mechdesign.mechanisms.codes.projective_space.ProjectiveSpace.hyperplane_sums`).
 
-    A draw decides by 62 bits whether y is in S_x; then a uniform point of t - 1 coordinates, or a
-    uniform vector of t - 1 coordinates, leaves one coordinate of y, for which <x, y> is to be 0
-    or 1.
+    A draw decides by 62 bits whether y is in S_x. Then a uniform point with t - 1 coordinates, or a
+    uniform vector of t - 1 coordinates, determines all but one coordinate of y, which solves <x, y>
+    = 0 or 1.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class ProjectiveGeometryResponse(NumberedSets):
     epsilon
         The budget in nats, > 0.
     field
-        The prime q; default, the one with the fewest reports among those whose :attr:`risk` is
+        The prime q; default the one with the fewest reports among those whose :attr:`risk` is
         within 1 % of the least.
 
     Raises
@@ -105,18 +105,18 @@ class ProjectiveGeometryResponse(NumberedSets):
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
-        """The exact p and r: of a report to be in the set of its input, and in any other."""
+        """The exact p and r: the probabilities of the set of the input, and of another set."""
         held, both = Fraction(self.held, WHOLE), Fraction(self._both, self._in)
         return held, held * both + (1 - held) * (self._in - self._both) / (self._size - self._in)
 
     def parameters(self) -> dict[str, Any]:
-        """Return q, t, and the mass that S_x holds at x."""
+        """Return q, t, and the mass of S_x at x."""
         return {"field": self.field, "dimension": self.dimension, "held": self.held}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Draw reports: numbers of points."""
         within = chances(source, len(codes), BITS) < self.held
-        # both are drawn for all, so that the number of random bits does not reveal which it was
+        # both are drawn for all, so that the number of random bits does not depend on the case
         point = below(source, len(codes), self._in)
         number = below(source, len(codes), self._size - self._in)  # these are q**(t - 1)
         powers = self.field ** np.arange(self.dimension - 1)[::-1]
@@ -126,7 +126,7 @@ class ProjectiveGeometryResponse(NumberedSets):
         return self._space.completed(codes, rest, 1 - within)
 
     def decoding_work(self, n: int) -> float:
-        """Return n for the counts, and t - 2 passes of additions or of transforms over reports."""
+        """Return n for the counts, and t - 2 passes of additions or transforms over the reports."""
         once = min(self.field, 12 * math.log2(self.field))
         return n + self._size * (1 + (self.dimension - 2) * once)
 
@@ -145,7 +145,7 @@ class ProjectiveGeometryResponse(NumberedSets):
 
 
 def _best_field(k: int, epsilon: Fraction) -> int:
-    """Return the prime with the fewest reports among those of nearly the least risk.
+    """Return the prime with the fewest reports among those of nearly least risk.
 
     With p and r as in :attr:`ProjectiveGeometryResponse.chances` and h = r + (p - r) / k, the risk
     is k (h (1 - r)**2 + (1 - h) r**2) / (p - r)**2 - 1 / k. Fields of k - 1 numbers or more have

@@ -1,4 +1,4 @@
-"""The projective space over a prime field: its points as numbers, and sums over its hyperplanes."""
+"""The projective space over a prime field: numbered points, and sums over hyperplanes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mechdesign._typing import FloatArray, Int64Array
 __all__ = ["ProjectiveSpace", "count_points"]
 
 LONG = 32
-"""Fields beyond it are summed over by Fourier transforms, where the values are floats."""
+"""For larger fields, sums of floats use Fourier transforms."""
 
 
 def count_points(q: int, t: int) -> int:
-    """Return (q**t - 1) / (q - 1), the points of the space of t coordinates.
+    """Return (q**t - 1) / (q - 1), the number of points with t coordinates.
 
     Examples
     --------
@@ -28,18 +28,18 @@ def count_points(q: int, t: int) -> int:
 
 
 class ProjectiveSpace:
-    """The points of t coordinates over the integers modulo a prime q, up to a factor.
+    """The points with t coordinates over the integers modulo a prime q, up to a factor.
 
-    A point stands for its vector whose first coordinate that is not 0 is 1. Those with m
-    coordinates behind that 1 are numbered (q**m - 1) / (q - 1) + (these coordinates, as digits to
-    the base q), so that the first numbers are the points of the spaces of fewer coordinates.
+    A point is represented by its vector whose first nonzero coordinate is 1. Vectors with m
+    coordinates after that 1 have the numbers (q**m - 1) / (q - 1) + (these coordinates, as digits
+    to the base q), so that the first numbers are the points of the spaces with fewer coordinates.
 
     Parameters
     ----------
     q
         A prime.
     t
-        The coordinates, at least 1.
+        The number of coordinates, at least 1.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ProjectiveSpace:
         return np.asarray(digits[:, None] // self._powers[::-1] % self.q)
 
     def points(self, vectors: Int64Array) -> Int64Array:
-        """Return the points of vectors, none of which is 0."""
+        """Return the points of nonzero vectors."""
         rows = np.arange(len(vectors))
         first = (vectors != 0).argmax(axis=1)
         scaled = vectors * self._inverse[vectors[rows, first]][:, None] % self.q
@@ -72,16 +72,16 @@ class ProjectiveSpace:
         return np.asarray(scaled @ self._powers[::-1] - self._powers[m] + self._starts[m])
 
     def completed(self, points: Int64Array, rest: Int64Array, product: Int64Array) -> Int64Array:
-        """Return the point y of each vector with given coordinates and a given product <x, y>.
+        """Return the point y with the given coordinates and a given product <x, y>.
 
         Parameters
         ----------
         points
             ``(n,)`` the points x.
         rest
-            ``(n, t - 1)`` the coordinates of y but for the one where x has its leading 1.
+            ``(n, t - 1)`` the coordinates of y except the one where x has its leading 1.
         product
-            ``(n,)`` what <x, y> is to be. If it is 0, the rest may not be 0.
+            ``(n,)`` the values of <x, y>. Where it is 0, the rest must be nonzero.
         """
         x, rows, places = self.vectors(points), np.arange(len(points)), np.arange(self.t)
         lead = (x != 0).argmax(axis=1)
@@ -94,12 +94,12 @@ class ProjectiveSpace:
     def hyperplane_sums(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return, for each point x, the sum of the values of the points y with <x, y> = 0.
 
-        By the number d of coordinates: y = (1, u) is on the hyperplane of x = (c, a z), z a point
-        of d - 1 coordinates, if <z, u> = -c / a, and y = (0, v) if <z, v> = 0. The second is the
-        same problem with one coordinate less. For the first, the coordinates of u before the
-        leading 1 of z do not matter and are summed out; what is left is
-        :func:`_sums_on_parallels`. All in all about t q n_points additions, exact for integers, or
-        for floats and large q about t log2(q) n_points operations, by Fourier transforms.
+        By induction on the number d of coordinates: y = (1, u) is on the hyperplane of x = (c, a
+        z), z a point with d - 1 coordinates, if <z, u> = -c / a, and y = (0, v) if <z, v> = 0. The
+        second is the same problem with one coordinate less. For the first, the coordinates of u
+        before the leading 1 of z do not matter and are summed out; the rest is
+        :func:`_sums_on_parallels`. In total about t q n_points additions, exact for integers, or,
+        for floats and large q, about t log2(q) n_points operations by Fourier transforms.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class ProjectiveSpace:
 
 
 def _sums_on_parallels(table: npt.NDArray[Any], q: int) -> npt.NDArray[Any]:
-    """Return R[s, f] = Sum_u T[s - <f, u>, u], one coordinate of u after the other.
+    """Return R[s, f] = Sum_u T[s - <f, u>, u], one coordinate of u at a time.
 
     Parameters
     ----------

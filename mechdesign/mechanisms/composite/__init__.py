@@ -1,1 +1,1 @@
-"""Mechanisms made from others: by component, and around sensitive inputs (high-low)."""
+"""Composite mechanisms: one mechanism per block, or for the sensitive inputs (high-low)."""

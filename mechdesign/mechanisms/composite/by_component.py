@@ -1,4 +1,4 @@
-"""Mechanisms for block-structured LDP: the block in clear, and a mechanism inside each block."""
+"""Mechanisms for block-structured LDP: the block is public, with a mechanism inside each block."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = ["ByComponent", "by_block"]
 
 
 class ByComponent(PartedMechanism):
-    """Name the block of the input in clear, and report by the mechanism of that block inside it.
+    """Report the block of the input in clear, and a report of the mechanism of that block.
 
         Q[x, (b, y)] = Q_b[x, y] if x is in block b, else 0
 
-    So E[s_x(Y) | X = z] = 1{z = x} for every z, inside the block and outside. For Hadamard
-    response this is the published 2 (e**eps + 1)/(e**eps - 1) (h(S_x) - h(block)/2).
+    So E[s_x(Y) | X = z] = 1{z = x} for every z, inside or outside the block. For Hadamard response
+    this is the published estimator 2 (e**eps + 1)/(e**eps - 1) (h(S_x) - h(block)/2).
 
     Parameters
     ----------
     inputs
         A :class:`Domain`, its labels, or its size; at least 2 inputs.
     notion
-        The blocks and the budget. Blocks and inside them inputs are numbered from 0, these in the
+        The blocks and the budget. Blocks, and the inputs inside each, are numbered from 0 in the
         order of the domain.
     parts
         One mechanism for each block, on the inputs 0, 1, ..., size - 1, each within the budget;
@@ -45,7 +45,7 @@ class ByComponent(PartedMechanism):
     Raises
     ------
     InputError
-        If a part does not fit its block, or spends more than the budget.
+        If a part does not match its block, or exceeds the budget.
 
     Notes
     -----
@@ -94,14 +94,14 @@ class ByComponent(PartedMechanism):
         return [self.alphabet.kinds[kind] for kind in self.alphabet.kind_of.tolist()]
 
     def parameters(self) -> dict[str, Any]:
-        """Return the different mechanisms, and which of them each block has."""
+        """Return the distinct mechanisms, and the index of that of each block."""
         return {
             "parts": [component_table(kind) for kind in self.alphabet.kinds],
             "part_of_block": self.alphabet.kind_of.tolist(),
         }
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Draw reports, in the array of a ``tagged_reports.TaggedReports``."""
+        """Draw reports, as an array of ``tagged_reports.TaggedReports``."""
         rank = self._rank[codes]
         return self.alphabet.build(
             self._member[codes], lambda kind, places: kind.draw(rank[places], source.of(places))
@@ -109,11 +109,11 @@ class ByComponent(PartedMechanism):
 
     @property
     def least_known_risk(self) -> float:
-        """That of subset selection inside each block: the least of all channels."""
+        """The risk of subset selection inside each block, the least of all channels."""
         return least_block_risk(np.bincount(self._member).tolist(), self._notion.epsilon)
 
     def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest ratio of two rows: None across blocks."""
+        """Return the largest ratio of two rows; None across blocks."""
         if self._member[x] != self._member[other]:
             return None
         kind: Mechanism = self.alphabet.kinds[self.alphabet.kind_of[self._member[x]]]
@@ -124,7 +124,7 @@ class ByComponent(PartedMechanism):
         return max(kind.largest_ratio() for kind in self.alphabet.kinds)
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y): those inside a block, over P(block)."""
+        """Return the extremes of Q(y|x) / P(y): those inside a block, divided by P(block)."""
         prior = self.fitting_prior(prior)
         found = [Fraction(0)] if len(self._starts) > 2 else []
         for b, kind in enumerate(self.alphabet.kind_of.tolist()):
@@ -142,7 +142,7 @@ def by_block(
     notion: BlockLDP,
     **options: Any,
 ) -> ByComponent:
-    """Return ``make(size, epsilon, **options)`` in every block of two inputs or more.
+    """Return ``make(size, epsilon, **options)`` in every block of at least two inputs.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def by_block(
 
 
 def _distinct(parts: Sequence[Mechanism]) -> tuple[list[Mechanism], list[int]]:
-    """Return the different mechanisms, and which of them each part is."""
+    """Return the distinct mechanisms, and the index of that of each part."""
     place: dict[Mechanism, int] = {}
     objects = {id(part): part for part in parts}  # few: equal ones are mostly the same object
     number = {key: place.setdefault(part, len(place)) for key, part in objects.items()}

@@ -13,10 +13,10 @@ from mechdesign.sampling import pieces
 __all__ = ["count_by_group", "is_numbered"]
 
 CELLS = 1 << 22
-"""Bits that are unpacked together."""
+"""Bits unpacked at a time."""
 
 WORTH_SORTING = 1 << 18
-"""Bits of a group from which on its reports are gathered and counted by themselves."""
+"""Number of bits of a group from which its reports are counted separately."""
 
 
 def count_by_group(
@@ -29,17 +29,17 @@ def count_by_group(
     data
         Reports of the alphabet.
     group
-        ``(n,)`` the group of each, from 0.
+        ``(n,)`` the group of each report, from 0.
     """
     size = alphabet.n_counts
-    if is_numbered(data):  # then each number is counted
+    if is_numbered(data):  # one count for each number
         counts = np.bincount(group * size + data, minlength=n_groups * size)
         return counts.reshape(n_groups, size).astype(np.int64)
     if n_groups == 1:
         return alphabet.count(data)[None]
     table = np.zeros((n_groups, size), dtype=np.int64)
     if isinstance(alphabet, BitRows) and len(data) * size < n_groups * WORTH_SORTING:
-        for piece in pieces(len(data), max(1, CELLS // size)):  # then each bit is counted
+        for piece in pieces(len(data), max(1, CELLS // size)):  # one count for each bit
             table += _bits_each(data[piece], group[piece], table.shape)
         return table
     order = np.argsort(group.astype(np.uint16) if n_groups < 1 << 16 else group, kind="stable")
@@ -51,7 +51,7 @@ def count_by_group(
 
 
 def _bits_each(rows: AnyArray, group: Int64Array, shape: tuple[int, int]) -> Int64Array:
-    """Return how many rows of packed bits have each bit set, by group: one sparse product.
+    """Return the number of rows with each bit set, by group, as one sparse product.
 
     Sums of fewer than 2**24 ones are exact in single precision.
     """
@@ -62,5 +62,5 @@ def _bits_each(rows: AnyArray, group: Int64Array, shape: tuple[int, int]) -> Int
 
 
 def is_numbered(data: AnyArray) -> bool:
-    """Return whether reports are held as their numbers."""
+    """Return whether reports are stored as numbers."""
     return data.ndim == 1 and data.dtype == np.int64

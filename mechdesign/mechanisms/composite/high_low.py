@@ -46,19 +46,19 @@ class HighLow(PartedMechanism):
         x sensitive:  Q[x, y] = Q_inner[x, y]
         else:         Q[x, y] = w / N on the N reports,  Q[x, own label] = 1 - w
 
-    That is private if and only if most <= e**epsilon w / N, as only sensitive inputs are bounded
-    and they never send a label; w is the least such multiple of 2**-62,
-    or of N 2**-62 where N is at most 65,536.
+    This is private if and only if most <= e**epsilon w / N, as only the probabilities at sensitive
+    inputs are bounded and these never send a label; w is the least such multiple of 2**-62, or of N
+    2**-62 if N is at most 65,536.
 
-    With s_x the inner scores and c their mean under a uniform report, a score of a sensitive input
-    is s_x(y) on the N reports and -w c / (1 - w) on labels, one of any other is
-    1{y = own label} / (1 - w). These are unbiased, as a label's mean over uniform reports and
-    labels is w c - (1 - w) w c / (1 - w) = 0; for Hadamard response, where c = 0, they are the
-    published estimators. All of them sum to 1 in the mean, so that f = 1 - Sum_x s_x has mean 0
-    whatever the input is, and s_x + b_x f is unbiased as well. Here b_x is the best where all
-    inputs are equally likely and reports nearly so: for five sensitive inputs among twenty at
-    epsilon = 1 that takes the total variance from 16.87 to 13.77. For subset selection and
-    randomized response f = 0, and no linear unbiased estimator is better at such inputs.
+    With s_x the inner scores and c their mean under a uniform report, the score of a sensitive
+    input is s_x(y) on the N reports and -w c / (1 - w) on labels; that of any other is 1{y = own
+    label} / (1 - w). These are unbiased, as the mean at an input that is not sensitive is w c - (1
+    - w) w c / (1 - w) = 0; for Hadamard response, where c = 0, they are the published estimators.
+    The expected sum of all scores is 1 at every input, so f = 1 - Sum_x s_x has mean 0, and s_x +
+    b_x f is unbiased as well. Here b_x is optimal for equally likely inputs and nearly uniform
+    reports: for five sensitive inputs among twenty at epsilon = 1 it reduces the total variance
+    from 16.87 to 13.77. For subset selection and randomized response f = 0, and no linear unbiased
+    estimator is better at such inputs.
 
     Parameters
     ----------
@@ -67,19 +67,20 @@ class HighLow(PartedMechanism):
     notion
         The sensitive inputs and the budget. There must be an input that is not sensitive.
     inner
-        A mechanism of two probabilities on the inputs 0, 1, ..., s - 1, the sensitive ones in the
+        A mechanism with two probabilities on the inputs 0, 1, ..., s - 1, the sensitive ones in the
         order of the domain: Hadamard or projective geometry response, subset selection or
-        randomized response. None for one sensitive input, which always sends the one report.
+        randomized response. None for one sensitive input, which always sends the same report.
 
     Raises
     ------
     InputError
-        If the inner mechanism does not fit, or spends more than the budget.
+        If the inner mechanism does not fit, or exceeds the budget.
 
     Notes
     -----
     Source: Acharya et al. 2020, Section 4, for Hadamard response; any inner mechanism is ours. With
-    one sensitive input it is Mangat's, which is optimal for all that post-processing cannot raise.
+    one sensitive input it is Mangat's, which is optimal for every utility that post-processing
+    cannot raise.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class HighLow(PartedMechanism):
         self._arrange(member, kinds, [HIDDEN, OPEN], "inner")
         self.alphabet = TaggedReports(kinds, [HIDDEN, OPEN], ["hidden", "open"])
         self._inner, self._n_inner, self._is_open = inner, inner.n_outputs, member == OPEN
-        # a multiple of N where that costs nothing, so that the matrix of a small domain is exact
+        # a multiple of N if possible, so that the matrix of a small domain is exact
         step = self._n_inner if self._n_inner <= MOST_OUTPUTS else 1
         least = WHOLE * self._n_inner * inner.most / exp_lower(self._notion.epsilon)
         self._uniform = math.ceil(least / step) * step
@@ -136,7 +137,7 @@ class HighLow(PartedMechanism):
         return {"inner": component_table(self._inner), "uniform": self._uniform}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Draw reports, in the array of a ``tagged_reports.TaggedReports``."""
+        """Draw reports, as an array of ``tagged_reports.TaggedReports``."""
         rank, apart = self._rank[codes], self._is_open[codes]
         joins = chances(source, len(codes), 62) < self._uniform
 
@@ -146,7 +147,7 @@ class HighLow(PartedMechanism):
             joining = apart[places]
             coins = source.of(places)
             drawn = kind.draw(np.where(joining, 0, rank[places]), coins)
-            # drawn for all, so that the number of random bits does not reveal who joined
+            # drawn for all, so that the number of random bits does not depend on who joined
             uniform = self._inner.draw_uniform(len(places), coins)
             drawn[joining] = uniform[joining]
             return drawn
@@ -190,7 +191,7 @@ class HighLow(PartedMechanism):
         return counts[self.alphabet.count_starts[HIDDEN] : self.alphabet.count_starts[OPEN]]
 
     def expected_counts(self, weights: FloatArray) -> FloatArray:
-        """Return how many reports are inner ones and labels, and the expected counts of each."""
+        """Return the expected shares of inner reports and labels, and their expected counts."""
         joins = np.where(self._is_open, self._uniform / WHOLE, 0.0) * weights
         found = super().expected_counts(weights - joins)
         found[HIDDEN] += joins.sum()
@@ -199,14 +200,14 @@ class HighLow(PartedMechanism):
 
     @property
     def least_known_risk(self) -> float:
-        """That of the best subset selection for the sensitive inputs, within 0.3 % of the least."""
+        """The risk of the best subset selection, within 0.3 % of the least risk."""
         k, s = len(self.inputs), len(self._inner.inputs)
         return self.risk if s == 1 else least_high_low_risk(k, s, self._notion.epsilon)
 
     def _balances(self) -> FloatArray:
-        """Return b_x, the best if inputs are equally likely and the inner reports are too.
+        """Return b_x, optimal for equally likely inputs and uniform inner reports.
 
-        Where the inner scores sum to 1 at every report, f = 0 and there is nothing to balance.
+        If the inner scores sum to 1 at every report, f = 0.
         """
         flat, k = self._inner.uniform_counts(), len(self.inputs)
         if self._inner.score_products(flat, 1) is None:
@@ -228,7 +229,7 @@ class HighLow(PartedMechanism):
         return self._combination(tally, inside, np.array([extra, away]))
 
     def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest ratio of two rows: None for the label of one that is not sensitive."""
+        """Return the largest ratio of two rows; None if x is not sensitive and has a label."""
         if x == other:
             return Fraction(1)
         if self._is_open[x]:
@@ -249,7 +250,7 @@ class HighLow(PartedMechanism):
         """Return the extremes of Q(y|x) / P(y)."""
         prior = self.fitting_prior(prior)
         inside, apart = ([prior[x] for x in self._inputs_of(b).tolist()] for b in (HIDDEN, OPEN))
-        # a label is sent by one input only; of a report, P(y) = P(A) P(y|A) + P(not A) w / N
+        # only one input sends each label; for a report, P(y) = P(A) P(y|A) + P(not A) w / N
         found = [lift for p in apart if p for lift in (Fraction(0), 1 / p)]
         uniform = Fraction(self._uniform, WHOLE * self._n_inner)
         share = sum(inside, Fraction(0))
@@ -269,7 +270,7 @@ def around_sensitive(
 ) -> HighLow:
     """Return ``make(s, epsilon, **options)`` for the s sensitive inputs; for one, Mangat's design.
 
-    The size of a subset, unless it is given, is the best where all inputs are equally likely.
+    The default size of a subset is optimal for equally likely inputs.
 
     Parameters
     ----------
@@ -293,7 +294,7 @@ def around_sensitive(
 
 
 def split_by_sensitivity(domain: Domain, notion: HighLowLDP) -> tuple[list[int], list[int]]:
-    """Return the numbers of the sensitive inputs and of the others, in the order of the domain.
+    """Return the indices of the sensitive inputs and of the others, in the order of the domain.
 
     Raises
     ------

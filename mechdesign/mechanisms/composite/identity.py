@@ -1,4 +1,4 @@
-"""The identity mechanism, a part of composite mechanisms for inputs that need no protection."""
+"""The identity mechanism, the part of composite mechanisms for unprotected inputs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["IdentityMechanism"]
 class IdentityMechanism(NumberedSets):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.
 
-    With one input there is one report.
+    A single input has a single report.
 
     Parameters
     ----------
     inputs
-        A :class:`Domain`, its labels, or its size; one input is enough.
+        A :class:`Domain`, its labels, or its size; a single input is allowed.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class IdentityMechanism(NumberedSets):
         return self.most, self.least
 
     def parameters(self) -> dict[str, Any]:
-        """Return nothing: there is no parameter."""
+        """Return an empty dict."""
         return {}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
@@ -66,7 +66,7 @@ class IdentityMechanism(NumberedSets):
         return int(report[0]) == x
 
     def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return 1 for one input, None for two."""
+        """Return 1 for equal inputs, else None."""
         return Fraction(1) if x == other else None
 
     def largest_ratio(self) -> Fraction:

@@ -1,4 +1,4 @@
-"""The base of mechanisms that name a part in clear, and report by the mechanism of that part."""
+"""Base class of mechanisms that report a part in clear and use one mechanism for each part."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["PartedMechanism", "component_table"]
 
 
 class PartedMechanism(Mechanism):
-    """Each input belongs to a part, which reports by a mechanism on the inputs 0, 1, ... of it.
+    """Each input belongs to a part, and reports by that part's mechanism on the inputs 0, 1, ...
 
-    Parts whose mechanisms are equal are drawn and estimated together. The methods here are those of
-    a mechanism whose inputs all report in their own part; the score of an input is that of its
-    part's mechanism on reports from the part, and 0 on all others.
+    Parts with equal mechanisms are drawn and estimated together. The methods here assume that all
+    inputs report in their own part; the score of an input is that of its part's mechanism on
+    reports from the part, and 0 on all others.
     """
 
     _notion: BlockLDP | HighLowLDP
@@ -43,14 +43,14 @@ class PartedMechanism(Mechanism):
         member
             ``(n_inputs,)`` the part of each input, from 0.
         kinds, kind_of
-            The different mechanisms, and which of them each part has.
+            The distinct mechanisms, and the index of that of each part.
         key
-            What errors call a part, with its number in place of ``{}``.
+            The name of a part in errors, with ``{}`` in place of its number.
 
         Raises
         ------
         InputError
-            If a mechanism does not fit its part, or spends more than the budget.
+            If a mechanism does not fit its part, or exceeds the budget.
         """
         sizes, most = np.bincount(member), exp_lower(self._notion.epsilon)
         first = dict[tuple[int, int], int]()
@@ -118,7 +118,7 @@ class PartedMechanism(Mechanism):
     def _combination(
         self, tally: Tally, weights: FloatArray, constants: FloatArray
     ) -> tuple[float, float]:
-        """Return the same with a constant added to the score of all reports of each part."""
+        """Return :meth:`combination` with a constant added to the scores of each part."""
         _, total = self.counted(tally)
         mean = square = 0.0
         for n, kind in enumerate(self.alphabet.kinds):
@@ -132,6 +132,6 @@ class PartedMechanism(Mechanism):
 
 
 def component_table(mechanism: Mechanism) -> dict[str, Any]:
-    """Return an inner mechanism as it stands among the parameters of a composite one."""
+    """Return the table of an inner mechanism among the parameters of a composite one."""
     epsilon: str = mechanism.privacy.to_table()["epsilon"]
     return {"epsilon": epsilon, "law": {"kind": mechanism.name, **mechanism.parameters()}}

@@ -19,20 +19,20 @@ __all__ = ["TaggedReports"]
 
 
 class TaggedReports(Alphabet):
-    """The reports of a mechanism that is one of several, of which one is named in clear.
+    """The reports of a mechanism with several parts, the name of the part in clear.
 
-    Parts with equal mechanisms have the same kind and are processed together. If every kind
-    numbers its reports, a report is one number: those of part 0 come first, then those of part 1,
-    and so on. Otherwise it is a record ``[("part", int32), ("report", bytes)]``.
+    Parts with equal mechanisms have the same kind and are processed together. If the reports of all
+    kinds are numbers, a report is one number: those of part 0 come first, then those of part 1, and
+    so on. Otherwise it is a record ``[("part", int32), ("report", bytes)]``.
 
     Parameters
     ----------
     kinds
-        The mechanisms, all different.
+        The distinct mechanisms.
     kind_of
-        ``(n_parts,)`` which kind each part is.
+        ``(n_parts,)`` the kind of each part.
     names
-        What parts are called: text without colons, or numbers.
+        The names of the parts: text without colons, or numbers.
 
     Examples
     --------
@@ -76,12 +76,12 @@ class TaggedReports(Alphabet):
 
     @property
     def n_outputs(self) -> int:
-        """The reports of all parts."""
+        """The number of reports of all parts."""
         return self._n_outputs
 
     @property
     def n_counts(self) -> int:
-        """How many counts a tally has: one for each part, then those of its mechanism."""
+        """The number of counts in a tally: one for each part, then those of its mechanism."""
         return int(self.count_starts[-1])
 
     # --- arrays ------------------------------------------------------------------------------
@@ -89,14 +89,14 @@ class TaggedReports(Alphabet):
     def build(
         self, part: Int64Array, make: Callable[[Mechanism, Int64Array], AnyArray]
     ) -> AnyArray:
-        """Return reports of the parts given, one for each.
+        """Return one report for each given part.
 
         Parameters
         ----------
         part
             ``(n,)`` part numbers.
         make
-            Given a kind and the places of its records, it returns reports of that kind.
+            Maps a kind and the positions of its records to reports of that kind.
         """
         record = [("part", np.int32), ("report", np.uint8, (self._width,))]
         data: AnyArray = np.zeros(len(part), dtype=np.int64 if self.numbered else record)
@@ -127,14 +127,14 @@ class TaggedReports(Alphabet):
         return packed.view(empty.dtype).reshape(len(data), *empty.shape[1:])
 
     def by_kind(self, part: Int64Array) -> Iterator[tuple[int, Int64Array]]:
-        """Yield each kind that occurs, and the places of its records."""
+        """Yield each kind that occurs, with the positions of its records."""
         if len(self.kinds) == 1:
             if len(part):
                 yield 0, np.arange(len(part))
             return
         few = len(self.kinds) <= 1 << 16
         kinds = self.kind_of.astype(np.uint16 if few else np.int64)[part]
-        order = np.argsort(kinds, kind="stable")  # of 16 bits, that takes linear time
+        order = np.argsort(kinds, kind="stable")  # linear time for 16 bits
         ends = np.cumsum(np.bincount(kinds, minlength=len(self.kinds)))
         for kind, (start, end) in enumerate(itertools.pairwise([0, *ends.tolist()])):
             if end > start:
@@ -149,10 +149,10 @@ class TaggedReports(Alphabet):
         return np.concatenate(found)
 
     def count(self, data: AnyArray) -> Int64Array:
-        """Return how many reports each part has, then the counts of each part's mechanism."""
+        """Return the number of reports of each part, then the counts of each part's mechanism."""
         counts = np.zeros(self.n_counts, dtype=np.int64)
         n_parts = len(self.kind_of)
-        if self.numbered:  # each number is counted
+        if self.numbered:  # one count for each number
             counts[n_parts:] = np.bincount(data, minlength=self.n_outputs)
             counts[:n_parts] = np.add.reduceat(counts[n_parts:], self._starts[:-1])
             return counts
@@ -235,7 +235,7 @@ class TaggedReports(Alphabet):
             try:
                 return read(kind.alphabet, inner, key)
             except InputError:
-                for n, label in zip(places.tolist(), inner, strict=True):  # which one was it
+                for n, label in zip(places.tolist(), inner, strict=True):  # find the invalid one
                     try:
                         read(kind.alphabet, [label], key)
                     except InputError as error:

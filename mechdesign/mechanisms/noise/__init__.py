@@ -1,1 +1,1 @@
-"""Noise on lines and grids for metric privacy: its law, its mechanisms, and their remap tables."""
+"""Noise on lines and grids for metric privacy: its law, its mechanisms, and remap tables."""

@@ -34,29 +34,28 @@ from mechdesign.solver_guard import called, checked
 __all__ = ["GeometricNoise", "LatticeNoise", "PlanarLaplace"]
 
 LEAST_EXPONENT, MOST_EXPONENT = Fraction(1, 10**4), Fraction(30)
-"""Between them, a step of the grid times epsilon, 62 bits hold the noise to a share of 1e-6."""
+"""Range of epsilon times a lattice step in which 62 bits represent the noise to within 1e-6."""
 
 MOST_INPUTS = 2048
-"""Inputs up to which the matrix is written out."""
+"""The largest number of inputs with a dense matrix."""
 
 
 class LatticeNoise(Mechanism):
-    """Noise on equally spaced points whose probability falls with the distance.
+    """Noise on equally spaced points whose probability decreases with distance.
 
     See :mod:`~mechdesign.mechanisms.noise.torus_law` for the law and the proof of privacy. Reports
-    are points of the domain; :meth:`remapped` replaces each by the one that loses least.
+    are points of the domain; :meth:`remapped` replaces each by the one of least expected loss.
 
     Attributes
     ----------
     law
         The integers of the noise.
     remap
-        ``(n_inputs,)`` what each point is replaced by before it is reported, by number; None where
-        nothing is.
+        ``(n_inputs,)`` the index of the point that replaces each report; None without a remap.
     """
 
     distance: ClassVar[str]
-    """The distance on a grid that it is private for."""
+    """The distance on a grid in the privacy guarantee."""
 
     _notion: MetricPrivacy
 
@@ -101,10 +100,10 @@ class LatticeNoise(Mechanism):
 
     @property
     def leakage(self) -> float:
-        """The smallest epsilon for which the notion holds, in nats, rounded up.
+        """The smallest epsilon at which the notion holds, in nats, rounded up.
 
-        That is proved to a share of 1e-6. With a remap it is that of the noise, which no remap
-        raises.
+        The relative accuracy is 1e-6. With a remap it is the leakage of the noise, which no remap
+        increases.
         """
         epsilon = self._notion.epsilon
         near = float(epsilon)
@@ -113,7 +112,7 @@ class LatticeNoise(Mechanism):
 
     @property
     def leakage_factor(self) -> None:
-        """Not one: pairs of inputs are bounded by their distance."""
+        """None: the bound on each pair of inputs depends on their distance."""
         return None
 
     def parameters(self) -> dict[str, Any]:
@@ -125,7 +124,7 @@ class LatticeNoise(Mechanism):
         return found if self.remap is None else {**found, "remap": self.remap.tolist()}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
-        """Draw reports: input numbers. One word of 62 bits picks the displacement."""
+        """Draw reports: input indices. One word of 62 bits determines the displacement."""
         (n, m), (margin, other) = self.law.sides, self.law.margins
         N, M = self.law.torus
         cells = np.searchsorted(self.law.cumulative, chances(source, len(codes), BITS), "right")
@@ -135,7 +134,7 @@ class LatticeNoise(Mechanism):
         return np.asarray(found if self.remap is None else self.remap[found])
 
     def row(self, x: int) -> Int64Array:
-        """Return the masses of all reports at input number x, in units of 2**-62."""
+        """Return the masses of all reports at input index x, in units of 2**-62."""
         n, m = self.law.sides
         masses = self.law.masses(divmod(x, m), (np.arange(n), np.arange(m))).ravel()
         if self.remap is None:
@@ -154,25 +153,25 @@ class LatticeNoise(Mechanism):
         return Fraction(sum(masses), WHOLE)
 
     def _reported_as(self, y: int) -> list[int]:
-        """Return the points that are reported as one."""
+        """Return the points that the remap replaces by y."""
         return [y] if self.remap is None else np.flatnonzero(self.remap == y).tolist()
 
     def remapped(self, prior: Prior, loss: str = "euclidean", block: int = 1) -> Self:
-        """Return the mechanism that reports what loses least, given what it would have reported.
+        """Return the mechanism that replaces each report by the point of least expected loss.
 
         Parameters
         ----------
         prior
             The prior of the inputs, at which posteriors are taken.
         loss
-            ``"euclidean"``, ``"absolute"`` (along both sides of a grid together), ``"squared"``,
-            or ``"hamming"``.
+            ``"euclidean"``, ``"absolute"`` (the sum along both sides of a grid), ``"squared"``, or
+            ``"hamming"``.
         block
-            Points in squares of so many steps are replaced by one, which is quicker.
+            Points in squares of this side are replaced by one, which is faster.
 
         Raises
         ------
-        InputError
+        If the prior or the loss is invalid.
             If the prior or the loss does not fit.
 
         Notes
@@ -189,7 +188,7 @@ class LatticeNoise(Mechanism):
         return type(self)(self.inputs, self._notion, self.law, remap)
 
     def expected_loss(self, prior: Prior, loss: str = "euclidean") -> tuple[float, float]:
-        """Return a lower and an upper bound on the expected loss, which differ by rounding only.
+        """Return lower and upper bounds on the expected loss, which differ by rounding errors only.
 
         Parameters
         ----------
@@ -201,11 +200,11 @@ class LatticeNoise(Mechanism):
 
     @property
     def exponent(self) -> float:
-        """The budget of one step."""
+        """The budget per lattice step."""
         return float(self._exponent)
 
     def losses(self, prior: Prior, loss: str) -> Losses:
-        """Return what a table of remaps loses at a prior."""
+        """Return the losses of remap tables at a prior."""
         return Losses(self.law, self.fitting_prior(prior).array, loss, float(self._step))
 
     def dense(self) -> Channel:
@@ -220,7 +219,7 @@ class LatticeNoise(Mechanism):
         return np.array([self.row(x) for x in range(len(self.inputs))])
 
     def operator(self) -> LinearOperator:
-        """Return the matrix as what multiplies vectors, by fast Fourier transforms on the torus."""
+        """Return the matrix as a linear operator, by fast Fourier transforms on the torus."""
         k, remap = len(self.inputs), self.remap
 
         def outputs(p: FloatArray) -> FloatArray:
@@ -271,7 +270,7 @@ class LatticeNoise(Mechanism):
         if not b.all():
             return None
         near = a / b
-        largest = near >= near.max() * (1 - 1e-12)  # where the exact one is, in spite of rounding
+        largest = near >= near.max() * (1 - 1e-12)  # has the exact maximum in spite of rounding
         pairs = zip(a[largest].tolist(), b[largest].tolist(), strict=True)
         return max(Fraction(p, q) for p, q in pairs)
 
@@ -298,14 +297,14 @@ class GeometricNoise(LatticeNoise):
 
         Q[x, y] proportional to e**(-epsilon |x - y|)
 
-    On a line, what falls beyond an end is reported as the end (the truncated geometric mechanism),
-    followed by a remap the best mechanism on a line for every prior without a bound on its inputs.
-    On a grid, distances are walking distances, and noise along the two sides is independent.
+    On a line, noise beyond an end is reported as the end (the truncated geometric mechanism).
+    Followed by a remap it is optimal for every prior on a line with any number of inputs. On a
+    grid, distances are Manhattan distances, and noise along the two sides is independent.
 
     Parameters
     ----------
     inputs
-        Equally spaced numbers in rising order, their number, or a grid; at least 2 points.
+        Equally spaced increasing numbers, their number, or a grid; at least 2 points.
     epsilon
         Nats per unit of distance; from 1e-4 to 30 for each step.
 
@@ -336,12 +335,12 @@ class GeometricNoise(LatticeNoise):
 
 
 class PlanarLaplace(LatticeNoise):
-    """Planar Laplace noise on a grid: each unit further is e**epsilon times less likely.
+    """Planar Laplace noise on a grid: the probability falls by e**epsilon per unit of distance.
 
         Q[x, z] proportional to e**(-epsilon |x - z|), Euclidean
 
-    What falls beyond the grid is reported as its nearest point. This is geo-indistinguishability
-    exactly, on the grid: nothing is lost to rounding, as it is where a continuous draw is rounded.
+    Points beyond the grid are reported as its nearest point. This is geo-indistinguishability
+    exactly, on the grid: there is no loss from rounding a continuous draw.
 
     Parameters
     ----------
@@ -377,7 +376,7 @@ class PlanarLaplace(LatticeNoise):
 
 
 def _lattice(domain: Domain) -> tuple[tuple[int, int], Fraction]:
-    """Return the points along both sides and the distance of neighbors; a line has one row."""
+    """Return the numbers of points along both sides and the spacing; a line has one row."""
     if domain.lattice is None:
         expected = "a grid, or equally spaced numbers in rising order"
         raise InputError("inputs", expected, repr(domain))

@@ -1,9 +1,9 @@
-"""The remap of reported points: for each the point that loses least at the posterior.
+"""Remap tables: for each reported point the point of least posterior expected loss.
 
-A remap is free post-processing, private whatever its table. So tables are computed in floats, and
-what a mechanism loses with one is enclosed in spite of their rounding: all terms of the sum are
-nonnegative, so that its relative error is at most the number of roundings of one term and of the
-additions that it takes part in, times 2**-53.
+A remap is post-processing, private for every table, so tables are computed in floats. The loss of a
+mechanism with a table is enclosed in spite of rounding: all terms of the sum are nonnegative, so
+its relative error is at most the number of roundings of one term and of the additions that it takes
+part in, times 2**-53.
 
 Source: Chatzikokolakis, ElSalamouny and Palamidessi 2017, for geo-indistinguishability.
 """
@@ -26,13 +26,13 @@ __all__ = ["LOSSES", "Losses"]
 Point = tuple[int, int]
 
 WINDOW_NATS = 40
-"""Inputs further from a report than this, at which it is e**-40 as likely, do not move a remap."""
+"""Inputs further from a report, less likely by e**-40 or more, are ignored in a remap."""
 
 NEAR_NATS = 25
-"""The same where only some reports are replaced, those that gain most."""
+"""The same for a remap that replaces only the reports that gain most."""
 
 LEAST_SAVED = 1e-9
-"""A report that saves less than this share of the mean of all by a step stays as it is."""
+"""A report that saves less than this share of the mean loss by a step is not replaced."""
 
 
 class Losses:
@@ -47,12 +47,12 @@ class Losses:
     loss
         One of :data:`LOSSES`.
     step
-        The distance of neighbors.
+        The distance between neighbors.
 
     Raises
     ------
     InputError
-        If the loss is not known.
+        If the loss is unknown.
     """
 
     def __init__(self, law: TorusLaw, prior: FloatArray, loss: str, step: float) -> None:
@@ -61,27 +61,27 @@ class Losses:
         self._law, self._prior = law, prior.reshape(law.sides)
         down, right = (np.abs(np.arange(1 - size, size)) for size in law.sides)
         self._loss = self._kind.table(step, down[:, None].astype(float), right.astype(float))
-        # weights of the displacements between points of the grid, as the noise has no direction
+        # weights of the displacements between grid points; the noise is symmetric
         self._weights = np.ldexp(law.table[np.ix_(down, right)].astype(np.float64), -62)
 
     def remap(self, exponent: float, block: int = 1) -> tuple[Int64Array, float]:
-        """Return for each report the number of a point whose posterior expected loss is least.
+        """Return for each report the index of a point of least posterior expected loss.
 
-        For the sum of distances along both sides, the squared distance and for the Hamming loss it
-        is least of all; the Euclidean one, a convex function of the point, is least among the point
-        and its eight neighbors.
+        For the absolute, the squared and the Hamming loss it is a minimum over all points; for the
+        Euclidean loss, a convex function of the point, a minimum over the point and its eight
+        neighbors.
 
         Parameters
         ----------
         exponent
-            How far the noise falls at a step, which limits how far from a report to search.
+            The decrease of the log probability per step, which limits the search radius.
         block
             The side of squares of points that are replaced by one.
 
         Returns
         -------
         table, loss
-            The loss with the table, without what is further away than one has to look.
+            The table and its expected loss, without points beyond the search radius.
         """
         reach = int(WINDOW_NATS / exponent) + block
         m = self._law.sides[1]
@@ -101,18 +101,18 @@ class Losses:
         return found.ravel(), total
 
     def moves(self, exponent: float, most: int) -> tuple[Int64Array, float]:
-        """Return a table that replaces some points only, and how much less is lost with it.
+        """Return a table that replaces some points only, and the reduction of the loss.
 
-        The expected loss of a point that is one step away from each is a convolution. Where one is
-        less than that of the point itself, a better one is looked for, first where a step
-        saves most. Points at the border stay.
+        The expected loss of a point one step away from each report is a convolution. Where it is
+        smaller than that of the report, a better point is searched for, in decreasing order of the
+        saving. Points at the border are not replaced.
 
         Parameters
         ----------
         exponent
             As for :meth:`remap`.
         most
-            How many points may be replaced.
+            The largest number of replaced points.
         """
         (n, m), reach = self._law.sides, int(NEAR_NATS / exponent) + 1
         own = self._one_step((0, 0))
@@ -138,7 +138,7 @@ class Losses:
 
     def _one_step(self, step: Point) -> FloatArray:
         """Return for each point z of the grid the expected loss of reporting z + step there."""
-        from scipy.signal import fftconvolve  # which loads half of scipy
+        from scipy.signal import fftconvolve  # a slow import
 
         (n, m), (a, b) = self._law.sides, step
         down, right = np.abs(np.arange(1 - n, n) + a), np.abs(np.arange(1 - m, m) + b)
@@ -151,7 +151,7 @@ class Losses:
         return min(z[0] + block, n) - 1, min(z[1] + block, m) - 1
 
     def expected(self, remap: Int64Array) -> tuple[float, float]:
-        """Return bounds on the expected loss with a table, in spite of all rounding."""
+        """Return bounds on the expected loss with a table, valid in spite of rounding."""
         m = self._law.sides[1]
         places = remap.reshape(self._prior.shape)
         parts = [
@@ -159,8 +159,8 @@ class Losses:
             for z in self._points(1)
         ]
         found = fsum(parts)
-        # seven roundings of a term, at most, and one addition for each other term of its part;
-        # what underflows is less than the last summand
+        # At most seven roundings of a term, and one addition for each other term of its part;
+        # underflows add up to less than the last summand.
         error = found * (self._prior.size + 8) * 2.0**-52 + 1e-300
         return max(0.0, nextafter(found - error, -inf)), nextafter(found + error, inf)
 
@@ -174,7 +174,7 @@ class Losses:
         return self._loss[n - 1 - a : 2 * n - 1 - a, m - 1 - b : 2 * m - 1 - b]
 
     def _joint(self, z: Point, last: Point) -> FloatArray:
-        """Return the probabilities of each point together with a rectangle of reports."""
+        """Return the joint probabilities of each point and a rectangle of reports."""
         (a, b), (n, m) = z, self._law.sides
         ends = any(
             margin and y in (0, size - 1)
@@ -187,7 +187,7 @@ class Losses:
         return np.asarray(self._prior * weights)
 
     def _descend(self, joint: FloatArray, start: Point, near: list[Point]) -> Point:
-        """Return a point that none of its neighbors improves on, from the best of some."""
+        """Return a point that no neighbor improves on, starting at the best of the given ones."""
         rows, columns = (slice(s, s + n) for s, n in zip(start, joint.shape, strict=True))
         n, m = self._law.sides
         known: dict[Point, float] = {}
@@ -215,7 +215,7 @@ ACROSS = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
 
 Best: TypeAlias = Callable[[Losses, FloatArray, Point, list[Point]], Point]
 """Returns the point of least loss, given joint probabilities on a window of the grid, the first
-point of the window, and points to begin with."""
+point of the window, and starting points."""
 
 
 def _likeliest(_losses: Losses, joint: FloatArray, start: Point, _near: list[Point]) -> Point:
@@ -237,7 +237,7 @@ def _medians(_losses: Losses, joint: FloatArray, start: Point, _near: list[Point
 
 @dataclass(frozen=True)
 class _Loss:
-    """A loss: a function of the step and of the steps between two points; and who minimizes it."""
+    """A loss: a function of the spacing and of the steps between two points, with its minimizer."""
 
     table: Callable[[float, FloatArray, FloatArray], FloatArray]
     best: Best

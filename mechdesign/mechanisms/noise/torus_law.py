@@ -1,16 +1,16 @@
 """The law of noise on a torus: integer weights that depend on the length of a displacement only.
 
-A grid of n_1 x n_2 points is laid on the torus Z_N1 x Z_N2, with N_i = n_i + 2 m_i and margins m_i.
-The length |a| of a displacement a is that of its shortest representative, so that lengths obey the
-triangle inequality, and that of z - x is at most the distance of z and x on the grid. With weights
-G(|a|) that sum to 2**62, the noise sends x to z with probability G(|z - x|) / 2**62: rows sum to 1
-by translation invariance, with nothing to normalize. If G(r) <= e**(eps (r' - r)) G(r') and the
-other way round for neighboring lengths r < r', then for all z, x and x'
+A grid of n_1 x n_2 points is embedded in the torus Z_N1 x Z_N2, with N_i = n_i + 2 m_i and margins
+m_i. The length |a| of a displacement a is that of its shortest representative, so lengths satisfy
+the triangle inequality, and that of z - x is at most the distance of z and x on the grid. With
+weights G(|a|) that sum to 2**62, the noise sends x to z with probability G(|z - x|) / 2**62: rows
+sum to 1 by translation invariance, without normalization. If G(r) <= e**(eps (r' - r)) G(r') and
+vice versa for neighboring lengths r < r', then for all z, x and x'
 
     G(|z - x|) <= e**(eps | |z - x| - |z - x'| |) G(|z - x'|) <= e**(eps |x - x'|) G(|z - x'|),
 
 so the noise is private for the distance, exactly. Points off the grid are then reported as the
-nearest point of it (a remap, which cannot harm).
+nearest point of it (a remap, which preserves privacy).
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from mechdesign.exact import exp_lower_scaled, fraction_text
 __all__ = ["Coordinates", "TorusLaw"]
 
 Coordinates: TypeAlias = tuple[Any, Any]
-"""Coordinates along both sides: whole numbers, or arrays of them."""
+"""Coordinates along both sides: integers, or arrays of integers."""
 
 WHOLE = 1 << BITS
 
 SCALE_BITS = 160
-"""Bits beyond the point of the bounds on exponentials."""
+"""Fractional bits of the bounds on exponentials."""
 
 MARGIN_NATS, FLOOR_NATS = 20, 30
-"""How far e**(-eps r) falls on the way to the end of a margin, and where weights stop falling."""
+"""Decrease of the log probability up to the end of a margin, and up to the floor of the weights."""
 
 MOST_CELLS = 1 << 20
-"""Points of a torus, or four times those of the grid where these are more."""
+"""The largest number of points of a torus, or four times those of the grid if that is more."""
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,13 @@ class TorusLaw:
     Attributes
     ----------
     sides
-        n_1 and n_2, the points along each side of the grid.
+        n_1 and n_2, the numbers of points along the sides of the grid.
     margins
         m_1 and m_2; 0 along sides of fewer than three points, where every point is an end.
     euclidean
-        Whether lengths are Euclidean; else they are sums of steps.
+        Whether lengths are Euclidean; else Manhattan.
     weights
-        The weight of each length that occurs, in rising order; lengths beyond the list have the
+        The weight of each length, in increasing order of length; lengths beyond the list have the
         last weight.
     """
 
@@ -72,7 +72,7 @@ class TorusLaw:
 
     @classmethod
     def of_budget(cls, sides: tuple[int, int], exponent: Fraction, euclidean: bool) -> TorusLaw:
-        """Return the law with weights near C e**(-exponent |a|), private for that exponent a step.
+        """Return the private law with weights near C e**(-exponent |a|), for an exponent per step.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class TorusLaw:
         return np.cumsum(self.table.ravel())
 
     def steps(self, exponent: Fraction) -> float:
-        """Return the largest ln(ratio) of neighboring weights, as a share of what it may be."""
+        """Return the largest ln(ratio) of neighboring weights, as a share of its bound."""
         lengths = _Lengths(self.sides, self.margins, self.euclidean).sizes[: len(self.weights)]
         weights = np.array(self.weights, dtype=np.float64)
         small = np.minimum(weights[1:], weights[:-1])
@@ -118,9 +118,9 @@ class TorusLaw:
 
     @cached_property
     def _sums(self) -> npt.NDArray[np.uint64]:
-        """Sums of the table, unrolled once, over all rectangles that begin at its corner.
+        """Sums of the table, extended by one period, over all rectangles from its corner.
 
-        They overflow, and differences of them do not: integers modulo 2**64 that are below it.
+        They overflow, but their differences do not: integers modulo 2**64, below 2**64.
         """
         (N, M), (n, m), (margin, other) = self.torus, self.sides, self.margins
         rows, columns = np.arange(N + n - 1), np.arange(M + m - 1)
@@ -137,19 +137,19 @@ class TorusLaw:
         Parameters
         ----------
         inputs, reports
-            Along each side, numbers or arrays of one length: coordinates of inputs and of reports.
+            Coordinates of inputs and of reports along each side, numbers or arrays of one length.
 
         Returns
         -------
         Int64Array
-            One mass for each choice of coordinates along the first side and along the second.
+            One mass for each pair of coordinates along the first and the second side.
         """
         return self.block_masses(inputs, reports, reports)
 
     def block_masses(
         self, inputs: Coordinates, firsts: Coordinates, lasts: Coordinates
     ) -> Int64Array:
-        """Return the masses of rectangles of reports, by their first and their last points.
+        """Return the masses of rectangles of reports, given by their first and last points.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class TorusLaw:
         lows, highs = [], []
         asked = zip(inputs, firsts, lasts, self.sides, self.margins, strict=True)
         for x, low, high, n, margin in asked:
-            # the points that are reported in it, less x, counted from the least that there is
+            # the displacements to the points reported in it, counted from the least one
             first = np.where(low == 0, -margin, low)
             last = np.where(high == n - 1, n - 1 + margin, high)
             lows.append(np.atleast_1d(first - x + margin + n - 1))
@@ -171,11 +171,11 @@ class TorusLaw:
 
     @cached_property
     def _spectrum(self) -> npt.NDArray[np.complex128]:
-        """The transform of the probabilities of displacements, which have no direction."""
+        """The transform of the probabilities of displacements, which are symmetric."""
         return np.asarray(scipy.fft.rfft2(np.ldexp(self.table.astype(np.float64), -BITS)))
 
     def spread(self, p: FloatArray) -> FloatArray:
-        """Return the probabilities of reports if ``(n_inputs,)`` p is the law of the inputs."""
+        """Return the probabilities of reports if the inputs have the law ``(n_inputs,)`` p."""
         placed = np.zeros(self.torus)
         placed[self._grid] = p.reshape(self.sides)
         found = self._convolved(placed)
@@ -185,7 +185,7 @@ class TorusLaw:
             kept[0] += lines[:margin].sum(axis=0)
             kept[-1] += lines[margin + n :].sum(axis=0)
             found = np.moveaxis(kept, 0, axis)
-        # no probability is less than one unit: what is, is rounding
+        # every probability is at least one unit: anything smaller is a rounding error
         return np.asarray(np.maximum(found.ravel(), 2.0**-BITS * p.sum()))
 
     def gathered(self, r: FloatArray) -> FloatArray:
@@ -213,11 +213,11 @@ class _Lengths:
     Attributes
     ----------
     sizes
-        ``(n_lengths,)`` squares of Euclidean lengths, or sums of steps, in rising order.
+        ``(n_lengths,)`` squares of Euclidean lengths, or Manhattan lengths, in increasing order.
     place
-        ``(N_1 // 2 + 1, N_2 // 2 + 1)`` the place of each displacement among them.
+        ``(N_1 // 2 + 1, N_2 // 2 + 1)`` the index of the length of each displacement.
     counts
-        ``(n_lengths,)`` how many displacements have the length.
+        ``(n_lengths,)`` the number of displacements of each length.
     """
 
     def __init__(self, sides: tuple[int, int], margins: tuple[int, int], euclidean: bool) -> None:
@@ -240,10 +240,10 @@ class _Lengths:
         return np.sqrt(sizes) if self.euclidean else sizes
 
     def bounds(self, exponent: Fraction) -> list[int]:
-        """Return for neighboring lengths lower bounds on e**(exponent (r' - r)), over 2**160."""
+        """Return lower bounds on e**(exponent (r' - r)) for neighboring lengths, times 2**160."""
         if self.euclidean:
             roots = [isqrt(size << 2 * SCALE_BITS) for size in self.sizes.tolist()]
-            # rounded down, the root of the shorter one is short by less than 1
+            # rounding down lowers the root of the shorter one by less than 1
             steps = [after - before - 1 for before, after in pairwise(roots)]
         else:
             steps = [step << SCALE_BITS for step in np.diff(self.sizes).tolist()]
@@ -252,7 +252,7 @@ class _Lengths:
 
 
 def _margins(sides: tuple[int, int], exponent: float) -> tuple[int, int]:
-    """Return margins that the noise leaves rarely, as far as a torus of so many points allows."""
+    """Return margins that the noise rarely leaves, within the largest size of a torus."""
     wanted = [ceil(MARGIN_NATS / exponent) if n > 2 else 0 for n in sides]
     most_cells = max(MOST_CELLS, 4 * sides[0] * sides[1])
     low, high = 0, max(wanted)
@@ -265,14 +265,14 @@ def _margins(sides: tuple[int, int], exponent: float) -> tuple[int, int]:
 
 
 def _weights(lengths: _Lengths, exponent: Fraction) -> list[int]:
-    """Return weights of the lengths that sum to 2**62 and fall no faster than they may.
+    """Return weights of the lengths that sum to 2**62 and decrease no faster than privacy allows.
 
-    From the weight of the shortest displacement but 0 each is the least integer that is private
-    beside the one before, down to a floor. Then all get the same number q more, and all from some
-    length on one more, which leaves to the displacement 0 what it may have at most, but for as many
-    units as displacements have one length, or the floor. Neither makes neighboring weights differ
-    by a larger ratio, as
-    weights are at least 1 / (e**(eps (r' - r)) - 1).
+    From the weight of the shortest nonzero displacement on, each weight is the least integer that
+    is private next to the previous one, down to a floor. Then the same number q is added to all of
+    them, and one more from some length on, so that the displacement 0 has its largest private
+    weight, up to as many units as displacements have one length, or the floor. Neither step
+    increases the ratio of neighboring weights beyond its bound, as weights are at least 1 /
+    (e**(eps (r' - r)) - 1).
     """
     bounds, counts = lengths.bounds(exponent), lengths.counts.tolist()
     one, cells = 1 << SCALE_BITS, sum(counts)
@@ -307,7 +307,7 @@ def _weights(lengths: _Lengths, exponent: Fraction) -> list[int]:
 
 
 def _falling(first: int, bounds: list[int], least: int) -> list[int]:
-    """Return weights that fall as fast as they may, rounded up, as far as to the least."""
+    """Return weights that fall as fast as privacy allows, rounded up, down to ``least``."""
     found = [max(first, least)]
     for bound in bounds:
         if found[-1] == least:

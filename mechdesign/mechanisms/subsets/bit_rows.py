@@ -21,25 +21,25 @@ __all__ = ["BitRows", "bit_of", "count_ones", "write_bits"]
 
 
 BLOCK = 1 << 19
-"""Bytes that are counted together: few enough to stay in the processor's cache."""
+"""Bytes counted at a time, which fit the processor's cache."""
 
 FOLDS = 7
-"""How often rows are added in halves before their bits are unpacked."""
+"""The number of halvings of the rows before their bits are unpacked."""
 
 
 class BitRows(Alphabet):
     """Reports that are sets of inputs.
 
-    An array of n reports has shape ``(n, ceil(k / 8))`` and type uint8; input number x is in the
-    set if bit ``x % 8`` of byte ``x // 8`` is 1. As text, a report is the hexadecimal of its bytes.
-    As a Python value, it is the tuple of its inputs, in their order.
+    An array of n reports has shape ``(n, ceil(k / 8))`` and type uint8; input index x is in the set
+    if bit ``x % 8`` of byte ``x // 8`` is 1. As text, a report is the hexadecimal of its bytes; as
+    a Python value, the tuple of its inputs in the order of the domain.
 
     Parameters
     ----------
     inputs
-        The inputs that a set may hold.
+        The possible members of a set.
     size
-        How many it must hold; default, any number.
+        The required size of a set; default any size.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class BitRows(Alphabet):
 
     @cached_property
     def n_outputs(self) -> int:
-        """C(k, size), which takes long to compute where k is large; 2**k for sets of any size."""
+        """C(k, size), which is slow to compute for large k; 2**k for sets of any size."""
         k = len(self.inputs)
         return 1 << k if self.size is None else math.comb(k, self.size)
 
@@ -78,24 +78,24 @@ class BitRows(Alphabet):
         return np.packbits(member, axis=1, bitorder="little")
 
     def count(self, data: ByteArray) -> Int64Array:
-        """Return how many reports hold each input."""
+        """Return the number of reports that contain each input."""
         return count_ones(data, len(self.inputs))
 
     def counting_work(self, n: int) -> float:
-        """Return about how many additions it takes to count n reports, 16 bits at a time."""
+        """Return the approximate number of additions to count n reports, 16 bits at a time."""
         return n * (1 + len(self.inputs) / 16)
 
     def in_pieces(self, count: int, block: int, draw: Callable[[slice], ByteArray]) -> ByteArray:
-        """Return reports that are drawn some at a time, at most a block of bytes together.
+        """Return reports drawn in chunks of at most ``block`` bytes.
 
         Parameters
         ----------
         count
-            How many.
+            The number of reports.
         block
-            Bytes that are drawn together.
+            Bytes of a chunk.
         draw
-            Draws the reports of a slice of them.
+            Draws the reports of a slice.
         """
         drawn = np.empty((count, self._bytes), dtype=np.uint8)
         for piece in pieces(count, max(1, block // self._bytes)):
@@ -150,13 +150,13 @@ class BitRows(Alphabet):
             raw = bytes.fromhex("".join(stripped))
         except ValueError:
             self._refuse(stripped, key)
-        if len(raw) != self._bytes * len(stripped):  # there was a space inside
+        if len(raw) != self._bytes * len(stripped):  # a text contains a space
             self._refuse(stripped, key)
         data = np.frombuffer(raw, dtype=np.uint8).reshape(len(stripped), self._bytes)
         return self._checked(data, key)
 
     def _refuse(self, texts: list[str], key: str) -> None:
-        """Raise the error of the first text that is no row."""
+        """Raise the error of the first invalid text."""
         digits = set("0123456789abcdefABCDEF")
         for n, text in enumerate(texts):
             if len(text) != 2 * self._bytes or not set(text) <= digits:
@@ -164,7 +164,7 @@ class BitRows(Alphabet):
                 raise InputError(f"{key}[{n}]", expected, shown(text))
 
     def _checked(self, data: ByteArray, key: str) -> ByteArray:
-        """Return rows whose spare bits are 0 and that hold as many inputs as they must."""
+        """Return rows, after a check that their spare bits are 0 and their sizes are allowed."""
         spare = data[:, -1] >> np.uint8(len(self.inputs) % 8)
         if len(self.inputs) % 8 and spare.any():
             n = int(np.argmax(spare != 0))
@@ -179,19 +179,19 @@ class BitRows(Alphabet):
 
 
 def bit_of(report: ByteArray, x: int) -> int:
-    """Return bit x of a report, given as an array of one."""
+    """Return bit x of one report, as an array of length 1."""
     return int(report[0, x >> 3]) >> (x & 7) & 1
 
 
 def write_bits(rows: ByteArray, places: Int64Array, values: npt.NDArray[np.bool_]) -> None:
-    """Write one bit of each row, in place, over what it was.
+    """Overwrite one bit of each row, in place.
 
     Parameters
     ----------
     rows
         ``(n, size)`` contiguous packed bits.
     places, values
-        ``(n,)`` which bit of each row, and what it is to be.
+        ``(n,)`` the position of the bit in each row, and its new value.
     """
     flat = rows.reshape(-1)
     at = np.arange(0, flat.size, rows.shape[1])
@@ -202,18 +202,18 @@ def write_bits(rows: ByteArray, places: Int64Array, values: npt.NDArray[np.bool_
 
 
 def count_ones(rows: ByteArray, width: int) -> Int64Array:
-    """Return how many rows have a 1, for each bit.
+    """Return the number of rows with a 1, for each bit.
 
-    The rows of a block are added as binary numbers, one half of them to the other half, for all
-    bits of a row at once: a number of m digits is held as m planes of bits, and a digit is added
-    by five operations on whole planes. After some foldings few rows are left to unpack.
+    The two halves of a block of rows are added as binary numbers, for all bits of a row at once: a
+    number of m digits is stored as m planes of bits, and a digit is added by five operations on
+    whole planes. After some foldings few rows are left to unpack.
 
     Parameters
     ----------
     rows
         ``(n, ceil(width / 8))`` packed bits.
     width
-        Bits of a row.
+        The number of bits of a row.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def count_ones(rows: ByteArray, width: int) -> Int64Array:
 
 
 def _fold(rows: ByteArray) -> list[ByteArray]:
-    """Return the planes of digits of sums of 2**FOLDS rows each."""
+    """Return the planes of the digits of sums of 2**FOLDS rows each."""
     planes = [rows]
     for _ in range(FOLDS):
         half = len(planes[0]) // 2

@@ -1,9 +1,9 @@
 """Uniformly random subsets of a given size, drawn exactly and in bulk as rows of bits.
 
 A row starts as independent coins with a probability near size / width. Then uniformly chosen
-positions are added or removed until the size is right. Every step treats all positions alike, so
-the distribution is invariant under permutations of the positions: exactly uniform over the sets of
-the size. The number of random bits depends on the coins alone.
+positions are added or removed until the size is right. Every step is symmetric in the positions, so
+the distribution is invariant under permutations: exactly uniform over the sets of this size. The
+number of random bits depends on the coins alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["UniformSets"]
 WORD = 64
 
 WORD_COST, PICK_COST = 2.5, 30.0
-"""Nanoseconds for a random word, and for a position that is tried: they decide speed alone."""
+"""Nanoseconds for a random word, and for a tried position; they affect speed only."""
 
 MOST_DIGITS = 8
 
@@ -37,10 +37,10 @@ class UniformSets:
     words
         ``(n, n_words)`` little-endian words, bit 0 first; the spare bits are 0.
     inside, outside
-        ``(n,)`` a uniform position of each set, and a uniform one of the others. Given the set,
-        they are independent.
+        ``(n,)`` a uniform position of each set, and a uniform position outside. Given the set, they
+        are independent.
     width
-        Positions.
+        The number of positions.
     """
 
     words: WordArray
@@ -53,9 +53,9 @@ class UniformSets:
         """Draw sets, for 1 <= size <= width - 1.
 
         A uniform set of size - 1 is drawn, then two more positions one after the other. With the
-        first of them it is a uniform set of ``size``, in which, by symmetry, that one is any member
-        alike; the second is any of the others alike. A set of more than half of the positions is
-        drawn as the complement of a small one, where tries seldom fail.
+        first of them it is a uniform set of ``size``, of which that position is, by symmetry, a
+        uniform member; the second is uniform among the others. A set of more than half of the
+        positions is drawn as the complement of a small one, where tries seldom fail.
         """
         if 2 * size > width:
             sets = cls.draw(count, width, width - size, source)
@@ -72,7 +72,7 @@ class UniformSets:
         return sets
 
     def holds(self, places: Int64Array) -> BoolArray:
-        """Return whether each set holds its place."""
+        """Return whether each set contains its position."""
         word = self.words.reshape(-1)[self._at(places)]
         held: BoolArray = (word >> (places & (WORD - 1)).astype(np.uint64) & np.uint64(1)) != 0
         return held
@@ -94,18 +94,18 @@ def _flip_some(
 ) -> Int64Array:
     """Flip uniform members of each row, or uniform others, one after the other.
 
-    Positions are drawn until one is as wanted: it is then uniform among those. Rows that are done
-    leave the loop.
+    Positions are drawn until one is of the required kind: it is then uniform among those. Finished
+    rows leave the loop.
 
     Parameters
     ----------
     times
-        ``(n,)`` how many for each row; none where that is not positive.
+        ``(n,)`` the number of flips of each row; none if it is not positive.
 
     Returns
     -------
     Int64Array
-        ``(2, n)`` the last position of each row, and the one before; 0 where there is none.
+        ``(2, n)`` the last position of each row, and the one before; 0 if there is none.
     """
     flat, last = words.reshape(-1), np.zeros((2, len(words)), dtype=np.int64)
     rows = np.flatnonzero(times > 0)
@@ -125,10 +125,11 @@ def _flip_some(
 
 
 def _positions(count: int, width: int, source: Source) -> tuple[Int64Array, BoolArray]:
-    """Return uniform positions, and which of them are valid: nearly all.
+    """Return uniform positions, and which of them are valid, as nearly all are.
 
-    A number of 16 or 32 bits is divided by how often the width goes into them. Each position has
-    as many numbers; those of the incomplete rest count as a miss, and as position 0.
+    A number of 16 or 32 bits is divided by the number of times that the width goes into their
+    range. Each position has equally many numbers; the incomplete rest counts as a miss, and as
+    position 0.
     """
     bits = 16 if width <= 1 << 12 else 32
     drawn = source.bytes(count * bits // 8).view(f"<u{bits // 8}")
@@ -139,7 +140,7 @@ def _positions(count: int, width: int, source: Source) -> tuple[Int64Array, Bool
 
 
 def _start(count: int, width: int, size: int, source: Source) -> WordArray:
-    """Return rows of coins of about the size that is wanted."""
+    """Return rows of coins of about the given size."""
     numerator, digits = _cheapest(width, size)
     words = coin_words(source, (count, -(-width // WORD)), numerator, digits)
     words &= _all_ones(width)
@@ -156,7 +157,7 @@ def _all_ones(width: int) -> WordArray:
 
 @lru_cache(maxsize=256)
 def _cheapest(width: int, size: int) -> tuple[int, int]:
-    """Return the probability, as a numerator and its binary digits, that takes the least work."""
+    """Return the coin of least work: its numerator and its number of binary digits."""
     starts = [(0, 0)] + [
         (numerator, digits)
         for digits in range(1, MOST_DIGITS + 1)
@@ -166,7 +167,7 @@ def _cheapest(width: int, size: int) -> tuple[int, int]:
 
 
 def _work(width: int, size: int, numerator: int, digits: int) -> float:
-    """Return about how long a row takes: its words, and its tries at the right size."""
+    """Return the approximate time of a row: its words, and its tries until the size is right."""
     share = numerator / (1 << digits)
     mean, deviation = share * width, math.sqrt(share * (1 - share) * width)
     surplus = mean - size

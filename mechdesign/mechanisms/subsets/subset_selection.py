@@ -28,25 +28,25 @@ from mechdesign.sampling import Source, chances
 __all__ = ["SubsetSelection"]
 
 BLOCK = 1 << 22
-"""Bytes of reports that are drawn together."""
+"""Bytes of reports drawn at a time."""
 
 
 class SubsetSelection(SetMechanism):
-    """Report a set T of j inputs, e**epsilon times as likely if it holds the own input.
+    """Report a set T of j inputs, e**epsilon times as likely if it contains the own input.
 
         Q(T|x) = p / C(k - 1, j - 1) if x is in T, else (1 - p) / C(k - 1, j),
         p / (1 - p) = e**eps j / (k - j)
 
-    Sets of x that hold an input z are as many for all z, so that Pr(z in T | x) = q = (p (j - 1)
+    Sets that contain x contain every other z equally often, so that Pr(z in T | x) = q = (p (j - 1)
     + (1 - p) j) / (k - 1) for z != x, and the score is s_z(T) = (1{z in T} - q) / (p - q).
 
-    A draw starts from a uniform set with a uniform member a and a uniform other b, drawn without
-    regard to the record. Whether x is to be in the set has 62 digits. If it is to be and is not, x
-    takes the place of a; if it is not to be and is, b takes the place of x; so the rest of the set
-    stays uniform among the other inputs.
+    A draw starts from a uniform set with a uniform member a and a uniform nonmember b, independent
+    of the record. A number of 62 bits decides whether x is in the set. If it should be and is not,
+    x replaces a; if it should not be and is, b replaces x; the rest of the set stays uniform among
+    the other inputs.
 
-    The default j has the least variance. At the uniform distribution no channel under LDP has
-    less: :attr:`risk` is the optimum.
+    The default j has the least variance. At the uniform distribution no channel under LDP has a
+    smaller one: :attr:`risk` is the optimum.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SubsetSelection(SetMechanism):
     epsilon
         The budget in nats, > 0.
     size
-        The size j of the sets, from 1 to k - 1; default, the best.
+        The size j of the sets, from 1 to k - 1; default the best.
 
     Raises
     ------
@@ -108,12 +108,12 @@ class SubsetSelection(SetMechanism):
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
-        """The exact p and q: of the own input, and of each other one, to be in the report."""
+        """The exact p and q: the probabilities of the own, and of another, input in a report."""
         p = Fraction(self.held, WHOLE)
         return p, (self.size - p) / (self._k - 1)
 
     def parameters(self) -> dict[str, Any]:
-        """Return j, and the mass of all sets that hold the own input."""
+        """Return j, and the mass of all sets that contain the own input."""
         return {"size": self.size, "held": self.held}
 
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
@@ -149,12 +149,12 @@ class SubsetSelection(SetMechanism):
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score.
 
-        Counts of inputs do not keep which were together in a report. But given the input z, and
-        whether the report holds it, the rest is a uniform set of r = j - 1 or j of the N = k - 1
-        others: the sum of their weights has mean r A / N and variance r (N - r) / (N (N - 1))
-        (B - A**2 / N), with A their sum and B the sum of their squares. That gives E[S**2 | z], and
-        the mean over z is taken at the estimated frequencies: unbiased as well, as it is linear in
-        them. It is raised to the square of the mean where it comes out below.
+        Counts of inputs do not record which inputs were in the same report. But given the input z,
+        and whether the report contains it, the rest is a uniform set of r = j - 1 or j of the N = k
+        - 1 others: the sum of their weights has mean r A / N and variance r (N - r) / (N (N - 1))
+        (B - A**2 / N), with A their sum and B the sum of their squares. This gives E[S**2 | z], and
+        its mean over z at the estimated frequencies is unbiased, as it is linear in them. It is
+        raised to the square of the mean if it is smaller.
         """
         estimates, others = self.frequencies(tally).estimates, self._k - 1
         score, miss = self._scores
@@ -173,15 +173,15 @@ class SubsetSelection(SetMechanism):
 
     @property
     def best_guess(self) -> float:
-        """The probability p / j: any input of the set."""
+        """The probability p / j of any input of the set."""
         return self.held / (self.size * WHOLE)
 
     def decoding_work(self, n: int) -> float:
-        """Return that of counting the bits of the reports."""
+        """Return the number of additions to count the bits of the reports."""
         return self.alphabet.counting_work(n)
 
     def merged_reports(self) -> MergedReports:
-        """Return up to three inputs, and the sets by which of these they hold."""
+        """Return up to three inputs, with sets merged by which of these they contain."""
         few = min(self._k, 3)
         shares = {
             bits: Fraction(math.comb(self._k - few, self.size - sum(bits)))

@@ -27,27 +27,26 @@ from mechdesign.sampling import Source, chances, coin_rows
 __all__ = ["UnaryEncoding"]
 
 BLOCK = 1 << 19
-"""Bytes of reports that are drawn together: few enough to stay in the processor's cache."""
+"""Bytes of reports drawn at a time, which fit the processor's cache."""
 
 
 class UnaryEncoding(LDPMechanism):
-    """Report a set that holds the own input with probability p, each other one with q.
+    """Report a set that contains the own input with probability p, each other one with q.
 
         Q(y|x) = Prod_z Pr(bit z),     p (1 - q) / (q (1 - p)) <= e**epsilon
 
-    All bits are independent. The coins of the other inputs are q = c / 2**b with few binary digits
-    b, since each digit takes one random bit for each bit of a report; the coin of the own input
-    has up to 62 digits, and is written over the bit that was there. So every report takes the same
-    number of random bits.
+    All bits are independent. The coins of the other inputs have q = c / 2**b with few binary digits
+    b, since each digit takes one random bit for each bit of a report; the coin of the own input has
+    up to 62 digits, and overwrites its bit. So every report takes the same number of random bits.
 
     The score of an input is s_x(y) = (1{x in y} - q) / (p - q). The variance of its mean over n
     reports is q (1 - q) / (n (p - q)**2) for an input of frequency 0, and hardly more for a rare
-    one: that is :attr:`variance`, by which the digits are chosen.
+    one: this is :attr:`variance`, which determines the digits.
     """
 
     options: ClassVar[Mapping[str, int | None]] = {"digits": None}
     tolerance: ClassVar[float]
-    """The loss of variance that is taken for fewer digits."""
+    """Relative increase of the variance accepted for fewer digits."""
 
     alphabet: BitRows
     """The sets of inputs."""
@@ -71,7 +70,7 @@ class UnaryEncoding(LDPMechanism):
 
     @abstractmethod
     def _law(self, digits: int, others: int | None = None) -> tuple[int, int]:
-        """Return the numerator of q over 2**digits, the best by default; that of p over 2**62."""
+        """Return the numerator of q over 2**digits, default the best, and that of p over 2**62."""
 
     def _variance(self, digits: int) -> float:
         """Return the variance of the estimate of an input of frequency 0."""
@@ -80,7 +79,7 @@ class UnaryEncoding(LDPMechanism):
         return float(q * (1 - q) / Fraction(rise, WHOLE) ** 2) if rise > 0 else math.inf
 
     def _fewest(self) -> int:
-        """Return the fewest digits whose loss of variance is tolerated."""
+        """Return the fewest digits with an acceptable increase of the variance."""
         most = self._variance(BITS) * (1 + self.tolerance)
         return next((n for n in range(1, BITS) if self._variance(n) <= most), BITS)
 
@@ -95,7 +94,7 @@ class UnaryEncoding(LDPMechanism):
 
     @property
     def chances(self) -> tuple[Fraction, Fraction]:
-        """The exact p and q: of the own input, and of each other one, to be in the report."""
+        """The exact p and q: the probabilities of the own, and of another, input in a report."""
         return Fraction(self.held, WHOLE), self._q
 
     @property
@@ -105,7 +104,7 @@ class UnaryEncoding(LDPMechanism):
 
     @property
     def loss(self) -> float:
-        """By how much the few digits raise :attr:`variance` over the textbook's, as a share."""
+        """The relative increase of :attr:`variance` over the textbook's, due to few digits."""
         return self.variance / self._variance(BITS) - 1
 
     def parameters(self) -> dict[str, Any]:
@@ -118,7 +117,7 @@ class UnaryEncoding(LDPMechanism):
         def some(piece: slice) -> ByteArray:
             own, coins = codes[piece], source.of(piece)
             rows = coin_rows(coins, len(own), len(self.inputs), self._others, self._digits)
-            # overwritten, not added: a bit left at 1 would raise the odds beyond e**epsilon
+            # overwrite: a bit left at 1 would raise the odds beyond e**epsilon
             write_bits(rows, own, chances(coins, len(own), BITS) < self.held)
             return rows
 
@@ -136,13 +135,13 @@ class UnaryEncoding(LDPMechanism):
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score.
 
-        Counts of inputs do not keep which were together in a report. But the bits of a report are
-        independent, given its input z, so that with v(r) = r (1 - r) / (p - q)**2
+        Counts of inputs do not record which inputs were in the same report. But the bits of a
+        report are independent, given its input z, so that with v(r) = r (1 - r) / (p - q)**2
 
             E[S**2 | z] = w_z**2 + v(p) w_z**2 + v(q) Sum_{x != z} w_x**2,
 
-        and the mean over z is taken at the estimated frequencies: unbiased as well, as it is
-        linear in them. It is raised to the square of the mean where it comes out below.
+        and its mean over z at the estimated frequencies is unbiased, as it is linear in them. It is
+        raised to the square of the mean if it is smaller.
         """
         estimates = self.frequencies(tally).estimates
         p, q = self.chances
@@ -154,10 +153,10 @@ class UnaryEncoding(LDPMechanism):
 
     @property
     def best_guess(self) -> float:
-        """(p/q (1 - r) + (1-p)/(1-q) r) / k with r = (1 - q)**k: any input of a set that has one.
+        """(p/q (1 - r) + (1-p)/(1-q) r) / k with r = (1 - q)**k, by any input of a nonempty set.
 
-        All bits are drawn with q first; the own one then makes the set p/q or (1-p)/(1-q) times as
-        likely, and r is how likely a set is empty.
+        If all bits are drawn with q first, the own one then makes the set p/q or (1-p)/(1-q) times
+        as likely, and r is the probability of an empty set.
         """
         (p, q), k = self.chances, len(self.inputs)
         empty = k * math.log1p(-float(q))
@@ -165,14 +164,14 @@ class UnaryEncoding(LDPMechanism):
         return (hit * -math.expm1(empty) + miss * math.exp(empty)) / k
 
     def decoding_work(self, n: int) -> float:
-        """Return that of counting the bits of the reports."""
+        """Return the number of additions to count the bits of the reports."""
         return self.alphabet.counting_work(n)
 
     def merged_reports(self) -> MergedReports:
-        """Return up to three inputs, and the sets by which of these they hold.
+        """Return up to three inputs, with sets merged by which of these they contain.
 
-        All bits are drawn with q first; the own one then makes the set p/q or (1-p)/(1-q) times as
-        likely. The one set of all inputs is likelier at all of them than is counted.
+        If all bits are drawn with q first, the own one then makes the set p/q or (1-p)/(1-q) times
+        as likely. The set of all inputs is likelier at all of them than counted here.
         """
         p, q = self.chances
         few = min(len(self.inputs), 3)
@@ -190,11 +189,11 @@ class UnaryEncoding(LDPMechanism):
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y).
 
-        Up to a factor that all inputs share, Q(y|x) is t_x = p / q if bit x is 1 and
-        (1 - p) / (1 - q), which is less, if it is 0. All rows of bits occur, so each t_z may be
-        either. The lift t_x / Sum_z P_z t_z rises with t_x and falls with every other t_z: it is
-        largest where bit x alone is 1, least where bit x alone is 0. Both ends are the farther
-        from 1 the smaller P_x.
+        Up to a factor common to all inputs, Q(y|x) is t_x = p / q if bit x is 1 and the smaller (1
+        - p) / (1 - q) if it is 0. All rows of bits occur, so each t_z takes both values. The lift
+        t_x / Sum_z P_z t_z increases with t_x and decreases with every other t_z: it is largest if
+        bit x alone is 1, smallest if bit x alone is 0. Both extremes are further from 1 for smaller
+        P_x.
         """
         prior = self.fitting_prior(prior)
         p, q = self.chances

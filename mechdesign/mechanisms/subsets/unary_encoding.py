@@ -19,12 +19,12 @@ __all__ = ["OptimizedUnaryEncoding", "SymmetricUnaryEncoding"]
 class OptimizedUnaryEncoding(UnaryEncoding):
     """Unary encoding with the least variance: p near 1/2, q near 1 / (e**epsilon + 1) (OUE).
 
-    For each q the odds of p are e**epsilon q / (1 - q), as far as 62 digits go. The variance is
+    For each q the odds of p are e**epsilon q / (1 - q), up to 62 digits. The variance is
 
         (1 + q (e**eps - 1))**2 / (q (1 - q) (e**eps - 1)**2) >= 4 e**eps / (e**eps - 1)**2,
 
     with equality at the textbook's q. It is flat there: at epsilon = 1, q = 1/4 loses 0.24 %, for
-    two random bits in place of 62. The fewest digits are taken that lose at most 0.5 %.
+    two random bits instead of 62. The default is the fewest digits that lose at most 0.5 %.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     digits
         Binary digits of q, from 1 to 62; 62 is the textbook's mechanism.
     others
-        The numerator of q over 2**digits; default, the best. Another one serves where only sums
-        are seen (:func:`mechdesign.accounting.design_for_aggregation`).
+        The numerator of q over 2**digits; default the best. Another one is useful where only sums
+        are observed (:func:`mechdesign.accounting.design_for_aggregation`).
 
     Raises
     ------
@@ -76,7 +76,7 @@ class OptimizedUnaryEncoding(UnaryEncoding):
         super().__init__(inputs, epsilon, digits, others=others)
 
     def _law(self, digits: int, others: int | None = None) -> tuple[int, int]:
-        """Return the better neighbor of the best q, and the most mass of the own input beside it.
+        """Return the better neighbor of the best q, and the largest mass of the own input for it.
 
         The variance is unimodal.
         """
@@ -97,8 +97,8 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 
         q >= 1 / (e**(epsilon / 2) + 1),      variance q (1 - q) / (1 - 2 q)**2
 
-    q is the least multiple of 2**-b that is private. The fewest digits b are taken whose variance
-    is within 1 % of the textbook's, e**(eps/2) / (e**(eps/2) - 1)**2.
+    q is the least multiple of 2**-b that is private. The default is the fewest digits b whose
+    variance is within 1 % of the textbook's, e**(eps/2) / (e**(eps/2) - 1)**2.
 
     Parameters
     ----------

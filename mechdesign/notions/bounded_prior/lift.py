@@ -16,7 +16,7 @@ class BoundedPriorLift(ForEveryPrior, AsymmetricLift):
     Parameters
     ----------
     lower, upper
-        Budgets in nats, in [0, inf]; ``inf`` leaves a side free.
+        Budgets in nats, in [0, inf]; ``inf`` removes a bound.
     priors
         A list of priors (and all their mixtures), a set of priors, or a table: ``lower`` and
         ``upper``, ``(n_inputs,)`` each, for a box; ``center`` and ``radius`` for a ball in total

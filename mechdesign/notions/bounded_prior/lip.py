@@ -36,7 +36,7 @@ class BoundedPriorBudget(BudgetNotion, ForEveryPrior):
 
 
 class BoundedPriorLIP(BoundedPriorBudget):
-    """LIP for every prior in a set: a guarantee for a prior that is only roughly known.
+    """LIP for every prior in a set: a guarantee for an imprecisely known prior.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class BoundedPriorLIP(BoundedPriorBudget):
 
     Notes
     -----
-    Source: Jiang et al. 2021 (TIFS), Definition 6. The rows are linear in P, so the vertices of
-    the set suffice; they are found by a sort where they are too many to list. The prior of the
-    problem, if given, serves the utility only.
+    Source: Jiang et al. 2021 (TIFS), Definition 6. The rows are linear in P, so the vertices of the
+    set suffice; a sort finds them where there are too many to list. The prior of the problem, if
+    given, is used by the utility only.
 
     Examples
     --------

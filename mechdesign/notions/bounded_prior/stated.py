@@ -1,4 +1,4 @@
-"""Notions for every prior of a set; how that is given: a list, a box, a ball, or a table of one."""
+"""Notions for every prior of a set, given as a list, a box, a ball, or a table of one of these."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ radius = 0.05               # total-variation distance from the center
 # upper = [0.2, 0.3, 0.4, 0.5]
 # priors = [[0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]
 """
-"""Keys of an example table that state a set of priors; two other ways as comments."""
+"""Keys of an example table that define a set of priors; two alternatives as comments."""
 
 KEYS = ("lower", "upper", "center", "radius")
 
 
 class ForEveryPrior(Notion):
-    """Bounds on the lift for every prior of a set, whatever the prior of the problem is."""
+    """Bounds on the lift for every prior of a set, independent of the prior of the problem."""
 
     allows_sensitive_attribute = False
     on_interval = ""
     needs_prior = False
-    bounds_lift_from_below = False  # the prior of X need not be one of the set
+    bounds_lift_from_below = False  # the prior of X need not be in the set
     priors: PriorSet
 
     def aligned(self, domain: Domain) -> Self:
@@ -62,7 +62,7 @@ def stated_priors(
     Raises
     ------
     InputError
-        If not exactly one of these is given, or it is no set of priors.
+        If not exactly one of these is given, or it does not define a set of priors.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Approximate local differential privacy: LDP but for events of small probability."""
+"""Approximate local differential privacy: LDP except for events of small probability."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ delta = 0.05                # but for so much probability
 """
 
     def aligned(self, domain: Domain) -> ApproximateLDP:
-        """Return the notion, unless there are too many pairs of inputs."""
+        """Return the notion, after a check of the number of pairs of inputs."""
         if self.delta and len(domain) > MOST_INPUTS:
             most = f"at most {MOST_INPUTS} inputs for {self.name}, which compares all pairs"
             raise UnsupportedError("notion", most, len(domain))
         return self
 
     def named(self, size: int, _n_parts: int) -> Iterable[Named]:
-        """Return one sum for each ordered pair of inputs."""
+        """Return the name of one sum for each ordered pair of inputs."""
         pairs = permutations(range(size), 2)
         return (("excess", "{x} against {other}", [pair]) for pair in pairs)

@@ -1,4 +1,4 @@
-"""Approximate local information privacy: LIP but for events of small probability."""
+"""Approximate local information privacy: LIP except for events of small probability."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ delta = 0.05                # but for so much probability
     needs_prior = True
 
     def named(self, size: int, _n_parts: int) -> Iterable[Named]:
-        """Return two sums for each input."""
+        """Return the names of two sums for each input."""
         sides = (("excess-upper", "max-lift of {x}"), ("excess-lower", "min-lift of {x}"))
         return ((*side, [(x, 0)]) for x in range(size) for side in sides)

@@ -23,15 +23,15 @@ NAMES = (HAMMING, "absolute", "squared", "euclidean")
 class AttackError(GuessNotion):
     """Expected error of the best attack: Sum_y min_z Sum_x P_x Q[x,y] d(x, z) >= least.
 
-    Somebody who sees Y and knows P names the input z that errs least, by d(x, z) where the input is
-    x; on average the error is at least that. It is an average, not a guarantee for each output:
-    for that, add a notion on columns.
+    An adversary who sees Y and knows P names the input z with the least expected error d(x, z),
+    averaged over the posterior of x; the expected error is at least ``least``. The bound is on
+    average, not for each output: for that, add a notion on columns.
 
     Parameters
     ----------
     least
-        The least expected error, above 0. Without any output the best guess errs by min_z Sum_x
-        P_x d(x, z), so that more than that leaves no channel.
+        The least expected error, above 0. Without any output the best guess has error min_z Sum_x
+        P_x d(x, z), so no channel satisfies a larger bound.
     distance
         ``"hamming"`` (the probability of a wrong guess), ``"absolute"``, ``"squared"`` or
         ``"euclidean"`` between inputs that are numbers or points; or ``(n_inputs, n_guesses)``
@@ -40,12 +40,12 @@ class AttackError(GuessNotion):
     Raises
     ------
     InputError
-        If they are no such numbers or no such distance.
+        If the numbers or the distance are invalid.
 
     Notes
     -----
     Source: Shokri et al. 2011 (quantifying location privacy). There is no epsilon: the leakage is
-    the least error asked for less that of the channel, at most 0 when it is private.
+    ``least`` minus the expected error, at most 0 when the channel is private.
 
     Examples
     --------
@@ -85,8 +85,8 @@ distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix;
         Raises
         ------
         InputError
-            If the inputs have no coordinates for a distance with a name, or the matrix does not
-            fit, or all distances are 0.
+            If the inputs have no coordinates for a named distance, the matrix does not match them,
+            or all distances are 0.
         """
         labels, given = domain.labels, self.distance
         if isinstance(given, ExactTable):

@@ -1,4 +1,4 @@
-"""Non-conic notions: constraints on the whole channel, which no cone of columns states."""
+"""Non-conic notions: constraints on the whole channel that no cone of columns expresses."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["ApproximateNotion", "NonConicNotion", "WholeChannelNotion"]
 class WholeChannelNotion(Notion):
     """A notion that is a constraint on the whole channel.
 
-    At the ends of its parameters, as epsilon or delta 0, a cone of columns may say the same: then
-    :attr:`is_conic` is true and :meth:`family` returns its rows; otherwise it has no rows.
+    For extreme parameters, such as epsilon or delta 0, it may be equivalent to a cone of columns:
+    then :attr:`is_conic` is true and :meth:`family` returns its rows; otherwise it has no rows.
     """
 
     allows_sensitive_attribute = False
     side: str = ""
-    """The word for its sum in certificates."""
+    """The name of its sum in certificates."""
     summary: str = ""
-    """Its sum in reports."""
+    """A description of its sum for reports."""
 
     def named(self, _size: int, n_parts: int) -> Iterable[Named]:
-        """Return what the sums are called, and their rows: one sum, with rows by number."""
+        """Return the names of the sums and of their rows: by default one sum with numbered rows."""
         return [(self.side, self.summary, [(n, 0) for n in range(n_parts)])]
 
     def channel_constraint(

@@ -2,8 +2,8 @@
 
     Sum_y max over rows of (left . q_y - e**epsilon right . q_y)_+  <=  plain + e**epsilon scaled
 
-With left and right single entries, the output probability or zero, this states approximate LDP and
-LIP (one row a sum) and maximal leakage (a row for each input).
+With left and right single entries, the output probability or zero, this expresses approximate LDP
+and LIP (one row for each sum) and maximal leakage (one row for each input).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Side: TypeAlias = tuple[tuple[int, Fraction], ...]
 """Coefficients >= 0 by the number of the input."""
 
 Named: TypeAlias = tuple[str, str, Sequence[tuple[int, int]]]
-"""The word of a sum in certificates, its title in reports, and what its rows are called."""
+"""The name of a sum in certificates, its title in reports, and the names of its rows."""
 
 ZERO = Fraction(0)
 
@@ -42,7 +42,7 @@ ZERO = Fraction(0)
 class ExcessRow(NamedTuple):
     """One linear excess, ``left . q - e**epsilon right . q``.
 
-    ``x`` and ``other`` are what a certificate calls the row.
+    ``x`` and ``other`` are the names of the row in certificates.
     """
 
     x: int
@@ -55,8 +55,8 @@ class ExcessRow(NamedTuple):
 class Excess:
     """Sum_y max over rows of (left . q_y - e**epsilon right . q_y)_+ <= plain + e**epsilon scaled.
 
-    ``side`` is its word in certificates, ``title`` its name in reports, with places for the labels
-    of ``x`` and ``other`` of the first row.
+    ``side`` is its name in certificates, ``title`` its name in reports, with placeholders for the
+    labels of ``x`` and ``other`` of the first row.
     """
 
     side: str
@@ -72,9 +72,9 @@ class ExcessConstraint(ChannelConstraint):
     Parameters
     ----------
     name, size, units, epsilon
-        As for any constraint; the limits are gauges.
+        As for :class:`ChannelConstraint`; the limits are gauges.
     names
-        What each sum and its rows are called.
+        The names of each sum and its rows.
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class ExcessConstraint(ChannelConstraint):
         self._names = list(names)
         pairs = zip(units, self._names, strict=True)
         self.excesses = tuple(_excess(unit, named) for unit, named in pairs)
-        """The sums that are bounded."""
+        """The bounded sums."""
 
     def near(self, channel: Channel) -> float:
-        """Return by how much one sum is above its limit; as a factor, where the limit moves."""
+        """Return the excess of one sum over its limit, as a log ratio with an epsilon."""
         if len(self.units) > 1:
             return 0.0
         (total,), (limit,) = self.sums(channel.matrix).tolist(), self.limits().tolist()
@@ -111,7 +111,7 @@ class ExcessConstraint(ChannelConstraint):
         return found
 
     def members(self) -> IntArray:
-        """Return the number of the sum that each row belongs to, ``(n_rows,)``."""
+        """Return the index of the sum of each row, ``(n_rows,)``."""
         sizes = [len(excess.rows) for excess in self.excesses]
         return np.repeat(np.arange(len(sizes)), sizes)
 
@@ -134,7 +134,7 @@ class ExcessConstraint(ChannelConstraint):
 
     @property
     def on_pairs(self) -> bool:
-        """Whether each sum has one row, on two entries, and all have one limit."""
+        """Whether each sum has one row, on two entries, and all have the same limit."""
         bounds = {(excess.plain, excess.scaled) for excess in self.excesses}
         rows = [excess.rows[0] for excess in self.excesses if len(excess.rows) == 1]
         sides = [side for row in rows for side in (row.left, row.right)]
@@ -142,14 +142,14 @@ class ExcessConstraint(ChannelConstraint):
         return len(bounds) == 1 and len(rows) == len(self.excesses) and alone
 
     def part(self, sums: IntArray) -> ExcessConstraint:
-        """Return the constraint on some of its sums only."""
+        """Return the constraint on a subset of the sums."""
         kept = sums.tolist()
         units, names = [self.units[j] for j in kept], [self._names[j] for j in kept]
         epsilon = self.epsilon if self._moves else None
         return ExcessConstraint(self.name, self.size, units, epsilon, names)
 
     def state(self, Q: cp.Variable | cp.Expression) -> Stated:
-        """State each sum with one number s >= 0 for each output, at least every row there."""
+        """State each sum with one variable s >= 0 for each output, at least every row there."""
         import cvxpy as cp
 
         if not self.excesses:
@@ -161,10 +161,10 @@ class ExcessConstraint(ChannelConstraint):
     def bounds(
         self, found: Multipliers, channel: Channel, labels: Sequence[Label]
     ) -> Iterator[tuple[str, float, float]]:
-        """Yield the sums. The multiplier of one is the largest over outputs of those of its rows.
+        """Yield the sums, each with the largest multiplier over outputs of its rows.
 
-        At each output the multipliers of the rows of a sum add up to that of the sum where the
-        excess is positive, and to no more where it is not.
+        At each output the multipliers of the rows of a sum add up to that of the sum if the excess
+        is positive, and to at most that if it is not.
         """
         names = {(e.side, r.x, r.other): j for j, e in enumerate(self.excesses) for r in e.rows}
         pairs = zip(found.x.tolist(), found.other.tolist(), strict=True)
@@ -180,7 +180,7 @@ class ExcessConstraint(ChannelConstraint):
             yield name, float(of_sum[j]), float(slack[j])
 
     def read_dual(self, weights: FloatArray) -> list[Multipliers]:
-        """Turn weights on the rows, ``(n_rows, n_outputs)``, to multipliers, by side."""
+        """Convert weights on the rows, ``(n_rows, n_outputs)``, to multipliers, by side."""
         rows = [(excess.side, row) for excess in self.excesses for row in excess.rows]
         sides = np.array([side for side, _ in rows], dtype=object)
         x, other = (np.array([row[i] for _, row in rows], dtype=np.intp) for i in (0, 1))
@@ -192,10 +192,10 @@ class ExcessConstraint(ChannelConstraint):
 
 
 def _excess(unit: Gauge, named: Named) -> Excess:
-    """Return a gauge as a sum of excesses; parts below 0 are raised, as is the limit.
+    """Return a gauge as a sum of excesses; negative parts are shifted up, with the limit.
 
-    What is added is twice the largest coefficient of each input, which is the same for all parts:
-    over all outputs it adds up to one number.
+    The shift is twice the largest coefficient of each input, the same for all parts: summed over
+    all outputs it is a constant.
     """
     parts = list(unit.parts[len(unit.parts) > 1 and unit.parts[0] == NOTHING :])
     raised, limit = dict[int, Fraction](), unit.limit

@@ -1,9 +1,9 @@
-"""A bound on the expected gain of the best guess from the output, and the notions that state one.
+"""A bound on the expected gain of the best guess from the output, and the notions that use it.
 
     Sum_y max_w Sum_x g(w, x) P_x Q[x,y]  <=  limit
 
-The sum is convex in Q. A channel that ignores its input has the least of all, max_w Sum_x g(w, x)
-P_x, so that no channel keeps a limit below that.
+The sum is convex in Q. It is smallest for a channel that ignores its input, max_w Sum_x g(w, x)
+P_x, so no channel satisfies a smaller limit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class GuessNotion(WholeChannelNotion):
 
     needs_prior = True
     reach: str
-    """Why no channel keeps a limit: with what is gained without any output, and the limit."""
+    """Error message for a limit below the gain without any output."""
 
     @property
     def is_conic(self) -> bool:
@@ -34,7 +34,7 @@ class GuessNotion(WholeChannelNotion):
         return False
 
     def check(self, domain: Domain, prior: Prior | None) -> None:
-        """Refuse a limit below the gain of the best guess without any output."""
+        """Reject a limit below the gain of the best guess without any output."""
         _, limits = self._parts(domain, prior)
         gauge = cast(Gauge, limits[0])
         blind = max(
@@ -52,7 +52,7 @@ def positive(value: Exact, key: str) -> Fraction:
     Raises
     ------
     InputError
-        If it is another.
+        If it is not above 0.
 
     Examples
     --------
@@ -63,6 +63,6 @@ def positive(value: Exact, key: str) -> Fraction:
 
 
 def in_words(value: Fraction) -> str:
-    """Return a number of few digits, for a message."""
+    """Return a number with few digits, for a message."""
     text = short_text(value)
     return text if len(text) <= 12 else f"{float(value):.6g}"

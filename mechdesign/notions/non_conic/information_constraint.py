@@ -21,7 +21,7 @@ __all__ = ["InformationConstraint"]
 
 
 class InformationConstraint(ChannelConstraint):
-    """Sum_y Sum_x P_x Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon: at most so many nats of X in Y."""
+    """Sum_y Sum_x P_x Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon: a bound in nats on I(X; Y)."""
 
     @property
     def _prior(self) -> FloatArray:
@@ -37,7 +37,7 @@ class InformationConstraint(ChannelConstraint):
     def bounds(
         self, found: Multipliers, channel: Channel, _labels: Sequence[Label]
     ) -> Iterator[tuple[str, float, float]]:
-        """Yield the one bound: its multiplier is a loss per nat."""
+        """Yield the single bound, whose multiplier is a loss per nat."""
         slack = 1 - self.near(channel) / float(self.epsilon)
         yield "mutual information of X and Y", float(found.weight.sum()), slack
 

@@ -1,4 +1,4 @@
-"""Maximal leakage: how much better any guess about X becomes, on average over the outputs."""
+"""Maximal leakage: the largest gain in the probability of guessing any function of X."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["MaximalLeakage"]
 class MaximalLeakage(NonConicNotion):
     """Maximal leakage: Sum_y max_x Q[x,y] <= e**epsilon.
 
-    Whatever function of X someone wants to guess, and whatever the prior, seeing Y multiplies the
-    probability of guessing right by e**epsilon at most.
+    For every function of X and every prior, observing Y multiplies the probability of a correct
+    guess by at most e**epsilon.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Mutual information as a notion of privacy: few nats of X in Y, on average."""
+"""Mutual information as a privacy notion: a bound on the average leakage in nats."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ __all__ = ["MutualInformationLeakage"]
 class MutualInformationLeakage(NonConicNotion):
     """I(X; Y) = Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon, lambda = P Q.
 
-    It is an average: a rare input, or a rare output, may tell everything. An input of prior 0 is
-    not protected at all.
+    The bound is on average: a rare input, or a rare output, may reveal everything. An input of
+    prior 0 is not protected.
 
     Parameters
     ----------

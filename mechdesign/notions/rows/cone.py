@@ -1,6 +1,6 @@
-"""Cones of columns: what the privacy notions of a problem ask of each column q of the channel.
+"""Cones of columns: the private columns q under one or several conic notions.
 
-The rows come in families that share a structure, one family for each notion: ratios of entries
+Rows come in families with a common structure, one family for each notion: ratios of entries
 (`pair_rows`), ratios to the output distribution (`lift_rows`), either of them on a latent variable
 (`latent_rows`), or any rows (`linear_rows`). An intersection of notions is a list of families.
 """
@@ -49,13 +49,13 @@ class Cone:
         return sp.csr_array(sp.vstack([family.matrix() for family in self.families]))
 
     def restricted(self, inputs: IntArray) -> Cone:
-        """Return the cone on some of the inputs, which share no row with the others."""
+        """Return the cone on a subset of the inputs that shares no row with the others."""
         if len(inputs) == self.size:
             return self
         return Cone([family.restricted(inputs) for family in self.families])
 
     def violation(self, column: Sequence[int]) -> str | None:
-        """Return the name of a row that an integer column breaks, exactly; None if none."""
+        """Return the name of a row that an integer column violates, exactly; None if none."""
         found = (family.violation(column) for family in self.families)
         return next((name for name in found if name is not None), None)
 
@@ -68,22 +68,22 @@ class Cone:
         return self.all_hold(channel.numerators)
 
     def components(self) -> IntArray:
-        """Return the number of the component that each input belongs to, from 0.
+        """Return the index of the component of each input.
 
         Inputs in different components share no row, so a utility that is linear in Q splits.
         """
         return _classes(self.size, [family.links() for family in self.families])
 
     def equal_classes(self, exact: bool = False) -> IntArray:
-        """Return the number of the class of each input; rows of Q in one class must be equal.
+        """Return the class of each input; rows of Q in one class must be equal.
 
-        Rows x and x' of every Q that obeys the equations of the families are equal where rows x and
-        x' of a basis of the solutions are. See :meth:`Family.equations` for ``exact``.
+        Rows x and x' are equal in every Q that satisfies the equations of the families if rows x
+        and x' of a basis of the solutions are equal. See :meth:`Family.equations` for ``exact``.
         """
         return self._ties(exact=True)[0] if exact else self._nearly_tied[0]
 
     def flat_basis(self) -> Basis | None:
-        """Return a basis of the columns that obey all equations; None if equal rows are all."""
+        """Return a basis of the columns that satisfy all equations; None if these only tie rows."""
         classes, basis = self._nearly_tied
         return basis if basis is not None and len(basis[0]) <= max(classes) else None
 
@@ -92,7 +92,7 @@ class Cone:
         return self._ties(exact=False)
 
     def _ties(self, exact: bool) -> tuple[IntArray, Basis | None]:
-        """The classes, and a basis where a family has equations on more than two entries."""
+        """The classes, and a basis if a family has equations on more than two entries."""
         classes = _classes(self.size, [family.forced_equal() for family in self.families])
         equations = [row for family in self.families for row in family.equations(exact)]
         if not equations:
@@ -108,7 +108,7 @@ class Cone:
 
 
 def _classes(size: int, graphs: list[sp.csr_array]) -> IntArray:
-    """Return the number of the part that each input is in, joined by some graph, from 0."""
+    """Return the index of the component of each input in the union of the graphs."""
     joining = [graph for graph in graphs if graph.nnz]
     if not joining:
         return np.arange(size)

@@ -1,9 +1,8 @@
 """Gauss-Jordan elimination in rationals: columns that satisfy equations, and integers that do so.
 
-A budget of 0 about a sensitive attribute makes Pr(y|s) the same for all its values s: equations on
-every column, which no mixing loosens. The columns that satisfy them are the combinations of a
-rational basis. Of these, those whose free entries are multiples of its common denominator are
-integers.
+A budget of 0 about a sensitive attribute makes Pr(y|s) equal for all its values s: equations on
+every column, which no mixing loosens. Their solutions are the combinations of a rational basis;
+those whose free entries are multiples of its common denominator are integers.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ import numpy.typing as npt
 __all__ = ["Basis", "null_space", "on_grid", "reduced"]
 
 Basis: TypeAlias = list[tuple[Fraction, ...]]
-"""``(size, n_basis)``: a row for each entry, unit vectors for those that are free."""
+"""``(size, n_basis)``: a row for each entry, unit vectors for the free entries."""
 
 MOST_UNIT = 1 << 40
-"""A coarser grid than multiples of this does not serve."""
+"""The largest useful grid unit."""
 
 
 def null_space(rows: Sequence[Sequence[Fraction]], size: int) -> Basis:
@@ -43,9 +42,9 @@ def null_space(rows: Sequence[Sequence[Fraction]], size: int) -> Basis:
 
 
 def reduced(rows: Sequence[Sequence[Fraction]], size: int) -> dict[int, list[Fraction]]:
-    """Return the reduced rows by their pivots: each is 1 at its own, and 0 at those of the others.
+    """Return the reduced rows by pivot: each is 1 at its pivot, and 0 at the other pivots.
 
-    Pivots are among the first ``size`` entries; right-hand sides may stand behind these.
+    Pivots are among the first ``size`` entries; right-hand sides may follow them.
 
     Examples
     --------
@@ -73,21 +72,21 @@ def _less(row: list[Fraction], times: Fraction, other: list[Fraction]) -> list[F
 
 
 def on_grid(basis: Basis, Q: npt.NDArray[np.float64], whole: int) -> npt.NDArray[np.int64] | None:
-    """Return whole columns in the span of a basis, next to ``whole`` times those of a channel.
+    """Return integer columns in the span of a basis, near ``whole`` times those of a channel.
 
     Parameters
     ----------
     basis
-        Whose span holds the constants.
+        A basis whose span contains the constants.
     Q
         ``(size, n_outputs)``, a channel.
     whole
-        What each row is to sum to.
+        The sum of each row of the result.
 
     Returns
     -------
     columns
-        Such integers; None if the grid is too coarse, or an entry would be negative.
+        Integers; None if the grid is too coarse, or an entry would be negative.
     """
     unit = math.lcm(*(entry.denominator for row in basis for entry in row))
     if unit > MOST_UNIT:

@@ -25,7 +25,7 @@ __all__ = ["ExactRows"]
 
 UNIT = 2.0**-52
 TINY = 2.0**-900
-"""More than what is lost where coefficients are below the smallest float."""
+"""An upper bound on the error from coefficients below the smallest float."""
 
 SPARE = 8
 """Roundings of one term, besides those of the sum: of its coefficient, its entry, their product."""
@@ -45,7 +45,7 @@ class ExactRows:
     def __init__(self, rows: Sequence[Row], size: int) -> None:
         self.rows, self.size = rows, size
         self.integers = [_integers(row) for row in rows]
-        """For each row the entries that are not 0, by number."""
+        """The nonzero entries of each row, by index."""
 
     def _matrix(self, rows: Sequence[dict[int, Any]]) -> sp.csr_array:
         places = [(r, x) for r, row in enumerate(rows) for x in row]
@@ -55,18 +55,18 @@ class ExactRows:
 
     @cached_property
     def terms(self) -> sp.csr_array:
-        """The rows ``e**-a left - right`` as floats: what a multiplier of 1 adds to a cost."""
+        """The rows ``e**-a left - right`` as floats: the cost that a multiplier of 1 adds."""
         return self._matrix([_terms(row) for row in self.rows])
 
     @cached_property
     def scale(self) -> FloatArray:
-        """The largest entry of each row of :attr:`terms` in size; 1 for a row of zeros."""
+        """The largest absolute entry of each row of :attr:`terms`; 1 for a row of zeros."""
         largest = np.asarray(abs(self.terms).max(axis=1).todense()).ravel()
         return np.where(largest > 0, largest, 1.0)
 
     @cached_property
     def matrix(self) -> sp.csr_array:
-        """The rows as floats, the largest entry of each 1 in size."""
+        """The rows as floats, scaled to a largest absolute entry of 1."""
         return sp.csr_array(sp.diags_array(1 / self.scale) @ self.terms)
 
     @cached_property
@@ -78,7 +78,7 @@ class ExactRows:
 
     @cached_property
     def tight(self) -> list[int]:
-        """The rows that constant columns satisfy with equality, or nearly so: e**a is rounded."""
+        """The rows that constant columns satisfy with equality, up to the rounding of e**a."""
         return [r for r, row in enumerate(self.integers) if row and not sum(row.values())]
 
     @cached_property
@@ -96,7 +96,7 @@ class ExactRows:
         return sum(v * column[x] for x, v in self.integers[row].items())
 
     def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return for each column of ``(size, n_outputs)`` integers >= 0 whether floats show it."""
+        """Return for each column of integers >= 0 whether floats prove that its rows hold."""
         if columns.dtype == object:
             return np.zeros(columns.shape[1], dtype=bool)
         G, error = self._filter
@@ -107,8 +107,8 @@ class ExactRows:
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Return the least t >= 0 for which ``column + t * direction`` satisfies all rows.
 
-        A broken row asks for t = (g . q) / -(g . d), where that is positive. The largest of these
-        may break a row that the direction makes worse; then no t will do.
+        A violated row needs t = (g . q) / -(g . d), if that is positive. The largest of these may
+        violate a row that the direction makes worse; then no t exists.
         """
         needed = 0
         for r in range(len(self.rows)):

@@ -1,12 +1,13 @@
-"""The rows that one notion contributes to a cone, and what follows from them.
+"""The rows of one notion in a cone, and what follows from them.
 
 Every row of every notion here is one inequality on a column q,
 
     left . q <= e**a (right . q)          left, right >= 0.
 
-A family has three parts: its **rows**, exact and as a float matrix; their **repair**, how a nearly
-private column is made to satisfy them; and their **leakage**, the least epsilon at which they hold.
-All of it follows from :meth:`Family.rows` alone. A family that knows more about its rows, that they
+A family has three parts: its **rows**, exact and as a float matrix; their **repair**, which makes a
+nearly private column satisfy them; and their **leakage**, the least epsilon at which they hold. All
+of it follows from :meth:`Family.rows` alone. A family with more structure, such as ratios of two
+entries, overrides the methods that it can compute faster.
 are ratios of two entries, say, overrides what it can do better.
 """
 
@@ -43,27 +44,27 @@ __all__ = ["Family"]
 F = TypeVar("F", bound="Family")
 
 FAR = 4000
-"""e to this still has a bound from above."""
+"""The largest exponent of e with a rational upper bound."""
 
 
 class Family(ABC):
-    """Rows that one notion contributes, on columns of ``size`` entries.
+    """The rows of one notion, on columns of ``size`` entries.
 
     Attributes
     ----------
     size
         The number of inputs.
     epsilon
-        The value at which the bounds stand.
+        The epsilon of the bounds.
     """
 
     size: int
     epsilon: Fraction
     kernel: Callable[[Fraction], Cone] | None = None
-    """Makes the generator at an epsilon; without it, the generator is the list of the rows."""
+    """Returns the generator at an epsilon; without it, the generator lists the rows."""
 
     floor: float = 0.0
-    """The least epsilon that is called a leakage."""
+    """The smallest reported leakage."""
 
     # --- rows -------------------------------------------------------------------------------------
 
@@ -76,31 +77,31 @@ class Family(ABC):
         """Return the same rows at another epsilon."""
 
     def _moved(self, found: F) -> F:
-        """Return these rows at another epsilon, with what makes their generator."""
+        """Return rows at another epsilon, with the kernel and the floor of these."""
         found.kernel, found.floor = self.kernel, self.floor
         return found
 
     @abstractmethod
     def restricted(self, inputs: IntArray) -> Family:
-        """Return the rows on some of the inputs, which share none with the others.
+        """Return the rows on a subset of the inputs that shares no row with the others.
 
-        Where multipliers number the rows, the numbers stay.
+        Numbered rows keep their numbers.
         """
 
     def merged(self, _member_of: IntArray) -> tuple[Family, CarryBack] | None:
-        """Return the rows with one input for each class of inputs whose entries are equal.
+        """Return the rows after merging each class of inputs with equal entries into one input.
 
         Parameters
         ----------
         member_of
-            ``(size,)``: the class of each input, from 0.
+            ``(size,)``: the index of the class of each input.
 
         Returns
         -------
         family, carry_back
-            Rows on columns with one entry for each class, and what takes multipliers on them back:
-            the terms w (e**-a left - right) of an input class sum to those on the class. None where
-            the rows cannot be stated so.
+            Rows on columns with one entry for each class, and the function that maps multipliers on
+            them back: the terms w (e**-a left - right) of the inputs in a class sum to those of the
+            class. None if the rows cannot be merged.
         """
         return None
 
@@ -118,7 +119,7 @@ class Family(ABC):
 
     @cached_property
     def row_numbers(self) -> IntArray:
-        """The number by which multipliers call each row, in rising order."""
+        """The number of each row in multipliers, in increasing order."""
         return np.arange(len(self._exact.rows))
 
     def matrix(self) -> sp.csr_array:
@@ -126,11 +127,11 @@ class Family(ABC):
         return self._exact.matrix
 
     def binds(self) -> bool:
-        """Return whether any column breaks a row: if not, nothing is constrained. Exact."""
+        """Return whether any column violates a row, exactly: if not, nothing is constrained."""
         return any(v > 0 for row in self._exact.integers for v in row.values())
 
     def links(self) -> sp.csr_array:
-        """Return a graph on the inputs that joins those which share a row."""
+        """Return a graph that joins inputs that share a row."""
         edges = [(min(row), x) for row in self._exact.integers for x in row]
         return self._graph(*np.array(edges, dtype=np.intp).reshape(-1, 2).T)
 
@@ -139,12 +140,12 @@ class Family(ABC):
         return sp.csr_array((np.ones(len(x)), (x, other)), shape=(self.size, self.size))
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
-        """Turn multipliers of the rows of :meth:`matrix`, ``(n_rows, n_outputs)``, to named ones.
+        """Convert multipliers of the rows of :meth:`matrix`, ``(n_rows, n_outputs)``.
 
         Returns
         -------
         multipliers, priors
-            The multipliers, and the priors that those on lift rows refer to.
+            The multipliers, and the priors that multipliers on lift rows refer to.
         """
         row, output = np.nonzero(weights > 0)
         weight = weights[row, output] / self._exact.scale[row]
@@ -154,15 +155,15 @@ class Family(ABC):
     def rows_of(
         self, found: Multipliers, _priors: Sequence[Weights], _labels: Sequence[Label]
     ) -> list[Row]:
-        """Return the row that each multiplier is on, named in terms of the user's labels.
+        """Return the row of each multiplier, with the user's labels in its name.
 
         Parameters
         ----------
         found
             Multipliers on rows of this family.
         priors, labels
-            What the numbers of priors and of inputs in them stand for; no priors given: the
-            vertices of the set.
+            The priors and the labels of the inputs that multipliers refer to by number; without
+            priors, the vertices of the set.
         """
         places = np.searchsorted(self.row_numbers, found.x)
         return [self._exact.rows[r] for r in places.tolist()]
@@ -178,12 +179,12 @@ class Family(ABC):
         Parameters
         ----------
         costs
-            ``(size, n_outputs)``, changed in place. As no private column makes a term positive, the
+            ``(size, n_outputs)``, changed in place. No term is positive at a private column, so the
             sum over inputs of their least costs is then a lower bound on the optimum.
         found
             Multipliers on rows of this family.
         priors
-            What those on lift rows refer to; none given: the vertices of the set.
+            The priors that multipliers on lift rows refer to; by default the vertices of the set.
         """
         row = np.searchsorted(self.row_numbers, found.x)
         shape = (len(self.row_numbers), costs.shape[1])
@@ -191,13 +192,13 @@ class Family(ABC):
         costs += (self._exact.terms.T @ weights).toarray()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the test, a function that is made when it is wanted."""
+        """Drop the cached test function."""
         return {key: value for key, value in vars(self).items() if key != "_test"}
 
     # --- what holds -------------------------------------------------------------------------------
 
     def generator(self) -> Cone:
-        """Return the rows as the kernel has them, which decides what holds."""
+        """Return the kernel generator of the rows, which decides what holds."""
         if self.kernel is not None:
             return self.kernel(self.epsilon)
         return Rows(tuple(map(_listed, self.rows())))
@@ -207,25 +208,25 @@ class Family(ABC):
         return self.generator().test(self.size)
 
     def row_of(self, key: Key, _column: Sequence[int]) -> Row:
-        """Return the row that the generator names, and that a column breaks."""
+        """Return the row with a generator's key, which a column violates."""
         return next(islice(self.rows(), key[1], None))
 
     def broken(self, column: Sequence[int]) -> Row | None:
-        """Return a row that an integer column breaks, exactly; None if none."""
+        """Return a row that an integer column violates, exactly; None if none."""
         key = self._test(column)
         return None if key is None else self.row_of(key, column)
 
     def violation(self, column: Sequence[int]) -> str | None:
-        """Return the name of a row that an integer column breaks, exactly; None if none."""
+        """Return the name of a row that an integer column violates, exactly; None if none."""
         row = self.broken(column)
         return None if row is None else row.name
 
     def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
-        """Return a column, and a row that it breaks; the worst, where that is quick."""
+        """Return a column and a row that it violates; the worst, if that is fast to find."""
         return 0, self.broken(columns[:, 0].tolist())
 
     def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return for each column whether it is quickly seen that it satisfies the rows."""
+        """Return for each column whether a fast test proves that it satisfies the rows."""
         return self._exact.surely_holding(columns)
 
     def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
@@ -242,8 +243,8 @@ class Family(ABC):
     def leakage(self, channel: Channel) -> float:
         """Return the least float epsilon at which the exact channel satisfies the rows.
 
-        One row that one column breaks says how large it is at least; then so does one of those that
-        still break, and so on: few columns are above all before them, in random order.
+        A row that a column violates gives a lower bound, and the search goes on with the columns
+        that violate the rows there: in random order, few columns raise the bound.
         """
         columns = np.random.default_rng(0).permutation(channel.numerators, axis=1)
         family, found = self.at(decimal(self.floor)), self.floor
@@ -261,39 +262,39 @@ class Family(ABC):
     # --- repair -----------------------------------------------------------------------------------
 
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
-        """Return rows g with g . q = 0 in every column; :meth:`forced_equal` may state ties.
+        """Return rows g with g . q = 0 in every column; :meth:`forced_equal` may cover ties.
 
-        Let g . 1 = 0. The columns of a channel add up to 1, so that their g . q add up to 0; as
-        none is positive, each is 0.
+        Let g . 1 = 0. The columns of a channel sum to 1, so their g . q sum to 0; as none is
+        positive, each is 0.
 
         Parameters
         ----------
         exact
-            Whether to leave out rows whose bound is so near 1 that it was rounded to 1. Channels
-            that are shown to be private in integers obey those as well.
+            Whether to leave out rows whose bound was rounded to 1. Channels that are proved private
+            in integers satisfy those as well.
         """
         found = {}
         for r in self._exact.tight:
             row = self._exact.integers[r]
             if exact and self._exact.rows[r].exponent:
                 continue
-            head = row[min(row)]  # the same equation is stated once, whatever its sign and scale
+            head = row[min(row)]  # normalizes the sign and scale of the equation
             line = [Fraction(row.get(x, 0), head) for x in range(self.size)]
             found[tuple(line)] = line
         return list(found.values())
 
     def forced_equal(self) -> sp.csr_array:
-        """Return a graph on the inputs that joins those whose rows of Q bounds of 1 make equal.
+        """Return a graph that joins inputs whose rows of Q are equal by bounds of 1.
 
-        Ties that :meth:`equations` states need not be in it.
+        Ties in :meth:`equations` may be left out.
         """
         return sp.csr_array((self.size, self.size))
 
     def support(self, positive: BoolArray) -> BoolArray:
-        """Return the least sets of inputs, with those given, that columns can be positive on.
+        """Return the least supports of columns that contain the given ones.
 
-        A row with something positive on its left needs something positive on its right. Where
-        there is a choice, all of the right-hand side is taken.
+        A row that is positive on its left needs a positive entry on its right. Where there is a
+        choice, the whole right-hand side is added.
 
         Parameters
         ----------
@@ -312,23 +313,23 @@ class Family(ABC):
             positive = wider
 
     def raised(self, columns: Int64Array) -> Int64Array:
-        """Raise entries of columns as far as that is sure to satisfy rows.
+        """Raise entries of columns as far as that surely satisfies rows.
 
         ``columns`` are integers from 0 to 2**62, shape ``(n_inputs, n_outputs)``. In general a
-        larger entry satisfies one row and breaks another, and nothing is raised.
+        larger entry satisfies one row and violates another, and nothing is raised.
         """
         return columns
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Return the least t >= 0 that makes ``column + t * direction`` satisfy the rows.
 
-        ``direction`` is a whole number >= 0 on each input. None: no t does.
+        ``direction`` has an integer >= 0 for each input. None if no t does.
         """
         return self._exact.raise_needed(column, direction)
 
 
 def _listed(row: Row) -> ListedRow:
-    """Return a row as the kernel has it; e to a number far below 0 counts as 0."""
+    """Return a row for the kernel; e to a very negative exponent becomes 0."""
     if row.exponent < -FAR:
         return ListedRow(tuple(row.left.items()), Fraction(0), ())
     return ListedRow(tuple(row.left.items()), row.exponent, tuple(row.right.items()))

@@ -1,13 +1,12 @@
-"""Rows on a latent variable S behind the input: those of a notion on w = B q instead of on q.
+"""Rows on a latent variable S of the input: rows of a notion on w = B q instead of q.
 
-The output Y is made from X alone (the Markov chain S - X - Y), so that its distribution given a
-value s is a mixture of the rows of the channel:
+The output Y depends on X alone (the Markov chain S - X - Y), so its distribution given a value s is
+a mixture of the rows of the channel:
 
     w_s = Pr(y|s) = Sum_x P(x|s) q_x,        B[s, x] = P(x|s).
 
-A row on w is a row on q, ``left . B q <= e**a (right . B q)``. B has no negative entry, and its
-rows sum to 1, so that w is constant where q is: constant columns satisfy these rows as they satisfy
-the inner ones.
+A row on w is a row on q, ``left . B q <= e**a (right . B q)``. B is nonnegative and its rows sum to
+1, so w is constant if q is: constant columns satisfy these rows as they satisfy the inner ones.
 """
 
 from __future__ import annotations
@@ -33,22 +32,22 @@ from mechdesign.prior_sets import Weights
 __all__ = ["LatentRows", "on_latent"]
 
 FLOAT_BITS = 1000
-"""Integers of so many bits fit a float, whose exponents end at 2**1024."""
+"""Integers of this many bits fit a float, whose largest exponent is 2**1024."""
 
 TAIL = " of the sensitive attribute"
-"""Ends the names of rows."""
+"""Suffix of the names of rows."""
 
 
 class LatentRows(Family):
-    """The rows of a family on the values of a latent variable, stated for the inputs.
+    """The rows of a family on the values of a latent variable, in terms of the inputs.
 
     Parameters
     ----------
     inner
         Rows on columns with one entry for each value of the latent variable.
     given_value
-        P(x|s): for each value s the exact distribution of the input, or, for some of the inputs
-        only, that part of it.
+        P(x|s): for each value s the exact distribution of the input, or its restriction to a subset
+        of the inputs.
     """
 
     def __init__(self, inner: Family, given_value: Sequence[Weights]) -> None:
@@ -84,16 +83,16 @@ class LatentRows(Family):
         return found
 
     def rows(self) -> Iterator[Row]:
-        """Yield the inner rows, stated for the inputs."""
+        """Yield the inner rows in terms of the inputs."""
         for row, (left, right) in zip(self.inner.rows(), self._sides, strict=True):
             yield row._replace(name=row.name + TAIL, left=left, right=right)
 
     def rows_of(
         self, found: Multipliers, _priors: Sequence[Weights], labels: Sequence[Label]
     ) -> list[Row]:
-        """Return the rows of the inner family, stated for the inputs.
+        """Return the rows of the inner family in terms of the inputs.
 
-        The labels are those of the values, and the one prior is that of the inner family.
+        The labels are those of the values, and the only prior is that of the inner family.
         """
         inner = replace(found, side=found.side.removeprefix(LATENT))
         rows = self.inner.rows_of(inner, (), labels)
@@ -114,12 +113,12 @@ class LatentRows(Family):
         return found
 
     def restricted(self, inputs: IntArray) -> LatentRows:
-        """Return the rows of all values on some of the inputs; most may then say 0 <= 0."""
+        """Return the rows of all values on a subset of the inputs; most may become 0 <= 0."""
         places = inputs.tolist()
         return LatentRows(self.inner, [tuple(row[x] for x in places) for row in self.given_value])
 
     def generator(self) -> Latent:
-        """Return the inner generator behind P(x|s)."""
+        """Return the inner generator composed with P(x|s)."""
         return Latent(self.given_value, cast(Any, self.inner.generator()))
 
     def _values(self, column: Sequence[int]) -> list[int]:
@@ -128,17 +127,17 @@ class LatentRows(Family):
         return found
 
     def row_of(self, key: Key, column: Sequence[int]) -> Row:
-        """Return the inner row, stated for the inputs."""
+        """Return the inner row in terms of the inputs."""
         return self._pulled(self.inner.row_of(key, self._values(column)), TAIL)
 
     def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
-        """Return the worst inner row, for columns cut to numbers that fit a float."""
+        """Return the worst inner row, for columns scaled to numbers that fit a float."""
         values = self._integers @ columns.astype(object)
         y, row = self.inner.worst(values >> max(0, int(values.max()).bit_length() - FLOAT_BITS))
         return y, None if row is None else self._pulled(row)
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
-        """Give each multiplier the inner row that it is on."""
+        """Give each multiplier its inner row."""
         found, priors = self.inner.read_dual(weights)
         return [on_latent(m) for m in found], priors
 
@@ -148,7 +147,7 @@ class LatentRows(Family):
         found: Multipliers,
         priors: Sequence[Sequence[Fraction | float]] = (),
     ) -> None:
-        """Add the terms of the inner family, which are on w, times B."""
+        """Add B-transposed times the terms of the inner family, which are on w."""
         terms = np.zeros((len(self.given_value), costs.shape[1]))
         inner = replace(found, side=found.side.removeprefix(LATENT))
         self.inner.add_terms(terms, inner, priors)

@@ -1,6 +1,6 @@
-"""The least float at which something holds that holds at all larger ones: every leakage is one.
+"""The least float at which a monotone condition holds, as used by every leakage.
 
-No tolerance: what is asked is decided in rationals, at the decimal that a float prints as.
+There is no tolerance: the condition is decided in rationals, at the decimal repr of a float.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from fractions import Fraction
 __all__ = ["LOWEST", "decimal", "least_float", "reported"]
 
 LARGEST, SMALLEST = 1e100, 1e-300
-"""The size of a float that is read back as a number; the largest stands for infinity."""
+"""The range of floats that are read back as numbers; the largest stands for infinity."""
 
 LOWEST = -LARGEST
 
 CLOSE = 2.0**-50
-"""A share of a budget by which a leakage below it is too little to report."""
+"""Relative difference to a budget within which a leakage counts as the budget."""
 
 
 def least_float(holds: Callable[[Fraction], bool], near: float) -> float:
-    """Return the least float at which ``holds``, which is monotone; inf if there is none.
+    """Return the least float at which the monotone ``holds`` is true; inf if there is none.
 
-    Floats are numbered in order, so that half the way between two is the float half the way: steps
-    from ``near`` double until the answer is between two, and are halved from there.
+    Floats are numbered in order, and the search bisects these numbers: steps from ``near`` double
+    until they bracket the answer.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def least_float(holds: Callable[[Fraction], bool], near: float) -> float:
 
 
 def decimal(value: float) -> Fraction:
-    """Return the decimal that a float prints as.
+    """Return the decimal repr of a float as a rational.
 
     Examples
     --------
@@ -65,13 +65,13 @@ def decimal(value: float) -> Fraction:
 
 
 def reported(found: float, asked: Fraction) -> float:
-    """Return a leakage, or the requested budget if that is the next float above."""
+    """Return a leakage, or the requested budget if the leakage is the next float above it."""
     wanted = float(asked)
     return wanted if found <= wanted <= found + CLOSE * (wanted or 1.0) else found
 
 
 def _number(value: float) -> int:
-    """Return the number of a float: neighbors have neighboring numbers."""
+    """Return the number of a float in the order of all floats."""
     (bits,) = struct.unpack("<q", struct.pack("<d", abs(value)))
     return int(math.copysign(1, value)) * int(bits)
 

@@ -34,10 +34,10 @@ MOST_SHOWN = 60
 """Characters of a prior in the name of a row."""
 
 LARGEST_EXPONENT = 700.0
-"""e to this is a float."""
+"""The largest exponent of e that gives a finite float."""
 
 MOST_PRIORS = 64
-"""How often the worst prior of a set may change while a column is raised."""
+"""The largest number of changes of the worst prior while a column is raised."""
 
 
 class LiftRows(Family):
@@ -48,11 +48,11 @@ class LiftRows(Family):
     name
         The notion, for the names of the rows.
     priors
-        The set of priors; rows are linear in P, so that its vertices suffice.
+        The set of priors; rows are linear in P, so its vertices suffice.
     upper, lower
         Bounds with factor 1 on lift and inverse lift; None for none.
     epsilon
-        Where the bounds stand.
+        The epsilon of the bounds.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class LiftRows(Family):
         return self
 
     def sides(self) -> list[tuple[str, Bound]]:
-        """Return the sides that are bounded, each with its bound."""
+        """Return the bounded sides with their bounds."""
         both = [("upper", self.upper), ("lower", self.lower)]
         return [(side, bound) for side, bound in both if bound is not None]
 
     def is_for(self, prior: Weights) -> bool:
-        """Return whether the lift is bounded for that prior and no other."""
+        """Return whether the lift is bounded for this prior only."""
         return set(self.priors.members) == {prior}
 
     def ends(self) -> tuple[float, float]:
@@ -103,7 +103,7 @@ class LiftRows(Family):
                     yield self._row(f"{self.name} {side} x={x}{tail}", side, x, output)
 
     def _row(self, name: str, side: str, x: int, output: Mapping[int, Fraction]) -> Row:
-        """Return the row of an input, where ``output`` has the coefficients of P . q."""
+        """Return the row of an input, for the coefficients ``output`` of P . q."""
         bound, entry = dict(self.sides())[side], {x: Fraction(1)}
         left, right = (entry, output) if side == "upper" else (output, entry)
         return Row(name, left, bound.exponent(self.epsilon), right, bound.slope)
@@ -111,7 +111,7 @@ class LiftRows(Family):
     def rows_of(
         self, found: Multipliers, priors: Sequence[Weights], labels: Sequence[Label]
     ) -> list[Row]:
-        """Return the row of each input and prior; the prior is named where there are others."""
+        """Return the row of each input and prior; with several priors the name has the prior."""
         names = [shown(label) for label in labels]
         head = "max-lift" if found.side == "upper" else "min-lift"
         of_prior = [
@@ -141,9 +141,9 @@ class LiftRows(Family):
         return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, self.size))
 
     def binds(self) -> bool:
-        """Return whether some column of one input alone breaks a row.
+        """Return whether some column supported on a single input violates a row.
 
-        It has lift 1 / P_x, and, if there is another input, lift 0 for that.
+        It has lift 1 / P_x there, and lift 0 at another input, if there is one.
         """
         if self.lower is not None and self.size > 1:
             return True
@@ -167,8 +167,8 @@ class LiftRows(Family):
     def merged(self, member_of: IntArray) -> tuple[LiftRows, CarryBack] | None:
         """Add up the probabilities of each class.
 
-        It cannot be done for sets that are not lists, nor where two priors give all classes the
-        same: which of the two a multiplier was for would be lost.
+        Not possible for sets that are not lists, nor if two priors have the same class
+        probabilities: multipliers could not be assigned to one of the two.
         """
         whole = self.priors.members
         sums = [_class_sums(prior, member_of) for prior in whole]
@@ -195,15 +195,15 @@ class LiftRows(Family):
         return self._row(f"{self.name} {side} x={x}{tail}", side, x, _positive(prior))
 
     def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return no column: the exact test is as quick."""
+        """Return False for every column: the exact test is as fast."""
         return np.zeros(columns.shape[1], dtype=bool)
 
     def links(self) -> sp.csr_array:
-        """Join all inputs: P . q involves every one, or is compared with every one."""
+        """Join all inputs: P . q involves all of them, or is compared with all of them."""
         return self._star(bool(self.sides()))
 
     def forced_equal(self) -> sp.csr_array:
-        """Join all inputs if a bound is 1: entries that never pass their mean are equal."""
+        """Join all inputs if a bound is 1: entries that never exceed their mean are equal."""
         return self._star(any(bound.exponent(self.epsilon) == 0 for _, bound in self.sides()))
 
     def _star(self, joined: bool) -> sp.csr_array:
@@ -212,11 +212,11 @@ class LiftRows(Family):
         return self._graph(np.zeros_like(others), others)
 
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
-        """Return none: a bound of 1 makes all entries equal, and that is all."""
+        """Return none: a bound of 1 makes all entries equal, which :meth:`forced_equal` covers."""
         return []
 
     def support(self, positive: BoolArray) -> BoolArray:
-        """Return all inputs where the lift is bounded from below, and any is positive."""
+        """Return all inputs if the lift is bounded from below and any input is positive."""
         return positive | positive.any(axis=0) if self.lower is not None else positive
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
@@ -248,7 +248,7 @@ class LiftRows(Family):
         costs += table.T @ totals
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve the rows of the worst prior of each side for t, again while that prior changes."""
+        """Solve the rows of the worst prior of each side for t, until that prior stays the same."""
         raised, total = list(column), 0
         for _ in range(MOST_PRIORS):
             needed = self._raise_once(raised, direction)

@@ -1,4 +1,4 @@
-"""Any rows ``left . q <= e**a (right . q)``, known by their numbers: a polyhedral cone as given."""
+"""Arbitrary rows ``left . q <= e**a (right . q)``, identified by number."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class LinearRows(Family):
     size
         The number of inputs.
     epsilon
-        Where the bounds stand.
+        The epsilon of the bounds.
     floor
-        The least epsilon that is called a leakage.
+        The smallest reported leakage.
     numbers
-        The number of each row, in rising order; default 0, 1, 2, ...
+        The number of each row, in increasing order; default 0, 1, 2, ...
     """
 
     def __init__(
@@ -48,13 +48,13 @@ class LinearRows(Family):
         yield from self._rows
 
     def at(self, epsilon: Fraction) -> LinearRows:
-        """Return the rows with the exponents that they have at another epsilon."""
+        """Return the rows with their exponents at another epsilon."""
         more = epsilon - self.epsilon
         rows = [row._replace(exponent=row.exponent + row.slope * more) for row in self._rows]
         return LinearRows(rows, self.size, epsilon, self.floor, self.row_numbers)
 
     def restricted(self, inputs: IntArray) -> LinearRows:
-        """Return the rows on some of the inputs, with the numbers that they have."""
+        """Return the rows on a subset of the inputs, with their numbers."""
         place = {x: n for n, x in enumerate(inputs.tolist())}
         kept = [r for r, row in enumerate(self._rows) if place.keys() & {*row.left, *row.right}]
         rows = [_placed(self._rows[r], place) for r in kept]
@@ -71,7 +71,7 @@ class LinearRows(Family):
 
 
 def _placed(row: Row, place: Mapping[int, int]) -> Row:
-    """Return a row with its coefficients at other places, added up; those without one go."""
+    """Return a row with its coefficients moved and added up; those without a new place go."""
     left: dict[int, Fraction] = {}
     right: dict[int, Fraction] = {}
     for side, moved in ((row.left, left), (row.right, right)):

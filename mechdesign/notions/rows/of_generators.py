@@ -1,8 +1,7 @@
 """Rows in floating point from the generators of the kernel, for the search, repair and reports.
 
-A generator is a cone at one epsilon. A notion states how its bounds move: with an epsilon,
-exponents are proportional to it; without one, all grow by as much from 0, so that the leakage is
-the largest excess.
+A generator is a cone at one epsilon. With an epsilon, exponents of a notion are proportional to it;
+without one, all grow from 0 by the same amount, so that the leakage is the largest excess.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ __all__ = ["family_of"]
 
 ZERO, ONE = Fraction(0), Fraction(1)
 MOST_STEP = 1 << 30
-"""Squares of steps below are machine integers."""
+"""Squares of smaller steps fit machine integers."""
 
 Levels: TypeAlias = tuple[list[Fraction], IntArray]
-"""Numbers that differ, and which of them each pair of inputs has."""
+"""Distinct numbers, and the index of the number of each pair of inputs."""
 
 
 def family_of(
@@ -60,7 +59,7 @@ def family_of(
     Parameters
     ----------
     cones
-        The generators of one notion, at epsilon = 1 where they move with it.
+        The generators of one notion, at epsilon = 1 if they depend on it.
     name, size, epsilon
         The notion, the number of inputs, and the budget (0 without one).
     moves
@@ -95,7 +94,7 @@ def family_of(
 def _listed(
     parts: Sequence[Cone], name: str, size: int, epsilon: Fraction, bound: Callable[..., Bound]
 ) -> Iterator[Row]:
-    """Yield the rows of any generators, one by one."""
+    """Yield the rows of arbitrary generators."""
     for part in parts:
         for key in part.keys(size):
             row = part.row(key, size, up=False)
@@ -107,7 +106,7 @@ def _listed(
 def _of_ratio(
     part: Ratio, size: int
 ) -> tuple[list[tuple[Fraction, Fraction]], IntArray, BoolArray | None]:
-    """Return exponents and factors that differ, which of them each pair has, and the near pairs."""
+    """Return the distinct exponents and factors, their index for each pair, and the near pairs."""
     near, factors = None, [ONE]
     if isinstance(part.exponents, Constant):
         levels, index = _of_blocks(part.exponents, size)
@@ -138,7 +137,7 @@ def _of_blocks(given: Constant, size: int) -> Levels:
 
 
 def _of_table(given: Matrix) -> Levels:
-    """Number the exponents that differ; entries of a large table are often the same object."""
+    """Number the distinct exponents; entries of a large table are often the same object."""
     number: dict[Fraction, int] = {}
     known: dict[int, int] = {}
     for row in given.table:
@@ -150,7 +149,7 @@ def _of_table(given: Matrix) -> Levels:
 
 
 def _of_distance(given: Distance) -> Levels:
-    """Number the distances that differ, by whole steps between points of a lattice."""
+    """Number the distinct distances, by integer steps between points of a lattice."""
     points, unit = lattice(given.points)
     most = max(abs(part) for point in points for part in point)
     places = np.array(points, dtype=np.int64 if most < MOST_STEP else object)
@@ -164,7 +163,7 @@ def _of_distance(given: Distance) -> Levels:
 
 
 def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
-    """Return the numbers that occur, in rising order, and the place of each entry among them."""
+    """Return the distinct numbers in increasing order, and the index of each entry among them."""
     if numerators.dtype != object and int(numerators.max()) <= numerators.size:
         occurs = np.zeros(int(numerators.max()) + 1, dtype=bool)
         occurs[numerators] = True
@@ -175,7 +174,7 @@ def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
 
 
 def _near(given: Distance) -> BoolArray | None:
-    """Return the pairs whose bounds imply all others; None where these are all."""
+    """Return the pairs whose bounds imply all others; None if these are all pairs."""
     size = len(given.points)
     pairs, _, _ = _sufficient(given.points, given.is_rooted, given.offset > 0)
     if len(pairs) == comb(size, 2):
@@ -186,7 +185,7 @@ def _near(given: Distance) -> BoolArray | None:
 
 
 def _of_prior(prior: Sequence[Fraction]) -> Levels:
-    """Number the ratios P_z / P_x that differ."""
+    """Number the distinct ratios P_z / P_x."""
     masses, _ = over_one_denominator(prior)
     number: dict[tuple[int, int], int] = {}
     index = [

@@ -41,20 +41,20 @@ class PairRows(Family):
     name
         The notion, for the names of the rows.
     bounds
-        The bounds that differ.
+        The distinct bounds.
     index
         ``(size, size)`` integers: the bound on ``q_x / q_x'``, or -1 for none. The diagonal is
         ignored.
     epsilon
-        Where the bounds stand.
+        The epsilon of the bounds.
     near
-        ``(size, size)`` truth values: pairs from which all the others follow at any epsilon >= 0,
-        as those of neighbors do on a line. Then only these are checked. None: every pair is.
+        ``(size, size)`` truth values: pairs whose bounds imply all others at any epsilon >= 0, such
+        as neighbors on a line; only these are checked. None: all pairs are.
 
     Notes
     -----
-    A bound below 1 cannot be met, since rows sum to 1; the notions refuse such parameters. It may
-    occur, though, when the leakage of a channel is measured.
+    No channel satisfies a bound below 1, since rows sum to 1, and the notions reject such
+    parameters. It may occur when the leakage of a channel is computed.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class PairRows(Family):
 
     @classmethod
     def on(cls, pairs: npt.ArrayLike, name: str, epsilon: Fraction) -> PairRows:
-        """Bound the ratios of some pairs by e**epsilon: those that are true in ``(size, size)``."""
+        """Bound the ratios of the pairs that are true in ``(size, size)`` by e**epsilon."""
         return cls(name, [Bound()], np.where(pairs, 0, FREE), epsilon)
 
     def ratio_rows(self) -> PairRows:
@@ -81,7 +81,7 @@ class PairRows(Family):
         return self
 
     def _on(self, index: IntArray, near: BoolArray | None = None) -> PairRows:
-        """Return rows with the same bounds, whose numbers are not computed again."""
+        """Return rows with the same bounds, without recomputing their numbers."""
         found = PairRows(self.name, self.bounds, index, self.epsilon, near)
         found._at = self._at
         return found
@@ -93,7 +93,7 @@ class PairRows(Family):
 
     @cached_property
     def _checked(self) -> IntArray:
-        """The index on the pairs that are checked, from which the others follow."""
+        """The index on the checked pairs, which imply the others."""
         return self.index if self.near is None else np.where(self.near, self.index, FREE)
 
     @cached_property
@@ -103,7 +103,7 @@ class PairRows(Family):
 
     @cached_property
     def _raising(self) -> Raising | None:
-        """The rows in machine integers; None where a bound is below 1, as at a trial epsilon."""
+        """The rows in machine integers; None if a bound is below 1, as at a trial epsilon."""
         if not self._at.are_at_least_1[self._checked[self._pairs]].all():
             return None
         return Raising(self._checked, [max(limit, Fraction(1)) for limit in self._at.limits])
@@ -112,8 +112,8 @@ class PairRows(Family):
     def _grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
         """Group the bounds of each row x: (x, bound, number of the set of inputs against it).
 
-        A row with bound b against all x' of a set S is ``q_x <= b * min over S of q``. The input
-        x itself joins S if b >= 1; then rows with the same bound to all share one set.
+        The rows of x with bound b, against all x' of a set S, are ``q_x <= b * min over S of q``.
+        The input x joins S if b >= 1; inputs with the same bound to all others then share one set.
         """
         sets: dict[tuple[int, ...], int] = {}
         groups = []
@@ -161,11 +161,11 @@ class PairRows(Family):
 
     @property
     def n_checked(self) -> int:
-        """The number of pairs that are checked, from which the others follow."""
+        """The number of checked pairs, which imply the others."""
         return int((self._checked != FREE).sum())
 
     def lengths(self) -> FloatArray:
-        """Return E of shape ``(size, size)``: q_x <= e**E[x, x'] q_x', inf where no row is.
+        """Return E of shape ``(size, size)``: q_x <= e**E[x, x'] q_x', inf without a row.
 
         The diagonal is 0. In floating point, for use by algorithms only.
 
@@ -183,7 +183,7 @@ class PairRows(Family):
         return E
 
     def on_pairs(self, kept: BoolArray) -> PairRows:
-        """Return the rows on some of the pairs, ``(size, size)`` truth values."""
+        """Return the rows on a subset of the pairs, ``(size, size)`` truth values."""
         index = np.where(kept, self.index, FREE)
         return self._on(index, kept)
 
@@ -202,7 +202,7 @@ class PairRows(Family):
         return sp.csr_array((values, places), shape=(len(x), self.size))
 
     def binds(self) -> bool:
-        """Return whether any pair is constrained: the column of x alone breaks its rows."""
+        """Return whether any pair is constrained: the column of x alone violates its rows."""
         return bool((self.index != FREE).any())
 
     def at(self, epsilon: Fraction) -> PairRows:
@@ -217,9 +217,9 @@ class PairRows(Family):
         return self._on(self.index[part], near)
 
     def merged(self, member_of: IntArray) -> tuple[PairRows, CarryBack]:
-        """Bound two classes by the tightest bound on any of their pairs."""
+        """Bound each pair of classes by the tightest bound on any of their pairs."""
         E = self.lengths()
-        order = np.argsort(-E, axis=None, kind="stable")  # the tightest is written last, and stays
+        order = np.argsort(-E, axis=None, kind="stable")  # the tightest is written last
         x, other = np.unravel_index(order, E.shape)
         n = int(member_of.max()) + 1
         first, second = np.zeros((2, n, n), dtype=np.intp)
@@ -251,7 +251,7 @@ class PairRows(Family):
     def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
         """Compare each entry with the least of its sets: ``(ln ratio - ln factor - base) / slope``.
 
-        That is done in floats; exact differences keep the digits of ratios near 1.
+        In floats; exact differences keep the digits of ratios near 1.
         """
         best, found, at, last = -np.inf, None, 0, None
         for x, b, s in self.groups:
@@ -278,11 +278,11 @@ class PairRows(Family):
         return self._graph(*self._pairs)
 
     def forced_equal(self) -> sp.csr_array:
-        """Join pairs whose bound is 1: rows that sum to 1 and never exceed are equal."""
+        """Join pairs whose bound is 1: two rows of Q, one never above the other, are equal."""
         return self._graph(*np.nonzero(np.isin(self._checked, self.bounds_of_one())))
 
     def bounds_of_one(self) -> list[int]:
-        """Return which bounds are exactly 1: e**a is rational for a = 0 alone."""
+        """Return the bounds that are exactly 1: e**a is rational for a = 0 only."""
         return [
             b
             for b, (bound, exponent) in enumerate(zip(self.bounds, self.exponents, strict=True))
@@ -290,13 +290,13 @@ class PairRows(Family):
         ]
 
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
-        """Return none: bounds of 1 make entries equal, and no more."""
+        """Return none: bounds of 1 make entries equal, which :meth:`forced_equal` covers."""
         return []
 
     def support(self, positive: BoolArray) -> BoolArray:
         """Add every x' that bounds a member, until nothing changes."""
         graph = self.links()
-        if abs(graph - graph.T).sum() == 0:  # then whole components are positive
+        if abs(graph - graph.T).sum() == 0:  # symmetric: whole components are positive
             n, label = connected_components(graph, directed=False)
             graph = sp.csr_array(label[:, None] == np.arange(n), dtype=np.float64)
             touched: BoolArray = (graph.T @ positive.astype(np.float64)) > 0
@@ -308,10 +308,10 @@ class PairRows(Family):
             positive = wider
 
     def raised(self, columns: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Raise every entry to the least that the others' bounds allow, until nothing changes.
+        """Raise every entry to the least value that the others' bounds allow, to a fixed point.
 
-        The scaled rows e**-a q_x <= factor q_x' are broken by a solver's absolute tolerance, so
-        that raising q_x' by as much satisfies them, however large a is.
+        A solver's absolute tolerance violates the scaled rows e**-a q_x <= factor q_x' by little,
+        so that a small raise of q_x' satisfies them, however large a is.
         """
         return columns if self._raising is None else self._raising.raised(columns)
 
@@ -347,7 +347,7 @@ class PairRows(Family):
         np.add.at(costs, (found.other, found.output), -found.weight * self.factors[b])
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve each broken row for t; no t satisfies a row whose slack does not grow with t."""
+        """Solve each violated row for t; a row whose slack does not grow with t has no solution."""
         groups, sets = self._grouped
         least = [min(column[z] for z in members) for members in sets]
         needed = 0

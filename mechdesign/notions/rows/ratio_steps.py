@@ -1,11 +1,11 @@
 """Label-correcting repair of ratio bounds, as in Bellman-Ford, for all outputs at once.
 
-A row ``q_x <= m q_x'`` with m >= 1 asks ``q_x' >= q_x / m``. In logarithms the least column above a
-given one that satisfies all rows is a longest-path problem on the graph of the pairs; here it is
-solved by raising entries until no row asks for more. Entries are integers, multiples of 2**-62, and
-so are the shares 1/m, rounded up: what is left satisfies the rows exactly. An entry may be larger
-than it need be by a unit, or by 2**-50 of its size where floats are used; and :meth:`Raising.holds`
-may say no where a row holds by less than a unit.
+A row ``q_x <= m q_x'`` with m >= 1 requires ``q_x' >= q_x / m``. In logarithms the least column
+above a given one that satisfies all rows is a longest-path problem on the graph of the pairs; here
+entries are raised until every row holds. Entries are integers, multiples of 2**-62, and so are the
+shares 1/m, rounded up: the result satisfies the rows exactly. An entry may exceed its least value
+by a unit, or by 2**-50 of its size where floats are used; and :meth:`Raising.holds` may return
+False where a row holds by less than a unit.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ __all__ = ["FREE", "HALF", "LOW", "Raising", "share_above", "share_below"]
 Blocks = list[tuple[np.int64, IntArray, IntArray]]
 
 FREE = -1
-"""The index of a pair that is not constrained."""
+"""The index of an unconstrained pair."""
 
 BITS, HALF = 62, 31
 LOW = (1 << HALF) - 1
-"""A product of two numbers below 2**62 is put together from halves of 31 bits."""
+"""A product of two numbers below 2**62 is computed from halves of 31 bits."""
 
 ABOVE, BELOW = 1 + 2.0**-50, 1 - 2.0**-52
 """Factors that cover the rounding of a product of floats, and of a conversion to a float."""
 
 WIDEST = (1 << BITS) - (1 << 20)
-"""Shares up to this stay below 1 when they are rounded up by :data:`ABOVE`."""
+"""Shares up to this stay below 1 when :data:`ABOVE` rounds them up."""
 
 CHUNK = 1 << 18
-"""Entries of a temporary array: it stays in the cache of a processor."""
+"""Entries of a temporary array that fits the cache of a processor."""
 
 
 def share_above(q: Int64Array, share: Int64Array | np.int64) -> Int64Array:
@@ -72,7 +72,7 @@ def _share(q: Int64Array, share: Int64Array | np.int64, carry: int) -> Int64Arra
 
 
 class Raising:
-    """Rows on ratios, in the form in which columns are raised and checked.
+    """Rows on ratios, in a form for raising and checking columns.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Raising:
     def _blocks(self) -> Blocks | None:
         """The rows as ``(share, sources, targets)``, each source against each target.
 
-        None where there would be many: then the rows are better taken one target at a time.
+        None if there would be many: rows are then processed one target at a time.
         """
         size, found = len(self._index), []
         if len(self._shares) > size // 4 + 8:
@@ -117,9 +117,9 @@ class Raising:
 
     @cached_property
     def _pulls(self) -> list[tuple[int, IntArray, FloatArray]]:
-        """For each input, those that it must not fall behind, with the share of each, rounded up.
+        """For each input, its lower bounds: the inputs concerned and their shares, rounded up.
 
-        They are in an order in which neighbors are close, so that one sweep carries far.
+        The inputs are ordered so that neighbors are close and one sweep propagates far.
         """
         x, other = self._pairs
         size = len(self._index)
@@ -137,14 +137,14 @@ class Raising:
 
     @cached_property
     def _float_shares(self) -> FloatArray:
-        """The shares as floats, rounded up by enough to cover a product in floats as well."""
+        """The shares as floats, rounded up enough to cover a product in floats as well."""
         shares: FloatArray = np.ldexp(self._shares.astype(np.float64), -BITS) * ABOVE
         return shares
 
     def raised(self, columns: Int64Array) -> Int64Array:
         """Return ``(n_inputs, n_outputs)`` columns raised by the least that makes all rows hold.
 
-        Columns for which they do stay as they are.
+        Columns that satisfy all rows are unchanged.
         """
         bad = np.flatnonzero(~self.holds(columns))
         if not len(bad):
@@ -178,10 +178,10 @@ class Raising:
                 return q
 
     def _raised_in_floats(self, q: Int64Array) -> Int64Array:
-        """Sweep over the inputs forth and back, on integers that floats hold, rounded down first.
+        """Sweep forward and backward over integers that floats hold exactly, rounded down first.
 
-        Products are rounded up, by 2**-50 of their size at most, and so are still below what they
-        are a share of: raising ends, and the rows then hold for these numbers exactly.
+        Products are rounded up, by at most 2**-50 of their size, and stay below their first factor:
+        raising ends, and the rows then hold for these numbers exactly.
         """
         F = np.floor(q.astype(np.float64) * BELOW)
         F = np.where(q < 1 << 52, q, F)
@@ -194,7 +194,7 @@ class Raising:
                 return F.astype(np.int64)
 
     def holds(self, columns: Int64Array) -> BoolArray:
-        """Return for each column whether all its rows hold for sure."""
+        """Return for each column whether all its rows surely hold."""
         good = np.ones(columns.shape[1], dtype=bool)
         if self._blocks is not None:
             for share, sources, targets in self._blocks:
@@ -207,7 +207,7 @@ class Raising:
         for first in range(0, len(x), step):
             left, right = x[first : first + step], other[first : first + step]
             b = bound[first : first + step]
-            # floats settle most rows; those that they cannot tell are compared in integers
+            # floats decide most rows; the others are compared in integers
             unsure = floats[left] * self._float_shares[b][:, None] > floats[right] * BELOW
             row, y = np.nonzero(unsure)
             above = share_above(columns[left[row], y], self._shares[b[row]])

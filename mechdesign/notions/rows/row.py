@@ -27,18 +27,18 @@ __all__ = [
 ]
 
 LATENT = "secret-"
-"""Begins the names of sides of multipliers of rows on a latent variable."""
+"""Prefix of the side of multipliers of rows on a latent variable."""
 
 NUMBERED = "row"
-"""The side of multipliers whose ``x`` is the number of a row in the order of the family."""
+"""The side of multipliers whose ``x`` is the number of a row in its family."""
 
 
 @dataclass(frozen=True)
 class Bound:
     """A bound ``factor * e**(base + slope * epsilon)`` on a ratio, kept exact.
 
-    ``slope`` is the rate of the bound in the epsilon of its notion, so that the leakage of a
-    channel, the least epsilon that it satisfies, can be read from the same rows.
+    ``slope`` is the rate of the bound in the epsilon of its notion, from which the leakage of a
+    channel, the least epsilon that it satisfies, is computed.
     """
 
     base: Fraction = Fraction(0)
@@ -51,14 +51,14 @@ class Bound:
 
 
 class BoundsAt:
-    """Bounds at one epsilon, and the numbers that are computed once for all rows on them.
+    """Bounds at one epsilon, and numbers computed once for all their rows.
 
     Parameters
     ----------
     bounds
-        The bounds that differ.
+        The distinct bounds.
     epsilon
-        Where they stand.
+        The epsilon of the bounds.
     """
 
     def __init__(self, bounds: Sequence[Bound], epsilon: Fraction) -> None:
@@ -71,13 +71,13 @@ class BoundsAt:
 
     @cached_property
     def limits(self) -> tuple[Fraction, ...]:
-        """A rational for each, at most as large."""
+        """A rational lower bound for each."""
         pairs = zip(self.exponents, self.bounds, strict=True)
         return tuple(exp_lower(exponent) * bound.factor for exponent, bound in pairs)
 
     @cached_property
     def are_at_least_1(self) -> BoolArray:
-        """Of each, whether that rational is at least 1."""
+        """Whether the rational bound of each is at least 1."""
         return np.array([limit >= 1 for limit in self.limits], dtype=bool)
 
 
@@ -87,14 +87,14 @@ class Row(NamedTuple):
     Attributes
     ----------
     name
-        What to call it in reports.
+        Its name in reports.
     left, right
         Coefficients >= 0: by label in the rows of a :class:`LinearNotion`, by the number of the
         input in a compiled family.
     exponent
         The logarithm of the bound, in nats.
     slope
-        How much the exponent grows with the epsilon of the notion, 0 where it does not.
+        The rate of the exponent in the epsilon of the notion; 0 if it does not depend on it.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Row(NamedTuple):
         return left <= exp_lower(self.exponent) * right
 
     def least_epsilon(self, column: Sequence[int], epsilon: Fraction) -> float:
-        """Return the least float that holds in the place of an epsilon that does not."""
+        """Return the least float that satisfies the row in place of a violating epsilon."""
         left, right = self.sums(column)
         if not right or not self.slope:
             return math.inf
@@ -128,7 +128,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Dual variables >= 0 on the rows of one family, only where they are not zero.
+    """Dual variables on the rows of one family, nonzero ones only.
 
     Attributes
     ----------
@@ -150,14 +150,13 @@ class Multipliers:
 
     @property
     def refer_to_priors(self) -> bool:
-        """Whether ``other`` numbers the priors that rows on lifts are for."""
+        """Whether ``other`` numbers the priors of lift rows."""
         return self.side in ("upper", "lower")
 
     def on_inputs(self, inputs: IntArray) -> Multipliers:
-        """Return the multipliers on the same rows where the input ``x`` is called ``inputs[x]``.
+        """Return the multipliers on the same rows with the input ``x`` renamed to ``inputs[x]``.
 
-        Rows that are not named by an input, numbered ones and those on a latent variable, keep
-        their names.
+        Numbered rows and those on a latent variable keep their names.
         """
         if self.side == "ratio":
             return replace(self, x=inputs[self.x], other=inputs[self.other])
@@ -172,12 +171,12 @@ CarryBack: TypeAlias = Callable[
     [tuple[Multipliers, ...], tuple[Weights, ...]],
     tuple[tuple[Multipliers, ...], tuple[Weights, ...]],
 ]
-"""Takes multipliers on the rows of a smaller family, and the priors they refer to, to those of the
-family that it was made from."""
+"""Maps multipliers on the rows of a smaller family, and their priors, to those of the original
+family."""
 
 
 def _log(ratio: Fraction) -> float:
-    """Return the logarithm of a ratio > 0, with all digits where it is near 1."""
+    """Return the logarithm of a ratio > 0, with all digits if it is near 1."""
     rise = ratio - 1
     if 2 * abs(rise) < 1:
         return math.log1p(rise)
