@@ -292,7 +292,7 @@ class NumberedSets(SetMechanism):
         return [*range(min(len(self.inputs), 3))], [(0, 1)]
 
     def merged_reports(self) -> MergedReports:
-        """Return a few inputs, with reports merged by which of their sets, or all sets, contain them.
+        """Return a few inputs, and reports merged by their membership in these sets, or in all.
 
         Two transforms give the membership of each report.
         """
