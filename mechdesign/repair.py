@@ -250,7 +250,7 @@ def _clean(cone: Cone, matrix: FloatArray) -> FloatArray:
     """Set to zero negative entries, and noise where the column may be zero."""
     Q = np.where(np.isfinite(matrix), np.clip(matrix, 0.0, LARGEST), 0.0)
     support, before = Q > NOISE, None
-    while before is None or (support != before).any():
+    while not support.all() and (before is None or (support != before).any()):
         before = support
         for family in cone.families:
             support = family.support(support)

@@ -21,6 +21,7 @@ from mechdesign.closed_forms.base import (
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.evidence.facets import NamedRow, binary, equal_rows, erasure, simplicial
 from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.exact import exp_lower
 from mechdesign.mechanisms.lip_randomized_response import in_region, least_mass, outside_region
 from mechdesign.notions import LIP, HighLowLDP
 from mechdesign.prior import Prior
@@ -78,8 +79,8 @@ class Universal(ClosedForm):
         """Ask for a cone of as many facets as inputs, and a utility that needs information only."""
         if not best_when_informed(problem):
             return NOT_INFORMATIVE
-        if len(problem.domain) > MOST_INPUTS:
-            return Refusal(f"it is looked for on at most {MOST_INPUTS} inputs", relevant=False)
+        if not 2 < len(problem.domain) <= MOST_INPUTS:
+            return Refusal(f"it is looked for on 3 to {MOST_INPUTS} inputs", relevant=False)
         found = _decided(problem.cone)
         if found.matrix is None:
             return Refusal(found.reason, relevant=False)
@@ -207,10 +208,12 @@ class BinaryUniversal(ClosedForm):
 def binary_limits(problem: Problem) -> tuple[float, float]:
     """Return the least A and B with q_0 <= A q_1 and q_1 <= B q_0 in the cone; may be inf."""
     limits = [math.inf, math.inf]
-    for own, other in problem.cone.matrix().toarray():
-        for x, (g, h) in enumerate(((own, other), (other, own))):
-            if g > 0:
-                limits[x] = min(limits[x], max(1.0, -h / g))
+    for row in problem.cone.rows():
+        shrink = float(exp_lower(-row.exponent))
+        g = [shrink * float(row.left.get(x, 0)) - float(row.right.get(x, 0)) for x in (0, 1)]
+        for x in (0, 1):
+            if g[x] > 0:
+                limits[x] = min(limits[x], max(1.0, -g[1 - x] / g[x]))
     return limits[0], limits[1]
 
 

@@ -58,12 +58,15 @@ def universal(
     """
     k, steps = statement.k, [*relaxations, *averaged(statement, None)]
     small = relaxed(statement, steps)
-    for facet, ray in zip(facets, Simplicial(tuple(facets))(small, None).rays, strict=True):
-        if max(ray) <= 0:
-            facets = _turned(small, facets, facet)
     source = Simplicial(tuple(facets))
-    F = [facet_row(small, facet) for facet in facets]
     rays = list(source(small, None).rays)
+    ties = [facet for facet, ray in zip(facets, rays, strict=True) if max(ray) <= 0]
+    if ties:
+        for tie in ties:
+            facets = _turned(small, facets, tie)
+        source = Simplicial(tuple(facets))
+        rays = list(source(small, None).rays)
+    F = [facet_row(small, facet) for facet in facets]
     scale = [
         sum((v * r[x] for x, v in row.items()), Fraction(0)) for row, r in zip(F, rays, strict=True)
     ]

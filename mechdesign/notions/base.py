@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
@@ -314,8 +315,7 @@ class Notion:
     @classmethod
     def keys(cls) -> dict[str, bool]:
         """Return the keys of the ``[privacy]`` table, each with whether it is required."""
-        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
-        return {p.name: p.default is inspect.Parameter.empty for p in parameters}
+        return _parameters(cls.__init__)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Notion):
@@ -356,6 +356,13 @@ class BudgetNotion(Notion):
 
     def __init__(self, epsilon: Exact) -> None:
         self.epsilon = budget(epsilon)
+
+
+@cache
+def _parameters(method: Callable[..., None]) -> dict[str, bool]:
+    """Return the parameters of a method, each with whether it must be given."""
+    parameters = list(inspect.signature(method).parameters.values())[1:]
+    return {p.name: p.default is inspect.Parameter.empty for p in parameters}
 
 
 def cone_of(notions: Sequence[Notion], domain: Domain, prior: Prior | None) -> Cone:

@@ -711,7 +711,7 @@ def test_a_prior_that_is_not_in_the_set_is_refused() -> None:
     # a member for the one notion, and not for the other
     outer = tuple(map(Fraction, moved))
     mixed = [(n, "lower", x, None, outer) for x, n in enumerate((1, 0, 1))]
-    with pytest.raises(ValueError, match="is not in list"):
+    with pytest.raises(CertificateError, match="of a set of priors are not listed"):
         simplicial(problem.compiled, mixed)
     table = saved(problem)
     outside = {"kind": "members", "place": 0, "priors": [moved]}

@@ -21,7 +21,9 @@ def example(name: str) -> Notion:
 
 
 def contents(rows: Iterable[Any]) -> list[Any]:
-    return sorted((*map(sorted, (r.left.items(), r.right.items())), r.exponent) for r in rows)
+    return sorted(
+        (*(sorted(dict(side).items()) for side in (r.left, r.right)), r.exponent) for r in rows
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in NOTIONS if example(name).is_conic])

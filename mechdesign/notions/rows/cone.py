@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.notions.rows.equations import Basis, null_space
-from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.family import Family, components
 from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row
 
 __all__ = ["Bound", "CarryBack", "Cone", "Family", "Multipliers", "Row"]
@@ -72,7 +71,7 @@ class Cone:
 
         Inputs in different components share no row, so a utility that is linear in Q splits.
         """
-        return _classes(self.size, [family.links() for family in self.families])
+        return components(self.size, [family.links() for family in self.families])
 
     def equal_classes(self, exact: bool = False) -> IntArray:
         """Return the class of each input; rows of Q in one class must be equal.
@@ -93,7 +92,7 @@ class Cone:
 
     def _ties(self, exact: bool) -> tuple[IntArray, Basis | None]:
         """The classes, and a basis if a family has equations on more than two entries."""
-        classes = _classes(self.size, [family.forced_equal() for family in self.families])
+        classes = components(self.size, [family.forced_equal() for family in self.families])
         equations = [row for family in self.families for row in family.equations(exact)]
         if not equations:
             return classes, None
@@ -105,15 +104,3 @@ class Cone:
         basis = null_space(equations, self.size)
         numbers: dict[tuple[Fraction, ...], int] = {}
         return np.array([numbers.setdefault(row, len(numbers)) for row in basis]), basis
-
-
-def _classes(size: int, graphs: list[sp.csr_array]) -> IntArray:
-    """Return the index of the component of each input in the union of the graphs."""
-    joining = [graph for graph in graphs if graph.nnz]
-    if not joining:
-        return np.arange(size)
-    joined = joining[0]
-    for graph in joining[1:]:
-        joined = joined + graph
-    _, labels = connected_components(joined, directed=False)
-    return np.asarray(labels, dtype=np.intp)

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +39,12 @@ if TYPE_CHECKING:
     from mechdesign.notions.rows.lift_rows import LiftRows
     from mechdesign.notions.rows.pair_rows import PairRows
 
-__all__ = ["Family"]
+__all__ = ["Edges", "Family", "components", "edges_of"]
 
 F = TypeVar("F", bound="Family")
+
+Edges: TypeAlias = tuple[IntArray, IntArray]
+"""Pairs of inputs, as an array of the first ones and one of the second ones."""
 
 FAR = 4000
 """The largest exponent of e with a rational upper bound."""
@@ -130,14 +133,9 @@ class Family(ABC):
         """Return whether any column violates a row, exactly: if not, nothing is constrained."""
         return any(v > 0 for row in self._exact.integers for v in row.values())
 
-    def links(self) -> sp.csr_array:
-        """Return a graph that joins inputs that share a row."""
-        edges = [(min(row), x) for row in self._exact.integers for x in row]
-        return self._graph(*np.array(edges, dtype=np.intp).reshape(-1, 2).T)
-
-    def _graph(self, x: IntArray, other: IntArray) -> sp.csr_array:
-        """Return the graph on the inputs with these edges."""
-        return sp.csr_array((np.ones(len(x)), (x, other)), shape=(self.size, self.size))
+    def links(self) -> Edges:
+        """Return edges that connect the inputs that share a row."""
+        return edges_of((min(row), x) for row in self._exact.integers for x in row)
 
     def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
         """Convert multipliers of the rows of :meth:`matrix`, ``(n_rows, n_outputs)``.
@@ -283,12 +281,12 @@ class Family(ABC):
             found[tuple(line)] = line
         return list(found.values())
 
-    def forced_equal(self) -> sp.csr_array:
-        """Return a graph that joins inputs whose rows of Q are equal by bounds of 1.
+    def forced_equal(self) -> Edges:
+        """Return pairs of inputs whose rows of Q are equal by bounds of 1.
 
         Ties in :meth:`equations` may be left out.
         """
-        return sp.csr_array((self.size, self.size))
+        return edges_of(())
 
     def support(self, positive: BoolArray) -> BoolArray:
         """Return the least supports of columns that contain the given ones.
@@ -326,6 +324,29 @@ class Family(ABC):
         ``direction`` has an integer >= 0 for each input. None if no t does.
         """
         return self._exact.raise_needed(column, direction)
+
+
+def edges_of(pairs: Iterable[tuple[int, int]]) -> Edges:
+    """Return pairs of inputs as two arrays."""
+    x, other = np.array([*pairs], dtype=np.intp).reshape(-1, 2).T
+    return x, other
+
+
+def components(size: int, graphs: Sequence[Edges]) -> IntArray:
+    """Return the number of the component of each input in the union of some graphs, from 0.
+
+    Components are numbered in the order of their first inputs. Each label is an input of the
+    component, at most the input itself: the labels of an edge fall to the smaller of both.
+    """
+    x, other = np.hstack(graphs)
+    label = np.arange(size)
+    while ((a := label[x]) != (b := label[other])).any():
+        least = np.minimum(a, b)
+        np.minimum.at(label, a, least)
+        np.minimum.at(label, b, least)
+        while (label != (further := label[label])).any():
+            label = further
+    return np.unique(label, return_inverse=True)[1]
 
 
 def _listed(row: Row) -> ListedRow:

@@ -23,7 +23,7 @@ from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower, short_text
 from mechdesign.kernel.generators import Key
-from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.family import Edges, Family
 from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
 from mechdesign.text import shortened
@@ -198,18 +198,18 @@ class LiftRows(Family):
         """Return False for every column: the exact test is as fast."""
         return np.zeros(columns.shape[1], dtype=bool)
 
-    def links(self) -> sp.csr_array:
-        """Join all inputs: P . q involves all of them, or is compared with all of them."""
+    def links(self) -> Edges:
+        """Connect all inputs: P . q involves all of them, or is compared with all of them."""
         return self._star(bool(self.sides()))
 
-    def forced_equal(self) -> sp.csr_array:
-        """Join all inputs if a bound is 1: entries that never exceed their mean are equal."""
+    def forced_equal(self) -> Edges:
+        """Connect all inputs if a bound is 1: entries that never exceed their mean are equal."""
         return self._star(any(bound.exponent(self.epsilon) == 0 for _, bound in self.sides()))
 
-    def _star(self, joined: bool) -> sp.csr_array:
-        """Return a graph that joins all inputs to the first, or no edges."""
+    def _star(self, joined: bool) -> Edges:
+        """Return edges from the first input to all others, or none."""
         others = np.arange(1, self.size if joined else 1)
-        return self._graph(np.zeros_like(others), others)
+        return np.zeros_like(others), others
 
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
         """Return none: a bound of 1 makes all entries equal, which :meth:`forced_equal` covers."""

@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.kernel.generators import Key
-from mechdesign.notions.rows.family import Family
+from mechdesign.notions.rows.family import Edges, Family, components
 from mechdesign.notions.rows.ratio_steps import FREE, Raising
 from mechdesign.notions.rows.row import Bound, BoundsAt, CarryBack, Multipliers, Row
 from mechdesign.prior_sets import Weights
@@ -97,7 +96,7 @@ class PairRows(Family):
         return self.index if self.near is None else np.where(self.near, self.index, FREE)
 
     @cached_property
-    def _pairs(self) -> tuple[IntArray, IntArray]:
+    def _pairs(self) -> Edges:
         x, other = np.nonzero(self._checked != FREE)
         return x, other
 
@@ -273,13 +272,14 @@ class PairRows(Family):
                 return at, row
         return at, self.broken(column)
 
-    def links(self) -> sp.csr_array:
-        """Join the inputs of every constrained pair."""
-        return self._graph(*self._pairs)
+    def links(self) -> Edges:
+        """Return every constrained pair."""
+        return self._pairs
 
-    def forced_equal(self) -> sp.csr_array:
-        """Join pairs whose bound is 1: two rows of Q, one never above the other, are equal."""
-        return self._graph(*np.nonzero(np.isin(self._checked, self.bounds_of_one())))
+    def forced_equal(self) -> Edges:
+        """Return pairs whose bound is 1: two rows of Q, one never above the other, are equal."""
+        x, other = np.nonzero(np.isin(self._checked, self.bounds_of_one()))
+        return x, other
 
     def bounds_of_one(self) -> list[int]:
         """Return the bounds that are exactly 1: e**a is rational for a = 0 only."""
@@ -295,14 +295,16 @@ class PairRows(Family):
 
     def support(self, positive: BoolArray) -> BoolArray:
         """Add every x' that bounds a member, until nothing changes."""
-        graph = self.links()
-        if abs(graph - graph.T).sum() == 0:  # symmetric: whole components are positive
-            n, label = connected_components(graph, directed=False)
-            graph = sp.csr_array(label[:, None] == np.arange(n), dtype=np.float64)
-            touched: BoolArray = (graph.T @ positive.astype(np.float64)) > 0
+        bounded = self._checked != FREE
+        if (bounded == bounded.T).all():  # symmetric: whole components are positive
+            label = components(self.size, [self._pairs])
+            order = np.argsort(label, kind="stable")
+            first = np.flatnonzero(np.diff(label[order], prepend=-1))
+            touched: BoolArray = np.logical_or.reduceat(positive[order], first)
             return touched[label]
+        graph = sp.csr_array(bounded.T, dtype=np.float64)
         while True:
-            wider: BoolArray = positive | ((graph.T @ positive.astype(np.float64)) > 0)
+            wider: BoolArray = positive | (graph @ positive.astype(np.float64) > 0)
             if (wider == positive).all():
                 return wider
             positive = wider

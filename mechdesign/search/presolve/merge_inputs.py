@@ -23,6 +23,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone, Multipliers
+from mechdesign.notions.rows.family import edges_of
 from mechdesign.search.presolve.reduction import (
     Answer,
     ConicProgram,
@@ -105,14 +106,14 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
     negative. That changes no bound: the least cost of one input grows by the constant and that of
     the other falls by it.
     """
-    none = sp.csr_array((cone.size, cone.size))
-    ties = [none if f.ratio_rows() is None else f.forced_equal() for f in cone.families]
     tied = {
         pair: n
-        for n, tie in enumerate(ties)
-        for pair in map(tuple, np.argwhere(tie.toarray()).tolist())
+        for n, family in enumerate(cone.families)
+        if family.ratio_rows() is not None
+        for pair in zip(*(end.tolist() for end in family.forced_equal()), strict=True)
     }
-    graph, seen, lack = sp.csr_array(sum(ties, start=none)), set[int](), lack.copy()
+    graph = sp.csr_array((np.ones(len(tied)), edges_of(tied)), shape=(cone.size, cone.size))
+    seen, lack = set[int](), lack.copy()
     moves: dict[int, list[Multipliers]] = {}
     for root in range(cone.size):
         if root in seen:
