@@ -1,4 +1,4 @@
-"""Numbers that users give, checked; all are floats but the budget."""
+"""Checks of numeric arguments. They return floats, except for budgets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TINY = Fraction(1, 10**100)
 
 
 def finite(value: Any, key: str) -> float:
-    """Return a finite float; InputError for other values, and beyond 1e100 in size."""
+    """Return a finite float of magnitude at most 1e100, or raise InputError."""
     return float(as_fraction(value, key))
 
 
@@ -26,18 +26,18 @@ def positive(value: Any, key: str) -> float:
 
 
 def below_one(value: Any, key: str) -> float:
-    """Return a float between 0 and 1, both excluded, or raise InputError."""
+    """Return a float strictly between 0 and 1, or raise InputError."""
     expected = "a number between 0 and 1"
     return float(as_fraction(value, key, expected=expected, least=TINY, most=1 - TINY))
 
 
 def limited(epsilon: Exact) -> Fraction:
-    """Return a budget that is 100 at most, or raise InputError."""
+    """Return a budget of at most 100, or raise InputError."""
     return as_fraction(budget(epsilon), "epsilon", expected="a number from 0 to 100", most=100)
 
 
 def noises(given: Any, count: int, key: str, noun: str) -> tuple[float, ...]:
-    """Return a positive number for each value or bin, or the same number for all of them."""
+    """Return one positive number for each value or bin; a scalar is repeated."""
     if not isinstance(given, Iterable):
         return (positive(given, key),) * count
     sizes = tuple(positive(size, f"{key}[{n}]") for n, size in enumerate(given))

@@ -2,7 +2,7 @@
 
 Events are chosen on one half of the reports and tested on the other (Ding et al. 2018), with the
 exact binomial bounds of Clopper and Pearson 1934. Reports are read as columns of values. An event
-is that a score of the report is at least some level; a family of FAMILIES proposes scores.
+states that a score of the report reaches a level; the functions in FAMILIES propose scores.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = ["AuditResult", "audit"]
 LEAST_DRAWS = 100
 
 MOST_INPUTS = 8
-"""Inputs of a mechanism that are tested unless they are named."""
+"""Maximum number of inputs tested by default."""
 
 MOST_LEVELS = 48
-"""Levels of a score that are tried."""
+"""Maximum number of levels tried for a score."""
 
 MOST_ALONE, MOST_COMPARED, MOST_PAIRS, MOST_BLOCKS = 16, 32, 8, 8
-"""Bits that are tried alone, those whose frequencies differ most; bits of which pairs are compared,
-and pairs that are tried; blocks."""
+"""Maximum numbers: single bits tried, those whose frequencies differ most; bits compared in pairs;
+pairs tried; blocks tried."""
 
 BLOCK = 8
 """The length of blocks of neighboring bits."""
@@ -46,12 +46,12 @@ BLOCK = 8
 MOST_NAMED = 4
 
 MOST_BITS_OF_COLUMN = 64
-"""Values of a column that become a bit, at most: the most frequent ones."""
+"""Maximum number of values of a column encoded as bits, the most frequent ones."""
 
 Sampler = Callable[[Any, int], Any]
 Codes = Callable[["Sample"], Int64Array]
 Event = tuple[Callable[["Sample"], FloatArray], FloatArray, Callable[[float], str]]
-"""A score, the levels that are tried, and the text of the event that it is at least a level."""
+"""A score, the levels to try, and a function that describes the event "score >= level"."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class AuditResult:
     Attributes
     ----------
     epsilon_lower
-        In nats: with the confidence stated, for some pair of inputs and some event, the log-ratio
-        of the probabilities is at least this. 0 where nothing was found.
+        Lower bound in nats: with the stated confidence, the log-ratio of the probabilities of some
+        event under some pair of inputs is at least this large. 0 if no leakage was detected.
     confidence
         The probability that the bound holds, over the draws, for all pairs together.
     claim
@@ -73,11 +73,11 @@ class AuditResult:
     pair
         The inputs x, x' with the largest bound.
     event
-        The event, in words.
+        A description of the event.
     counts
-        How many reports of x, and how many of x', were in it.
+        The numbers of reports of x and of x' in the event.
     draws
-        How many reports of each were looked at for that; as many others chose the event.
+        The number of reports per input in the test; as many others selected the event.
     bounds
         The bound of each pair; a negative one proves nothing.
     """
@@ -105,7 +105,7 @@ class AuditResult:
 
     @property
     def refuted(self) -> bool:
-        """Whether there was a claim, and the draws refute it."""
+        """Whether the draws refute the claim, if any."""
         return self.claim is not None and self.epsilon_lower > self.claim
 
     def __repr__(self) -> str:
@@ -154,12 +154,12 @@ def audit(
         Reports, an array whose first axis is the report (numbers, rows, a structured array), or a
         list (labels, tuples, sets). Or a Channel or a Mechanism, whose ``privatize`` is tested.
     inputs
-        The inputs to test: every ordered pair of them. For a Channel or a Mechanism the default is
-        all of them, of more than 8 that many, evenly spread.
+        The inputs to test, in all ordered pairs. Default for a Channel or a Mechanism: all inputs,
+        or 8 evenly spaced ones if there are more.
     pairs
-        In their place: ordered pairs ``(x, x')``, each tested for Pr(E|x) / Pr(E|x').
+        Instead of ``inputs``: ordered pairs ``(x, x')``, each tested for Pr(E|x) / Pr(E|x').
     draws
-        Reports of each input, at least 100.
+        Number of reports per input, at least 100.
     confidence
         Between 0 and 1.
     epsilon
@@ -168,17 +168,17 @@ def audit(
         For a Channel or a Mechanism: None for the cryptographic source that releases use, a seed
         or a ``numpy.random.Generator`` for a test that can be repeated.
     progress
-        Whether to show a bar; None where standard error is a terminal.
+        Whether to show a progress bar; by default only if standard error is a terminal.
 
     Returns
     -------
     AuditResult
-        The bound, which may refute a claim. Only the certificate of a channel proves one.
+        The bound. It may refute a claim; only the certificate of a channel proves one.
 
     Raises
     ------
     InputError
-        If a parameter is out of range, or the sampler does not give what it should.
+        If a parameter is out of range, or the sampler returns invalid reports.
 
     Notes
     -----
@@ -348,12 +348,12 @@ def read_samples(drawn: Sequence[Any], count: int) -> list[Sample]:
     drawn
         Of each input: Reports, an array whose first axis is the report, or a list.
     count
-        How many reports there should be.
+        The expected number of reports.
 
     Raises
     ------
     InputError
-        If there are more or fewer, or they cannot be compared.
+        If the number differs, or the reports cannot be compared.
     """
     for given in drawn:
         try:
@@ -367,7 +367,7 @@ def read_samples(drawn: Sequence[Any], count: int) -> list[Sample]:
 
 
 def _columns(drawn: Sequence[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Return the values of each part of all reports by its name; "" for reports of one part."""
+    """Return the columns of all reports by field name; the name is "" for reports of one field."""
     if isinstance(drawn[0], Reports) and isinstance(alphabet := drawn[0].alphabet, BitRows):
         labels, rows = alphabet.inputs.labels, np.concatenate([r.data for r in drawn])
         bits = np.unpackbits(rows, axis=1, count=len(labels), bitorder="little").astype(bool)
@@ -409,7 +409,7 @@ def _of_objects(reports: list[Any]) -> dict[str, npt.NDArray[Any]]:
 
 
 def _numbered(values: list[Any]) -> npt.NDArray[Any]:
-    """Return numbers or text as an array, and other values as text numbered in their order."""
+    """Return numbers or text as an array, and other values as their reprs."""
     array = _array(values)
     if array is not None and array.ndim == 1 and isinstance(values[0], int | float | str):
         return array
@@ -419,7 +419,7 @@ def _numbered(values: list[Any]) -> npt.NDArray[Any]:
 
 
 def _array(given: Any) -> npt.NDArray[Any] | None:
-    """Return reports as an array, None where they are objects or of different lengths."""
+    """Return reports as an array, or None for objects and ragged lists."""
     try:
         array = np.asarray(given)
     except ValueError:  # rows of different lengths
@@ -428,7 +428,7 @@ def _array(given: Any) -> npt.NDArray[Any] | None:
 
 
 def _sample(columns: dict[str, npt.NDArray[Any]]) -> Sample:
-    """Return a sample, where a column of two values is one bit, and others a bit for each."""
+    """Return a sample: a binary column becomes one bit, any other column one bit per value."""
     # rows are identified by a hash: a collision merges two reports, which leaves the test valid
     generator, hashed = np.random.default_rng(0), np.zeros(1, dtype=np.uint64)
     bits, names = [], []
@@ -495,7 +495,7 @@ def outputs(one: Sample, other: Sample) -> Iterator[Event]:
 
 
 def half_lines(one: Sample, other: Sample) -> Iterator[Event]:
-    """Propose half-lines, where reports are numbers."""
+    """Propose half-lines if the reports are numeric."""
     if one.values is None or other.values is None:
         return
     both = np.sort(np.concatenate([one.values, other.values]))  # infinite values included
@@ -510,7 +510,7 @@ def half_lines(one: Sample, other: Sample) -> Iterator[Event]:
 
 
 def patterns(one: Sample, other: Sample) -> Iterator[Event]:
-    """Propose sets of patterns of a few bits: of one, of two, and of blocks of neighbors."""
+    """Propose sets of patterns of single bits, of pairs of bits, and of blocks of neighbors."""
     p, q = one.bits.mean(axis=0), other.bits.mean(axis=0)
     spread = np.sqrt((p + q) * (2 - p - q) + 1e-9)
     differing = np.argsort(-np.abs(p - q) / spread, kind="stable").tolist()

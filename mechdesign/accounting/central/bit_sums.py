@@ -6,16 +6,16 @@ log-concave). The generating function G(z) = (1 - p + p z)**m (1 - q + q z)**r h
 
     (1 - p + p z) (1 - q + q z) G' = (m p (1 - q + q z) + r q (1 - p + p z)) G,
 
-and the coefficients of z**s say, with N = m + r and s0 = (m p (1 - q) + r q (1 - p)) / a,
-a = p (1 - q) + q (1 - p):
+and comparing the coefficients of z**s gives, with N = m + r,
+s0 = (m p (1 - q) + r q (1 - p)) / a and a = p (1 - q) + q (1 - p):
 
     (1 - p) (1 - q) (s + 1) / rho_(s+1) + a (s - s0) = p q (N - s + 1) rho_s
 
-Upward for s < s0 and downward for s > s0 every term is positive: an error of one ratio shrinks in
-the next, which adds at most 16 units of 2**-53 of its own. So a start far out needs no more than
-the ratios of Bin(N, p) and Bin(N, q), between which those of R are (Sum_i w_i e_(s-1)(w without i)
-= s e_s(w) for the odds w of the bits). Where both ends have met, the ratio is known. The mass
-further out is below a geometric series, since the ratios grow.
+Upward for s < s0 and downward for s > s0 every term is positive: an error in one ratio shrinks in
+the next, which adds at most 16 units of 2**-53 of its own. So far out it suffices to start from the
+ratios of Bin(N, p) and Bin(N, q), which bracket those of R (Sum_i w_i e_(s-1)(w without i)
+= s e_s(w) for the odds w of the bits). Once the two recursions meet, the ratio is known. The mass
+further out is bounded by a geometric series, since the ratios grow.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ __all__ = ["BitSum", "bit_sum", "hockey_stick"]
 UNIT = 2.0**-53
 
 STEP = 16
-"""Roundings of a step from one ratio to the next."""
+"""Rounding error of a step from one ratio to the next, in units of 2**-53."""
 
 MET = 64
-"""How far apart in units both ends of a ratio may be where it counts as known."""
+"""A ratio counts as known once its bounds are within this many units."""
 
 SPARE, KEPT = 80.0, 30.0
-"""How much further out than delta, as logarithms of mass, ratios are begun and masses are kept.
+"""How far beyond delta, in log mass, the ratios start and the masses are kept.
 
-Between them lie the e**30 that p and q may be apart, and 2**-53.
+The difference covers the factor e**30 between p and q, and 2**-53.
 """
 
 SCALE = 2.0**300
@@ -50,12 +50,11 @@ SCALE = 2.0**300
 
 
 class BitSum(NamedTuple):
-    """The law of one entry, if the own bit is Bern(p) and if it is Bern(q).
+    """The laws of one entry if the person's own bit is Bern(p) or Bern(q).
 
-    ``high`` and ``low`` are its masses at the places that are kept, of shape ``(n_places,)``, and
-    ``loss`` the logarithms of their ratios, which grow. ``spare`` bounds the mass left out,
-    ``wrong`` the error of the losses, and e**``factor`` that of a factor of each place, which both
-    masses have in common.
+    ``high`` and ``low`` are their masses at the places kept, of shape ``(n_places,)``, and ``loss``
+    the increasing logarithms of the mass ratios. ``spare`` bounds the mass left out, ``wrong`` the
+    error of the losses, and e**``factor`` the error of a factor common to both masses of a place.
     """
 
     high: FloatArray
@@ -85,7 +84,7 @@ def bit_sum(p: Fraction, q: Fraction, m: int, r: int, delta: float) -> BitSum:
 def _masses(
     p: Fraction, q: Fraction, m: int, r: int, reach: float
 ) -> tuple[FloatArray, tuple[int, int], float, int]:
-    """Return the masses of R, their first and last place, and a bound on the mass elsewhere."""
+    """Return the masses of R, their first and last place, and a bound on the remaining mass."""
     n, mean = m + r, float(m * p + r * q)
     spread = float(m * p * (1 - p) + r * q * (1 - q))
     away = reach + SPARE
@@ -99,7 +98,7 @@ def _masses(
     heights = np.append(0.0, -np.cumsum(logs))
     heights -= heights.max()
     first, last = np.flatnonzero(heights >= -reach - KEPT)[[0, -1]].tolist()
-    # at least two places, as one ratio shows how fast the masses outside fall
+    # at least two places: one ratio bounds the decay of the masses outside
     first = min(first, len(logs) - 1)
     last = max(last, first + 1)
     masses, logs = np.exp(heights[first : last + 1]), logs[first:last]
@@ -112,7 +111,7 @@ def _masses(
 
 
 def _geometric(log: float, slack: float) -> float:
-    """Return x + x**2 + ... for x = e**log, rounded up; infinite where it is."""
+    """Return x + x**2 + ... for x = e**log, rounded up; inf if the series diverges."""
     x = math.exp(min(log, 1.0)) * slack
     return x / (1 - x) * slack if x < 1 else math.inf
 
@@ -120,7 +119,7 @@ def _geometric(log: float, slack: float) -> float:
 def _log_ratios(
     p: Fraction, q: Fraction, m: int, r: int, low: int, top: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return ln rho_s for low < s <= top, and where it is known."""
+    """Return ln rho_s for low < s <= top, and which of them are known."""
     n = m + r
     both, none = p * q, (1 - p) * (1 - q)
     apart = p + q - 2 * both
@@ -160,10 +159,10 @@ def _chains(added: FloatArray, factors: FloatArray, starts: list[float]) -> Floa
 def hockey_stick(a: BitSum, b: BitSum, epsilon: float, *, up: bool) -> float:
     """Return a bound on the hockey-stick divergence of (p, q) against (q, p) in two entries.
 
-    That is Sum (high_a low_b - e**epsilon low_a high_b)_+. The losses add up to loss_a - loss_b,
-    and grow with the first place and fall with the second: so the sum is over tails. As both
-    masses of a place share their error but for that of the loss, it is a sum at an epsilon moved by
-    that much, times a factor.
+    That is Sum (high_a low_b - e**epsilon low_a high_b)_+. The total loss loss_a - loss_b increases
+    in the first place and decreases in the second, so the sum is over tails. Both masses of a place
+    share their error except for that of the loss, so the exact sum is a sum at an epsilon shifted
+    by that error, times a factor.
     """
     moved = a.wrong + b.wrong + 8 * UNIT * (1 + abs(epsilon))
     central = epsilon - moved if up else epsilon + moved

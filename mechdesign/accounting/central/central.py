@@ -1,7 +1,7 @@
-"""Questions about n reports that are only seen together: shuffled, or added up.
+"""The central privacy of n reports that are only seen shuffled or summed.
 
-A view of the reports answers three: whether they surely are within (epsilon, delta), whether they
-surely are not, and between which bounds their central epsilon lies. All else follows.
+A view of the reports decides whether they are provably within (epsilon, delta), whether they are
+provably not, and bounds their central epsilon. Everything else follows.
 """
 
 from __future__ import annotations
@@ -60,23 +60,23 @@ class Central(Tabular):
     Attributes
     ----------
     n, delta
-        How many reports there are, and the delta.
+        The number of reports, and the delta.
     epsilon
-        An upper bound: what is seen is (epsilon, delta)-private in the central model, when one
-        person's input changes.
+        An upper bound: the output is (epsilon, delta)-private in the central model under the change
+        of one person's input.
     at_least
-        A lower bound: at no smaller epsilon is it.
+        A lower bound: the output is not private at any smaller epsilon.
     local
-        The epsilon of one report, which holds if all reports are seen, with delta 0.
+        The epsilon of one report, which holds with delta 0 if all reports are seen.
     pair
-        Of shuffled reports: two inputs that are the hardest to hide.
+        For shuffled reports: two inputs that are the hardest to hide.
     variation_ratio, closed_form
-        Of shuffled reports: the bounds of Wang et al. 2023, from three numbers of the channel, and
-        of Feldman, McMillan and Talwar 2021, from the local epsilon; that one where it does not
-        apply.
+        For shuffled reports: the published upper bounds of Wang et al. 2023, from three numbers of
+        the channel (inf if it does not apply), and of Feldman, McMillan and Talwar 2021, from the
+        local epsilon (``local`` if it does not apply).
     others
-        Of bit vectors that are added up: how many of the others hold the old and the new value of
-        the person, where the lower bound is reached.
+        For sums of bit vectors: the numbers of other people with the old and the new value in the
+        data set that attains the lower bound.
     """
 
     n: int
@@ -90,7 +90,7 @@ class Central(Tabular):
     others: tuple[int, int] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON: infinite numbers as ``"inf"``."""
+        """Return plain data for JSON, with infinite numbers as ``"inf"``."""
         return {
             key: "inf" if value == math.inf else list(value) if isinstance(value, tuple) else value
             for key, value in asdict(self).items()
@@ -118,15 +118,15 @@ class Central(Tabular):
 
 
 class View(ABC):
-    """What is seen of the reports of a channel. Some questions are decided neither way."""
+    """What an observer sees of the reports of a channel. Some claims stay undecided."""
 
     @abstractmethod
     def is_within(self, n: int, epsilon: float, delta: float) -> bool:
-        """Whether n reports surely are within (epsilon, delta)."""
+        """Whether n reports are provably within (epsilon, delta)."""
 
     @abstractmethod
     def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
-        """Whether n reports surely are not within (epsilon, delta)."""
+        """Whether n reports are provably not within (epsilon, delta)."""
 
     @abstractmethod
     def central(self, n: int, delta: float) -> Central:
@@ -138,13 +138,13 @@ class View(ABC):
 
 
 class Shuffle(View):
-    """The reports in any order: their counts are seen."""
+    """Shuffled reports: only their counts are seen."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
     def is_within(self, n: int, epsilon: float, delta: float) -> bool:
-        """Whether n reports surely are within (epsilon, delta)."""
+        """Whether n reports are provably within (epsilon, delta)."""
         return is_within(self.comparison, n, epsilon, delta)
 
     def hardest(self, n: int, epsilon: float) -> int:
@@ -152,7 +152,7 @@ class Shuffle(View):
         return delta_above(self.comparison, n, epsilon)[1]
 
     def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
-        """Whether n reports surely are not within (epsilon, delta)."""
+        """Whether n reports are provably not within (epsilon, delta)."""
         return delta_below(self.comparison, pair, n, math.nextafter(epsilon, math.inf)) > delta
 
     def central(self, n: int, delta: float) -> Central:
@@ -172,14 +172,14 @@ class Sum(View):
         self.data_sets, self.local = data_sets, local
 
     def is_within(self, n: int, epsilon: float, delta: float) -> bool:
-        """Whether n reports surely are within (epsilon, delta)."""
+        """Whether n reports are provably within (epsilon, delta)."""
         if epsilon >= self.local:
             return True
         sets = self.data_sets(n=n, delta=delta)
         return sets.delta_below(epsilon) <= delta and sets.is_within(epsilon, delta)
 
     def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
-        """Whether n reports surely are not within (epsilon, delta)."""
+        """Whether n reports are provably not within (epsilon, delta)."""
         sets = self.data_sets(n=n, delta=delta)
         return sets.delta_below(math.nextafter(epsilon, math.inf)) > delta
 
@@ -192,12 +192,12 @@ class Sum(View):
 
 
 def view(channel: Any, *, summed: bool) -> View:
-    """Return what is seen of the reports: their counts, or their sum.
+    """Return the view of the counts of the reports, or of their sum.
 
     Raises
     ------
     InputError, UnsupportedError
-        If the sums of a mechanism are not accounted for.
+        If sums of the mechanism's reports are not supported.
     """
     if not summed:
         return Shuffle(compared(channel))
@@ -210,16 +210,16 @@ def view(channel: Any, *, summed: bool) -> View:
         expected = "unary encoding or randomized response"
         hint = "a sum leaks at most as much as shuffled reports: after_shuffling is an upper bound"
         raise UnsupportedError("mechanism", expected, shown_kind(channel), hint)
-    if k > 2:  # the sum of single ones is the histogram of the reports
+    if k > 2:  # the sum of one-hot vectors is the histogram of the reports
         return Shuffle(compared(channel))
     two = partial(DataSets, channel.most, channel.least, k=k, single=True)
     return Sum(two, channel.leakage)
 
 
 class LeastReports(NamedTuple):
-    """How many reports a central budget asks for.
+    """Bounds on the number of reports that a central budget needs.
 
-    ``enough`` is proved to be; ``too_few`` is proved not to be (0 if one report is enough).
+    ``enough`` provably suffice; ``too_few`` provably do not (0 if one report is enough).
     """
 
     enough: int
@@ -227,9 +227,9 @@ class LeastReports(NamedTuple):
 
 
 class LocalBudget(NamedTuple):
-    """How much local budget a central one allows: ``enough`` is within it, ``too_much`` is not.
+    """Bounds on the local budget that a central one allows: ``enough`` fits, ``too_much`` does not.
 
-    ``too_much`` is infinite where no budget that was tried is proved to exceed the central one.
+    ``too_much`` is infinite if no local budget tried provably exceeds the central one.
     """
 
     enough: float
@@ -239,26 +239,26 @@ class LocalBudget(NamedTuple):
 def after_shuffling(channel: Randomizer, n: int, delta: Exact) -> Central:
     """Return the central epsilon of n shuffled reports: an upper bound and a lower one.
 
-    Everybody reports by the same channel, and the reports are shuffled: only their counts are seen.
+    All people report by the same channel, and the reports are shuffled: only their counts are seen.
     The counts are (epsilon, delta)-private under the change of one person's input,
 
         Pr(counts in A | x, others) <= e**epsilon Pr(counts in A | x', others) + delta
 
     for all x and x', all inputs of the others and all sets A.
 
-    The upper bound holds in floating point: the blanket of Balle et al., where few pairs of inputs
-    differ without telling who reported by it (a proof of our own, in ``central/upper.py``), with
-    the law of its sum by FFT, and bounds on every rounding, on the lattice and on the tails. The
-    lower one is a test between two data sets, with the same care.
+    The upper bound holds in floating point: it is the privacy blanket of Balle et al., or for few
+    pairs of inputs a blanket that hides who reported by it (our own proof, in
+    ``central/upper.py``). The law of its sum is computed by FFT, with bounds on all rounding,
+    lattice and tail errors. The lower bound is a test between two data sets, with the same bounds.
 
     Parameters
     ----------
     channel
         A channel or a mechanism; or a number, for all channels with this local epsilon: then the
-        lower bound belongs to randomized response with three inputs. A continuous channel counts by
-        its nodes, which it mixes.
+        lower bound is that of randomized response with three inputs. A continuous channel is
+        represented by its nodes, which it mixes.
     n
-        How many reports, from 1 to 10**9.
+        Number of reports, from 1 to 10**9.
     delta
         Above 0, below 1.
 
@@ -267,13 +267,13 @@ def after_shuffling(channel: Randomizer, n: int, delta: Exact) -> Central:
     InputError
         If an argument is out of range.
     UnsupportedError
-        If a mechanism has too many reports to list, and no symmetry is known.
+        If a mechanism has too many reports to list and no known symmetry.
 
     Notes
     -----
     Sources: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, which is the best of the bounds by
     decomposition (Su, Cheng and Wang 2025, arXiv 2504.07414); Wang et al. 2023 (arXiv 2304.05007),
-    Feldman, McMillan and Talwar 2021 for the bounds beside it.
+    Feldman, McMillan and Talwar 2021 for the published bounds.
 
     Examples
     --------
@@ -322,23 +322,23 @@ def delta_after_shuffling(channel: Randomizer, n: int, epsilon: Exact) -> Bounds
 def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Central:
     """Return the central epsilon of the sum of n reports: an upper bound and a lower one.
 
-    Everybody sends a vector of bits, and secure aggregation (Prio3 and its like) shows their sum
-    only. It is (epsilon, delta)-private under the change of one person's input,
+    All people send a vector of bits, and secure aggregation (such as Prio3) reveals only the sum.
+    The sum is (epsilon, delta)-private under the change of one person's input,
 
         Pr(sum in A | x, others) <= e**epsilon Pr(sum in A | x', others) + delta
 
     for all x and x', all inputs of the others and all sets A. Both bounds hold in floating point,
-    with every rounding bounded: the proofs are in ``central/bit_sums.py`` and
-    ``central/data_sets.py``. Reports that the aggregator knows, as those of its own clients, do
-    not count for n.
+    with bounds on all rounding: the proofs are in ``central/bit_sums.py`` and
+    ``central/data_sets.py``. Reports known to the aggregator, such as those of its own clients, do
+    not count towards n.
 
     Parameters
     ----------
     mechanism
-        Unary encoding, whose reports are added as they are; or randomized response, whose reports
-        are vectors with a single 1: their sum leaks as much as their shuffle.
+        Unary encoding, whose reports are summed directly; or randomized response, whose reports are
+        one-hot vectors: their sum leaks as much as their shuffle.
     n
-        How many reports, from 1 to 10**9.
+        Number of reports, from 1 to 10**9.
     delta
         Above 0, below 1.
 
@@ -347,12 +347,12 @@ def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Central:
     InputError
         If an argument is out of range.
     UnsupportedError
-        If it is another mechanism.
+        For any other mechanism.
 
     Notes
     -----
-    Two entries of the sum move, independent of each other. An Internet draft states numbers
-    without proof for symmetric unary encoding (draft-wang-ppm-differential-privacy, Table 1).
+    Only two entries of the sum change, independently. An Internet draft states values for symmetric
+    unary encoding without proof (draft-wang-ppm-differential-privacy, Table 1).
 
     Examples
     --------
@@ -371,7 +371,7 @@ def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Central:
 def least_reports(
     channel: Randomizer, epsilon: Exact, delta: Exact, *, summed: bool = False
 ) -> LeastReports:
-    """Return how many reports a central budget asks for, shuffled or added up.
+    """Return the number of shuffled or summed reports that a central budget needs.
 
     Parameters
     ----------
@@ -382,15 +382,15 @@ def least_reports(
     delta
         Above 0, below 1.
     summed
-        Whether the sum of the reports is seen, as under secure aggregation. With one more person it
-        leaks less: that person's report is noise added to it.
+        Whether the sum of the reports is seen, as under secure aggregation. One more person lowers
+        the leakage: that person's report is added noise.
 
     Raises
     ------
     InputError, UnsupportedError
         As for :func:`after_shuffling`.
     InfeasibleError
-        If 10**9 reports are not proved to be enough.
+        If 10**9 reports do not provably suffice.
 
     Examples
     --------
@@ -414,7 +414,7 @@ def least_reports(
 
 
 def _least(passes: Callable[[int], bool]) -> int | None:
-    """Return a number that passes, the one before it not; None if none does."""
+    """Return a number that passes whose predecessor fails; None if none is found."""
     high = 1
     while not passes(high):
         if high == MOST_REPORTS:
@@ -433,16 +433,16 @@ def largest_local_budget(
     most: Exact = 20,
     precision: Exact = "1e-4",
 ) -> LocalBudget:
-    """Return the largest local budget whose reports, shuffled or added up, keep a central one.
+    """Return the largest local budget whose shuffled or summed reports keep a central budget.
 
     Parameters
     ----------
     n
-        How many reports there are.
+        Number of reports.
     epsilon, delta
         The central budget.
     family
-        From a local budget in nats to a channel or a mechanism; default, any channel with it.
+        Maps a local budget in nats to a channel or a mechanism; default: all channels within it.
     summed
         As for :func:`least_reports`.
     most
@@ -455,7 +455,7 @@ def largest_local_budget(
     InputError, UnsupportedError
         As for :func:`after_shuffling`.
     InfeasibleError
-        If not even the channel at the central budget keeps it.
+        If even the channel at the central budget does not keep it.
 
     Examples
     --------

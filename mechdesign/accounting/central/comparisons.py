@@ -24,13 +24,13 @@ __all__ = ["MOST_EPSILON", "MOST_REPORTS", "Comparison", "central_budget", "comp
 MOST_REPORTS = 10**9
 
 MOST_BUDGET = 200
-"""Budgets in nats, local or central, at most: their exponentials are floats, and so the squares."""
+"""Maximum local or central budget in nats: the squares of exponentials still fit in floats."""
 
 MOST_EPSILON = 50.0
-"""Central budgets beyond it are called infinite."""
+"""Central budgets above this count as infinite."""
 
 SLACK = 8 * 2.0**-53
-"""The relative error of each probability, rounded from a rational, with some to spare."""
+"""Bound on the relative error of each probability rounded from a rational."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,14 @@ class Comparison:
     least
         ``(n_classes,)`` a common part of the rows of all inputs: at most their minimum.
     pairs
-        ``(n_pairs, 2)`` numbers of rows; pairs that are equal up to the order of the reports are
-        listed once.
+        ``(n_pairs, 2)`` row indices; pairs equal up to the order of the reports are listed once.
     labels
         Names of the rows.
     attained
-        For every channel within a budget: one such channel, for the lower bound.
+        If all channels within a budget are compared: one of them, for the lower bound.
     complete
-        Whether every input has one of the rows, up to the order of the reports, and pairs are
-        listed once only where the rows of all inputs beside them are equal as well.
+        Whether the rows contain the row of every input up to the order of the reports, and pairs
+        are merged only if they agree together with the rows of all inputs.
     """
 
     rows: FloatArray
@@ -79,12 +78,13 @@ class Comparison:
 
 
 def compared(channel: Any) -> Comparison:
-    """Return what is compared for a channel, a mechanism, or all channels within a budget.
+    """Return the comparison for a channel, a mechanism, or all channels within a budget.
 
     Raises
     ------
     InputError
-        If it is none of these, or the mechanism is not alike at every pair and too large to list.
+        For any other argument, and for a mechanism without symmetric pairs that is too large to
+        list.
     """
     if isinstance(channel, ContinuousChannel):
         return _of_channel(channel.nodes)  # it mixes them, and a divergence is convex
@@ -111,7 +111,7 @@ def compared(channel: Any) -> Comparison:
 
 
 MOST_LISTED = 1 << 20
-"""Entries of a matrix that is listed for a mechanism, at most."""
+"""Maximum number of entries of a mechanism's matrix."""
 
 
 def reports(n: Any) -> int:
@@ -135,10 +135,10 @@ def _bounded(exact: Fraction, key: str) -> Fraction:
 ONE_PAIR = np.array([[0, 1]])
 
 MOST_PAIRS = 12
-"""With more pairs to compare, only the blanket is used, which needs no rows beside them."""
+"""With more pairs, only the blanket is used, which does not need the rows of other inputs."""
 
 MOST_BESIDE = 1 << 23
-"""Entries of all rows beside all pairs, at most, for the bound that needs them."""
+"""Maximum number of entries of all rows for all pairs, for the bound that needs them."""
 
 
 def _of_budget(epsilon: Fraction) -> Comparison:
@@ -173,10 +173,10 @@ def _of_channel(channel: Channel) -> Comparison:
 
 
 def _different_pairs(rows: FloatArray, beside: bool) -> Int64Array:
-    """Return the ordered pairs of rows, those once that are equal up to the order of the columns.
+    """Return the ordered pairs of rows, without duplicates up to the order of the columns.
 
-    Two pairs are equal if their columns (first, second, least) are the same in some order; with
-    ``beside``, if there are the same sets of columns (first, second, least, row) over all rows.
+    Two pairs are duplicates if their columns (first, second, least) agree in some order; with
+    ``beside``, if the sets of columns (first, second, least, row) over all rows agree.
     """
     k = len(rows)
     entries, codes = np.unique(rows, return_inverse=True)

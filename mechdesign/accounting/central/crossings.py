@@ -1,4 +1,4 @@
-"""Where a decreasing function crosses 0, on the side on which it is proved."""
+"""Crossings of decreasing bounds with a level, on the proved side."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["COARSE", "FINE", "bisected", "coarse_crossing", "crossing"]
 Number = TypeVar("Number", int, float, Fraction)
 
 COARSE, FINE = 1e-2, 1e-4
-"""Relative tolerances of the lattice, first and last."""
+"""Relative tolerances of the first and the last lattice."""
 
 PRECISION = 1e-7
-"""How near to the crossing, relative to it."""
+"""Relative accuracy of a crossing."""
 
 LEAST_LOG = -1e4
 """The logarithm that stands for 0."""
@@ -32,7 +32,7 @@ def _height(value: float, delta: float) -> float:
 def coarse_crossing(
     delta_at: Callable[[float, float], float], delta: float, low: float, high: float
 ) -> float:
-    """Return about where a bound on delta crosses a given delta; ``low`` where it does not."""
+    """Return the approximate crossing of a bound with a given delta; ``low`` if there is none."""
 
     def height(epsilon: float) -> float:
         return _height(delta_at(epsilon, COARSE), delta)
@@ -50,13 +50,13 @@ def crossing(
     Parameters
     ----------
     delta_at
-        The bound at an epsilon and a tolerance; about decreasing.
+        The bound at an epsilon and a tolerance, approximately decreasing in epsilon.
     delta
-        What is crossed, > 0.
+        The level, > 0.
     low, high
-        Where the bound is above delta, and where it is not.
+        A point where the bound is above delta, and one where it is not.
     below
-        Whether the bound is at most delta at what is returned, or above it.
+        Whether the bound is at most delta at the returned point, or above it.
     """
 
     def height(epsilon: float, tolerance: float) -> float:
@@ -88,16 +88,16 @@ def crossing(
 def bisected(
     passes: Callable[[Number], bool], low: Number, high: Number, width: Number
 ) -> tuple[Number, Number]:
-    """Return two numbers near each other, of which the first passes a test and the second does not.
+    """Return two numbers within ``width``: the first passes a test, the second does not.
 
     Parameters
     ----------
     passes
-        The test, asked between the ends only.
+        The test, never called at the ends.
     low, high
         A number that passes, and one that does not.
     width
-        How near: whole numbers, fractions and floats are halved as such.
+        The final distance; integers, fractions and floats keep their type.
 
     Examples
     --------

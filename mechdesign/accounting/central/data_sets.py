@@ -1,14 +1,14 @@
-"""All data sets of the others at once: how many hold either of two values, by branch and bound.
+"""Bounds over all data sets of the other people, by branch and bound.
 
-Changing one value from a to b moves the entries a and b of the sum only. Given the data they are
-independent: the own bit, plus Bin(m, p) + Bin(n - 1 - m, q) where m of the others hold the value of
-the entry. So a data set counts by its m_a and m_b, with m_a + m_b <= n - 1.
+Changing one value from a to b changes only the entries a and b of the sum. Given the data they are
+independent: the own bit, plus Bin(m, p) + Bin(n - 1 - m, q) if m of the others hold the value of
+the entry. So only the counts m_a and m_b of a data set matter, with m_a + m_b <= n - 1.
 
-Where m lies in a range from l to h, l people send Bern(p) and n - 1 - h send Bern(q) for sure. The
-entry is what these and the own bit send, plus independent bits of h - l people, whose law does
-not depend on the own value: noise added afterwards. So the entry without these people tells at
-least as much (data processing), for every m of the range. Ranges are halved until each pair of them
-is within delta; a range of one number loses nothing.
+For m between l and h, at least l people send Bern(p) and at least n - 1 - h send Bern(q). The entry
+is the sum of their bits and the own bit, plus independent bits of h - l people, whose law does not
+depend on the own value. These bits are added noise, so by data processing the entry without them
+leaks at least as much, for every m in the range. Ranges are halved until each pair of them is
+within delta; a range of one number is exact.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ CERTAIN = BitSum(np.ones(1), np.ones(1), np.zeros(1), 0.0, 0.0, 0.0)
 """The law of an entry that does not depend on the input."""
 
 MOST_WORK = 10**7
-"""Places of laws that one search over data sets goes through, at most."""
+"""Maximum number of places of laws visited in one search over data sets."""
 
 MARGINS = (0.003, 0.01, 0.03, 0.08, 0.2, 0.5, 1.0, 3.0)
-"""Steps above a lower bound, relative to it, of budgets that are proved."""
+"""Relative margins above a lower bound at which a budget is tried for a proof."""
 
 LEAST_GUESS = 1e-6
 
 
 class DataSets:
-    """The data sets of n people, whose bits are 1 with probability p for their value and q else.
+    """The data sets of n people whose bits are 1 with probability p for their value, else q.
 
     Parameters
     ----------
     p, q
         0 < q < p < 1.
     n, k
-        How many people, and values.
+        The numbers of people and of values.
     delta
-        For which the laws reach far enough.
+        The delta that determines how far the tails of the laws are computed.
     single
-        Whether one entry determines the sum: for two values and one bit.
+        Whether one entry determines the sum, as for two values and one bit.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class DataSets:
         self._law = lru_cache(maxsize=512)(self._computed)
 
     def _computed(self, least: int, most: int) -> BitSum:
-        """Return the law of an entry whose value is held by some number in a range."""
+        """Return the law of an entry for a range of the number of people with its value."""
         return bit_sum(self._p, self._q, least, self._others - most, self._delta)
 
     def _bound(self, first: Range, second: Range, epsilon: float, *, up: bool) -> float:
@@ -69,7 +69,7 @@ class DataSets:
 
     @property
     def suspects(self) -> list[tuple[int, int]]:
-        """Data sets among which the worst is looked for: m_a and m_b."""
+        """The counts m_a and m_b of data sets that are likely to be the worst."""
         n = self._others
         near = {*range(4), n // 4, n // 2, n - n // 4, *range(n - 3, n + 1)}
         held = sorted(m for m in near if 0 <= m <= n)
@@ -91,11 +91,11 @@ class DataSets:
         return found, worst
 
     def _delta_at(self, suspect: tuple[int, int], epsilon: float, tolerance: float) -> float:
-        """Return what one data set needs; there is nothing that a tolerance would coarsen."""
+        """Return the delta that one data set needs; the tolerance is not used."""
         return self.delta_below(epsilon, suspect)
 
     def epsilon_above(self, least: float, most: float) -> float:
-        """Return an epsilon that no data set exceeds, at most a given one."""
+        """Return an epsilon, at most ``most``, that no data set exceeds."""
         for margin in MARGINS:
             tried = max(least * (1 + margin), LEAST_GUESS)
             if tried < most and self.is_within(tried, self._delta):
@@ -103,7 +103,7 @@ class DataSets:
         return most
 
     def is_within(self, epsilon: float, delta: float) -> bool:
-        """Whether all data sets surely are within (epsilon, delta)."""
+        """Whether all data sets are provably within (epsilon, delta)."""
         whole, work = (0, self._others), MOST_WORK
         left = [(whole, whole)]
         while left:

@@ -1,4 +1,4 @@
-"""Designs whose reports keep a central budget, shuffled or added up."""
+"""Designs whose shuffled or summed reports keep a central budget."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from mechdesign.solver_guard import called
 __all__ = ["AggregatedDesign", "ShuffledDesign", "design_for_aggregation", "design_for_shuffle"]
 
 RATIOS = np.geomspace(0.25, 1e5, 24)
-"""Ratios of 1 - p to q at which the search begins; symmetric unary encoding has 1."""
+"""Initial ratios of 1 - p to q in the search; symmetric unary encoding has 1."""
 
 DIGITS = 8
-"""Binary digits of q beyond its leading zeros."""
+"""Significant binary digits of q."""
 
 STEPS = 60
-"""How often q is raised by 0.5 % until the budget is proved."""
+"""Maximum number of times that q is raised by 0.5 % to prove the budget."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,12 @@ class AggregatedDesign:
     epsilon
         The central budget, in nats.
     mechanism
-        Unary encoding, or with two inputs perhaps randomized response.
+        Unary encoding; for two inputs possibly randomized response.
     aggregated
-        The central leakage of its sum, between two bounds.
+        Bounds on the central leakage of the sum.
     standard_error
-        That of an estimated count of people, given what the people hold, as the root of the mean
-        square over inputs that equally many hold.
+        The standard error of an estimated count, given the data: the root mean square over the
+        inputs if each is held by equally many people.
     """
 
     epsilon: float
@@ -73,18 +73,17 @@ def design_for_aggregation(
 ) -> AggregatedDesign:
     """Return the bit vectors with the least standard error whose sum keeps a central budget.
 
-    A bit is 1 with probability p for the own input, and q for any other. For each ratio of 1 - p to
-    q the least q is found at which no data set that is tried exceeds the budget, then the best
-    ratio; then q is raised until the budget is proved for all data sets. With two inputs
-    randomized response is tried as well. Both searches are numerical: the budget is proved, that
-    nothing has less noise is not.
+    A bit is 1 with probability p for the person's own input, and q for any other. The search finds,
+    for each ratio of 1 - p to q, the least q at which no data set tried exceeds the budget, then
+    the best ratio, and raises q until the budget is proved for all data sets. With two inputs
+    randomized response is tried as well. The budget is proved; that the noise is minimal is not.
 
     Parameters
     ----------
     inputs
         A :class:`Domain`, its labels, or its size; at least 2 inputs.
     n
-        How many reports are added up.
+        Number of reports in the sum.
     epsilon
         The central budget in nats, > 0.
     delta
@@ -95,7 +94,7 @@ def design_for_aggregation(
     InputError
         If an argument is out of range.
     InfeasibleError
-        If no mechanism that was tried keeps the budget.
+        If no mechanism tried keeps the budget.
 
     Examples
     --------
@@ -129,17 +128,17 @@ def design_for_aggregation(
 
 
 def _error(mechanism: Mechanism, n: int) -> float:
-    """Return the standard error of a count, without that of drawing the people."""
+    """Return the standard error of a count, without sampling error of the people."""
     k = len(mechanism.inputs)
     return math.sqrt(n * max(mechanism.risk / k - (1 - 1 / k) / k, 0.0))
 
 
 def _unary(domain: Domain, n: int, epsilon: float, delta: float) -> Mechanism | None:
-    """Return the best unary encoding that is proved to keep the budget."""
+    """Return the best unary encoding that provably keeps the budget."""
     k = len(domain)
 
     def tried(ratio: float) -> tuple[float, float, float]:
-        """Return the square of the standard error by n at a ratio, its q, and the ratio."""
+        """Return the squared standard error divided by n at a ratio, its q, and the ratio."""
         q = _least_q(ratio, k, n, epsilon, delta)
         if math.isinf(q):
             return q, q, ratio
@@ -176,7 +175,7 @@ def _least_q(ratio: float, k: int, n: int, epsilon: float, delta: float) -> floa
 
 
 def _made(domain: Domain, q: float, p: float) -> OptimizedUnaryEncoding | None:
-    """Return unary encoding with about these probabilities; None where p is not above q."""
+    """Return unary encoding with about these probabilities; None unless p > q."""
     digits = min(math.ceil(-math.log2(q)) + DIGITS, BITS)
     others = math.ceil(q * 2**digits)
     q = others / 2**digits
@@ -197,11 +196,11 @@ class ShuffledDesign:
     epsilon
         The central budget, in nats.
     local
-        The budget of the notion that the channel was designed at.
+        The local budget of the design.
     solution
-        The channel, certified as the best at that local budget.
+        The channel, certified as optimal at that local budget.
     shuffled
-        What its shuffled reports tell, at most and at least.
+        Bounds on the central leakage of its shuffled reports.
     """
 
     epsilon: float
@@ -222,17 +221,16 @@ def design_for_shuffle(
 ) -> ShuffledDesign:
     """Design a channel whose n shuffled reports keep a central budget.
 
-    At each local budget the best channel is designed and accounted after shuffling; the largest
-    local budget whose channel keeps the central one is found by bisection. The channel is the best
-    at its local budget. Another channel that is private after shuffling, but not under the notion
-    at that budget, might be better still.
+    Bisection finds the largest local budget whose optimal channel keeps the central budget after
+    shuffling. The channel is optimal at its local budget. A channel that is not private under the
+    notion at that budget, but private after shuffling, might be better still.
 
     Parameters
     ----------
     problem
-        With one notion that has an epsilon, whose own value does not matter.
+        A problem with one notion that has an epsilon; its value is ignored.
     n
-        How many reports are shuffled.
+        Number of shuffled reports.
     epsilon
         The central budget in nats, > 0.
     delta
@@ -247,7 +245,7 @@ def design_for_shuffle(
     Raises
     ------
     InfeasibleError
-        If no channel that was tried keeps it.
+        If no channel tried keeps it.
     InputError
         If an argument is out of range.
     UnsupportedError, SolverError
@@ -267,7 +265,7 @@ def design_for_shuffle(
     found: list[tuple[Fraction, Solution]] = []
 
     def keeps(local: Fraction) -> bool:
-        """Whether the best channel keeps the budget, or there is none: then more is needed."""
+        """Whether the optimal channel keeps the budget; true if the problem is infeasible."""
         try:
             solution = design(problem.at(local), gap=gap)
         except InfeasibleError:

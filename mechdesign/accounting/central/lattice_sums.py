@@ -43,14 +43,14 @@ NEGLIGIBLE = 34.0
 """The mass of the tilted sum outside the window is below exp(-34) on each side."""
 
 LARGEST = 1e100
-"""Values beyond it are bounded without a lattice: their squares are no floats."""
+"""Values beyond this are bounded without a lattice: their squares overflow."""
 
 MOST_POINTS = 1 << 22
-"""Points of the lattice at most; beyond that it is made coarser, and the bounds looser."""
+"""Maximum number of lattice points; beyond it the lattice is coarser and the bounds looser."""
 
 
 class Part(NamedTuple):
-    """Summands of one law: ``values`` and ``masses`` of shape ``(n_values,)``, and how many."""
+    """``n`` summands of one law: ``values`` and ``masses`` of shape ``(n_values,)``."""
 
     values: FloatArray
     masses: FloatArray
@@ -72,10 +72,10 @@ class SumLaw:
     low, high
         The window of s.
     masses
-        ``(high - low + 1,)`` masses of the tilted law; in exact arithmetic a bit more, as what
-        lies outside the window is wrapped into it.
+        ``(high - low + 1,)`` masses of the tilted law; even in exact arithmetic slightly larger,
+        as the mass outside the window is wrapped into it.
     pointwise
-        What rounding may have changed in each mass.
+        Bound on the rounding error of each mass.
     outside
         Bounds on the tilted mass below and above the window.
     relative
@@ -109,21 +109,21 @@ def saddle_point(parts: Sequence[Part]) -> float:
 
 
 def _tilted(parts: Sequence[Part], t: float) -> list[FloatArray]:
-    """Return the masses of the laws tilted by t, with the sum 1 each."""
+    """Return the masses of the laws tilted by t, each normalized to sum 1."""
     weights = [part.masses * np.exp(t * (part.values - part.values.max())) for part in parts]
     return [each / each.sum() for each in weights]
 
 
 def is_spread(values: FloatArray) -> bool:
-    """Whether some value is above 0 by more than what rounding may have added."""
+    """Whether some value exceeds 0 by more than rounding error."""
     return bool(values.max() > 1e-12 * max(1.0, float(np.abs(values).max())))
 
 
 def clipped(parts: Sequence[Part]) -> tuple[list[Part], float]:
-    """Return parts with values raised where it makes next to no difference, and their saddle point.
+    """Return parts whose negligible values are raised, and their saddle point.
 
-    Below -n max no sum with such a value is positive; where the tilted mass is below e**-100 there
-    hardly is any.
+    A sum with a value below -n max is never positive; values with a tilted mass below e**-100
+    hardly ever occur.
     """
     least = -sum(part.n for part in parts) * max(float(part.values.max()) for part in parts)
     parts = [part._replace(values=np.maximum(part.values, least)) for part in parts]
@@ -136,10 +136,10 @@ def clipped(parts: Sequence[Part]) -> tuple[list[Part], float]:
 def spacing_for(parts: Sequence[Part], tilt: float, tolerance: float) -> float:
     """Return a spacing for which rounding values to the lattice changes little.
 
-    A value between two points becomes one of them at random, with the same mean. That adds at most
-    n h**2/4 of variance for a spacing h, hence a factor of about 1 + n (tilt h)**2/8. Of a few
-    hundred spacings the largest is taken that adds no more, as where the values are near points.
-    Few summands have a law of few jumps, not a smooth one, and get a finer lattice.
+    A value between two points is randomized between them, with the same mean. For a spacing h this
+    adds at most n h**2/4 of variance, hence a factor of about 1 + n (tilt h)**2/8. The largest of a
+    few hundred spacings that stays within this is used, for example if the values are near lattice
+    points. Few summands have a law of few atoms and get a finer lattice.
     """
     n, laws = sum(part.n for part in parts), _tilted(parts, tilt)
     tilted = [part._replace(masses=each) for part, each in zip(parts, laws, strict=True)]
@@ -160,7 +160,7 @@ def spacing_for(parts: Sequence[Part], tilt: float, tolerance: float) -> float:
     shares = places - np.floor(places)
     added = (weights @ (shares * (1 - shares))) * tried**2
     good = added <= 0.25 * moved * widest**2
-    # the largest spacing that adds no more than the widest may; the first always serves
+    # the largest spacing within the tolerance; the first always is
     return float(tried[np.flatnonzero(good)[-1]]) if good.any() else float(tried[0])
 
 
@@ -170,16 +170,16 @@ def sum_law(parts: Sequence[Part], theta: float) -> SumLaw:
     Parameters
     ----------
     parts
-        Their laws: places on the lattice, as whole numbers, and masses >= 0, relative errors of at
-        most 8 units included in ``relative``.
+        Their laws: integer places on the lattice and masses >= 0, whose relative errors of at most
+        8 units are included in ``relative``.
     theta
         The tilt, such that e**(theta s) does not overflow.
 
     Notes
     -----
-    Raising a transform to the power n multiplies its error by n, in units of the largest mass. With
-    the law tilted so that its mean is where the sum matters (Esscher 1932), that is small beside
-    what is summed.
+    Raising a transform to the power n multiplies its error by n, in units of the largest mass. This
+    is small relative to the sum if the law is tilted so that its mean is where the sum matters
+    (Esscher 1932).
     """
     n = sum(part.n for part in parts)
     tilted, log_total, mean, roundings = [], 0.0, 0.0, 0.0
@@ -227,7 +227,7 @@ def sum_law(parts: Sequence[Part], theta: float) -> SumLaw:
 
 
 def _power(values: AnyArray, n: int) -> AnyArray:
-    """Return values**n by squaring: n - 1 products, if equal ones are counted as often as used."""
+    """Return values**n by squaring: n - 1 products, counting each as often as it is used."""
     found = None
     while True:
         if n & 1:
@@ -239,7 +239,7 @@ def _power(values: AnyArray, n: int) -> AnyArray:
 
 
 def _extent(parts: Sequence[Part]) -> tuple[float, float]:
-    """Return a place above which the sum has next to no mass, and how much at most.
+    """Return a place above which the sum has negligible mass, and a bound on that mass.
 
     The mean of the sum is near 0. Pr(S > s) <= E[e**(t S)] e**(-t s) for every t > 0 (Chernoff).
     """
@@ -249,10 +249,10 @@ def _extent(parts: Sequence[Part]) -> tuple[float, float]:
         return max(most, 0.0), 0.0
     normal = math.sqrt(2 * NEGLIGIBLE / squares)
     largest = max(float(np.abs(part.values).max()) for part in parts)
-    # a normal sum asks for the first of these, a few rare jumps for one over the largest
+    # a normal sum needs tilts near the first, rare jumps near one over the largest value
     tilts = np.geomspace(min(1e-3 * normal, 1 / largest), min(1e3 * normal, 600 / largest), 241)
     heights = log_moments(parts, tilts)
-    # at least 1 / t, which the bound on what lies above asks for
+    # at least 1 / t, as the bound on the mass above requires
     reach = float((np.maximum(heights + NEGLIGIBLE + 0.1, 1) / tilts).min())
     return (reach, math.exp(-NEGLIGIBLE)) if reach < most else (most, 0.0)
 
@@ -269,20 +269,20 @@ def positive_part(parts: Sequence[Part], tolerance: float) -> float:
     Parameters
     ----------
     parts
-        What the V may be, how likely, and how many there are. Values and masses may exceed what is
-        meant: the expectation grows with both.
+        The laws of the V and their numbers. Values and masses may be rounded up: the expectation is
+        monotone in both.
     tolerance
-        The relative change that rounding to the lattice may make, > 0.
+        The relative error allowed for rounding to the lattice, > 0.
 
     Notes
     -----
-    A value between two lattice points becomes one of them at random with the same mean: by
-    Jensen's inequality the expectation does not fall.
+    A value between two lattice points is randomized between them with the same mean: by Jensen's
+    inequality the expectation does not decrease.
     """
     # a sum's positive part is at most the sum of the positive parts
     crude = sum(p.n * float(p.masses @ np.maximum(p.values, 0)) for p in parts) * (1 + 1e-12)
     values = np.concatenate([part.values for part in parts])
-    # two values that are not 0 at once are rarer still
+    # two nonzero values at once are rarer still
     rarely = sum(p.n * float(p.masses[p.values != 0].sum()) for p in parts) < 1e-3
     alone = sum(part.n for part in parts) == 1
     if alone or rarely or not is_spread(values) or values.max() > LARGEST:
@@ -296,7 +296,7 @@ def positive_part(parts: Sequence[Part], tolerance: float) -> float:
         tilted = sums * np.exp(-law.theta * (sums - law.center))
     inside = float(tilted @ np.maximum(law.masses[first - law.low :] + law.pointwise, 0))
     # above the window: s <= most e**(t (s - high)) for the tilt t >= 1 / (high - center) of the
-    # Chernoff bound, which is the bound of that exponential's mean as well
+    # Chernoff bound, which bounds the mean of that exponential as well
     most = max(last, law.high - law.center)
     above = most * math.exp(-law.theta * (last - law.center)) * law.outside[1]
     slack = (1 + law.relative) * (1 + 1e-12)

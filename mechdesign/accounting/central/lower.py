@@ -65,7 +65,7 @@ def _witness(comparison: Comparison, pair: int) -> tuple[Comparison, int]:
 def _tests(comparison: Comparison, pair: int, n: int, epsilon: float) -> list[Test]:
     """Return the best few tests between two rows, as functions of epsilon.
 
-    The other reports are those of one of the rows, or of the mean of those that are not compared.
+    The others report by one of the rows, or by the mean of the rows that are not compared.
     """
     both, rows = comparison.rows_of(pair), comparison.rows
     rest = np.delete(rows, comparison.pairs[pair], axis=0)
@@ -85,10 +85,10 @@ def delta_of_test(
 ) -> float:
     """Return a lower bound on the delta of n shuffled reports: the advantage of one test.
 
-    The others report by one law R: they all hold one input, or inputs drawn at random, and then
-    some fixed inputs are at least as bad. The best test accepts where the sum of Z = (P -
-    e**epsilon P') / R over the reports is above 0 (Neyman and Pearson); this one rounds Z to a
-    lattice first, so that its errors are known:
+    The others report by one law R: they all hold one input, or random inputs, and then some fixed
+    inputs are at least as bad. The best test accepts if the sum of Z = (P - e**epsilon P') / R over
+    the reports is positive (Neyman and Pearson); this test rounds Z to a lattice first, so that its
+    error probabilities can be computed:
 
         delta >= Sum_y (P(y) - e**epsilon P'(y)) Pr(S > t - s(y)),    S the sum of n - 1 scores
 
@@ -110,7 +110,7 @@ def delta_of_test(
     terms = apart / masses
     if not is_spread(terms) or terms.max() > LARGEST:
         return clear
-    parts, tilt = clipped([Part(terms, masses, n)])  # another test, that hardly ever differs
+    parts, tilt = clipped([Part(terms, masses, n)])  # a test that is almost the same
     spacing = spacing_for(parts, tilt, tolerance)
     scores = np.rint(parts[0].values / spacing)
     law = sum_law([Part(scores, masses, n - 1)], tilt * spacing)
@@ -118,15 +118,15 @@ def delta_of_test(
 
 
 def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float:
-    """Return the most that Sum_y gains_y Pr(S > t - scores_y) surely is, over t."""
+    """Return the largest proved lower bound on Sum_y gains_y Pr(S > t - scores_y) over t."""
     start = law.low
-    if law.theta > 0:  # further down the weights overflow, and next to all mass is above
+    if law.theta > 0:  # further down the weights overflow, and nearly all mass is above
         start = max(start, min(law.high, law.center - math.floor(600 / law.theta)))
     places, masses = np.arange(start, law.high + 1), law.masses[start - law.low :]
     weights = np.exp(-law.theta * (places - law.center))
     above = np.zeros(len(places) + 1)  # Pr(S >= place) by the scale
     above[:-1] = np.cumsum((masses * weights)[::-1])[::-1]
-    # what each mass, the wrapped and the missing tails may add or take
+    # bounds on the errors from rounding, from wrapped mass and from missing tails
     wrong = np.append(np.cumsum(weights[::-1])[::-1] * law.pointwise, 0.0)
     wrong += sum(law.outside) * np.append(weights, weights[-1])
     sure = math.exp(min(-law.log_scale, 600.0)) * (1 + law.relative)  # 1 by the scale
@@ -137,7 +137,7 @@ def _best_threshold(law: SumLaw, scores: Int64Array, gains: FloatArray) -> float
         index = thresholds - score - start + 1
         held = np.clip(index, 0, len(places))
         part = gain * above[held]
-        if gain < 0:  # below the window no more is known than that it is at most 1
+        if gain < 0:  # below the window the only bound is 1
             part[index < 0] = gain * sure
         surely += part - np.abs(part) * rounded - 1.02 * abs(gain) * wrong[held]
     best = float(surely.max())

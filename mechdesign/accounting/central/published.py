@@ -1,6 +1,6 @@
 """Published bounds on the central epsilon of shuffled reports, for comparison.
 
-Each needs a few numbers of the channel only, and none is below the bound of
+They depend on a few numbers of the channel, and are never below the bound of
 :mod:`~mechdesign.accounting.central.upper`.
 """
 
@@ -32,15 +32,15 @@ def feldman_epsilon(local: float, n: int, delta: float) -> float:
 
 
 def variation_ratio_epsilon(comparison: Comparison, n: int, delta: float) -> float:
-    """Return the bound from three numbers of the channel; infinite where it does not apply.
+    """Return the bound from three numbers of the channel; inf if it does not apply.
 
     Rows P and P' differ by at most a ratio p and a total variation b, and each is at most q times
-    the common part. With a = b / (p - 1) it is enough to bound
+    the common part. With a = b / (p - 1) it suffices to bound
 
         P = (p a, a, c),   P' = (a, p a, c),   B = (p a, p a, c) / q,   c = 1 - (p + 1) a.
 
-    Source: Wang et al. 2023 (arXiv 2304.05007). There the third part of B is left out; with it, the
-    bound also grows in b, by convex order.
+    Source: Wang et al. 2023 (arXiv 2304.05007). The third part of B is omitted there; with it, the
+    bound also increases in b, by convex order.
     """
     local = comparison.local_epsilon
     first, second = comparison.rows[comparison.pairs[:, 0]], comparison.rows[comparison.pairs[:, 1]]

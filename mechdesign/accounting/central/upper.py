@@ -1,4 +1,4 @@
-"""Upper bounds on what n shuffled reports leak: the blanket, and hidden senders."""
+"""Upper bounds on the leakage of n shuffled reports: the blanket, and hidden senders."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ __all__ = [
 ]
 
 MARGINS = (1.002, 1.005, 1.01, 1.02, 1.05, 1.1)
-"""Budgets of which the first that is proved is taken, relative to a guess."""
+"""Budgets relative to a guess, of which the first that is proved is returned."""
 
 
 MOST_SUMS = 150
-"""Laws of sums that are computed at most, until a budget is given up."""
+"""Maximum number of laws of sums computed for one budget."""
 
 MOST_KINDS = 4
-"""Different laws of the others' terms, at most."""
+"""Maximum number of distinct laws of the others' terms."""
 
 DIGITS = 14
-"""To which mantissas of rows are rounded that are compared: a rounded matrix has almost equal ones.
+"""Decimal digits that rows are compared to, since a rounded matrix has almost equal rows.
 
-Rows that are the same so differ by a factor of at most 1 + 2e-14."""
+Rows that compare equal differ by a factor of at most 1 + 2e-14."""
 
 NEAR = 1e-13
-"""Added to laws that stand for almost equal ones, relative to each entry of a row."""
+"""Margin added to the law that represents almost equal ones, relative to each entry of a row."""
 
 TAIL = 1e-2
-"""The part of delta that may go to data sets with few reports of the common part."""
+"""The share of delta reserved for few reports from the common part."""
 
 
 def odds(epsilon: float, up: bool) -> float:
@@ -64,11 +64,11 @@ def odds(epsilon: float, up: bool) -> float:
 def _terms(
     first: FloatArray, second: FloatArray, least: FloatArray, epsilon: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return what each report adds, its mass in the common part, and the part that is revealed.
+    """Return the term of each report, its mass in the common part, and the revealed part.
 
-    The terms are (P - e**epsilon P') / B, rounded up, and 0 with the mass that B leaves. A report
-    with B = 0 can come from the compared input alone: it adds (P - e**epsilon P')_+. Rows of P and
-    P' may be those of many pairs.
+    The terms are (P - e**epsilon P') / B, rounded up, and 0 with the remaining mass 1 - |B|. A
+    report with B = 0 reveals its sender: it adds (P - e**epsilon P')_+. P and P' may contain the
+    rows of many pairs.
     """
     apart = first * (1 + SLACK) - odds(epsilon, up=False) * (1 - SLACK) * second
     shared = least > 0
@@ -92,9 +92,9 @@ def delta_of_pair(
 
         delta <= (1 / n) E[(Z_1 + ... + Z_n)_+],    Z = (P(Y) - e**epsilon P'(Y)) / B(Y),  Y ~ B
 
-    with Z = 0 where the report is not drawn from the common part B of the rows, which has a mass
-    below 1 (Balle et al. 2019, Lemma 5.3). The reports that are not drawn
-    from B are revealed, with their senders.
+    with Z = 0 if the report is not drawn from the common part B of the rows, which has mass below 1
+    (Balle et al. 2019, Lemma 5.3). The reports that are not drawn from B are revealed, with their
+    senders.
 
     Parameters
     ----------
@@ -103,11 +103,11 @@ def delta_of_pair(
     least
         ``(n_reports,)`` B: at most the row of any input.
     n
-        How many reports, at least 1.
+        Number of reports, at least 1.
     epsilon
         In nats.
     tolerance
-        The relative loss from the lattice.
+        Relative error allowed for the lattice.
     """
     terms, masses, clear = _terms(first, second, least, epsilon)
     found = positive_part([Part(terms, masses, n)], tolerance)
@@ -144,34 +144,34 @@ class Hidden:
     """Bounds on the delta of n shuffled reports, for one pair of rows.
 
     Let B be the common part of the rows, g its mass, and let each of the n - 1 others report by B
-    with probability g, so that M of them do. The report of the one that differs takes the place of
-    one of these, whose own report goes to the end; each place, and the end, is taken with
-    probability 1 / (max(M, m) + 1), and the rest, below Pr(M < m), is revealed. The reports in this
-    order leak no less than their counts. Given them, the other at place i reported by B with
-    probability b = B / R, R the row of its input, independently of the rest. So the likelihoods
-    differ by at most
+    with probability g, so that M of them do. The report of the person whose input differs takes the
+    place of one of these, whose own report moves to the end; each place, and the end, is chosen
+    with probability 1 / (max(M, m) + 1), and the rest, below Pr(M < m), is revealed. The reports in
+    this order leak at least as much as their counts. Given them, the other person at place i
+    reported by B with probability b = B / R, R the row of that input, independently of the rest. So
+    the likelihoods differ by at most
 
         delta <= Pr(M < m) + g / (m + 1) E[(Z + V_2 + ... + V_n)_+],
         Z = (P - e**epsilon P') / B at a report by B / g,
         V = (P - e**epsilon P') / R at a report by R,   if < 0 divided by 1 + (1 - b) / (m + 1),
 
-    where the quotient bounds how the mean of 1 / (max(M, m) + 1) depends on whether i is one of M.
-    Where the blanket shows who reports by B, this takes the mean over it within the positive part.
+    where the quotient bounds how the mean of 1 / (max(M, m) + 1) depends on whether i is one of the
+    M. The blanket reveals who reports by B; here the mean over it is inside the positive part.
 
-    Every data set has to be covered. Of those whose inputs are known but for r, each of the r terms
-    is replaced by Z' (with probability g, else 0), which is larger in convex order, as V is its
-    mean given the report. Where that is not enough one more share of the r gets each input.
+    The bound must hold for every data set. If all inputs but r are fixed, each of the r remaining
+    terms is replaced by Z' (with probability g, else 0), which is larger in convex order, as V is
+    its mean given the report. If that does not suffice, a further share of the r gets each input.
 
     Parameters
     ----------
     comparison
-        With the rows of all inputs.
+        A comparison with the rows of all inputs.
     pair
-        Which of its pairs.
+        Index of one of its pairs.
     n
-        How many reports, at least 2.
+        Number of reports, at least 2.
     delta
-        What the bound is compared with; it fixes m.
+        The delta to compare with; it determines m.
     """
 
     def __init__(self, comparison: Comparison, pair: int, n: int, delta: float) -> None:
@@ -183,7 +183,7 @@ class Hidden:
 
     @classmethod
     def of(cls, comparison: Comparison, pair: int, n: int, delta: float) -> Hidden | None:
-        """Return the bound where it applies: to many reports of the common part, and few kinds."""
+        """Return the bound if it applies: many reports from the common part, and few row kinds."""
         if n < 2 or not comparison.complete or not delta > 0:
             return None
         found = cls(comparison, pair, n, delta)
@@ -209,7 +209,7 @@ class Hidden:
         return own, self._others(raised, least * (1 + SLACK), rest), kinds, clear
 
     def _others(self, values: FloatArray, masses: FloatArray, rest: float) -> Part:
-        """Return the law of the n - 1 others, where a rest of the mass adds nothing."""
+        """Return the law of the terms of the n - 1 others, 0 with the remaining mass."""
         return Part(np.append(values, 0.0), np.append(masses, rest), self._n - 1)
 
     def _apart(self, epsilon: float, slack: float) -> FloatArray:
@@ -222,14 +222,14 @@ class Hidden:
         return self._tail + self._share / (self._enough + 1) * found * (1 + 8 * SLACK)
 
     def guess(self, epsilon: float, tolerance: float = COARSE) -> float:
-        """Return the most that data sets give in which all others hold one input."""
+        """Return the largest bound over data sets in which all others hold one input."""
         own, _, kinds, clear = self._laws(epsilon)
         if max(float(each.values.max()) for each in (own, *kinds)) > LARGEST:
             return 1.0
         return clear + max(self._delta_of([own, each], tolerance) for each in kinds)
 
     def is_within(self, epsilon: float) -> bool:
-        """Whether all data sets are surely within (epsilon, delta)."""
+        """Whether all data sets are provably within (epsilon, delta)."""
         own, told, kinds, clear = self._laws(epsilon)
         left = [(np.zeros(len(kinds), dtype=np.int64), self._n - 1)]
         most = self._delta - clear
@@ -243,14 +243,14 @@ class Hidden:
                 continue
             if not rest:
                 return False
-            share = -(-rest // len(kinds))  # one of the inputs is held by so many at least
+            share = -(-rest // len(kinds))  # at least so many hold one of the inputs
             units = np.eye(len(kinds), dtype=np.int64)
             left += [(known + share * unit, rest - share) for unit in units]
         return False
 
 
 def _kinds(comparison: Comparison, pair: int) -> FloatArray:
-    """Return the rows of all inputs; of rows almost equal up to the order of reports, one."""
+    """Return the rows of all inputs, without near duplicates up to the order of the reports."""
     both = comparison.rows[comparison.pairs[pair]]
     seen: dict[bytes, FloatArray] = {}
     for row in comparison.rows:
@@ -261,9 +261,9 @@ def _kinds(comparison: Comparison, pair: int) -> FloatArray:
 
 
 def _few(n: int, share: float, tail: float) -> tuple[int, float]:
-    """Return an m, and a bound on Pr(M < m) for M of n with a probability each; 0 if none serves.
+    """Return an m and a bound on Pr(M < m) for M ~ Bin(n, share); m = 0 if none is small enough.
 
-    Pr(M <= a n) <= e**(-n D(a, share)) for a below the share, D the divergence (Chernoff).
+    Pr(M <= a n) <= e**(-n D(a, share)) for a < share, D the divergence (Chernoff).
     """
 
     def bound(m: int) -> float:
@@ -277,7 +277,7 @@ def _few(n: int, share: float, tail: float) -> tuple[int, float]:
 
 
 def _by_divergence(comparison: Comparison) -> IntArray:
-    """Return the pairs, the one first that seems the worst: by chi-square, relative to B."""
+    """Return the pairs by decreasing chi-square divergence relative to B, the worst guess first."""
     rows, least, (one, other) = comparison.rows, comparison.least, comparison.pairs.T
     weights = 1 / np.maximum(least, 1e-12)
     return np.argsort(-(((rows[one] - rows[other]) ** 2) @ weights), kind="stable")
@@ -286,7 +286,7 @@ def _by_divergence(comparison: Comparison) -> IntArray:
 def _open(
     comparison: Comparison, pairs: IntArray, n: int, epsilon: float, delta: float
 ) -> IntArray:
-    """Return those of some pairs that a cheap bound does not put within a delta."""
+    """Return the pairs that a cheap bound does not prove to be within delta."""
     some = replace(comparison, pairs=comparison.pairs[pairs])
     return pairs[chernoff_deltas(some, n, epsilon) > delta]
 
@@ -300,13 +300,13 @@ def _pair_within(comparison: Comparison, pair: int, n: int, epsilon: float, delt
     """Whether the blanket puts a pair within (epsilon, delta)."""
     at = _blanket(comparison, pair, n)
     coarse = at(epsilon, COARSE)
-    if not delta < coarse <= (1 + 5 * COARSE) * delta:  # a finer lattice would say the same
+    if not delta < coarse <= (1 + 5 * COARSE) * delta:  # a finer lattice would not change this
         return coarse <= delta
     return at(epsilon, FINE) <= delta
 
 
 def is_within(comparison: Comparison, n: int, epsilon: float, delta: float) -> bool:
-    """Whether n shuffled reports are surely within (epsilon, delta)."""
+    """Whether n shuffled reports are provably within (epsilon, delta)."""
     if epsilon >= comparison.local_epsilon:
         return True
     for pair in _open(comparison, _by_divergence(comparison), n, epsilon, delta).tolist():
@@ -360,7 +360,7 @@ def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, 
 
 
 def _first(tried: Iterable[float], most: float, passes: Callable[[float], bool]) -> float:
-    """Return the first number above 0 and below the most that passes; else the most."""
+    """Return the first number in (0, most) that passes, else ``most``."""
     return next((each for each in tried if 0 < each < most and passes(each)), most)
 
 
@@ -370,15 +370,10 @@ def _worst(
     needed: Callable[[int, float], float],
     budget: Callable[[float], tuple[float, float]],
 ) -> tuple[float, int]:
-    """Return the most that any pair needs, and that pair.
+    """Return the largest epsilon or delta that any pair needs, and that pair.
 
-    Parameters
-    ----------
-    needed
-        From a pair and what others need to what it needs.
-    budget
-        From what is needed so far to (epsilon, delta): pairs that a cheap bound puts within are
-        left out.
+    ``needed`` maps a pair and the maximum so far to the new maximum; ``budget`` maps the maximum to
+    an (epsilon, delta), to skip pairs within it by a cheap bound.
     """
     found, worst, left = 0.0, 0, _by_divergence(comparison)
     while len(left):

@@ -50,9 +50,9 @@ class CompositionRow:
     exact
         The smallest epsilon that the product of the channels satisfies, in nats, rounded up.
     bound
-        What follows from the leakages of the single channels, in nats.
+        The bound implied by the leakages of the single channels, in nats.
     source
-        How the bound is made.
+        The theorem or method behind the bound.
     """
 
     notion: str
@@ -68,14 +68,14 @@ class Composition(Tabular):
     Attributes
     ----------
     releases, inputs, outputs
-        Numbers; outputs of the product, all written out.
+        The numbers of releases, of inputs, and of outputs of the product before merging.
     columns
-        How many columns were compared; the others are multiples of them.
+        Number of columns compared; the others are multiples of them.
     ratios
-        The largest likelihood ratio of each pair of inputs, exactly; None where infinite. Its
-        logarithm is the tightest matrix of context-aware LDP.
+        The exact largest likelihood ratio of each pair of inputs; None if infinite. The logarithms
+        form the tightest matrix of context-aware LDP.
     lines
-        One for each notion.
+        One row for each notion.
     """
 
     releases: int
@@ -108,32 +108,32 @@ def compose(
     channels: Iterable[Channel],
     prior: Prior | PriorSet | Iterable[object] | None = None,
 ) -> Composition:
-    """Return the exact leakage of independent releases about one X, beside the bounds.
+    """Return the exact leakage of independent releases about one X, with the papers' bounds.
 
     LDP and the matrix of context-aware LDP add up pair by pair, since the largest ratio of a
-    product is the product of the largest ratios. Lifts do not: the largest is found among all
-    products of columns, of which those that are equal up to scale are merged.
+    product is the product of the largest ratios. Lifts do not add up: the largest lift is found by
+    enumerating the products of columns, where proportional columns are merged.
 
     Parameters
     ----------
     channels
-        Channels on the same inputs, one for each release; the same one may come many times.
+        Channels on the same inputs, one for each release; a channel may be repeated.
     prior
-        The prior of X, or a set of priors for bounded-prior LIP; without one, no notion that
-        needs it is reported.
+        The prior of X, or a set of priors for bounded-prior LIP. Notions that need a prior are
+        omitted without it.
 
     Raises
     ------
     InputError
-        If the parts do not fit.
+        If the channels and the prior have different inputs.
     UnsupportedError
         If there are too many columns to compare.
 
     Notes
     -----
     Source of the bound on LIP: Jiang et al. 2021 (TIFS), Theorem 4 and Corollary 4. The bounds on
-    the sides are ln Sum_z P_z e**E[z,x] and -ln Sum_z P_z e**-E[x,z] with the matrix E that adds
-    up; they need no more than that matrix.
+    the sides are ln Sum_z P_z e**E[z,x] and -ln Sum_z P_z e**-E[x,z], with E the sum of the
+    matrices of the channels.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def compose(
         compared = columns.shape[1]
         if isinstance(priors, PriorList) and len(priors.members) == 1:
             rows, _ = Ratios(columns).of_prior(Prior(priors.members[0]))
-            pairs = rows[-1]  # as exact from the matrix of all pairs
+            pairs = rows[-1]  # exact already from the matrix of all pairs
             lines.append(CompositionRow(pairs.notion, pairs.value, pairs.value, "matrix"))
         own = {c: Ratios(c.numerators).of_set(priors)[0].value for c in each}
         lines += _lift_rows(columns, ratios, priors, [own[channel] for channel in listed])
@@ -179,23 +179,23 @@ def compose(
 
 
 def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object]) -> Composition:
-    """Return what is leaked about a whole sequence of which each part is released once.
+    """Return the leakage about a sequence of which each part is released once.
 
-    Y_k depends on X_k alone. The whole sequence is the input, with a prior on all its values. An
-    entry of its channel for Y_k depends on the k-th part alone, and the rest is :func:`compose`.
+    Y_k depends on X_k alone. The input is the whole sequence, with a prior on its values. The
+    channel of Y_k depends on the k-th part alone; these channels are passed to :func:`compose`.
 
     Parameters
     ----------
     channels
         The channel of each part; their inputs may differ.
     joint
-        The probability of each sequence, the last part running fastest: those of n parts with
-        k_1, ..., k_n inputs are k_1 ... k_n numbers.
+        The probabilities of all sequences, with the last part varying fastest: k_1 ... k_n numbers
+        for n parts with k_1, ..., k_n inputs.
 
     Raises
     ------
     InputError
-        If the parts do not fit.
+        If the number of probabilities does not match the channels.
     UnsupportedError
         If there are more than 4096 sequences.
 
@@ -246,7 +246,7 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
 
 
 def _table(columns: Iterable[Column]) -> AnyArray:
-    """Return columns of integers of any size as a table."""
+    """Return integer columns of any size as a table."""
     return np.array(list(columns), dtype=object).T
 
 
@@ -269,12 +269,12 @@ def _lift_rows(
 
 
 def _smallest(priors: PriorSet) -> tuple[Fraction, Fraction]:
-    """Return the least P_min of a prior of the set, and the largest of those known."""
+    """Return the least P_min over the priors of a set, and the largest over its known members."""
     units = [[int(z == x) for z in range(priors.size)] for x in range(priors.size)]
     least = min(priors.extreme_mean(unit, largest=False) for unit in units)
     try:
         most = max(min(prior) for prior in priors.vertices())
-    except UnsupportedError:  # too many to list; what holds for one member is valid
+    except UnsupportedError:  # too many to list; the value of one member is valid
         most = least
     return least, most
 

@@ -1,4 +1,4 @@
-"""The delta of many releases at an epsilon, by the law of their privacy loss."""
+"""The delta of many releases at an epsilon, from their privacy loss distributions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mechdesign.notions.base import budget
 __all__ = ["approximate_delta"]
 
 SLACK = 1e-14
-"""The relative error of a probability, of a logarithm and of a product, with some to spare."""
+"""Bound on the relative error of a probability, of a logarithm and of a product."""
 
 LARGEST_TILT = 600.0
 
@@ -29,10 +29,10 @@ def approximate_delta(
 ) -> tuple[float, float]:
     """Return bounds on the least delta of independent releases, in floating point.
 
-    That is the delta of ``privacy_profile(product(channels), [epsilon])``. For each pair of inputs
-    the privacy loss of every channel is rounded to a lattice, up for the one bound and down for the
-    other, and added up by a Fourier transform whose errors are bounded. The cost does not depend on
-    the number of outputs of the product, so it serves where that is too large.
+    The bounds enclose the delta of ``privacy_profile(product(channels), [epsilon])``. For each pair
+    of inputs the privacy loss of every channel is rounded to a lattice, up for the upper bound and
+    down for the lower one, and convolved by a Fourier transform with bounded errors. The cost does
+    not depend on the number of outputs of the product.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ def approximate_delta(
     epsilon
         The budget of all together, in nats, >= 0.
     interval
-        The step of the lattice, in nats, > 0; the bounds are as far apart as epsilon is uncertain
-        by that much for each release.
+        The step of the lattice, in nats, > 0. The bounds differ as if epsilon were uncertain by one
+        step for each release.
 
     Returns
     -------
     tuple of float
-        Below and above.
+        The lower and the upper bound.
 
     Raises
     ------
     InputError
-        If the channels do not fit or the interval is not positive.
+        If the inputs of the channels differ or the interval is not positive.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def _pair_delta(
 ) -> float:
     """Return a bound on E[(1 - e**(epsilon - L))_+], L the sum of ln(Q(y|x) / Q(y|other)).
 
-    Reports that the other input never gives have an infinite loss, and reveal the input.
+    Reports that are impossible for the other input have an infinite loss and reveal the input.
     """
     side, parts, hidden = (1 if up else -1), [], 0.0
     for channel, n in uses.items():

@@ -1,8 +1,8 @@
 """Products of channels: several independent releases about one input as one channel.
 
-Independent releases of X have the columns q1 * q2 * ..., entry by entry. Two columns that are equal
-up to scale have the same posterior: they are merged, in integers, so n uses of one channel with m
-outputs leave at most C(n + m - 1, n) columns.
+The columns of independent releases of X are the entrywise products q1 * q2 * ... of columns.
+Proportional columns have the same posterior and are merged, in integers, so n uses of one channel
+with m outputs have at most C(n + m - 1, n) columns.
 """
 
 from __future__ import annotations
@@ -27,20 +27,14 @@ __all__ = [
 ]
 
 Column: TypeAlias = tuple[int, ...]
-"""A column in lowest terms: whole numbers without a common divisor."""
+"""A column in lowest terms: integers without a common divisor."""
 
 MOST_COLUMNS = 200_000
-"""Columns that are kept at most, after merging."""
+"""Maximum number of columns after merging."""
 
 
 def channels_of(given: Any, key: str = "channels") -> list[Channel]:
-    """Return channels as a list of at least one.
-
-    Raises
-    ------
-    InputError
-        If there is none, or something else.
-    """
+    """Return a nonempty list of channels, or raise InputError."""
     found = listed(given, key, "a list of channels")
     if not found:
         raise InputError(key, "at least one channel", "none")
@@ -48,13 +42,7 @@ def channels_of(given: Any, key: str = "channels") -> list[Channel]:
 
 
 def same_inputs(channels: Iterable[Channel]) -> list[Channel]:
-    """Return the channels, at least one, if all have the same inputs.
-
-    Raises
-    ------
-    InputError
-        If there is none, or their inputs differ.
-    """
+    """Return a nonempty list of channels on the same inputs, or raise InputError."""
     found = channels_of(channels)
     for n, channel in enumerate(found):
         if channel.inputs != found[0].inputs:
@@ -66,7 +54,7 @@ def same_inputs(channels: Iterable[Channel]) -> list[Channel]:
 def merged(
     columns: Iterable[Sequence[int]], weights: Iterable[int] = repeat(1)
 ) -> dict[Column, int]:
-    """Return the different directions of columns, each with the sum of its weighted multiples.
+    """Return the distinct directions of columns, each with the sum of its weighted multiples.
 
     Examples
     --------
@@ -85,7 +73,7 @@ def merged(
 def product(channels: Iterable[Channel]) -> Channel:
     """Return independent releases about X as one channel; outputs of equal posterior are merged.
 
-    The result is exact: its bits are the sum of theirs. Every notion applies to it.
+    The result is exact: its bits are the sum of the bits of the channels. Every notion applies.
 
     Parameters
     ----------
@@ -116,7 +104,7 @@ def product(channels: Iterable[Channel]) -> Channel:
 
 
 def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
-    """Return two releases, the second by a channel that is chosen by what the first sent.
+    """Return two releases as one channel; the output of the first selects the second channel.
 
     Parameters
     ----------
@@ -128,12 +116,12 @@ def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
     Returns
     -------
     Channel
-        Its outputs are pairs, numbered in order.
+        Its outputs are the pairs of outputs, numbered in order.
 
     Raises
     ------
     InputError
-        If the channels do not fit.
+        If the inputs of the channels differ, or their number is wrong.
 
     Examples
     --------
@@ -178,7 +166,7 @@ def product_columns(channels: Sequence[Channel]) -> dict[Column, int]:
 
 
 def _times(left: dict[Column, int], right: dict[Column, int]) -> dict[Column, int]:
-    """Return all products of two columns, those that are equal up to scale as one."""
+    """Return all products of two columns, with proportional products merged."""
     pairs = list(itertools.product(left, right))
     weights = (left[a] * right[b] for a, b in pairs)
     return merged((tuple(map(mul, a, b)) for a, b in pairs), weights)

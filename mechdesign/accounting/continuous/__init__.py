@@ -1,1 +1,1 @@
-"""Mechanisms for continuous data, exactly accounted: by enclosures where no formula is exact."""
+"""Exact accounting of mechanisms for continuous data, with enclosures of irrational values."""

@@ -18,8 +18,8 @@ def analytic_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float
 
         delta = Phi(D/(2 s) - epsilon s/D) - e**epsilon Phi(-D/(2 s) - epsilon s/D)
 
-    with D the sensitivity and s the deviation. It is attained by two inputs D apart: exact, not a
-    bound, at every epsilon.
+    with D the sensitivity and s the deviation. This is exact at every epsilon: two inputs at
+    distance D attain it.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def analytic_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float
     -----
     Source: Balle and Wang 2018, Theorem 8; Jiang et al. 2021 (TIFS), (24). The bound
     1.25 exp(-epsilon**2 s**2 / (2 D**2)) of Dwork and Roth 2014, Theorem A.1, holds for epsilon < 1
-    only, and is never below it there; Jiang et al. state it for every epsilon.
+    only, and is never smaller than the exact delta there; Jiang et al. state it for every epsilon.
 
     Examples
     --------
@@ -62,16 +62,16 @@ def analytic_gaussian_deviation(
 ) -> Bounds:
     """Return bounds on the least noise that is (epsilon, delta)-LDP, by bisection.
 
-    At the upper bound delta is proved to hold, at the lower one not to.
+    The upper bound provably satisfies delta, the lower one provably does not.
 
     Parameters
     ----------
     epsilon, sensitivity
         As for :func:`analytic_gaussian_delta`.
     delta
-        Between 0 and 1, both excluded.
+        Strictly between 0 and 1.
     relative
-        How far apart the bounds may be, relative to them.
+        The relative width of the bounds.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Mechanisms for one number of an interval under LDP: their exact loss, input by input.
+"""LDP mechanisms for a number in an interval, with their exact loss at each input.
 
-Each sends a number whose law is a density of two levels, e**epsilon apart, or has two atoms, or is
-a mixture of both. So moments of the report are sums over a few intervals, privacy is read from the
-levels, and the worst input is known. All results are enclosures: e**epsilon is irrational.
+A report has a density of two levels with ratio e**epsilon, or two atoms, or a mixture of both. So
+its moments are sums over a few intervals, the levels determine the privacy, and the worst input is
+known. All results are enclosures, as e**epsilon is irrational.
 
 Sources: Duchi, Jordan and Wainwright 2018 (two values); Wang et al. 2019, ICDE (the piecewise and
 the hybrid mechanism); Zheng et al. 2025, PETS (piecewise mechanisms that are best for the absolute
@@ -37,7 +37,7 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class BoundedMechanism(ABC):
-    """An epsilon-LDP mechanism for a number of an interval.
+    """An epsilon-LDP mechanism for a number in an interval.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class BoundedMechanism(ABC):
 
     name: ClassVar[str]
     interval: ClassVar[tuple[float, float]]
-    """The inputs that it takes; others are scaled to it."""
+    """The interval of inputs; other intervals are rescaled to it."""
 
     worst_inputs: ClassVar[tuple[float, ...]]
-    """Inputs of which one is the worst, whatever epsilon."""
+    """Inputs that contain a worst one at every epsilon."""
 
     def __init__(self, epsilon: Exact) -> None:
         given = limited(epsilon)
@@ -71,7 +71,7 @@ class BoundedMechanism(ABC):
 
     @abstractmethod
     def leakage(self) -> Bounds:
-        """Return bounds on the largest log-ratio of two densities, or masses, of one report."""
+        """Return bounds on the largest log-ratio of two densities or masses of one report."""
 
     def loss(self, x: float) -> Bounds:
         """Return bounds on the expected loss at an input.
@@ -124,7 +124,7 @@ class DuchiMechanism(BoundedMechanism):
 
     def leakage(self) -> Bounds:
         """Return bounds on the log-ratio of the report c at 1 and at -1."""
-        total = self._exp(1) + 1  # over which both probabilities are e**epsilon and 1
+        total = self._exp(1) + 1  # the probabilities are e**epsilon and 1 divided by it
         return logarithm((self._exp(1) / total) / (1 / total)).ends
 
 
@@ -140,7 +140,7 @@ class Window:
     outside: Enclosure
 
     def moment(self, power: int) -> Enclosure:
-        """Return E[Y**power]: of power 0 it is 1, but for rounding."""
+        """Return E[Y**power]; for power 0 an enclosure of 1."""
         low, high, start, end = (
             math.prod([y] * (power + 1), start=Enclosure.of(1)) / (power + 1)
             for y in (self.low, self.high, self.start, self.end)
@@ -159,7 +159,7 @@ class Window:
 
 
 class PiecewiseMechanism(BoundedMechanism):
-    """A report near x with a higher density, without bias: the piecewise mechanism.
+    """The piecewise mechanism: an unbiased report with a higher density near x.
 
     With E = e**(epsilon/2) and C = (E + 1)/(E - 1), the density is (e**epsilon - E)/(2 E + 2) on
     [l, l + C - 1], l = (C + 1) x/2 - (C - 1)/2, and e**-epsilon times that on the rest of [-C, C].
@@ -195,9 +195,9 @@ class PiecewiseMechanism(BoundedMechanism):
 class HybridMechanism(BoundedMechanism):
     """The piecewise mechanism with probability 1 - e**(-epsilon/2), else Duchi's.
 
-    Up to epsilon = 0.61 it is Duchi's alone. The loss is the variance. The reports of both have the
-    mean x, so variances average. Where it is a mixture the terms in x**2 cancel: every input is the
-    worst.
+    For epsilon up to 0.61 it is Duchi's mechanism. The loss is the variance. The reports of both
+    have mean x, so variances average. In the mixture the terms in x**2 cancel: all inputs have the
+    same loss.
 
     Examples
     --------
@@ -224,22 +224,23 @@ class HybridMechanism(BoundedMechanism):
         return sum(losses, Enclosure.of(0))
 
     def leakage(self) -> Bounds:
-        """Return bounds on the larger log-ratio: atoms and densities do not meet."""
+        """Return bounds on the larger of the log-ratios of the atoms and of the densities."""
         return Bounds.largest(part.leakage() for _, part in self._parts)
 
 
 class OptimalPiecewiseMechanism(BoundedMechanism):
-    """The piecewise mechanism on [0, 1] that is best for the worst absolute error.
+    """A piecewise mechanism on [0, 1] for the worst-case absolute error.
 
     The density is e**(epsilon/2) on a window of width w = 1/(e**(epsilon/2) + 1), and e**-epsilon
-    times that on the rest of [0, 1]; the window has x in its middle, unless it would leave [0, 1].
-    Nothing is unbiased here: the report itself is the estimate, the loss E|Y - x|.
+    times that on the rest of [0, 1]. The window is centered at x, or shifted to stay in [0, 1]. The
+    report is a biased estimate; the loss is E|Y - x|.
 
-    It is convex in x wherever the window stands still, that is for x <= w/2 and x >= 1 - w/2, and
-    in between too, where it is e**(-epsilon/2) (x**2 + (1 - x)**2)/2 and a constant. So it is
-    largest at an end of one of these pieces: 0, w/2 and their mirror images. At 0 it is w, at w/2
-    less. Zheng et al. 2025 find such a mechanism the best of all that are piecewise constant on
-    windows, by numerical search (0.37754077 at epsilon = 1); among all mechanisms it is not.
+    The loss is convex in x while the window is fixed, that is for x <= w/2 and x >= 1 - w/2, and
+    also in between, where it is e**(-epsilon/2) (x**2 + (1 - x)**2)/2 plus a constant. So it is
+    largest at an end of one of these pieces: 0, w/2 or their mirror images. It is w at 0, and less
+    at w/2. Zheng et al. 2025 find by numerical search that such a mechanism is optimal among those
+    that are piecewise constant on windows (0.37754077 at epsilon = 1); it is not optimal among all
+    mechanisms.
 
     Examples
     --------

@@ -1,22 +1,21 @@
 """Interval arithmetic on arrays of floats, with the exponential and the normal distribution.
 
 A :class:`FloatEnclosure` holds arrays ``low <= high``. IEEE arithmetic rounds a sum, a product or a
-quotient to a nearest float, so the float next to it on either side bounds the exact value: every
-operation here takes that next float outward. Nothing is assumed of the exponential of the machine
-or of its error function; both are evaluated here by series whose remainder and rounding are
-bounded below.
+quotient to a nearest float, so the adjacent floats bound the exact value: every operation here
+rounds outward to them. The exponential and the error function of the machine are not used; both are
+evaluated here by series, with the following bounds on remainder and rounding.
 
 With u = 2**-53, the rounding unit:
 
 * e**x = 2**k e**r with k = round(x / ln 2), |r| <= 0.35. ln 2 is split into C, of 32 bits, and a
   rest: k C is exact, x - k C is exact (Sterbenz), and the error of r is below 0.4 u. The Taylor
-  polynomial of degree 14 leaves less than u / 16 of e**r, and Horner's rule, whose terms shrink by
-  r / n at the step n, rounds by less than 3 u. So the relative error is below 4 u; 16 u are allowed
-  (``EXP``).
+  polynomial of degree 14 has a remainder below u / 16 of e**r, and Horner's rule, whose terms
+  shrink by r / n at step n, rounds by less than 3 u. So the relative error is below 4 u; ``EXP``
+  allows 16 u.
 * The upper tail Q(z) of the normal distribution, for z >= 2, is phi(z) / (z + 1/(z + 2/(z + ...)))
-  (Laplace). All numbers in the continued fraction are positive, so an operation adds at most u to
-  the relative error and never magnifies it: 60 levels give less than 130 u. Stopped after 59 and 60
-  levels it lies on either side of the limit, and both are used.
+  (Laplace). All terms of the continued fraction are positive, so an operation adds at most u to
+  the relative error and never magnifies it: 60 levels give less than 130 u. The convergents after
+  59 and 60 levels lie on either side of the limit and serve as bounds.
 * For 0 <= z < 2, Q(z) = 1/2 - phi(z) (z + z**3/3 + z**5/(3 5) + ...). The terms are positive; with
   40 of them the rest is below the last, since the ratio of terms is below 4/81. 130 u cover the
   rounding of the terms and of their sum.
@@ -42,10 +41,10 @@ EXP = 16 * 2.0**-53
 SERIES = 130 * 2.0**-53
 LOG2 = 0.6931471805599453
 LOG2_HIGH, LOG2_LOW = 2977044472 / 2.0**32, -4.200915072681084e-11
-"""They sum to ln 2 but for less than 1e-26."""
+"""Their sum is ln 2 to within 1e-26."""
 
 FARTHEST = 700.0
-"""Exponents below its negative are bounded by 0 and e**-700."""
+"""Exponentials of v < -700 are bounded by 0 and e**-700."""
 
 LEVELS, TERMS = 60, 40
 
@@ -55,7 +54,7 @@ ROOT_LOW, ROOT_HIGH = 0.39894228040143264, 0.39894228040143275
 
 @dataclass(frozen=True, eq=False)
 class FloatEnclosure(Enclosure):
-    """Arrays of floats that bound a number, entry by entry.
+    """Arrays of floats that bound numbers, entry by entry.
 
     Attributes
     ----------
@@ -71,7 +70,7 @@ class FloatEnclosure(Enclosure):
 
     @classmethod
     def of(cls, values: Any) -> Self:
-        """Return floats, exact as they are, or the floats on either side of rationals."""
+        """Return floats as exact values, or the floats on either side of rationals."""
         if isinstance(values, cls):
             return values
         if isinstance(values, Fraction | Enclosure):
@@ -117,7 +116,7 @@ class FloatEnclosure(Enclosure):
         return self.outward(low, self.high / np.where(self.high >= 0, other.low, other.high))
 
     def root(self) -> Self:
-        """Return the square roots of positive numbers, which IEEE arithmetic rounds to nearest."""
+        """Return the square roots of positive numbers; IEEE arithmetic rounds them to nearest."""
         return self.outward(np.sqrt(self.low), np.sqrt(self.high))
 
     def repeated(self, times: int) -> Self:
@@ -125,7 +124,7 @@ class FloatEnclosure(Enclosure):
         return type(self)(np.repeat(self.low, times), np.repeat(self.high, times))
 
     def sum(self, axis: int | None = None) -> Self:
-        """Add up; n terms round by at most n u times the sum of their sizes."""
+        """Return the sum; n terms have a rounding error of at most n u times the sum of sizes."""
         count = self.low.size if axis is None else self.low.shape[axis]
         slack = (count + 2) * 2.0**-53
         ends = [
@@ -166,10 +165,10 @@ def normal_density(z: FloatEnclosure) -> FloatEnclosure:
 
 
 def normal_mass(start: FloatEnclosure, end: FloatEnclosure) -> FloatEnclosure:
-    """Return the normal probability of [a, b] for a <= b, at least that of the ends as given.
+    """Return the normal probability of [a, b] for a <= b.
 
-    It falls with a and rises with b, so two pairs of ends give both bounds. Where an end is known
-    to an interval only, the lower bound may stand for an empty interval, and is 0.
+    It decreases in a and increases in b, so two pairs of ends give both bounds. If the enclosures
+    of the ends overlap, the lower bound is that of an empty interval, 0.
 
     Examples
     --------

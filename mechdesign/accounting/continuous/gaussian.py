@@ -1,4 +1,4 @@
-"""The Gaussian mechanism on an interval, under approximate LIP: delta(epsilon) with proof.
+"""The Gaussian mechanism on an interval under approximate LIP: proved bounds on delta(epsilon).
 
 Source: Jiang et al. 2021 (TIFS), Section IV-C.2, Definition 5, Theorem 5 and Corollary 10; Balle,
 Barthe and Gaboardi 2018 for the hockey-stick divergence.
@@ -43,10 +43,10 @@ ROOT = 0.7978845608028654
 """E|N| = sqrt(2 / pi) for a standard normal N, rounded."""
 
 MOST_CELLS = 10**7
-"""Cells of the law of Y, times the normal laws that it is made of, at most: about 1 GB."""
+"""Maximum number of cells of the law of Y times its number of normal parts: about 1 GB."""
 
 MOST_BOXES = 2000
-"""Intervals of inputs that are searched at most; then the bounds are as wide as they are."""
+"""Maximum number of input intervals searched; then the current bounds are returned."""
 
 
 @dataclass(frozen=True, init=False)
@@ -58,34 +58,35 @@ class GaussianMechanism:
 
         e**-epsilon E(f_x || g) <= delta   and   E(g || f_x) <= delta,
 
-    where E is the hockey-stick divergence with e**epsilon (Definition 5; the other sets of inputs
-    follow since f_S is a mixture of the f_x and E is convex in its arguments). Theorem 5 asks for
-    E(f_x || g) <= delta, without the factor: that is sufficient. Over all x of the line the
-    supremum is 1 whatever the noise, so the interval is part of the statement.
+    where E is the hockey-stick divergence at e**epsilon (Definition 5; sets of inputs follow since
+    f_S is a mixture of the f_x and E is convex in its arguments). Theorem 5 requires
+    E(f_x || g) <= delta without the factor, which is sufficient. Over all x of the line the
+    supremum is 1 for any noise, so the interval is part of the statement.
 
     Parameters
     ----------
     law
         The law of X.
     edges
-        ``(n + 1,)`` rising: the ends of the interval, and between them the edges of bins.
+        ``(n + 1,)`` increasing: the ends of the interval and the bin edges between them.
     deviations
-        ``(n,)`` the standard deviation s of the noise in each bin, or a number for all of them.
+        ``(n,)`` the standard deviation s of the noise in each bin, or one number for all bins.
     truncated
         Whether X has the law conditioned on the interval. If not, Y has the law of X + s N for X
-        on the whole line, as in Theorem 5, which needs a single s; the statement is then about the
-        inputs inside the interval only.
+        on the whole line, as in Theorem 5, which needs a single s; the guarantee then covers only
+        the inputs inside the interval.
 
     Raises
     ------
     InputError
-        If the edges do not rise, a deviation is not positive, the interval has less than 1e-9 of
-        the mass of the law, or the noise differs between bins of a law that is not truncated.
+        If the edges do not increase, a deviation is not positive, the interval has mass below 1e-9
+        under the law, or the noise differs between bins of a law that is not truncated.
 
     Notes
     -----
-    With noise that depends on x, the law of Y is no normal one although each f_x is; Corollary 10
-    takes it for N(mu, s_X**2 + s(x)**2), a different law for each x. Here it is the law of Y.
+    With noise that depends on x, the law of Y is not normal although each f_x is; Corollary 10
+    replaces it by N(mu, s_X**2 + s(x)**2), a different law for each x. This class uses the true law
+    of Y.
 
     Examples
     --------
@@ -181,7 +182,7 @@ class GaussianMechanism:
         epsilon
             In nats.
         width
-            About how far apart the bounds may be.
+            The approximate width of the bounds.
 
         Raises
         ------
@@ -201,8 +202,8 @@ class GaussianMechanism:
         epsilon
             In nats.
         width
-            How far apart the bounds may be. They are farther apart only where 2,000 intervals of
-            inputs, or the enclosure of the law of Y, do not allow it.
+            The width of the bounds. They are wider only if 2,000 intervals of inputs do not
+            suffice, or if the enclosure of the law of Y is too wide.
 
         Raises
         ------
@@ -229,7 +230,7 @@ class GaussianMechanism:
 
     @property
     def _bins(self) -> list[tuple[float, float, float]]:
-        """The ends of each bin, and its noise."""
+        """The ends and the noise of each bin."""
         return list(zip(self.edges[:-1], self.edges[1:], self.deviations, strict=True))
 
     def _sides(self, epsilon: Exact) -> tuple[_Side, _Side]:
@@ -243,7 +244,7 @@ class GaussianMechanism:
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """One inequality of Definition 5: scale E(f_x || g), or E(g || f_x), as a function of x."""
+    """The left-hand side of an inequality of Definition 5: scale E(f_x || g), or E(g || f_x)."""
 
     law: Law
     gamma: FloatEnclosure
@@ -251,7 +252,7 @@ class _Side:
     forward: bool
 
     def at(self, own: Normals, width: float) -> FloatEnclosure:
-        """Return the value at an input, whose law of reports is given."""
+        """Return the value at the input whose law of reports is ``own``."""
         f, g = (own, self.law) if self.forward else (self.law, own)
         return self.scale * hockey_stick(f, g, self.gamma, width)
 
@@ -261,8 +262,8 @@ class _Side:
         The value is integral of (f_x - gamma g)_+, so its derivative is the integral of df_x/dx
         = -df_x/dy over the set where the integrand is positive (Lebesgue: the integrand is
         Lipschitz in x, with an integrable constant). Over a run [a, b] of the set that is
-        f_x(a) - f_x(b). An open cell adds at most its width times max |df_x/dx|, with either sign,
-        and a tail at most the density at its end. The other side has -gamma in front.
+        f_x(a) - f_x(b). An open cell contributes at most its width times max |df_x/dx| in absolute
+        value, and a tail at most the density at its end. The other side has the factor -gamma.
         """
         family = Normals.single(inputs, noise)
         narrowest = float(inputs.high - inputs.low) / 4
@@ -326,10 +327,10 @@ def least_deviation(
     truncated: bool = True,
     relative: float = 1e-4,
 ) -> Bounds:
-    """Return bounds on the least noise that is (epsilon, delta)-LIP, the same for every input.
+    """Return bounds on the least noise, equal for all inputs, that is (epsilon, delta)-LIP.
 
-    More noise is further noise added to both laws, and no divergence grows by that, so the least
-    one is found by bisection: at the upper bound delta is proved to hold, at the lower not to.
+    Increasing the noise adds independent noise to both laws, which does not increase a divergence,
+    so bisection applies: delta provably holds at the upper bound, and provably fails at the lower.
 
     Parameters
     ----------
@@ -338,9 +339,9 @@ def least_deviation(
     epsilon
         In nats.
     delta
-        Between 0 and 1, both excluded.
+        Strictly between 0 and 1.
     relative
-        How far apart the bounds may be, relative to them.
+        The relative width of the bounds.
 
     Raises
     ------

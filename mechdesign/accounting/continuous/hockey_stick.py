@@ -2,12 +2,12 @@
 
     E_gamma(f || g) = sup_S f(S) - gamma g(S) = integral of (f - gamma g)_+
 
-The line is cut into cells. Where the range of f over a cell lies above gamma times that of g, the
-cell is in the set S at which the supremum is attained; where it lies below, it is not. Runs of
-cells in S give f(S) - gamma g(S) through the masses of intervals. A cell [a, b] that neither holds
-for adds a number between 0 and (b - a) (max f - gamma min g)_+, which is of order (b - a)**2: the
-densities cross there. Such cells are cut again until what they may add is within the width asked
-for. Outside of all cells the integral is at least 0, and at most the mass of f.
+The line is divided into cells. If the range of f over a cell lies above gamma times that of g, the
+cell belongs to the set S that attains the supremum; if it lies below, it does not. Runs of cells in
+S give f(S) - gamma g(S) through the masses of intervals. Any other cell [a, b] is open: it adds
+between 0 and (b - a) (max f - gamma min g)_+, which is of order (b - a)**2 as the densities cross
+there. Open cells are subdivided until their total contribution is within the requested width.
+Outside all cells the integral is at least 0 and at most the mass of f.
 
 Sources: Polyanskiy, Poor and Verdu 2010 (the divergence); Balle, Barthe and Gaboardi 2018 (its use
 for privacy).
@@ -26,14 +26,14 @@ from mechdesign.accounting.continuous.normal_laws import Law
 __all__ = ["Excess", "excess", "hockey_stick"]
 
 PIECES = 16
-"""Into how many a cell that is not decided is cut."""
+"""Number of parts that an open cell is divided into."""
 
 ROUNDS = 12
-"""Cuts of the same cell at most: it is 16**-12 as wide then, beyond the resolution of floats."""
+"""Maximum number of subdivisions: the cells are then 16**-12 as wide, below float resolution."""
 
 
 MOST_OPEN = 1 << 12
-"""Open cells that are cut at most. More there are only where f = gamma g on an interval."""
+"""Maximum number of open cells to divide; there are more only if f = gamma g on an interval."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +45,11 @@ class Excess:
     starts, ends
         Intervals inside of which f >= gamma g.
     open_starts, open_ends
-        Cells of which this is not known. Everywhere else f <= gamma g, but for both tails.
+        The open cells. Everywhere else except in the tails, f <= gamma g.
     most
-        What the open cells add to the divergence at most.
+        Upper bound on the contribution of the open cells to the divergence.
     tails
-        The two intervals outside of all cells, as starts and ends.
+        The two intervals outside all cells, as starts and ends.
     """
 
     starts: FloatArray
@@ -66,13 +66,13 @@ def excess(f: Law, g: Law, gamma: FloatEnclosure, width: float, narrowest: float
     Parameters
     ----------
     f, g
-        Two laws; f may be all laws of a family at once, if its density is the range over them.
+        Two laws; f may be a family of laws whose density is given by its range.
     gamma
         A positive number.
     width
-        What open cells may add at most; they are cut until then.
+        Open cells are subdivided until their total contribution is at most this.
     narrowest
-        Cells that are no wider are not cut again.
+        Cells at most this wide are not subdivided.
     """
     edges = np.unique(np.concatenate([f.knots(33), g.knots(33)]))
     tails = np.array([-np.inf, edges[-1]]), np.array([edges[0], np.inf])
@@ -100,7 +100,7 @@ def excess(f: Law, g: Law, gamma: FloatEnclosure, width: float, narrowest: float
 
 
 def hockey_stick(f: Law, g: Law, gamma: FloatEnclosure, width: float) -> FloatEnclosure:
-    """Return the divergence E_gamma(f || g), as an enclosure about as wide as asked for.
+    """Return an enclosure of the divergence E_gamma(f || g) of about the given width.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def hockey_stick(f: Law, g: Law, gamma: FloatEnclosure, width: float) -> FloatEn
 
 
 def _runs(starts: FloatArray, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the union of cells as few intervals."""
+    """Return the union of cells as maximal intervals."""
     order = np.argsort(starts)
     starts, ends = starts[order], ends[order]
     if not len(starts):

@@ -1,4 +1,4 @@
-"""The Laplace mechanism on finitely many values, under pure LIP: its exact leakage.
+"""The exact leakage of the Laplace mechanism on finitely many values under pure LIP.
 
 Source: Jiang et al. 2021 (TIFS), Section IV-C.2, Theorem 6.
 """
@@ -27,10 +27,10 @@ from mechdesign.solver_guard import called
 __all__ = ["LaplaceMechanism", "laplace_scale", "least_laplace_scale"]
 
 MOST_EXPONENT = 600.0
-"""Of a density relative to another: a larger one is refused, as it may overflow."""
+"""Largest exponent of a ratio of densities; larger ones may overflow and are rejected."""
 
 DOWN, UP = 1 - 2.0**-51, 1 + 2.0**-51
-"""They outweigh the rounding of a quotient of floats, and of the product with them."""
+"""Factors that cover the rounding of a quotient of floats and of the product with the factor."""
 
 
 @dataclass(frozen=True, init=False)
@@ -43,26 +43,26 @@ class LaplaceMechanism:
     Parameters
     ----------
     values
-        ``(n,)`` different numbers, at least two: the continuous data, made discrete beforehand.
+        ``(n,)`` distinct numbers, at least two: the discretized data.
     prior
         ``(n,)`` probabilities of the values, all positive.
     scales
         ``(n,)`` the scale b of the noise at each value, or a number for all of them.
     clamp
-        ``(low, high)`` around all values: reports beyond are replaced by the end. None if reports
-        are any number; then scales that differ leak without limit, since far away the ratio of the
-        densities of the wider and the narrower noise has none. So (26) of the paper, whose scale
-        depends on the value, is not epsilon-LIP for any epsilon without a clamp.
+        ``(low, high)`` around all values: reports outside are clamped to the nearer end. None if
+        reports are unbounded; then different scales have infinite leakage, since the ratio of the
+        densities of the wider and the narrower noise is unbounded. So (26) of the paper, whose
+        scale depends on the value, is not epsilon-LIP for any epsilon without a clamp.
 
     Raises
     ------
     InputError
         If values repeat, a scale is not positive or so small that densities overflow, a prior
-        probability is zero, or a value is outside of the clamp.
+        probability is zero, or a value is outside the clamp.
 
     Examples
     --------
-    Fig. 10: (25) is valid, and adds more noise than need be.
+    Fig. 10: (25) is valid, but adds more noise than necessary.
 
     >>> values, prior = [0, 1, 2], Prior(["13/30", "10/30", "7/30"])
     >>> scale = laplace_scale(values, prior, 1)
@@ -113,11 +113,11 @@ class LaplaceMechanism:
         Notes
         -----
         Between neighboring points among the values and the ends of the clamp, the ratio g / f_x is
-        a sum of exponentials with positive coefficients: convex. So it is largest at one of these
-        points. Where it is least is about is found in floats; at any z of a segment of
-        length l the convex function r is at least r(z) - l |r'(z)| all over the segment. Beyond all
-        values, and equal scales given, every ratio is constant. At the ends of a clamp the masses
-        take the place of the densities.
+        a sum of exponentials with positive coefficients, hence convex, and largest at one of these
+        points. Its minimum is located approximately in floats; for any z in a segment of length l,
+        the convex function r is at least r(z) - l |r'(z)| on the whole segment. Beyond all values
+        every ratio is constant if the scales are equal. At the ends of a clamp the masses replace
+        the densities.
         """
         if self.clamp is None and len(set(self.scales)) > 1:
             return Bounds(math.inf, math.inf)
@@ -126,7 +126,7 @@ class LaplaceMechanism:
         for x in range(len(self.values)):
             ratios += [self._terms(x, y).sum() for y in points]
             ratios += [self._least(x, *segment) for segment in itertools.pairwise(points)]
-            # the mass of a report at the end z of a clamp is e**-(|z - x|/b)/2: no density, no 1/b
+            # the mass at the end z of a clamp is e**-(|z - x|/b)/2: unlike a density, without 1/b
             own = FloatEnclosure.of(self.scales) / self.scales[x]
             ratios += [(self._terms(x, end) * own).sum() for end in self.clamp or ()]
         lows, highs = ([float(getattr(r, end)) for r in ratios] for end in ("low", "high"))
@@ -144,7 +144,7 @@ class LaplaceMechanism:
         return float(weights @ kept)
 
     def _least(self, x: int, start: float, end: float) -> FloatEnclosure:
-        """Return bounds on the least g / f_x over a segment without a breakpoint inside."""
+        """Return bounds on the least g / f_x over a segment without interior breakpoints."""
         from scipy.optimize import brentq
 
         values, scales = np.array(self.values), np.array(self.scales)
@@ -155,7 +155,7 @@ class LaplaceMechanism:
             away = signs * (y - values) / scales
             return float(factors @ np.exp(away[x] - away))
 
-        # about where it is least; nothing is proved from it
+        # approximate minimizer; the proof does not depend on it
         if slope_at(start) >= 0:
             z = start
         elif slope_at(end) <= 0:
@@ -168,7 +168,7 @@ class LaplaceMechanism:
             return value
         steepest = max(abs(float(slope.low)), abs(float(slope.high)))
         drop = (FloatEnclosure.of(end) - start) * between(0.0, steepest)
-        # no ratio is below its own term, P_x
+        # a ratio is at least its own term, P_x
         least = max(float((value - drop).low), Enclosure.of(self.prior[x]).ends.low)
         return between(least, value.high)
 
@@ -187,7 +187,7 @@ def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
     """Return the scale of (25), the same for all values, rounded up.
 
     With D the distance of the extreme values and p the least prior probability, it is
-    D / ln((e**epsilon - p) / (1 - p)), and D / epsilon where epsilon >= ln(1/p). The first holds at
+    D / ln((e**epsilon - p) / (1 - p)), and D / epsilon if epsilon >= ln(1/p). The first is valid at
     every epsilon > 0: g / f_x <= p + (1 - p) e**(D/b), and f_x / g <= 1/(p + (1 - p) e**(-D/b)),
     which is at most e**epsilon too since (e**epsilon - p)(e**-epsilon - p) <= (1 - p)**2. The
     second is larger.
@@ -204,19 +204,19 @@ def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
     if given >= log_upper(1 / least):
         return Enclosure.of(reach / given).ends.high
     rise = max(exp_lower(given) - 1, given) / (1 - least)
-    # ln(1 + v) >= v / (1 + v) > 0, where v is too small for the logarithm's digits
+    # ln(1 + v) >= v / (1 + v) > 0 for v below the precision of the logarithm
     return Enclosure.of(reach / max(log_lower(1 + rise), rise / (1 + rise))).ends.high
 
 
 def least_laplace_scale(
     values: Iterable[Any], prior: Prior, epsilon: Exact, relative: float = 1e-9
 ) -> Bounds:
-    """Return bounds on the least scale that is epsilon-LIP, the same for all values.
+    """Return bounds on the least scale, equal for all values, that is epsilon-LIP.
 
-    Laplace noise of a larger scale b' is that of scale b plus independent noise, which is 0 with
+    Laplace noise of a larger scale b' is noise of scale b plus independent noise, which is 0 with
     probability (b/b')**2 and else of scale b' (the characteristic functions are 1/(1 + b**2 t**2)),
-    so the leakage falls with the scale. At the upper bound it is proved to be within the budget, at
-    the lower bound not to be.
+    so the leakage decreases with the scale. It is provably within the budget at the upper bound,
+    and provably not at the lower bound.
 
     Raises
     ------

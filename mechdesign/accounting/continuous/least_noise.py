@@ -1,4 +1,4 @@
-"""The least noise at which a claim holds: bisection by verdicts with proof."""
+"""The least noise at which a claim holds, by bisection with proved decisions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["least_noise", "within"]
 
 
 def within(found: Bounds, limit: float | Fraction) -> bool | None:
-    """Return whether an enclosed number is at most a limit; None where that is not decided.
+    """Return whether an enclosed number is at most a limit; None if undecided.
 
     Examples
     --------
@@ -26,17 +26,16 @@ def within(found: Bounds, limit: float | Fraction) -> bool | None:
 def least_noise(holds: Callable[[float], bool | None], start: float, relative: float) -> Bounds:
     """Return bounds on the least noise at which a claim holds.
 
-    At the upper bound it is proved to hold, at the lower bound proved not to.
+    The claim provably holds at the upper bound, and provably fails at the lower bound.
 
     Parameters
     ----------
     holds
-        Whether it holds at some noise; None where that is not decided.
+        Whether the claim holds at a noise level; None if undecided.
     start
-        Where to begin.
+        The initial noise level.
     relative
-        How far apart the bounds may be, relative to them. They are farther apart where a verdict
-        between them is not decided.
+        The relative width of the bounds. They are wider if a claim between them is undecided.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""Laws that are mixtures of normal ones, with bounds on their densities over whole cells.
+"""Mixtures of normal laws, with enclosures of their densities over cells and of their masses.
 
-What the hockey-stick divergence of two laws needs of each: the range of its density over a cell,
-and the mass of an interval, both as enclosures.
+The hockey-stick divergence uses the range of a density over a cell and the mass of an interval.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ SPREAD = 9.0
 """Standard deviations beyond which a normal law has less than 1.2e-19 of its mass, on each side."""
 
 TAILS = 1e-18
-"""More than a law has on both sides of the grid of its cells."""
+"""Upper bound on the mass of a law outside its grid of cells."""
 
 CELLS = 64
-"""Cells of the midpoint sums in a standard deviation of the least noise."""
+"""Cells of the midpoint sums per standard deviation of the least noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +41,7 @@ class Normals:
     weights
         ``(n,)``.
     means
-        ``(n,)``; intervals stand for every mean inside them.
+        ``(n,)``; an interval represents all means inside it.
     deviations
         ``(n,)``, positive.
     """
@@ -59,7 +58,7 @@ class Normals:
 
     @classmethod
     def of(cls, law: GaussianMixture) -> Normals:
-        """Return the parts of a mixture that have a weight."""
+        """Return the parts of a mixture with positive weight."""
         parts = zip(law.weights, law.means, law.deviations, strict=True)
         columns = zip(*(part for part in parts if part[0]), strict=True)
         return cls(*map(FloatEnclosure.row, columns))
@@ -71,8 +70,8 @@ class Normals:
 
     def mass(self, start: FloatArray, end: FloatArray) -> FloatEnclosure:
         """Return the probability of each interval."""
-        # an infinite end is replaced by 1e150: both are farther than 50 deviations, where the
-        # enclosure of the tail holds 0
+        # an infinite end is replaced by 1e150: both are beyond 50 deviations, where the enclosure
+        # of the tail contains 0
         ends = (self.standard(np.clip(end, -1e150, 1e150)) for end in (start, end))
         return (column(self.weights) * normal_mass(*ends)).sum(axis=0)
 
@@ -88,7 +87,7 @@ class Normals:
         Parameters
         ----------
         per_piece
-            How many points for each normal law, out to nine standard deviations.
+            Number of points for each normal law, out to nine standard deviations.
         """
         spread = np.linspace(-SPREAD, SPREAD, per_piece)
         means = np.concatenate([self.means.low, self.means.high])
@@ -110,19 +109,19 @@ class BinnedNormals:
         phi((y - m)/v)/v * (Phi(beta(y)) - Phi(alpha(y))),
 
     beta(y) = (b - m - (y - m) r**2/v**2) v/(r s), and alpha the same with a. The masses have no
-    such form: each is a midpoint sum over cells of width h, whose error is h**3/24 times a
+    closed form: each is a midpoint sum over cells of width h, whose error is h**3/24 times a
     value of the second derivative inside the cell.
 
     Attributes
     ----------
     weights
-        ``(n,)`` of each normal law, divided by the probability of all bins together.
+        ``(n,)`` weights of the normal laws, divided by the total probability of the bins.
     means, deviations
-        ``(n,)`` of X.
+        ``(n,)`` parameters of X.
     starts, ends
-        ``(n,)`` the bin of each.
+        ``(n,)`` the ends of the bins.
     noises
-        ``(n,)`` the standard deviation of its noise, positive.
+        ``(n,)`` the standard deviations of the noise, positive.
     """
 
     weights: FloatEnclosure
@@ -152,13 +151,13 @@ class BinnedNormals:
 
     @cached_property
     def _below(self) -> tuple[FloatArray, FloatArray]:
-        """Sums of the lower, and of the upper, bounds of the masses of the cells before each."""
+        """Cumulative sums of the lower and of the upper bounds on the masses of the cells."""
         cells = self._midpoint(self._grid[:-1], self._grid[1:])
         low, high = (np.append(0.0, np.cumsum(masses)) for masses in (cells.low, cells.high))
         return low, high
 
     def density(self, cells: FloatEnclosure) -> FloatEnclosure:
-        """Return the range over each cell, from that of each factor."""
+        """Return the range over each cell, from the ranges of the factors."""
         alpha, beta = self._standard(self.starts, cells), self._standard(self.ends, cells)
         normal = normal_density(self._sums.standard(cells))
         scaled = column(self.weights / self._sums.deviations)
@@ -171,7 +170,7 @@ class BinnedNormals:
         first = np.searchsorted(edges, start)
         last = np.searchsorted(edges, end, side="right") - 1
         whole = first <= last
-        # what each of the two sums of n terms may be off by, and both tails outside of the grid
+        # covers the rounding of both sums of n terms, and both tails outside the grid
         slack = (4 * len(edges)) * 2.0**-53
         inner = between(
             np.where(whole, below[last] - below[first] - slack, 0.0),
@@ -202,7 +201,7 @@ class BinnedNormals:
         return (h * self.density(middle) + h * h * h / 24 * bend).positive()
 
     def _second_derivative(self, cells: FloatEnclosure) -> FloatEnclosure:
-        """Return the range over cells, with the derivatives of both factors of the density."""
+        """Return the range over cells, from the derivatives of both factors of the density."""
         v = column(self._sums.deviations)
         z = self._sums.standard(cells)
         alpha, beta = self._standard(self.starts, cells), self._standard(self.ends, cells)
@@ -221,7 +220,7 @@ Law = Normals | BinnedNormals
 
 
 def column(values: FloatEnclosure) -> FloatEnclosure:
-    """Return a number for each normal law as a column, to be met with a row of points."""
+    """Return one number per normal law as a column, to broadcast against a row of points."""
     return values[..., None]
 
 

@@ -1,4 +1,4 @@
-"""The sampling mechanism of Jiang et al. 2021 (TIFS), Section IV-C.1: its exact privacy."""
+"""The exact privacy of the sampling mechanism of Jiang et al. 2021 (TIFS), Section IV-C.1."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class SamplingMechanism:
 
         keep <= min{ delta e**epsilon, 1 - e**-epsilon + delta e**-epsilon }.
 
-    So the probability of Proposition 2, there called feasible, is the largest.
+    So the probability of Proposition 2, which the paper calls feasible, is the largest.
 
-    *Proof.* Let P be the law of X, which is that of Y too. Given X = x, the law of Y is
+    *Proof.* Let P be the law of X, which is also that of Y. Given X = x, the law of Y is
     Q = keep d_x + (1 - keep) P, d_x the unit mass at x. For a set S,
 
         Q(S) - e**epsilon P(S) = keep 1{x in S} - (e**epsilon - 1 + keep) P(S).
@@ -36,14 +36,15 @@ class SamplingMechanism:
 
         P(S) - e**epsilon Q(S) = (1 - e**epsilon (1 - keep)) P(S) - e**epsilon keep 1{x in S},
 
-    whose supremum is max(0, 1 - e**epsilon (1 - keep)), attained without x by the empty set or by
-    all else. So the second inequality holds iff keep <= 1 - e**-epsilon + delta e**-epsilon. For a
-    set of inputs in place of x, Q is a mixture of these laws, and both suprema are convex. QED
+    whose supremum is max(0, 1 - e**epsilon (1 - keep)), attained by the empty set or by the
+    complement of {x}. So the second inequality holds iff
+    keep <= 1 - e**-epsilon + delta e**-epsilon. For a set of inputs in place of x, Q is a mixture
+    of these laws, and both suprema are convex. QED
 
     With atoms both suprema are smaller: at an atom of mass p the first is
     max(0, keep - (e**epsilon - 1 + keep) p), the second at most max(0, 1 - e**epsilon (1 - keep)).
-    So ``keep`` is sufficient for every law, and the largest again wherever some points have as
-    little mass as one likes.
+    So ``keep`` is sufficient for every law, and again the largest if there are points of
+    arbitrarily small mass.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ class SamplingMechanism:
     Raises
     ------
     InputError
-        If it is not.
+        If ``keep`` is not a number from 0 to 1.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class SamplingMechanism:
         epsilon
             In nats, from 0 to 100.
         delta
-            From 0 to 1. With 0, nothing of X is released.
+            From 0 to 1. With 0, X is never released.
 
         Raises
         ------

@@ -1,1 +1,1 @@
-"""Relations: what a guarantee under one notion implies under another."""
+"""Relations: the guarantees that one notion implies under others."""

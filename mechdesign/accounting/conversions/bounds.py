@@ -1,8 +1,8 @@
 """Conversion bounds between privacy notions: a table of arrows, with a formula for each.
 
-An arrow takes a guarantee under one notion to an upper bound on the leakage under another, in nats.
-None is tight for every prior; :mod:`~mechdesign.accounting.conversions.relations` puts the exact
-value beside it.
+An arrow maps a guarantee under one notion to an upper bound on the leakage under another, in nats.
+None is tight for every prior; :mod:`~mechdesign.accounting.conversions.relations` also computes the
+exact value.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from mechdesign.solver_guard import called, checked
 __all__ = ["ARROWS", "Arrow", "best_bound"]
 
 ROUNDING = 1e-12
-"""The relative amount by which the least entry of a mixture is lowered for its rounding."""
+"""Relative amount by which the least entry of a mixture is lowered to cover rounding."""
 
 Bound: TypeAlias = Fraction | float
-"""A bound, not below the truth: exact, or a float that is rounded up; inf for none."""
+"""An upper bound: exact, or a float that is rounded up; inf if there is none."""
 
 
 class Arrow(NamedTuple):
@@ -52,9 +52,9 @@ class Arrow(NamedTuple):
     given, target
         The notions of the hypothesis, and of the conclusion.
     source
-        Where it is from.
+        The source of the theorem.
     bound
-        Of the guarantee, the target and the prior: the bound on the epsilon of the target, in nats.
+        Maps guarantee, target and prior to the bound on the epsilon of the target, in nats.
     """
 
     given: tuple[type[Notion], ...]
@@ -80,7 +80,7 @@ def _least_of(priors: PriorSet) -> Fraction:
 
 
 def _largest_minimum(priors: PriorSet) -> float:
-    """Return the largest P_min of a mixture of the set's vertices, rounded down: one small LP.
+    """Return the largest P_min over mixtures of the vertices, rounded down, by a small LP.
 
     A channel that is private for all vertices is private for all their mixtures.
     """
@@ -105,8 +105,8 @@ ARROWS = (
     Arrow(
         (LDP,), (LIP, *LIFTS), f"{TIFS}Theorem 1", lambda n, _, p: through_ldp(n.epsilon, _least(p))
     ),
-    # By the remark after the theorem this is at most the bound for one prior. The reverse is
-    # true: a smaller p gives a larger bound, as it should for a larger set of priors.
+    # The remark after the theorem states that this is at most the bound for one prior. The reverse
+    # is true: a smaller p gives a larger bound, as expected for a larger set of priors.
     Arrow(
         (LDP,),
         (BoundedPriorLIP,),
@@ -114,9 +114,9 @@ ARROWS = (
         lambda n, t, _: through_ldp(n.epsilon, _least_of(t.priors)),
     ),
     # min{2 eps, ln((e**eps - 1 + P_min) / P_min)}: the paper calls it looser than the exact value
-    # (9) except for a uniform prior. For three inputs or more it is the exact value for every
-    # prior. For two inputs, one of which has P > 1/2, the exact value is lower where
-    # e**eps < P / (1 - P): it is eps + ln(P / (1 - (1 - P) e**eps)).
+    # (9) except for a uniform prior. For three or more inputs it is exact for every prior. For two
+    # inputs, one of which has P > 1/2, the exact value is lower if e**eps < P / (1 - P): it is
+    # eps + ln(P / (1 - (1 - P) e**eps)).
     Arrow((LIP,), (LDP,), f"{TIFS}Proposition 1", lambda n, _, p: lip_to_ldp(n.epsilon, _least(p))),
     # the same with the largest P_min in the set
     Arrow(
@@ -147,10 +147,10 @@ ARROWS = (
     ),
     # 2 eps, at a delta of 2 e**eps delta:
     #     Pr(S|x) <= e**eps (Pr(S) + delta) <= e**eps (e**eps Pr(S|x') + 2 delta)
-    # The paper states it for (e**eps + 1) delta, which is less. That would follow if delta stood on
-    # the other side of the first inequality of its Definition 5; as it stands it is wrong. For the
-    # prior (0.1, 0.1, 0.8), eps = 1 and delta = 0.05, a report of probability 0.27, 0 and 0.0287 at
-    # the three inputs is allowed; (e**eps + 1) delta is 0.186, and 2 e**eps delta is 0.272.
+    # The paper states the smaller (e**eps + 1) delta. This would follow with delta on the other
+    # side of the first inequality of its Definition 5, but is wrong for the inequality as stated:
+    # for the prior (0.1, 0.1, 0.8), eps = 1 and delta = 0.05, a report of probability 0.27, 0 and
+    # 0.0287 at the three inputs is allowed; (e**eps + 1) delta is 0.186, 2 e**eps delta is 0.272.
     Arrow(
         (ApproximateLIP,),
         (ApproximateLDP,),
@@ -166,7 +166,7 @@ ARROWS = (
 
 
 def best_bound(notion: Notion, target: Notion, prior: Prior | None) -> tuple[float, str] | None:
-    """Return the least bound of all theorems that apply, and its source; None if none applies."""
+    """Return the least bound of the theorems that apply, with its source; None if none applies."""
     bounds = [
         (arrow.bound(notion, target, prior), arrow.source)
         for arrow in ARROWS
@@ -179,9 +179,9 @@ def best_bound(notion: Notion, target: Notion, prior: Prior | None) -> tuple[flo
 
 
 def _least_budget(target: Notion) -> Fraction:
-    """Return what is subtracted from a bound on both lifts to bound their excess over budgets.
+    """Return the least budget, to turn a bound on both log lifts into one on their excess.
 
-    The leakage of lift bounds is the larger excess of the two log lifts. It is 0 without budgets.
+    The leakage of lift bounds is the larger excess of the two log lifts over their budgets.
     """
     if target.has_epsilon:
         return Fraction(0)

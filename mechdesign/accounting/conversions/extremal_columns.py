@@ -1,9 +1,9 @@
-"""The worst column that a cone allows, by linear programming, and a private channel that has it.
+"""The worst column in a cone, by linear programming, and a private channel that contains it.
 
 Any ray r of a cone of columns is a column of some private channel: t r and 1 - t r, for a small t,
-since the column of ones is inside the cone. (Where it is not, because a bound of 1 forces rows to
-be equal, so are the entries of r here.) So the largest leakage over all private channels, where a
-leakage is the largest ratio of two linear forms of a column, is a linear program over rays:
+since the column of ones is in the interior of the cone. (If it is not, because a bound of 1 forces
+rows to be equal, the entries of r are equal there too.) If a leakage is the largest ratio of two
+linear forms of a column, its maximum over all private channels is a linear program over rays:
 
     max left . r    subject to    right . r = 1,   G r <= 0,   r >= 0.
 """
@@ -33,7 +33,7 @@ __all__ = ["ExtremalColumns"]
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 SOME = 1e-9
-"""A form that reaches this, on a ray of sum 1, is not zero."""
+"""A form that reaches this value on a ray of sum 1 counts as nonzero."""
 
 DUST = 1e-12
 
@@ -45,7 +45,7 @@ class ExtremalColumns:
     Attributes
     ----------
     cone
-        The columns that are private.
+        The cone of private columns.
     matrix
         G, with G r <= 0.
     equal
@@ -66,7 +66,7 @@ class ExtremalColumns:
         return cls(cone, G, H)
 
     def worst(self, left: FloatArray, right: FloatArray) -> tuple[float, FloatArray]:
-        """Return the largest left . r / right . r, inf where there is none, and such a ray.
+        """Return the supremum of left . r / right . r, possibly inf, and a ray that attains it.
 
         Raises
         ------
@@ -87,9 +87,9 @@ class ExtremalColumns:
 
     @cached_property
     def _needed(self) -> BoolArray:
-        """Row x marks the entries of a column of Q that are positive wherever entry x is.
+        """Row x marks the entries of a column of Q that must be positive if entry x is.
 
-        A row of G with one negative coefficient asks for that entry where any other counts.
+        A row of G with one negative coefficient requires that entry if any other is positive.
         """
         one = (self.matrix < 0).sum(axis=1) == 1
         needed = np.eye(self.cone.size, dtype=bool)
@@ -100,8 +100,8 @@ class ExtremalColumns:
     def _without(self, left: FloatArray, barred: BoolArray) -> FloatArray | None:
         """Return a ray that is 0 on some inputs and has left . r > 0; None if there is none.
 
-        That columns can be 0 there at all is asked of the rows themselves, as a solver would take a
-        small coefficient for 0.
+        The sign pattern of the rows decides which columns can be 0 there, as a solver may treat
+        small coefficients as 0.
         """
         free = ~(self._needed & barred).any(axis=1)
         if not left[free].any():
@@ -118,7 +118,7 @@ class ExtremalColumns:
         return ray
 
     def channel(self, ray: FloatArray, domain: Domain) -> Channel:
-        """Return a private channel with a column in proportion to a ray: (t r, 1 - t r), exact."""
+        """Return an exact private channel with columns t r and 1 - t r for a ray r."""
         r = ray / ray.max()
         slack, push = -self.matrix.sum(axis=1), -(self.matrix @ r)
         # the column 1 - t r keeps G (1 - t r) <= 0 as long as t push <= slack

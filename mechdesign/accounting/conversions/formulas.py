@@ -1,7 +1,6 @@
-"""Bounds from LIP to LDP and back, and on the LIP of several releases, as numbers rounded up.
+"""Bounds between LIP and LDP, and on the LIP of several releases, rounded up.
 
-With t = e**-epsilon nothing overflows, and rationals keep what floats would cancel where P_min is
-near 1.
+With t = e**-epsilon nothing overflows, and rationals avoid cancellation for P_min near 1.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def lip_composition_bound(
     Raises
     ------
     InputError
-        If one of them is no number.
+        If an argument is not a number.
 
     Examples
     --------
@@ -49,7 +48,7 @@ def lip_composition_bound(
 
 
 def added(parts: Iterable[float]) -> Fraction | float:
-    """Return the exact sum of floats >= 0, infinite where one is.
+    """Return the exact sum of floats >= 0; inf if a term is.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def lip_to_ldp(epsilon: Exact, least: Exact) -> float:
 
 
 def posterior_ratio(epsilon: Exact, least: Exact) -> float:
-    """Return ln((e**eps - 1 + P_min) / P_min), the second of these two.
+    """Return ln((e**eps - 1 + P_min) / P_min), the second bound in :func:`lip_to_ldp`.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Relations between notions: the exact value of a guarantee under every other notion, by LPs.
+"""Relations between notions: the exact guarantee that one notion implies under another, by LPs.
 
-The exact value is the largest leakage of any channel that satisfies the first notion. It comes from
-optimization over the polytope of such channels, with a channel that attains it; the papers' bounds
-stand beside it.
+The exact value is the largest leakage of any channel that satisfies the first notion. Optimization
+over the polytope of these channels gives it with a channel that attains it. The papers' bounds are
+reported as well.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from mechdesign.utilities import Distortion, MutualInformation
 __all__ = ["TARGETS", "Implied", "Relations", "implied", "relations"]
 
 ANY = 600
-"""The epsilon of the targets below. It has no meaning: see :func:`_without_budget`."""
+"""Placeholder epsilon of the targets below, replaced by :func:`_without_budget`."""
 
 TARGETS: dict[str, Notion] = {
     "ldp": LDP(ANY),
@@ -64,40 +64,40 @@ TARGETS: dict[str, Notion] = {
 """The notions that guarantees are translated to, by name."""
 
 MOST_PROGRAMS = 1024
-"""Linear programs for one exact value, at most."""
+"""Maximum number of linear programs for one exact value."""
 
 NEAR = 1e-10
-"""Differences of leakages up to this are rounding."""
+"""Differences of leakages up to this count as rounding."""
 
 LEAST_SHARE = Fraction(1, 2**40)
-"""The least probability that is distinguished from 0: of releasing the input in the erasure
-channel, and of an input in an expected loss."""
+"""Smaller probabilities count as 0: of releasing the input in the erasure channel, and of an input
+in an expected loss."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True)
 class Implied:
-    """The guarantee under one notion that one under another implies.
+    """The guarantee under one notion that a guarantee under another implies.
 
     Attributes
     ----------
     notion
-        The guarantee.
+        The given guarantee.
     target
-        The name of the notion that it is translated to.
+        The name of the implied notion.
     tight
-        The largest leakage of any channel that satisfies ``notion``, in nats, to 1e-9; inf where
-        there is no limit; None where it is not computed. For a target with budgets but no epsilon,
-        as lift bounds, this and the other values are the largest excess over the budgets.
+        The largest leakage of any channel that satisfies ``notion``, in nats, to 1e-9; inf if it is
+        unbounded; None if it is not computed. For a target with budgets but no epsilon, such as
+        lift bounds, this and the other values are the largest excess over the budgets.
     channel
-        A channel that satisfies ``notion`` exactly and attains it; None with ``tight``.
+        A channel that satisfies ``notion`` exactly and attains ``tight``; None if that is None.
     attained
         The exact leakage of that channel, rounded up.
     bound
-        The least bound in closed form, in nats; None where no theorem is about the two.
+        The least bound in closed form, in nats; None if no theorem relates the two notions.
     source
-        Where the bound is from.
+        The source of the bound.
     """
 
     notion: Notion
@@ -121,7 +121,7 @@ class Relations(Tabular):
     Attributes
     ----------
     notion
-        The guarantee.
+        The given guarantee.
     rows
         One implied guarantee for each notion.
     """
@@ -153,36 +153,36 @@ def implied(
     *,
     domain: Domain | None = None,
 ) -> Implied:
-    """Return what a guarantee implies under another notion, exactly and by the papers' bounds.
+    """Return the guarantee implied under another notion, exactly and by the papers' bounds.
 
     Parameters
     ----------
     notion
         The guarantee, with its epsilon.
     target
-        A name in :data:`TARGETS`; or a notion. Its epsilon does not matter; for a notion without
-        one, as lift bounds, values are the largest excess over its budgets.
+        A name in :data:`TARGETS`, or a notion, whose epsilon is ignored. For a notion with budgets
+        but no epsilon, such as lift bounds, values are the largest excess over its budgets.
     prior
-        The distribution of X, where either notion needs it.
+        The distribution of X, if either notion needs it.
     domain
         The inputs; default the labels of the prior, or ``0..len(prior)-1``.
 
     Raises
     ------
     InputError
-        If neither prior nor domain is given, or they do not fit.
+        If neither prior nor domain is given, or they differ in size.
     InfeasibleError
         If no channel satisfies the notion.
     UnsupportedError
         If there are too many inputs.
     SolverError
-        If ratios are beyond e**18 or so, which floats do not tell from infinite ones.
+        If ratios exceed about e**18, which floats cannot distinguish from infinite ones.
 
     Notes
     -----
-    The exact value is problem (9) of Jiang et al. 2021 (TIFS), for any two notions that are cones
-    of columns: the largest ratio of two linear forms over the rays of the first cone. Averages are
-    maximized by :func:`mechdesign.design`, and then the exact value is its proved bound.
+    The exact value is problem (9) of Jiang et al. 2021 (TIFS), generalized to any two notions that
+    are cones of columns: the largest ratio of two linear forms over the rays of the first cone.
+    :func:`mechdesign.design` maximizes averages; the exact value is then its proved bound.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def implied(
 def relations(
     notion: Notion, prior: Prior | None = None, *, domain: Domain | None = None
 ) -> Relations:
-    """Return what a guarantee implies under every notion of :data:`TARGETS` that applies.
+    """Return the guarantees implied under all applicable notions of :data:`TARGETS`.
 
     Parameters
     ----------
@@ -260,7 +260,7 @@ def _target(target: str | Notion) -> tuple[str, Notion]:
 
 
 def _without_budget(target: Notion, prior: Prior | None) -> Notion:
-    """Return a target at an epsilon so large that no ratio of the prior makes it infeasible."""
+    """Return the target at an epsilon that is feasible for every ratio of prior probabilities."""
     if not target.has_epsilon:
         return target
     least = min((p for p in prior or () if p), default=ONE)
@@ -270,11 +270,11 @@ def _without_budget(target: Notion, prior: Prior | None) -> Notion:
 def _worst(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float, Channel]:
-    """Maximise each ratio that the target bounds over the rays of the notion."""
+    """Maximize each ratio bounded by the target over the rays of the notion."""
     rays = ExtremalColumns.of(notion.cone(domain, prior))
     try:
         family = target.family(domain, prior)
-    except InfeasibleError:  # at any epsilon: even a channel that releases nothing leaks inf
+    except InfeasibleError:  # at every epsilon: even a constant channel has infinite leakage
         return math.inf, rays.channel(np.ones(len(domain)), domain)
     rows = list(zip(family.at(ZERO).rows(), family.at(ONE).rows(), strict=True))
     if len(rows) > MOST_PROGRAMS:
@@ -326,9 +326,9 @@ def _most_information(
 def _most_maximal_leakage(
     notion: Notion, domain: Domain, prior: Prior
 ) -> tuple[float | None, Channel | None]:
-    """Maximize Sum_y max_x Q[x,y]: k less the least Sum over y != x of Q[x,y], y guessing x."""
+    """Maximize Sum_y max_x Q[x,y] = k - min Sum_(x != y) Q[x,y], where y is a guess of x."""
     if prior.minimum < LEAST_SHARE:
-        return None, None  # the expected loss below does not see inputs of probability 0 or nearly
+        return None, None  # the expected loss below ignores inputs of probability near 0
     k = len(prior)
     loss = [[(x != y) / p for y in range(k)] for x, p in enumerate(prior)]
     solution = design(Problem(domain, notion, Distortion(loss), prior=prior, outputs=range(k)))
@@ -336,16 +336,16 @@ def _most_maximal_leakage(
 
 
 AVERAGES = {"mutual-information": _most_information, "maximal-leakage": _most_maximal_leakage}
-"""Notions on the whole channel whose largest value is found by a design, by name."""
+"""Notions of the whole channel whose maximum is a design problem, by name."""
 
 
 def _by_erasure(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float | None, Channel | None]:
-    """Show that a notion on the whole channel bounds no ratio, by an erasure channel.
+    """Show by an erasure channel that a notion of the whole channel bounds no ratio.
 
-    The channel releases the input with a small probability, which an average allows, and otherwise
-    a blank. An output that only one input gives has an infinite ratio. Averages are not compared.
+    The channel releases the input with a small probability, which an average allows, else a blank.
+    An output that is possible for one input only has an infinite ratio. Averages are not compared.
     """
     if not target.is_conic or len(domain) == 1:
         return None, None

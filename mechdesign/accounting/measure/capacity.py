@@ -1,4 +1,4 @@
-"""Shannon capacity: the most information that a channel, or any that is private, carries."""
+"""The Shannon capacity of a channel, and the largest capacity under LDP."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from mechdesign.solver_guard import called
 __all__ = ["Capacity", "capacity", "ldp_capacity"]
 
 ROUNDS, GAP = 20_000, 1e-13
-"""Rounds of the iteration, and the difference of the bounds at which it ends."""
+"""Maximum number of iterations, and the difference of the bounds to stop at."""
 
 LONGEST_STEP, NEWTON_STEPS, UNUSED = 1e6, 10, 1e-7
 MOST_TRIED = 2000
-"""Numbers of inputs of which shares are tried."""
+"""Maximum number of inputs k' for which shares j / k' are tried."""
 
 FARTHEST = 300.0
-"""Exponents above are as good as this one for a guess of the best share."""
+"""Larger exponents are replaced by this one in the guess of the best share."""
 
 SMALL = 1e-4
-"""Budgets below are too small to compute a share by differences of floats."""
+"""Smaller budgets lose too many digits when the share is computed in floats."""
 
 BITS = 50
-"""The law of the input is made of multiples of 2**-50."""
+"""Input probabilities are rounded to multiples of 2**-50."""
 
 ZERO, NOTHING = Fraction(0), Enclosure.of(0)
 
@@ -62,13 +62,14 @@ def capacity(channel: Channel) -> Capacity:
 
         I(p)  <=  capacity  <=  max_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y),
 
-    with equality at the best p, which the iteration of Blahut and Arimoto approaches, with longer
-    steps while they help. Both sides are then evaluated in rationals, logarithms rounded outward.
+    with equality at the optimal p, to which the Blahut-Arimoto iteration converges, here with
+    longer steps while they help. Both sides are then evaluated in rationals, with logarithms
+    rounded outward.
 
     Parameters
     ----------
     channel
-        Exact.
+        The channel.
 
     Notes
     -----
@@ -76,7 +77,7 @@ def capacity(channel: Channel) -> Capacity:
 
     Examples
     --------
-    Warner's channel is symmetric: its capacity is ln 2 less the entropy of a lie.
+    Warner's channel is symmetric: its capacity is ln 2 minus the entropy of a lie.
 
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> found = capacity(warner)
@@ -96,11 +97,10 @@ def capacity(channel: Channel) -> Capacity:
 
 
 def _best_law(Q: FloatArray) -> FloatArray:
-    """Return a law of the input that is nearly best: multiplicative steps, then Newton's.
+    """Return a nearly optimal input law, by multiplicative steps followed by Newton's method.
 
-    At the best law the divergences of all inputs in use are equal. The information is flat there,
-    so that rounding hides the last steps to it; the equations are not, and Newton's method solves
-    them.
+    At the optimum the divergences of all inputs in its support are equal. The information is flat
+    there, so rounding stops its ascent early; Newton's method solves the equations instead.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.where(Q > 0, Q * np.log(Q), 0.0).sum(axis=1)
@@ -125,7 +125,7 @@ def _best_law(Q: FloatArray) -> FloatArray:
         elif step > 1:
             step = max(1.0, step / 4)
         else:
-            break  # a plain step never falls: what is left is rounding
+            break  # a plain step never decreases: only rounding error is left
     for _ in range(NEWTON_STEPS):
         used = p > UNUSED
         size = int(used.sum())
@@ -159,18 +159,18 @@ def _divergences(channel: Channel, law: list[Fraction]) -> list[Enclosure]:
 def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     """Return bounds on the capacity of the best channel under LDP, in nats, over all input laws.
 
-    A column of an extreme ray has e**eps on a set S of inputs and 1 on the others. At a law p its
-    gain depends on m = 1 + (e**eps - 1) p(S) alone: it is c (1 - 1/m) - ln m with c = eps e**eps /
+    An extreme ray is e**eps on a set S of inputs and 1 on the others. At a law p its gain depends
+    on m = 1 + (e**eps - 1) p(S) alone: it is c (1 - 1/m) - ln m with c = eps e**eps /
     (e**eps - 1), which is largest at m = c. The information of a channel is at most a mean of gains
-    of rays, so that for every law, every number of inputs and every private channel
+    of rays, so for every law, every number of inputs and every private channel
 
         I(X; Y)  <=  c - 1 - ln c,
 
-    and it is at most ln k. From below, subset selection of j of k' <= k inputs, all of these
-    equally likely, has the gain at m = 1 + (e**eps - 1) j / k'; as k grows the two meet. The
-    uniform law on all inputs is not always best: for three inputs and a small budget it is
-    better to use two of them. With two inputs Warner's channel at even odds is best, and the
-    bounds are equal up to rounding.
+    and it is at most ln k. For the lower bound, subset selection of j out of k' <= k equally likely
+    inputs has the gain at m = 1 + (e**eps - 1) j / k'; the bounds converge as k grows. The uniform
+    law on all inputs is not always optimal: for three inputs and a small budget it is better to use
+    two of them. For two inputs Warner's channel with the uniform law is optimal, and the bounds are
+    equal up to rounding.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
 
     Notes
     -----
-    Source: ours, from the extreme rays of Kairouz, Oh and Viswanath 2016.
+    Source: our own, based on the extreme rays of Kairouz, Oh and Viswanath 2016.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
     k = whole_number(n_inputs, "n_inputs", 2)
     if not e:
         return Bounds(0.0, 0.0)
-    # c = e / (1 - e**-e) is below the first terms of its series, and no input has more than ln k
+    # c = e / (1 - e**-e) is below the first terms of its series; the information is at most ln k
     shrunk = exp_upper(-e)
     above = 1 + e / 2 + e * e / 12
     above = above if shrunk >= 1 else min(above, e / (1 - shrunk))
@@ -215,7 +215,7 @@ def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
 
 
 def _best_share(e: float) -> float:
-    """Return the share of the inputs at which m = c: a half for small budgets, or nearly."""
+    """Return the share of the inputs at which m = c, about 1/2 for small budgets."""
     if e < SMALL:
         return 0.5
     rise = math.expm1(e)

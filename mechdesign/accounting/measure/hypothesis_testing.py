@@ -25,14 +25,14 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 @dataclass(frozen=True)
 class ErrorRegion:
-    """The error rates that two budgets leave to any test between inputs x and x'.
+    """The error rates that two budgets allow for a test between inputs x and x'.
 
         missed + e**E[x,x'] alarm >= 1     and     alarm + e**E[x',x] missed >= 1
 
     Attributes
     ----------
     forward, back
-        E[x, x'] and E[x', x] in nats; None: infinite.
+        E[x, x'] and E[x', x] in nats; None if infinite.
     """
 
     forward: Fraction | None
@@ -43,30 +43,30 @@ class ErrorRegion:
         """The lower edge of the region: rates from (0, 1) to (1, 0), as floats."""
         if self.forward == 0 or self.back == 0:
             return (0.0, 1.0), (1.0, 0.0)
-        # written in the inverses, which are 0 where a budget is infinite
+        # in terms of e**-E, which is 0 for an infinite budget
         a, b = (0.0 if e is None else math.exp(-float(e)) for e in (self.forward, self.back))
         return (0.0, 1.0), (a * (1 - b) / (1 - a * b), b * (1 - a) / (1 - a * b)), (1.0, 0.0)
 
     def holds(self, point: Point) -> bool:
-        """Return whether error rates lie in the region, exactly but for e**E, rounded down."""
+        """Return whether error rates lie in the region; exact except that e**E is rounded down."""
         alarm, missed = point
         return _above_line(missed, alarm, self.forward) and _above_line(alarm, missed, self.back)
 
 
 @dataclass(frozen=True, repr=False)
 class TradeOff(Tabular):
-    """The best tests between two inputs: the least missed detections at every false alarm rate.
+    """The trade-off curve of the best tests between two inputs.
 
-    A test decides for x or x'. It misses x where it decides for x', and raises a false alarm
-    at the input x' where it decides for x.
+    A test decides for x or x'. It misses x if it decides for x', and raises a false alarm at the
+    input x' if it decides for x.
 
     Attributes
     ----------
     x, other
         The two inputs.
     points
-        The corners of the curve, exact, from no false alarm to nothing missed: between them it is
-        linear, by tossing a coin. It is convex.
+        The exact corners of the curve, from (0, 1) to no missed detections. The curve is convex and
+        linear between them, by randomized tests.
     """
 
     indent = "  "
@@ -81,7 +81,7 @@ class TradeOff(Tabular):
         Raises
         ------
         InputError
-            If it is another number.
+            If the rate is not from 0 to 1.
         """
         rate = as_fraction(alarm, "alarm", expected="a rate from 0 to 1")
         if not 0 <= rate <= 1:
@@ -95,11 +95,11 @@ class TradeOff(Tabular):
 
     @property
     def total_variation(self) -> Fraction:
-        """The distance of the two rows: 1 less the least sum of both errors, exactly."""
+        """The exact total variation of the two rows: 1 minus the least sum of both errors."""
         return 1 - min(alarm + missed for alarm, missed in self.points)
 
     def inside(self, region: ErrorRegion) -> bool:
-        """Return whether no test leaves a region: it does not just where the corners do not."""
+        """Return whether all tests lie in a region, which holds iff the corners do."""
         return all(region.holds(point) for point in self.points)
 
     def _head(self) -> str:
@@ -113,7 +113,7 @@ class TradeOff(Tabular):
 def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:
     """Return the best tests between two inputs, from one report.
 
-    By the lemma of Neyman and Pearson they say x at the outputs of the largest ratios
+    By the lemma of Neyman and Pearson they decide for x at the outputs with the largest ratios
     Q(y|x) / Q(y|x').
 
     Parameters
@@ -126,7 +126,7 @@ def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:
     Raises
     ------
     InputError
-        If they are no inputs of the channel.
+        If a label is not an input of the channel.
 
     Notes
     -----
@@ -168,19 +168,19 @@ def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:
 
 
 def error_region(forward: Any, back: Any = None) -> ErrorRegion:
-    """Return the error rates that E-LDP leaves to any test between x and x'.
+    """Return the error rates that E-LDP allows for a test between x and x'.
 
     Parameters
     ----------
     forward
         E[x, x'] in nats, >= 0; may be ``inf``.
     back
-        E[x', x]; default the same, as under LDP.
+        E[x', x]; default ``forward``, as under LDP.
 
     Raises
     ------
     InputError
-        If a budget is negative or no number.
+        If a budget is negative or not a number.
 
     Notes
     -----
@@ -204,5 +204,5 @@ def _budget(value: Any, key: str) -> Fraction | None:
 
 
 def _above_line(first: Fraction, second: Fraction, epsilon: Fraction | None) -> bool:
-    """Return whether ``first + e**epsilon second >= 1``; infinite budgets ask nothing."""
+    """Return whether ``first + e**epsilon second >= 1``; always true for an infinite budget."""
     return epsilon is None or first + exp_lower(epsilon) * second >= 1

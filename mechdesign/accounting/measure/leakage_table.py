@@ -21,7 +21,7 @@ __all__ = ["Leakage", "Leakages", "rounded"]
 MATRIX = "tightest E matrix, ln Q(y|row)/Q(y|column)"
 
 MOST_SHOWN = 8
-"""Inputs of a matrix that is printed, at most."""
+"""Maximum number of inputs for which the matrix is printed."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Leakage:
         Its name in problem files; ``"max-lift"`` and ``"min-lift"`` are the two sides
         of ``lip``.
     value
-        The smallest epsilon that the exact channel satisfies, in nats, rounded up; inf where none
-        does.
+        The smallest epsilon that the exact channel satisfies, in nats, rounded up; inf if there is
+        none.
     factor
-        e to the leakage exactly, where it is a finite rational number; else None.
+        e**leakage exactly, if it is a finite rational number; else None.
     inputs
-        The inputs at which it is attained, in the order of the ratio; none where it is a sum.
+        The inputs that attain it, in the order of the ratio; empty if it is a sum.
     outputs
-        The output at which it is attained, in a tuple; none where it is a sum.
+        The output that attains it, in a tuple; empty if it is a sum.
     """
 
     notion: str
@@ -52,7 +52,7 @@ class Leakage:
 
     @property
     def where(self) -> str:
-        """Where it is attained, in words."""
+        """A description of where it is attained."""
         parts = []
         if self.outputs:
             parts.append(f"output {_named(self.outputs[0])}")
@@ -61,7 +61,7 @@ class Leakage:
         return ", ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data: an infinite value as ``"inf"``, the factor as exact text or null."""
+        """Return plain data for JSON, with an infinite value as ``"inf"`` and an exact factor."""
         return {
             "notion": self.notion,
             "leakage": self.value if math.isfinite(self.value) else "inf",
@@ -78,20 +78,20 @@ class Leakages:
     Attributes
     ----------
     what
-        The channel, in a few words.
+        A short description of the channel.
     inputs
         The labels of the inputs.
     rows
         One leakage for each notion.
     matrix
         ``(n_inputs, n_inputs)`` floats: the tightest matrix of context-aware LDP, rounded up; None
-        where there are too many pairs.
+        if there are too many pairs.
     prior
         The prior of the notions that need one; None if none was given.
     bayes_accuracy
-        The probability of guessing X right from Y, exactly, at that prior.
+        The exact probability of guessing X correctly from Y at that prior.
     notes
-        What was left out, and why.
+        Notions that were omitted, with reasons.
     """
 
     what: str
@@ -106,7 +106,7 @@ class Leakages:
         return choose({row.notion: row for row in self.rows}, notion, "notion")
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON: exact numbers as text, infinite ones as ``"inf"``."""
+        """Return plain data for JSON, with exact numbers as text and infinite ones as ``"inf"``."""
         matrix = None
         if self.matrix is not None:
             matrix = [
@@ -156,7 +156,7 @@ class Leakages:
 
 
 def rounded(value: float, up: bool = True) -> str:
-    """Return six digits beyond the point, rounded up or down."""
+    """Return a number with six decimals, rounded up or down."""
     if not math.isfinite(value):
         return "inf"
     millionths = (math.ceil if up else math.floor)(Fraction(value) * 10**6)

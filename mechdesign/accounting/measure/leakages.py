@@ -29,13 +29,13 @@ from mechdesign.prior_sets import PriorSet
 __all__ = ["Ratios", "leakages", "measured"]
 
 MOST_COMPARED = 1 << 31
-"""Ratios of entries that are compared for the tightest matrix, at most."""
+"""Maximum number of ratios of entries compared for the tightest matrix."""
 
 MOST_INPUTS = 256
-"""Inputs of a structured mechanism whose pairs are all compared, at most."""
+"""Maximum number of inputs of a structured mechanism for which all pairs are compared."""
 
 CHUNK = 1 << 20
-"""Entries that are converted to Python integers at a time."""
+"""Number of entries converted to Python integers at a time."""
 
 Pick: TypeAlias = Callable[..., npt.NDArray[np.intp]]
 
@@ -55,8 +55,9 @@ def leakages(
     Parameters
     ----------
     channel
-        A channel; or a structured mechanism, for what can be said of it without its matrix. Of a
-        continuous channel the nodes are measured: the rows hold for the kernel, as it mixes them.
+        A channel; or a structured mechanism, for the notions that do not need its matrix. For a
+        continuous channel the nodes are measured: the leakages hold for the kernel, which mixes
+        them.
     prior
         The distribution of X, for the notions that need one. Inputs of prior 0 are protected like
         others, except under mutual information.
@@ -67,8 +68,8 @@ def leakages(
     Returns
     -------
     Leakages
-        Never less than the truth: ratios are compared as integers, and only their logarithm is
-        rounded, up.
+        Upper bounds that are exact up to rounding: ratios are compared as integers, and only their
+        logarithms are rounded, up.
 
     Raises
     ------
@@ -119,14 +120,14 @@ class Extremes(NamedTuple):
 class Ratios:
     """Largest ratios of extremes over the columns of a table of integers.
 
-    None of them depends on the unit of a column, so that columns may be scaled or merged.
+    The ratios do not depend on the scale of a column, so columns may be scaled or merged.
 
     Parameters
     ----------
     table
         ``(n_inputs, n_columns)`` integers >= 0.
     inputs, outputs
-        What rows and columns stand for; default their numbers.
+        Labels of the rows and columns; default their indices.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class Ratios:
         return self._ratio("ldp", self.most, self.least)
 
     def of_prior(self, prior: Prior) -> tuple[list[Leakage], Fraction]:
-        """Return the leakages under notions of one prior, and Sum_y max_x P_x q_x."""
+        """Return the leakages under the notions with one prior, and Sum_y max_x P_x q_x."""
         law, most, least = _joint(self.table, prior)
         above, below = (
             self._ratio("max-lift", self.most, law),
@@ -156,7 +157,7 @@ class Ratios:
         return rows, Fraction(sum(most.numbers), law.unit)
 
     def of_set(self, priors: PriorSet, notion: str = "bounded-prior-lip") -> list[Leakage]:
-        """Return the leakage under LIP for all priors of a set, and both sides of it."""
+        """Return the leakage under LIP and both its sides, for all priors of a set."""
         columns, unit = self.table.T.tolist(), priors.denominator
         low, high = (
             Extremes(
@@ -210,7 +211,7 @@ def _larger(notion: str, above: Leakage, below: Leakage) -> Leakage:
 
 
 def _extreme(table: npt.NDArray[Any], pick: Pick) -> tuple[list[int], list[int]]:
-    """Return the extreme entry of each column and the first row that it is in."""
+    """Return the extreme entry of each column and the index of its first row."""
     place = pick(table, axis=0)
     return table[place, np.arange(table.shape[1])].tolist(), place.tolist()
 
@@ -234,7 +235,7 @@ def _joint(table: npt.NDArray[Any], prior: Prior) -> tuple[Extremes, Extremes, E
 def _of_mechanism(
     mechanism: Mechanism, prior: Prior | None, priors: Sequence[PriorSet]
 ) -> Leakages:
-    """Measure a structured mechanism by the ratios and lifts that it computes itself."""
+    """Measure a structured mechanism by its own ratios and lifts."""
     k, labels = len(mechanism.inputs), mechanism.inputs.labels
     rows, notes, matrix = [], ["of a structured mechanism: only what needs no matrix"], None
     if priors:
@@ -271,5 +272,5 @@ def _pairs(mechanism: Mechanism, k: int) -> tuple[tuple[int, int], Fraction | No
 
 
 def _order(factor: Fraction | None) -> tuple[bool, Fraction]:
-    """Sort infinite ratios last."""
+    """Return a sort key that puts infinite ratios last."""
     return factor is None, factor or Fraction(1)

@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 Ratio: TypeAlias = Fraction | None
-"""A ratio of probabilities; None where it is infinite."""
+"""A ratio of probabilities; None if infinite."""
 
 
 def log_above(factor: Ratio) -> float:
@@ -38,9 +38,7 @@ def log_above(factor: Ratio) -> float:
 
 
 def float_above(value: Fraction) -> float:
-    """Return the least float >= ``value``, both as binary and as its decimal text.
-
-    It is inf above 1e308.
+    """Return the least float >= ``value``, both as binary and as its decimal text; inf above 1e308.
 
     Examples
     --------
@@ -58,12 +56,12 @@ def float_above(value: Fraction) -> float:
 
 
 def inverse(value: Fraction) -> Ratio:
-    """Return 1 / value: None, for infinity, where the value is 0."""
+    """Return 1 / value; None (infinity) for 0."""
     return 1 / value if value else None
 
 
 def largest(ratios: Iterable[Iterable[Ratio]]) -> Ratio:
-    """Return the largest ratio of a matrix; None where one is infinite."""
+    """Return the largest ratio of a matrix; None if one is infinite."""
     flat = [ratio for row in ratios for ratio in row]
     return None if None in flat else max(ratio for ratio in flat if ratio is not None)
 
@@ -81,9 +79,9 @@ def pair_ratios(rows: Iterable[Sequence[int | Fraction]]) -> tuple[tuple[Ratio, 
 
 
 class MaxRatio(NamedTuple):
-    """The largest of some ratios, and the index of the column where it is attained.
+    """The largest of some ratios, and the index of the column that attains it.
 
-    ``factor`` is None where the ratio is infinite. Without any ratio it is 1, and ``column`` None.
+    ``factor`` is None if the ratio is infinite. Without any ratio it is 1, and ``column`` None.
     """
 
     factor: Ratio

@@ -15,7 +15,7 @@ from mechdesign.prior import Prior
 __all__ = ["information_above"]
 
 MOST_EXACT = 2500
-"""Entries of the largest channel whose logarithms are bounded in rationals, one by one."""
+"""Maximum number of entries for which all logarithms are bounded in rationals."""
 
 UNIT = 2.0**-52
 
@@ -44,8 +44,8 @@ def information_above(table: AnyArray, whole: int, prior: Prior) -> float:
     Q = (rows / whole).astype(np.float64)
     joint = prior.array[likely, None] * Q
     outputs = np.maximum(joint.sum(axis=0), np.finfo(float).tiny)
-    # relative errors, in roundings: 3 for a joint probability, n_inputs + 3 for that of an output,
-    # and for a term their sum plus 2 for the logarithm
+    # relative errors in units of rounding: 3 for a joint probability, n_inputs + 3 for the
+    # probability of an output, and for a term their sum plus 2 for the logarithm
     terms = joint * np.log(np.where(joint > 0, Q, 1) / np.where(joint > 0, outputs, 1))
     size = math.fsum(np.abs(terms).ravel())
     margin = (len(table) + 32) * UNIT * (1 + size)

@@ -22,7 +22,7 @@ __all__ = ["PrivacyProfile", "privacy_profile"]
 
 
 MOST_EXACT = 1 << 21
-"""Entries of the near-largest sums that are added up exactly, at most."""
+"""Maximum number of entries of near-largest sums that are added exactly."""
 
 LARGEST_FACTOR = Fraction(10**300)
 
@@ -36,11 +36,10 @@ class PrivacyProfile(Tabular):
     epsilons
         The budgets, exact, in nats.
     ldp
-        For each, the least delta of approximate LDP: a rational, rounded up by 2**-149 where
-        e**epsilon is irrational, and by 1e-12 where thousands of pairs are that close to the
-        worst.
+        For each, the least delta of approximate LDP: a rational, rounded up by 2**-149 if
+        e**epsilon is irrational, and by 1e-12 if thousands of pairs are that close to the worst.
     lip
-        The same for approximate LIP; None where no prior was given.
+        The same for approximate LIP; None without a prior.
     """
 
     epsilons: tuple[Fraction, ...]
@@ -76,7 +75,7 @@ def privacy_profile(
     Raises
     ------
     InputError
-        If a budget is negative, or the prior does not fit.
+        If a budget is negative, or the prior does not fit the inputs.
 
     Notes
     -----
@@ -121,7 +120,7 @@ def privacy_profile(
 def _largest(tops: list[list[int]], bottoms: list[list[int]], factor: Fraction) -> Fraction:
     """Return the largest Sum_y (a_y - factor b_y)_+ over the rows a of tops and b of bottoms."""
     n = len(tops[0])
-    # of a larger factor than floats hold, floats bound the sums from above only: all are near
+    # if the factor overflows, the float sums are upper bounds only, and all of them count as near
     is_float = factor <= LARGEST_FACTOR
     sums, margin = _sums(tops, bottoms, float(min(factor, LARGEST_FACTOR)))
     best = sums.max()
@@ -141,9 +140,9 @@ def _largest(tops: list[list[int]], bottoms: list[list[int]], factor: Fraction) 
 def _sums(
     tops: list[list[int]], bottoms: list[list[int]], factor: float
 ) -> tuple[FloatArray, float]:
-    """Return all the sums as shares of the sum of a row, and what they may be off by.
+    """Return all sums as shares of the sum of a row, and a bound on their error.
 
-    A term is at most a_y, and is off by 4 roundings of a_y and of a term that is no larger.
+    A term is at most a_y, and its error at most 4 roundings of a_y and of a term not larger.
     """
     A, B = _shares(tops), factor * _shares(bottoms)
     sums = np.stack([np.maximum(a - B, 0).sum(axis=1) for a in A])

@@ -1,4 +1,4 @@
-"""Leakage about a sensitive attribute S that is correlated with the input: S - X - Y."""
+"""Leakage about a sensitive attribute S correlated with the input: S - X - Y."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def sensitive_attribute_leakage(joint: Iterable[Iterable[Any]], channel: Channel
     Parameters
     ----------
     joint
-        ``(n_values, n_inputs)`` numbers >= 0, Pr(S = s, X = x), that sum to 1; every value of S
-        with a positive probability.
+        ``(n_values, n_inputs)`` numbers Pr(S = s, X = x) >= 0 that sum to 1; every value of S has
+        positive probability.
     channel
         The channel from X to Y.
 
     Raises
     ------
     InputError
-        If the joint distribution does not fit.
+        If the joint distribution is invalid or does not fit the inputs.
 
     Notes
     -----
@@ -74,8 +74,8 @@ def sensitive_attribute_channel(
 ) -> tuple[Channel, Prior]:
     """Return the channel from S to the report, and the prior of S.
 
-    Its entries are rounded to whole multiples of 2**-62, so that a leakage that is read from it is
-    right to about 2**-62 of an entry; :func:`sensitive_attribute_leakage` is exact.
+    Its entries are rounded to multiples of 2**-62, so its leakage is accurate to about 2**-62 of an
+    entry; :func:`sensitive_attribute_leakage` is exact.
 
     Parameters
     ----------

@@ -13,10 +13,10 @@ from mechdesign.channel import Channel, as_channel
 __all__ = ["matrix_of", "tightest_matrix"]
 
 ABOVE = 1 + 2.0**-49
-"""Covers six roundings of a logarithm, and one more for a float that is read as it prints."""
+"""Covers six roundings of a logarithm, and the conversion of a float to its decimal text."""
 
 BLOCK = 1 << 16
-"""Entries that are compared at a time: few enough to stay in the processor's cache."""
+"""Number of entries compared at a time, to fit the processor's cache."""
 
 
 def tightest_matrix(channel: Channel) -> FloatArray:
@@ -24,13 +24,13 @@ def tightest_matrix(channel: Channel) -> FloatArray:
 
         E[x, x'] = max over y of ln(Q[x, y] / Q[x', y])
 
-    A channel is E-LDP exactly for this E and those above it. This E obeys the triangle inequality.
+    A channel is E'-LDP iff E' >= E entrywise. This E satisfies the triangle inequality.
 
     Returns
     -------
     numpy.ndarray
-        ``(n_inputs, n_inputs)`` floats in [0, inf], in nats, rounded up by 2**-48 of their size at
-        most; 0 just where two rows are equal, inf where an output occurs at x and not at x'.
+        ``(n_inputs, n_inputs)`` floats in [0, inf], in nats, rounded up by a relative amount of at
+        most 2**-48; 0 iff two rows are equal, inf iff some output is possible at x but not at x'.
 
     Notes
     -----
@@ -38,7 +38,7 @@ def tightest_matrix(channel: Channel) -> FloatArray:
 
     Examples
     --------
-    Mangat's design hides a "yes" behind the answer "yes" of others, and a "no" not at all.
+    Mangat's design hides "yes" among others who answer "yes", but does not hide "no".
 
     >>> mangat = Channel.from_matrix([["1", "0"], ["1/2", "1/2"]])
     >>> tightest_matrix(mangat).round(6).tolist()
@@ -61,7 +61,7 @@ def matrix_of(table: AnyArray) -> FloatArray:
     for first in range(0, k, step):
         part = slice(first, first + step)
         for x in range(k):
-            # the ratio less 1, from an exact difference, so that a ratio near 1 keeps its digits
+            # the ratio minus 1, from an exact difference, to keep precision near 1
             ratios = (numerators[x] - numerators[part]).astype(np.float64) * inverse[part]
             excess[x, part] = ratios.max(axis=1)
     matrix: FloatArray = np.log1p(np.maximum(excess, 0)) * ABOVE

@@ -1,4 +1,4 @@
-"""Priors estimated from samples: a ball that holds the true one, and a design safe in it."""
+"""Priors estimated from samples: a ball that contains the true prior, and a robust design."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from mechdesign.utilities import Utility
 __all__ = ["prior_ball", "robust_problem", "sample_radius"]
 
 RADIUS_STEPS = 10**9
-"""A radius is rounded up to a whole number of these parts of 1."""
+"""A radius is rounded up to a multiple of 1 / RADIUS_STEPS."""
 
 
 def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
-    """Return a distance that an empirical prior keeps to the true one, but with chance beta.
+    """Bound the distance of an empirical prior to the true one, with confidence 1 - beta.
 
         Pr(TV(P_hat, P) >= r) <= (2**k - 2) e**(-2 n r**2) = beta,
         r = sqrt(ln((2**k - 2) / beta) / (2 n))
 
-    By Hoeffding's inequality for each of the 2**k - 2 sets of inputs. It is rounded up to nine
-    digits, and is at most 1.
+    This is Hoeffding's inequality for each of the 2**k - 2 sets of inputs. The radius is rounded up
+    to nine digits, and is at most 1.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
     samples
         The number of independent samples n, >= 1.
     beta
-        The chance of failure, in (0, 1).
+        The probability of failure, in (0, 1).
 
     Raises
     ------
@@ -48,7 +48,7 @@ def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
     Notes
     -----
     Source: Weissman, Ordentlich, Seroussi, Verdú and Weinberger 2003. Jiang et al. 2021 (TIFS),
-    Corollary 7, has k for ln(2**k - 2), which is valid and looser.
+    Corollary 7, has k in place of ln(2**k - 2), which is valid but looser.
 
     Examples
     --------
@@ -67,14 +67,14 @@ def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
 
 
 def prior_ball(counts: Iterable[Any], beta: Exact) -> PriorBall:
-    """Return a ball around the empirical prior that holds the true one with chance 1 - beta.
+    """Return a ball around the empirical prior that contains the true one with confidence 1 - beta.
 
     Parameters
     ----------
     counts
-        How many samples there were of each input, by position or by label.
+        Number of samples of each input, by position or by label.
     beta
-        The chance of failure, in (0, 1).
+        The probability of failure, in (0, 1).
 
     Raises
     ------
@@ -99,7 +99,7 @@ def robust_problem(
     beta: Exact = "0.05",
     outputs: Iterable[Any] | None = None,
 ) -> Problem:
-    """Return a problem whose channel is epsilon-LIP under the true prior with chance 1 - beta.
+    """Return a problem whose channel is epsilon-LIP under the true prior with confidence 1 - beta.
 
     The notion is bounded-prior LIP for the ball of :func:`prior_ball`; the utility is measured at
     the empirical prior.
@@ -109,15 +109,15 @@ def robust_problem(
     domain
         The inputs.
     counts
-        How many samples there were of each.
+        Number of samples of each input.
     epsilon
         The budget in nats.
     utility
-        What is to be designed for.
+        The utility.
     beta
-        The chance, over the samples, that the guarantee fails.
+        The probability, over the samples, that the guarantee fails.
     outputs
-        As for a problem.
+        As for :class:`~mechdesign.Problem`.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def robust_problem(
     >>> robust_problem(["yes", "no"], [20, 80], 1, HammingLoss())
     Problem(2 inputs, BoundedPriorLIP(...), HammingLoss())
 
-    What it costs not to trust the estimate is the difference to the design for ``LIP(epsilon)`` at
+    The price of robustness is the difference to the design for ``LIP(epsilon)`` at
     ``problem.prior``.
     """
     inputs = Domain.of(domain)

@@ -42,11 +42,11 @@ def log_ratio_bound(p: Prior, q: Prior) -> float:
 
         |LIP(Q, P1) - LIP(Q, P2)| <= max over x of |ln(P1_x / P2_x)|
 
-    It is never more than :func:`family_bound` of the two.
+    The bound is at most :func:`family_bound` of the two.
 
     The entries of a column are the same under both priors, and the probability of the output
-    changes by a factor between the least and the largest P1_x / P2_x. Lemma 3 goes on to bound
-    these factors by the total-variation distance.
+    changes by a factor between the least and the largest P1_x / P2_x. Lemma 3 bounds these factors
+    further by the total-variation distance.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def log_ratio_bound(p: Prior, q: Prior) -> float:
 
 
 def family_bound(true: Prior, family: Iterable[Prior]) -> float:
-    """Bound how much the LIP of any channel differs between the true prior and those of a family.
+    """Bound how much the LIP of any channel differs between the true prior and a family of priors.
 
         ln(1 + max_i TV(P, P_i) / min over i and x of P_x and P_i,x)
 
@@ -108,9 +108,9 @@ class PriorMismatch(Tabular):
     sharper
         The bound max over x of |ln(P1_x / P2_x)|.
     twice
-        2 eps, with eps the LIP under the assumed prior.
+        The bound 2 eps, with eps the LIP under the assumed prior.
     through_ldp
-        ln((e**eps - 1 + P_min) / P_min), with the assumed P_min.
+        The bound ln((e**eps - 1 + P_min) / P_min), with P_min of the assumed prior.
     """
 
     assumed: float
@@ -122,12 +122,12 @@ class PriorMismatch(Tabular):
 
     @property
     def difference(self) -> float:
-        """By how much the leakage differs, in nats."""
+        """The difference of the leakages, in nats."""
         return abs(self.true - self.assumed)
 
     @property
     def bound(self) -> float:
-        """The bound (12) on the leakage under the other prior."""
+        """The bound (12) on the leakage under the true prior."""
         return min(self.assumed + self.shift, self.twice, self.through_ldp)
 
     def _table(self) -> Table:
@@ -150,14 +150,14 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
     Parameters
     ----------
     channel
-        The channel, designed for the first prior.
+        The channel, designed for the assumed prior.
     assumed, true
         The priors.
 
     Raises
     ------
     InputError
-        If the sizes differ.
+        If the numbers of inputs differ.
 
     Notes
     -----
@@ -191,7 +191,7 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
 
 
 def _on_the_same(p: Prior, q: Prior) -> tuple[Prior, Prior]:
-    """Return both priors in the order of the labels of the first, or of the second."""
+    """Return both priors in one order of labels."""
     p, q = as_prior(p), as_prior(q)
     labels = p.labels or q.labels
     if labels is not None:
