@@ -1,4 +1,4 @@
-"""Estimation from reports, as an aggregator does it: each estimate with its error and its bias."""
+"""Estimation from reports on the aggregator's side, with standard errors and bias."""
 
 from __future__ import annotations
 

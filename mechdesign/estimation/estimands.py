@@ -1,4 +1,4 @@
-"""Estimands: the population, or exactly the records that were reported on, with their errors."""
+"""Estimands: the population or the respondents, with their standard errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TARGETS = {
     POPULATION: "what the records are an independent sample of",
     "respondents": "the frequencies among exactly these records",
 }
-"""What is estimated, by its name."""
+"""Descriptions of the estimands by name."""
 
 
 def check_target(target: object) -> None:
@@ -28,9 +28,9 @@ def standard_error(
 ) -> FloatArray:
     """Return the standard errors of means of n scores s, for one estimate or many.
 
-    For the population, (E s**2 - (E s)**2) / (n - 1): both the records and the reports vary. With
-    the sample means of the n scores, its expectation is the true variance. For a single report it
-    is not known: NaN. For the respondents, (E s**2 - E (E[s | X])**2) / n: only the reports vary.
+    For the population the variance is (E s**2 - (E s)**2) / (n - 1): both the records and the
+    reports vary. With the sample means of the n scores it is unbiased; for a single report it is
+    NaN. For the respondents it is (E s**2 - E (E[s | X])**2) / n: only the reports vary.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def standard_error(
         E (E[s | X])**2: for the score of Sum_x w_x p_x it is Sum_x w_x**2 p_x. None for the
         population.
     n
-        How many reports there are.
+        Number of reports.
     """
     center, freedom = (of_mean, n - 1) if truth is None else (truth, n)
     if not freedom:

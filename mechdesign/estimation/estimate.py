@@ -31,7 +31,7 @@ __all__ = ["METHODS", "EstimationTask", "estimate", "estimate_groups"]
 
 @dataclass(frozen=True)
 class EstimationTask:
-    """The reports of one or more groups, the target and the options: what a method takes."""
+    """The arguments of an estimation method: reports of one or more groups, target and options."""
 
     models: Sequence[ReportModel]
     reports: Sequence[ReportData]
@@ -123,55 +123,55 @@ def estimate(
 ) -> Estimate:
     """Estimate the distribution of the inputs from reports.
 
-    A note warns where most values are below their standard error.
+    A note is added if most values are below their standard error.
 
     Parameters
     ----------
     mechanism
-        The Channel, the Mechanism or the ContinuousChannel that they were drawn from. For a channel
-        of points the estimate is of its nodes; for one of numbers it is a
-        :class:`~mechdesign.estimation.ContinuousEstimate`, over its cells or nodes.
+        The Channel, Mechanism or ContinuousChannel that the reports were drawn from. For a channel
+        on points the estimate is over its nodes; for one on numbers it is a
+        :class:`~mechdesign.estimation.ContinuousEstimate` over its cells or nodes.
     reports
-        Reports, a Tally of them, or what else holds a report for each record: a list, a NumPy
-        array, an Arrow array, a column of pandas or Polars.
+        Reports, a Tally of them, or one report per record in a list, a NumPy or Arrow array, or a
+        column of pandas or Polars.
     counts
-        In place of the reports of a Channel, how often each output was sent: in the order of the
-        outputs, or by output, as a dict or ``value_counts()`` of pandas.
+        Instead of the reports of a Channel, the count of each output: in the order of the outputs,
+        or by output, as a dict or ``value_counts()`` of pandas.
     method
         ``"unbiased"``: the mean of a score of each report; for a Channel by generalized least
-        squares, M**-1 Q Lambda**-1 h. ``"maximum-likelihood"``: the distribution under which the
-        reports are likeliest. ``"projected"``: the distribution nearest to the unbiased estimate.
+        squares, M**-1 Q Lambda**-1 h. ``"maximum-likelihood"``: the distribution that maximizes the
+        likelihood. ``"projected"``: the distribution nearest to the unbiased estimate.
         ``"clipped"``: its positive parts, scaled to sum to 1. All but the first are biased.
     prior
-        For a Channel, a guess of the distribution at which the variance of the unbiased estimate
-        is to be least; default uniform. It stays unbiased whatever the guess.
+        For a Channel, a guess of the distribution at which the unbiased estimate has minimal
+        variance; default uniform. The estimate is unbiased for any guess.
     target
-        ``"population"`` if the records are an independent sample of what is estimated;
-        ``"respondents"`` if it is the frequencies among these records. Only the standard errors
+        ``"population"`` if the records are an independent sample of the estimated distribution;
+        ``"respondents"`` to estimate the frequencies among these records. Only the standard errors
         differ.
     tolerance
         For maximum likelihood, the gap to stop at, in nats per report; default
-        min(1e-9, 1e-3 / n), and 1e-2 for noise on more inputs than a matrix is written out for.
+        min(1e-9, 1e-3 / n), and 1e-2 if there are too many inputs for a matrix.
     progress
         For maximum likelihood, called at every step with the number of steps and the gap.
     check
-        Whether reports are refused that state another channel, by its digest, or that no
-        distribution of the inputs explains under this one: of reports that the channel drew at most
-        one collection in a million, whatever the records are. Structured mechanisms with more than
-        2**18 expected counts are not tested so.
+        Whether to reject reports that state another channel by its digest, or that are inconsistent
+        with every distribution of the inputs under this one. The test rejects at most one in a
+        million collections drawn by the channel, for any records. It is skipped for structured
+        mechanisms with more than 2**18 expected counts.
 
     Raises
     ------
     InputError
         If the reports do not fit the mechanism, or do not determine the distribution.
+    UnsupportedError
+        If a mechanism is too large for maximum likelihood.
 
     Notes
     -----
-    Without a digest only what no records explain can be refused. The reports of a channel whose
-    categories are permuted, and those of one that is this one with noise added, are explained by
-    other records.
-    UnsupportedError
-        If a mechanism is too large for maximum likelihood.
+    Without a digest, reports of another channel can be rejected only if no records are consistent
+    with them. Reports of a channel with permuted categories, and reports with added noise, are
+    consistent with other records.
 
     Examples
     --------
@@ -216,18 +216,18 @@ def estimate_groups(
 ) -> Estimate:
     """Estimate one distribution from groups whose reports come from different mechanisms.
 
-    For the population, every group must be a sample: who is in which group may not depend on the
-    records. For channels the estimate is least squares on all reports at once,
+    For the population, every group must be a sample: the assignment to groups must not depend on
+    the records. For channels the estimate is least squares on all reports at once,
 
         (Sum_g n_g M_g)**-1 Sum_g n_g Q_g Lambda_g**-1 h_g
 
-    to which even a group contributes that alone does not determine the distribution. Where a
-    mechanism is structured, each group must determine it, and the groups' estimates of each input
-    are averaged with weights n_g / Var_g. Both are computed at the reference distribution before
-    any report is seen, so the result is unbiased whatever the truth.
+    which also uses groups that do not determine the distribution alone. If a mechanism is
+    structured, each group must determine it, and the groups' estimates of each input are averaged
+    with weights n_g / Var_g. The weights depend on the reference distribution only, not on the
+    reports, so the result is unbiased.
 
-    For the respondents, the groups' own frequencies count by size: Sum_g (n_g / n) p_g. Then no
-    group depends on another.
+    For the respondents, the frequencies of the groups are averaged by size: Sum_g (n_g / n) p_g.
+    Then the groups are independent.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def _models(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
 
 
 def _unknown(weights: FloatArray) -> FloatArray:
-    """Return standard errors that are not known."""
+    """Return NaN for each standard error."""
     return np.full(len(weights), np.nan)
 
 

@@ -1,20 +1,20 @@
-"""Whether any distribution of the inputs explains some reports: a test with a proved level.
+"""A test with a proved level of whether some distribution of the inputs is consistent with reports.
 
-Let T be what one report adds to the counts, 0 or 1 each, and t its mean over n reports that are
-independent given their inputs. Let K be the convex hull of the rows t_x = E[T | x]. Then, whatever
-the inputs are and for every s >= 0,
+Let T in {0, 1}^m be the contribution of one report to the counts, and t its mean over n reports
+that are independent given their inputs. Let K be the convex hull of the rows t_x = E[T | x]. Then,
+for all inputs and every s >= 0,
 
     P(dist(t, K) >= sqrt(V / n) + s) <= exp(-2 n s**2 / D**2),
 
 where V = max_x Sum_j t_xj (1 - t_xj), and D is the largest distance of two values of T.
 
-Proof. Given the inputs, m = E[t] is a mean of rows, in K, so that dist(t, K) <= |t - m|. The mean
-square of |t - m| is a mean of variances over n, at most V / n; its mean is at most the root of
-that. Another value of one report moves |t - m| by at most D / n, so that McDiarmid's inequality
-bounds how far it exceeds its mean. Nothing is asymptotic, and the records may be any.
+Proof. Given the inputs, m = E[t] is a mean of rows, hence in K, so dist(t, K) <= |t - m|. The mean
+of |t - m|**2 is a mean of variances divided by n, at most V / n; the mean of |t - m| is at most its
+root. Changing one report changes |t - m| by at most D / n, so McDiarmid's inequality bounds the
+deviation from the mean. The bound is not asymptotic and holds for any records. QED
 
-The distance is bounded from below by a direction that separates t from K, so that no accuracy of
-the search is needed: a search that stops early refuses less.
+The distance is bounded from below by a direction that separates t from K. This is valid for any
+direction: a search that stops early rejects less often.
 
 Source: McDiarmid 1989, On the method of bounded differences, Lemma 1.2.
 """
@@ -31,7 +31,7 @@ from mechdesign.estimation.simplex import projected
 __all__ = ["LEVEL", "fit_p_value"]
 
 LEVEL = 1e-6
-"""Of reports that the channel drew, at most this share of the collections is refused."""
+"""The level: at most this share of the collections drawn by the channel is rejected."""
 
 STEPS = 500
 
@@ -46,14 +46,14 @@ def fit_p_value(expected: FloatArray, counts: AnyArray, total: int, diameter: fl
     counts
         ``(n_counts,)`` the counts.
     total
-        How many reports there are.
+        Number of reports.
     diameter
         The largest Euclidean distance between the counts of two reports.
 
     Returns
     -------
     float
-        1.0 wherever it is not below the level of 1e-6.
+        The bound, or 1.0 unless it is below the level of 1e-6.
 
     Examples
     --------

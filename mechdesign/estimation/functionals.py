@@ -30,7 +30,7 @@ __all__ = ["mean", "numeric_values", "survey", "total", "weighted_sum"]
 MOST_DISTINCT = 1 << 14
 
 UNBIASED = 1e-9
-"""How far means of readings may be from the values, relative to the largest reading: floats."""
+"""Tolerance for the bias of readings, relative to the largest reading, due to floats."""
 
 
 def survey(
@@ -41,7 +41,7 @@ def survey(
     prior: Prior | None = None,
     target: str = "population",
 ) -> ScalarEstimate:
-    """Estimate, without bias, how frequent an input is, or a set of inputs.
+    """Return an unbiased estimate of the frequency of an input or of a set of inputs.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def mean(
     target: str = "population",
     readings: Sequence[Any] | None = None,
 ) -> ScalarEstimate:
-    """Estimate, without bias, the mean of numbers f(x): Sum_x f_x p_x.
+    """Return an unbiased estimate of the mean of numbers f(x): Sum_x f_x p_x.
 
     Parameters
     ----------
@@ -93,16 +93,16 @@ def mean(
     values
         ``(n_inputs,)`` numbers f(x); default the inputs themselves, if they are numbers.
     readings
-        For a channel, ``(n_outputs,)`` numbers whose mean at each input is f(x), as a solution for
-        :class:`~mechdesign.utilities.UnbiasedVariance` has as its ``decoder``. Default: those of
-        least variance at the prior. For a continuous channel they are unbiased for the number, and
-        the error is that of the population, as the numbers vary within cells.
+        For a channel, ``(n_outputs,)`` numbers whose mean at each input is f(x), such as the
+        ``decoder`` of a solution for :class:`~mechdesign.utilities.UnbiasedVariance`. By default
+        those of least variance at the prior. For a continuous channel they are unbiased for the
+        number, and the error is that of the population, as numbers vary within cells.
 
     Raises
     ------
     InputError
-        If the values are no such numbers, the reports do not determine the mean, or the readings
-        are not of these values.
+        If the values are invalid, the reports do not determine the mean, or the readings are biased
+        for these values.
 
     Examples
     --------
@@ -128,9 +128,9 @@ def total(
     prior: Prior | None = None,
     target: str = "population",
 ) -> ScalarEstimate:
-    """Estimate, without bias, the sum of f over the records: n times the mean.
+    """Return an unbiased estimate of the sum of f over the records: n times the mean.
 
-    Parameters and errors are those of :func:`mean`.
+    Parameters and exceptions are those of :func:`mean`.
 
     Examples
     --------
@@ -153,9 +153,9 @@ def weighted_sum(
     prior: Prior | None = None,
     target: str = "population",
 ) -> ScalarEstimate:
-    """Estimate, without bias, Sum_i c_i f(X_i) with a weight c_i for each record.
+    """Return an unbiased estimate of Sum_i c_i f(X_i) with a weight c_i for each record.
 
-    It is Sum_i c_i s(Y_i) with the score s of f. For the respondents its variance is
+    The estimate is Sum_i c_i s(Y_i) with the score s of f. For the respondents its variance is
     Sum_i c_i**2 Var(s(Y_i) | X_i).
 
     Parameters
@@ -163,7 +163,7 @@ def weighted_sum(
     mechanism, values, prior, target
         As for :func:`mean`.
     reports
-        The reports themselves, since counts do not keep the order of the records.
+        The reports; counts do not suffice, as the order of the records matters.
     weights
         ``(n_reports,)`` numbers c_i, in the order of the reports.
 
@@ -172,7 +172,7 @@ def weighted_sum(
     InputError
         If the weights do not fit the reports, or the reports do not determine the sum.
     UnsupportedError
-        If a structured mechanism sent more than 16,384 different reports.
+        If there are more than 16,384 distinct reports of a structured mechanism.
 
     Examples
     --------
@@ -200,13 +200,7 @@ def weighted_sum(
 
 
 def numeric_values(inputs: Domain, values: Sequence[Any] | None) -> FloatArray:
-    """Return one number for each input: those given, or the inputs themselves.
-
-    Raises
-    ------
-    InputError
-        If there are none, or they are no numbers.
-    """
+    """Return one number for each input, by default the inputs themselves, or raise InputError."""
     if values is None:
         if inputs.numbers is None:
             raise InputError("values", "one number for each input, which are labels", "none")
@@ -232,7 +226,7 @@ def _numbers(key: str, given: Any, size: int, what: str) -> FloatArray:
 
 
 def _labels(inputs: Domain, value: Any) -> list[Any]:
-    """Return the labels that a user named: one, or several."""
+    """Return a label, or a collection of labels, as a list."""
     single = isinstance(value, Hashable) and value in inputs.labels
     if not single and isinstance(value, list | tuple | set | frozenset) and value:
         return list(dict.fromkeys(clean_label(label, "value") for label in value))
@@ -242,7 +236,7 @@ def _labels(inputs: Domain, value: Any) -> list[Any]:
 def _weighted(
     quantity: str, asked: Unbiased, weights: FloatArray, readings: FloatArray | None = None
 ) -> ScalarEstimate:
-    """Return the mean score of the reports, or that of readings in their place."""
+    """Return the mean score, or the mean reading, of the reports."""
     if readings is None:
         mean, square = asked.scored(weights[None, :])
     else:
@@ -258,7 +252,7 @@ def _asked(model: ReportModel, reports: ReportData, prior: Prior | None, target:
 
 
 def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatArray) -> FloatArray:
-    """Return the readings of the outputs of a channel as floats, if they have the right means."""
+    """Return the readings of a channel as floats, or raise InputError if they are biased."""
     channel = mechanism.nodes if isinstance(mechanism, ContinuousChannel) else mechanism
     if not isinstance(channel, Channel):
         raise InputError("readings", "a Channel that they belong to", type(mechanism).__name__)
@@ -272,7 +266,7 @@ def _readings(mechanism: ReportSource, readings: Sequence[Any], weights: FloatAr
 def _scores_of_reports(
     asked: Unbiased, mechanism: ReportSource, reports: Reports, weights: FloatArray
 ) -> FloatArray:
-    """Return the score of each report, from those of the distinct ones."""
+    """Return the score of each report."""
     distinct, place = np.unique(reports.data, axis=0, return_inverse=True)
     if len(distinct) > MOST_DISTINCT:
         raise UnsupportedError(

@@ -21,23 +21,17 @@ __all__ = ["ColumnScores", "reference_distribution"]
 
 
 LEAST_SINGULAR = 1e-9
-"""Directions with a singular value below this part of the largest count as not identifiable.
+"""Directions with a smaller singular value, relative to the largest, are not identifiable.
 
-A standard error of 1 in such a direction would take 10**18 reports, and the rounding of the matrix
-to doubles would be seen in its estimate.
+A standard error of 1 in such a direction would take 10**18 reports, and rounding the matrix to
+doubles would affect the estimate.
 """
 
 MOST_NAMED = 6
 
 
 def reference_distribution(prior: Any, inputs: Domain) -> FloatArray:
-    """Return the probabilities of a prior, by default the uniform one.
-
-    Raises
-    ------
-    InputError
-        If it is no prior on these inputs.
-    """
+    """Return the probabilities of a prior on the inputs, by default the uniform one."""
     if prior is None:
         return np.full(len(inputs), 1 / len(inputs))
     return np.asarray(prior_on(prior, inputs).array)
@@ -46,16 +40,15 @@ def reference_distribution(prior: Any, inputs: Domain) -> FloatArray:
 class ColumnScores(Scores):
     """The least-squares scores at a reference, for the columns of one or more channels, by one SVD.
 
-    They are unbiased whatever the reference; there, no other linear ones have less variance. With
-    lambda = p Q and B = Q Lambda**(-1/2), the information matrix is M = B B'. Of the scores a
-    with Q a = w, whose mean estimates w . p without bias, a = Lambda**-1 Q' M**-1 w has the least
-    variance at p. It is Lambda**(-1/2) c for the shortest c with B c = w, and so also for the
-    shortest c with (D B) c = D w for any diagonal D > 0. Here D scales the rows to length 1, which
-    makes the condition number at most sqrt(k) times the least that any D reaches (van der Sluis
-    1969).
+    The scores are unbiased for any reference p, and have the least variance of all linear unbiased
+    scores at p. With lambda = p Q and B = Q Lambda**(-1/2), the information matrix is M = B B'.
+    Among the scores a with Q a = w, whose means are unbiased for w . p, the least variance at p is
+    that of a = Lambda**-1 Q' M**-1 w. This is Lambda**(-1/2) c for the shortest c with B c = w, or
+    equivalently with (D B) c = D w for a diagonal D > 0. Here D scales the rows to length 1, so the
+    condition number is at most sqrt(k) times the minimum over D (van der Sluis 1969).
 
-    Where Q has not full rank the inverse is the Moore-Penrose one, and only those w can be
-    estimated that are combinations of columns of Q.
+    If Q does not have full rank the inverse is the Moore-Penrose inverse, and w . p is estimable
+    only if w is a combination of columns of Q.
 
     Parameters
     ----------
@@ -65,7 +58,7 @@ class ColumnScores(Scores):
     reference
         ``(n_inputs,)`` the distribution p at which the variance is least.
     inputs
-        Their names, for the messages.
+        The domain, for error messages.
 
     Raises
     ------
@@ -106,9 +99,9 @@ class ColumnScores(Scores):
         return self.rank == len(self.inputs)
 
     def estimable(self, weights: FloatArray) -> BoolArray:
-        """Return for each row w of ``(n, n_inputs)`` whether w . p can be estimated without bias.
+        """Return for each row w of ``(n, n_inputs)`` whether w . p has an unbiased estimate.
 
-        It can be where w is a combination of columns of Q, to within rounding.
+        That is, whether w is a combination of columns of Q, up to rounding.
         """
         target = weights * self._scale
         inside = (target @ self._left) @ self._left.T
@@ -122,7 +115,7 @@ class ColumnScores(Scores):
         Raises
         ------
         InputError
-            If one of them cannot be estimated; the message says what can be.
+            If a combination is not estimable; the message names the estimable ones.
         """
         if not self.identifies and not self.estimable(weights).all():
             raise self._unidentified()
@@ -147,11 +140,11 @@ class ColumnScores(Scores):
         return scores @ h, scores**2 @ h
 
     def covariance(self, p: FloatArray) -> FloatArray:
-        """Return n Cov of the estimate of the distribution where p is the true one."""
+        """Return n times the covariance of the estimated distribution if p is the true one."""
         return np.asarray((self.table * (p @ self._columns)) @ self.table.T - np.outer(p, p))
 
     def variances(self, p: FloatArray) -> FloatArray:
-        """Return n Var of the estimated frequencies where p is the true distribution."""
+        """Return n times the variances of the estimated frequencies if p is the true one."""
         return np.asarray(self.covariance(p).diagonal())
 
     def _unidentified(self) -> InputError:
@@ -164,7 +157,7 @@ class ColumnScores(Scores):
         )
 
     def _estimable_sets(self) -> str:
-        """Name inputs, and sets of inputs with equal rows, whose frequency can be estimated."""
+        """Name the inputs, and the sets of inputs with equal rows, with estimable frequencies."""
         k = len(self.inputs)
         _, first = np.unique(self._columns, axis=0, return_inverse=True)
         members = [np.flatnonzero(first.ravel() == i) for i in range(int(first.max()) + 1)]

@@ -29,7 +29,7 @@ Progress = Callable[[int, float], None]
 """Called with the number of steps so far and the gap."""
 
 LARGEST_TOLERANCE, LEAST_TOLERANCE, FAST_TOLERANCE = 1e-9, 1e-13, 1e-2
-"""The last is for columns that are not written out: what EM reaches by itself."""
+"""Gaps to stop at; the last is for implicit columns, which only EM can use."""
 
 EM_CYCLES = 60
 """Accelerated EM cycles before Newton's method takes over."""
@@ -37,11 +37,11 @@ EM_CYCLES = 60
 MOST_CYCLES, MOST_NEWTON = 20_000, 200
 
 MOST_FAST_CYCLES = 500
-"""Accelerated EM cycles where the columns are not written out: there inputs are so many that the
-maximum itself is mostly noise."""
+"""Accelerated EM cycles for implicit columns; with that many inputs the maximum itself is mostly
+noise."""
 
 MOST_NEWTON_INPUTS = 4000
-"""Above it a Newton step, cubic in the number of inputs, costs more than it gains."""
+"""With more inputs, Newton steps, cubic in their number, cost more than they gain."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Fit:
     gradient
         ``(n_inputs,)`` the D_x of :func:`likelihood_gap`.
     gap
-        How far at most the log-likelihood per report is from the maximum.
+        Upper bound on the distance of the log-likelihood per report from the maximum.
     iterations
-        How many steps it took.
+        Number of steps.
     """
 
     distribution: FloatArray
@@ -76,13 +76,13 @@ def likelihood_gap(columns: Columns, share: FloatArray, p: FloatArray) -> float:
         L(p*) - L(p) = Sum_y h_y ln(lambda*_y / lambda_y) <= ln Sum_y h_y lambda*_y / lambda_y
                      = ln Sum_x p*_x D_x <= ln max_x D_x,      D_x = Sum_y h_y Q[x,y] / lambda_y
 
-    D is the gradient of L. As Sum_x p_x D_x = 1, the bound is at least 0; it is 0 exactly at a
+    D is the gradient of L. As Sum_x p_x D_x = 1, the bound is at least 0, with equality iff p is a
     maximum.
 
     Parameters
     ----------
     columns
-        ``(n_inputs, n_distinct)`` columns of the channel, or what multiplies as they do.
+        ``(n_inputs, n_distinct)`` columns of the channel, as a matrix or a linear operator.
     share
         ``(n_distinct,)`` shares of the reports, which sum to 1.
     p
@@ -107,8 +107,8 @@ def fit(
     observed
         The reports.
     tolerance
-        The gap to stop at, in nats per report; default min(1e-9, 1e-3 / n), which is small beside
-        the sampling error of n reports, and 1e-2 where columns are not written out.
+        The gap to stop at, in nats per report; default min(1e-9, 1e-3 / n), small relative to the
+        sampling error of n reports, and 1e-2 for implicit columns.
     progress
         Called at every step.
 
@@ -138,7 +138,7 @@ def fit(
 
 
 class _Maximizer:
-    """The two iterations on one likelihood, which count their steps and report their progress."""
+    """The EM and the Newton iteration for one likelihood, with progress reports."""
 
     def __init__(
         self, columns: Columns, share: FloatArray, wanted: float, progress: Progress | None
@@ -157,7 +157,7 @@ class _Maximizer:
         return float(self.share @ np.log(p @ self.columns))
 
     def accelerated_em(self, p: FloatArray, cycles: int) -> FloatArray:
-        """Run cycles of two EM steps and an extrapolation from them, until the gap is small."""
+        """Run cycles of two EM steps and an extrapolation until the gap is small."""
         for _ in range(cycles):
             once = self._em_step(p)
             if once is None:
@@ -169,9 +169,9 @@ class _Maximizer:
         return p
 
     def _em_step(self, p: FloatArray) -> FloatArray | None:
-        """Return p_x D_x, the mean posterior; None where the gap of p is small enough.
+        """Return p_x D_x, the mean posterior, or None if the gap of p is small enough.
 
-        The step never lowers the likelihood.
+        The step never decreases the likelihood.
         """
         gradient = _gradient(self.columns, self.share, p)
         gap = _gap(gradient)
@@ -183,14 +183,14 @@ class _Maximizer:
         return np.asarray(found / found.sum())
 
     def _extrapolated(self, p: FloatArray, once: FloatArray, twice: FloatArray) -> FloatArray:
-        """Return the SQUAREM extrapolation if it is likelier than the second step, else that."""
+        """Return the SQUAREM extrapolation if it has a larger likelihood, else ``twice``."""
         first, curvature = once - p, (twice - once) - (once - p)
         size = float(np.linalg.norm(curvature))
         if size == 0:
             return twice
         length = max(1.0, float(np.linalg.norm(first)) / size)
         ahead = p + 2 * length * first + length**2 * curvature
-        # EM multiplies, so an input at 0 would stay there: it keeps a small part of what it had
+        # EM is multiplicative and cannot leave 0, so every input keeps a small share
         ahead = np.maximum(ahead, 1e-3 * twice)
         ahead /= ahead.sum()
         return ahead if self.log_likelihood(ahead) > self.log_likelihood(twice) else twice
@@ -198,8 +198,8 @@ class _Maximizer:
     def interior_point(self, columns: FloatArray, start: FloatArray) -> FloatArray:
         """Follow the central path p_x z_x = mu to mu = 0 by Newton steps on p and z = 1 - D.
 
-        The constraint Sum_x p_x = 1 is replaced by the penalty -Sum_x p_x: as Sum_x p_x D_x = 1
-        always, the maximum of L(p) - Sum_x p_x over p >= 0 has the sum 1 by itself.
+        The penalty -Sum_x p_x replaces the constraint Sum_x p_x = 1: as Sum_x p_x D_x = 1 always,
+        the maximizer of L(p) - Sum_x p_x over p >= 0 has sum 1.
         """
         k = len(start)
         p = np.maximum(start, 1e-9)
@@ -218,7 +218,7 @@ class _Maximizer:
             self.steps += 1
             mu = 0.1 * float(p @ z) / k
             scaled = columns * (np.sqrt(self.share) / outputs)
-            # scaled by sqrt(p) on both sides, the matrix is near the identity where p is small
+            # scaling by sqrt(p) on both sides makes the matrix near the identity where p is small
             root = np.sqrt(p)
             H = root[:, None] * (scaled @ scaled.T) * root
             H[np.diag_indices(k)] += z
@@ -238,11 +238,11 @@ class _Maximizer:
 def observed_information(
     observed: DistinctReports, p: FloatArray, gradient: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Return the inverse of the observed information per report, and where it holds.
+    """Return the inverse of the observed information per report, and a mask of the valid inputs.
 
     On the support S of the maximum, I = Sum_y h_y q_y q_y' / lambda_y**2, and n Cov is about
-    I**-1 - p p'. An input counts as at the boundary, where the normal approximation fails, if p_x
-    is at most its slack 1 - D_x. Everything is NaN there, and everywhere if I has no inverse.
+    I**-1 - p p'. An input is at the boundary, where the normal approximation fails, if p_x is at
+    most its slack 1 - D_x. Its entries are NaN, and all entries are if I is singular.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def _gap(gradient: FloatArray) -> float:
 
 
 def _step_length(value: FloatArray, step: FloatArray) -> float:
-    """Return the longest step of at most 1 that goes 99.5 % of the way to the boundary."""
+    """Return the step length: 99.5 % of the way to the boundary, but at most 1."""
     down = step < 0
     if not down.any():
         return 1.0

@@ -1,4 +1,4 @@
-"""The Bayes estimator under a known prior: posterior means, summed over the reports."""
+"""The Bayes estimator under a known prior: sums of posterior means over the reports."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def posterior_mean(
 ) -> ScalarEstimate | Estimate:
     """Estimate a sum over the respondents, or their histogram, with the least squared error.
 
-    For records that are independent draws from the prior, Sum_i E[f(X_i) | Y_i = y_i] has the least
-    expected squared error of all estimates of Sum_i f(X_i). Given the reports, that error is
+    If the records are independent draws from the prior, Sum_i E[f(X_i) | Y_i = y_i] has the least
+    expected squared error of all estimates of Sum_i f(X_i). Given the reports this error is
     Sum_i Var(f(X_i) | y_i), whose root is the standard error; its expectation for one report is the
     posterior mean squared error of the channel. Under another prior the estimate is biased.
 
@@ -47,8 +47,8 @@ def posterior_mean(
     prior
         The distribution of a record.
     values
-        ``(n_inputs,)`` numbers f(x): an indicator for a survey, multiples for a weighted sum.
-        Default the inputs themselves, if they are numbers.
+        ``(n_inputs,)`` numbers f(x), such as an indicator for a survey. Default the inputs
+        themselves, if they are numbers.
     histogram
         Whether to estimate the frequencies of all inputs instead.
 
@@ -96,7 +96,7 @@ def posterior_mean(
         "target": "respondents",
     }
     if f is not None:
-        error = n * float(deviation((f - f.mean())[None, :])[0])  # without cancellation
+        error = n * float(deviation((f - f.mean())[None, :])[0])  # centered against cancellation
         value = n * float(f @ frequencies)
         return ScalarEstimate("posterior mean of the sum", value, error, **common)
     errors = deviation(np.eye(len(inputs)))

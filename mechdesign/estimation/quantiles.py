@@ -18,7 +18,7 @@ __all__ = ["Quantile", "normal_quantile", "quantile_of"]
 
 
 CELLS = 1 << 22
-"""Weights that are held at once."""
+"""Maximum number of weights held at once."""
 
 ROUNDING = 1e-12
 """Rounding error allowed in a cumulative sum in floating point."""
@@ -31,13 +31,13 @@ class Quantile:
     Attributes
     ----------
     q
-        Which quantile.
+        The probability of the quantile.
     value
         The estimate, a value of the domain.
     low, high
         The ends of the confidence set, values of the domain.
     confidence
-        How likely the set holds the true quantile, at least, for many reports.
+        A lower bound on the asymptotic coverage probability of the set.
     """
 
     q: float
@@ -48,20 +48,14 @@ class Quantile:
 
 
 def share(value: Any, key: str) -> float:
-    """Return a number strictly between 0 and 1.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return a number strictly between 0 and 1, or raise InputError."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
         raise InputError(key, "a number above 0 and below 1", shown(value))
     return float(value)
 
 
 def normal_quantile(confidence: float, parts: int = 1) -> float:
-    """Return z such that ``parts`` intervals of +- z standard errors hold together.
+    """Return z such that ``parts`` intervals of +- z standard errors hold simultaneously.
 
     Raises
     ------
@@ -86,13 +80,12 @@ def quantile_of(
 ) -> Quantile:
     """Return the quantile of an estimate by inverting the intervals of its cumulative sums.
 
-    With F_j the estimate of Pr(X <= v_j) and s_j its standard error, and the true quantile at J:
-    since Pr(X <= v_J) >= q, F_J + z s_J >= q is likely, so that the first j with F_j + z s_j >= q
-    is at most J; since Pr(X <= v_(J-1)) < q, F_(J-1) - z s_(J-1) < q is likely, so that the last
-    such j is at least J - 1. Each fails with probability (1 - confidence) / 2, whatever the shape
-    of the estimate between. F_k is 1 as it must be. The estimate itself is read from the mean of
-    the running maximum of F from the left and the running minimum from the right, which is monotone
-    and leans to neither side; it lies in the set.
+    Let F_j be the estimate of Pr(X <= v_j), s_j its standard error, and J the true quantile. Since
+    Pr(X <= v_J) >= q, F_J + z s_J >= q is likely, so the first j with F_j + z s_j >= q is at most
+    J; since Pr(X <= v_(J-1)) < q, F_(J-1) - z s_(J-1) < q is likely, so the last such j is at least
+    J - 1. Each event fails with probability (1 - confidence) / 2, whether F is monotone or not. F_k
+    is set to 1. The estimate is the quantile of the mean of the running maximum of F from the left
+    and the running minimum from the right, which is monotone; it lies in the set.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Report models: the channel or structured mechanism behind the reports, as an estimator sees it.
+"""Report models: one interface for estimation from channels and structured mechanisms.
 
-An estimator asks the model for counts, for the likelihoods of the distinct reports, and for the
-scores of an unbiased estimate; it need not know which kind of source the reports come from.
+A model provides counts, the likelihoods of the distinct reports, and the scores of an unbiased
+estimate.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ ReportData = Any
 COUNTS = "plain counts go in as counts=..., or as Tally.of(...)"
 
 MOST_ENTRIES, MOST_INPUTS = 1 << 21, 1 << 12
-"""Probabilities of a structured mechanism that are written out at most, and its inputs, for which
-the standard errors take a square matrix."""
+"""Maximum numbers of probabilities of a structured mechanism in an explicit matrix, and of its
+inputs, for which the standard errors need a square matrix."""
 
 
 MOST_TESTED = 1 << 18
-"""Expected counts of a structured mechanism up to which it is tested whether reports fit."""
+"""Maximum number of expected counts of a structured mechanism for the test of consistency."""
 
 LEAST_P = 1e-300
 
@@ -62,12 +62,11 @@ class DistinctReports:
     ----------
     columns
         ``(n_inputs, n_distinct)`` probabilities Q(y|x) of the distinct reports, each column up to a
-        factor, on which neither a likelihood ratio nor a posterior depends; or what multiplies
-        vectors as they do.
+        factor, which cancels in likelihood ratios and posteriors; a matrix or a linear operator.
     counts
-        ``(n_distinct,)`` how often each was sent, all above 0.
+        ``(n_distinct,)`` positive counts.
     simulated
-        Whether any of them was drawn from a seed.
+        Whether any report was drawn from a seed.
     """
 
     columns: FloatArray | LinearOperator
@@ -76,19 +75,19 @@ class DistinctReports:
 
     @property
     def is_written(self) -> bool:
-        """Whether the columns are written out."""
+        """Whether the columns are an explicit matrix."""
         return isinstance(self.columns, np.ndarray)
 
     @property
     def matrix(self) -> FloatArray:
-        """The columns, where they are written out."""
+        """The columns, if they are an explicit matrix."""
         if not isinstance(self.columns, np.ndarray):
             raise _too_many(*self.columns.shape)
         return self.columns
 
     @property
     def total(self) -> int:
-        """How many reports there are."""
+        """The number of reports."""
         return round(float(self.counts.sum()))
 
     @property
@@ -98,20 +97,14 @@ class DistinctReports:
 
 
 class ReportModel(ABC):
-    """The source of some reports, with what estimation needs to know of it."""
+    """The interface of a source of reports for estimation."""
 
     def __init__(self, source: ReportSource, digest: str | None = None) -> None:
         self.source, self.inputs = source, source.inputs
         self.digest = source.digest if digest is None else digest
 
     def as_reports(self, reports: ReportData) -> Reports | Tally:
-        """Return a tally as it is, and everything else as reports of this mechanism.
-
-        Raises
-        ------
-        InputError
-            If they are none.
-        """
+        """Return a tally unchanged, and other data as reports of this source."""
         if isinstance(reports, Tally):
             return reports
         try:
@@ -126,7 +119,7 @@ class ReportModel(ABC):
         Raises
         ------
         InputError
-            If there are none, they are of another mechanism, or one can never be sent.
+            If there are no reports, they state another mechanism, or one is impossible.
         """
         given = self.as_reports(reports)
         check_digest(given.digest, self.digest)
@@ -136,12 +129,12 @@ class ReportModel(ABC):
         return tally
 
     def checked(self, reports: ReportData) -> Reports | Tally:
-        """Return the reports, which some distribution of the inputs explains.
+        """Return the reports.
 
         Raises
         ------
         InputError
-            If none does, in a test of level 1e-6.
+            If a test of level 1e-6 rejects every distribution of the inputs.
         """
         found, expected = self.as_reports(reports), self.expected_counts()
         tally, alphabet = self.tally(found), self.source.alphabet
@@ -161,7 +154,7 @@ class ReportModel(ABC):
 
     @property
     def matrix(self) -> FloatArray | None:
-        """``(n_inputs, n_counts)`` probabilities of what is counted; None if not written out."""
+        """``(n_inputs, n_counts)`` probabilities of the counts; None if not explicit."""
         return None
 
     @abstractmethod
@@ -173,14 +166,14 @@ class ReportModel(ABC):
         """Return the distinct reports, with their counts and their columns of the channel.
 
         Columns of a structured mechanism with more than 4096 inputs, or more than 2**21
-        probabilities of the reports that were sent, are not written out.
+        probabilities of distinct reports, are a linear operator instead of a matrix.
 
         Raises
         ------
         InputError
-            As :meth:`tally`; also where counts do not determine the reports of this mechanism.
+            As :meth:`tally`; also if counts do not determine the reports of this mechanism.
         UnsupportedError
-            If columns that are not written out are not known as what multiplies vectors.
+            If a mechanism without a linear operator is too large for a matrix.
         """
 
     @abstractmethod
@@ -190,12 +183,12 @@ class ReportModel(ABC):
         Parameters
         ----------
         prior
-            For a Channel, where the variance is to be least; default the uniform prior.
+            For a Channel, the distribution of least variance; default uniform.
         """
 
 
 class ChannelModel(ReportModel):
-    """A channel: its counts are those of its outputs, its scores are by least squares."""
+    """A channel, with counts of its outputs and least-squares scores."""
 
     def __init__(self, channel: Channel, digest: str | None = None) -> None:
         super().__init__(channel, digest)
@@ -240,24 +233,24 @@ class ChannelModel(ReportModel):
 
 
 class MechanismModel(ReportModel):
-    """A structured mechanism: it counts and scores its reports itself."""
+    """A structured mechanism, with its own counts and scores."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         super().__init__(mechanism)
         self.mechanism = mechanism
 
     def tally(self, reports: ReportData) -> Tally:
-        """Return the counts, which must be as many as the mechanism has."""
+        """Return the counts, or raise InputError if their number is wrong."""
         tally = super().tally(reports)
         self.mechanism.counted(tally)
         return tally
 
     def read_counts(self, counts: Any) -> Tally:
-        """Refuse plain counts, whose meaning is up to the mechanism."""
+        """Reject plain counts, whose meaning depends on the mechanism."""
         raise InputError("counts", "none for a Mechanism, but a Tally", shown(counts))
 
     def observed(self, reports: ReportData) -> DistinctReports:
-        """Return the exact probabilities of each distinct report, or what multiplies as they do."""
+        """Return the exact probabilities of each distinct report, or a linear operator."""
         tally, sent, counts = self._sent(reports)
         k, operator = len(self.inputs), self.mechanism.operator()
         columns: FloatArray | LinearOperator
@@ -277,7 +270,7 @@ class MechanismModel(ReportModel):
         return np.array([self.mechanism.expected_counts(weights) for weights in np.eye(k)])
 
     def _sent(self, reports: ReportData) -> tuple[Tally, AnyArray, AnyArray]:
-        """Return the tally, the distinct reports, and how often each was sent."""
+        """Return the tally, the distinct reports, and their counts."""
         given = self.as_reports(reports)
         tally = self.tally(given)
         if isinstance(given, Reports):
@@ -290,7 +283,7 @@ class MechanismModel(ReportModel):
         return MechanismScores(self.mechanism)
 
     def _column(self, report: AnyArray) -> list[float]:
-        """Return the probabilities of a report by the largest of them, which may underflow."""
+        """Return the probabilities of a report divided by the largest, which may underflow."""
         masses = [self.mechanism.mass(x, report) for x in range(len(self.inputs))]
         most = max(masses)
         if not most:
@@ -313,7 +306,7 @@ class MechanismModel(ReportModel):
 
 
 def _columns_of(operator: LinearOperator, sent: AnyArray) -> LinearOperator:
-    """Return the columns of some outputs, as what multiplies vectors."""
+    """Return the columns of some outputs as a linear operator."""
 
     def means(r: FloatArray) -> FloatArray:
         placed = np.zeros(operator.shape[1])
@@ -336,17 +329,17 @@ def _too_many(inputs: int, distinct: int) -> UnsupportedError:
 
 
 def undigested(reports: ReportData) -> ReportData:
-    """Return reports that state no channel."""
+    """Return the reports without their digest."""
     return replace(reports, digest=None) if isinstance(reports, Reports | Tally) else reports
 
 
 def model_of(source: Any) -> ReportModel:
-    """Return the model of a Channel or a Mechanism; of a continuous channel, that of its nodes.
+    """Return the model of a Channel, a Mechanism, or the nodes of a ContinuousChannel.
 
     Raises
     ------
     InputError
-        If it is none of these.
+        For any other source.
 
     Examples
     --------

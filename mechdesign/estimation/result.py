@@ -1,4 +1,4 @@
-"""Estimates: a distribution of the inputs, or one number, with standard errors."""
+"""Estimates of a distribution or of a number, with standard errors."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ Deviation = Callable[[FloatArray], FloatArray]
 MOST_ROWS = 24
 
 UNSEEN = 1e-9
-"""Standard errors below it are rounding: all reports are alike, or the estimand is a constant."""
+"""Smaller standard errors are rounding: all reports agree, or the estimand is constant."""
 
 UNSEEN_NOTE = "standard error not estimable: the reports show no spread"
 
 
 @dataclass(frozen=True, eq=False)
 class ScalarEstimate:
-    """One number estimated from reports.
+    """A number estimated from reports.
 
     Attributes
     ----------
     quantity
-        Its name.
+        The name of the estimated quantity.
     value
         The estimate.
     standard_error
         Its standard error.
     reports
-        How many reports it was made from.
+        Number of reports.
     method
         The name of the method.
     unbiased
-        Whether its expectation is what is estimated, whatever the truth.
+        Whether the estimate is unbiased.
     simulated
         Whether any report was drawn from a seed.
     target
@@ -84,7 +84,7 @@ class ScalarEstimate:
         return self.value - margin, self.value + margin
 
     def to_json(self) -> dict[str, Any]:
-        """Return the estimate as plain values; null where the standard error is not known."""
+        """Return the estimate as plain data for JSON; null for an unknown standard error."""
         return {**asdict(self), "standard_error": plain(self.standard_error)}
 
     def _repr_html_(self) -> str:
@@ -109,27 +109,28 @@ class Estimate:
     values
         ``(n_inputs,)`` estimated frequencies. Unbiased ones may be negative and need not sum to 1.
     standard_errors
-        ``(n_inputs,)``, NaN where not known.
+        ``(n_inputs,)``, NaN if unknown.
     reports
-        How many reports it was made from.
+        Number of reports.
     method
         The name of the method.
     unbiased
-        Whether its expectation is the truth, whatever that is.
+        Whether the estimate is unbiased.
     simulated
         Whether any report was drawn from a seed.
     target
-        ``"population"``: the records are an independent sample of what is estimated;
-        ``"respondents"``: what is estimated are the frequencies among exactly these records, so
-        that only the mechanism adds error.
+        ``"population"``: the records are an independent sample of the estimated distribution;
+        ``"respondents"``: the frequencies among exactly these records are estimated, so only the
+        mechanism adds error.
     deviation
         The standard errors of linear combinations.
     notes
-        What else there is to know, a line each.
+        Further notes, one per line.
     gap
-        For maximum likelihood: how far at most, per report, the log-likelihood is from the largest.
+        For maximum likelihood: bound on the distance of the log-likelihood per report from its
+        maximum.
     iterations
-        For maximum likelihood: how many steps it took.
+        For maximum likelihood: number of steps.
     """
 
     inputs: Domain
@@ -147,7 +148,7 @@ class Estimate:
 
     @property
     def stretches(self) -> FloatArray | None:
-        """``(n_inputs, 2)`` the stretch of the line that each input stands for; None for labels."""
+        """``(n_inputs, 2)`` the interval that each input represents; None for labels."""
         return None
 
     @property
@@ -163,12 +164,11 @@ class Estimate:
         confidence
             Above 0 and below 1, for each interval.
         simultaneous
-            Whether instead all of them together are to hold with this confidence, by Bonferroni's
-            inequality.
+            Whether the confidence is for all intervals jointly, by Bonferroni's inequality.
 
         Notes
         -----
-        Those of a biased estimate, which is a distribution, are cut to [0, 1].
+        The intervals of a biased estimate, which is a distribution, are clipped to [0, 1].
         """
         parts = len(self.values) if simultaneous else 1
         margin = normal_quantile(confidence, parts) * self.standard_errors
@@ -207,7 +207,7 @@ class Estimate:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the estimate as plain values; null where a standard error is not known."""
+        """Return the estimate as plain data for JSON; null for unknown standard errors."""
         found: dict[str, Any] = {
             "inputs": [plain_label(label) for label in self.inputs],
             "values": self.values.tolist(),
@@ -224,9 +224,9 @@ class Estimate:
         return found
 
     def to_frame(self, confidence: float = 0.95) -> pd.DataFrame:
-        """Return the estimate as a pandas DataFrame, a row for each input.
+        """Return a pandas DataFrame with one row per input.
 
-        Its columns are ``value``, ``standard_error``, and the ends ``low`` and ``high`` of
+        The columns are ``value``, ``standard_error``, and the ends ``low`` and ``high`` of
         :meth:`interval`.
         """
         columns = ("value", "standard_error", "low", "high")
@@ -267,7 +267,7 @@ class Estimate:
 
 
 def _error(error: float) -> str:
-    """Return a standard error as text; a dash where the reports show no spread at all."""
+    """Return a standard error as text, or a dash if it is 0 up to rounding."""
     return "-" if error < UNSEEN else f"{error:.6f}" if error >= 5e-6 else f"{error:.0e}"
 
 
@@ -281,7 +281,7 @@ def bias_word(unbiased: bool) -> str:
 
 
 def plain(number: float) -> float | None:
-    """Return a number as JSON has it: None for NaN and infinity.
+    """Return a number for JSON: None for NaN and infinity.
 
     Examples
     --------

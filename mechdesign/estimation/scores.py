@@ -16,8 +16,8 @@ from mechdesign.sampling import pieces, source_of
 __all__ = ["MechanismScores", "Scores"]
 
 REPEATS, LEAST_PILOT, PILOT_BITS = 24, 1 << 15, 1 << 30
-"""Of the simulated collection that variances are read from: records for each input, records at
-least, and bits of all reports at most."""
+"""Size of the simulated collection for variances: records per input, least number of records, and
+maximum number of bits of all reports."""
 
 
 class Scores(ABC):
@@ -31,9 +31,9 @@ class Scores(ABC):
 
     @abstractmethod
     def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and the mean square of the score of Sum_x w_x p_x.
+        """Return the means and mean squares of the scores of Sum_x w_x p_x.
 
-        One of each for each row w of ``(n, n_inputs)`` weights.
+        One for each row w of ``(n, n_inputs)`` weights.
         """
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
@@ -43,7 +43,7 @@ class Scores(ABC):
 
     @abstractmethod
     def variances(self, p: FloatArray) -> FloatArray:
-        """Return n Var of the estimated frequencies where p is the true distribution."""
+        """Return n times the variances of the estimated frequencies if p is the true one."""
 
 
 class MechanismScores(Scores):
@@ -63,18 +63,18 @@ class MechanismScores(Scores):
         return found[:, 0], found[:, 1]
 
     def variances(self, p: FloatArray) -> FloatArray:
-        """Return n Var of the estimated frequencies, from a simulated collection.
+        """Return n times the variances of the estimated frequencies, by simulation.
 
-        Its seed is fixed and it does not see the reports, so weights made from these variances
-        cause no bias; weights that are off by a share d raise the variance of an average by a
-        share of at most d**2 / 4. No variance is below that of the records, p_x (1 - p_x).
+        The seed is fixed and independent of the reports, so weights from these variances cause no
+        bias; a relative error d of the weights increases the variance of an average by a factor of
+        at most 1 + d**2 / 4. No variance is below that of the records, p_x (1 - p_x).
         """
         return _simulated_variances(self.mechanism, p.tobytes())
 
 
 @lru_cache(maxsize=64)
 def _simulated_variances(mechanism: Mechanism, distribution: bytes) -> FloatArray:
-    """Return n Var by simulation; the distribution comes as bytes, which can be hashed."""
+    """Return n Var by simulation; the distribution is passed as bytes for the cache."""
     p = np.frombuffer(distribution)
     wanted = max(LEAST_PILOT, REPEATS * len(p))
     size = int(min(wanted, max(LEAST_PILOT, PILOT_BITS // mechanism.bits_per_report)))

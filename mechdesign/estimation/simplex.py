@@ -1,4 +1,4 @@
-"""Estimates made distributions: Euclidean projection onto the simplex, or clipping and scaling."""
+"""Maps from estimates to distributions: projection onto the simplex, or clipping and scaling."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def projected(values: FloatArray) -> FloatArray:
 
         argmin |p - v|**2 over p >= 0 with Sum_x p_x = 1;        p_x = max(0, v_x - t)
 
-    With only the j largest values in use, their sum is 1 for t_j = (their sum - 1) / j; the j that
-    is right is the last for which the j-th value is above t_j. The true distribution lies in the
-    simplex, so that p is never farther from it than v is.
+    If the j largest values are positive in p, then t_j = (their sum - 1) / j; the correct j is the
+    last for which the j-th value exceeds t_j. The true distribution lies in the simplex, so p is
+    never farther from it than v.
 
     Examples
     --------

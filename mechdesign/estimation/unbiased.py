@@ -20,12 +20,12 @@ from mechdesign.reports import Tally
 __all__ = ["Unbiased"]
 
 LEAST_VARIANCE = 1e-9
-"""Weights are no larger than those of it: without noise, an input of probability 0 has none."""
+"""Lower limit of variances: without noise, that of an input of probability 0 is 0."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Scores that are averaged: W_g times their mean counts with the share of the reports."""
+    """The scores of a group, with its share of the reports and its weights W_g."""
 
     scores: Scores
     tally: Tally
@@ -34,21 +34,21 @@ class Group:
 
 
 class Unbiased:
-    """The mean scores of reports; called with weights, it returns standard errors.
+    """The mean scores of reports; calling it with weights returns standard errors.
 
-    Of the population, the columns of several channels side by side, each times its share n_g / n of
-    the reports, are those of one channel that also reports the group: the estimate is by least
-    squares on all of it. Otherwise it is Sum_g (n_g / n) W_g p_g, input by input, where of the
-    population W_g is in proportion to 1 / Var_g, and of the respondents it is 1.
+    For the population, several channels form one channel that also reports the group: its columns
+    are theirs, multiplied by the shares n_g / n of the reports, and the estimate is least squares
+    for it. Otherwise the estimate is Sum_g (n_g / n) W_g p_g, input by input, with W_g proportional
+    to 1 / Var_g for the population, and 1 for the respondents.
 
     Parameters
     ----------
     models, tallies
-        The source of each group, and its counts.
+        The source and the counts of each group.
     prior
         The reference distribution; default uniform.
     target
-        What is estimated.
+        The estimand.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class Unbiased:
 
     @property
     def values(self) -> FloatArray:
-        """``(n_inputs,)`` the frequencies."""
+        """``(n_inputs,)`` estimated frequencies."""
         return self._frequencies[0]
 
     @cached_property
     def _frequencies(self) -> tuple[FloatArray, FloatArray]:
-        """The mean and the mean square of the score of each input, which come in bulk."""
+        """The mean and the mean square of the score of each input."""
         mean, square = np.zeros((2, len(self.groups[0].weights)))
         for group in self.groups:
             found = group.scores.frequencies(group.tally)
@@ -99,14 +99,14 @@ class Unbiased:
         return mean, square
 
     def scored(self, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-        """Return the means and the mean squares of the scores of combinations.
+        """Return the means and mean squares of the scores of combinations.
 
-        One of each for each row w of ``(n, n_inputs)`` weights; by default for each input.
+        One for each row w of ``(n, n_inputs)`` weights; by default for each input.
 
         Raises
         ------
         InputError
-            If the reports do not determine one of them.
+            If a combination is not estimable.
         """
         if weights is None:
             return self._frequencies
@@ -124,10 +124,10 @@ class Unbiased:
         return standard_error(square, of_mean, truth, self.tally.total)
 
     def truth(self, weights: FloatArray | None) -> FloatArray | None:
-        """Return estimates of Sum_x w_x**2 p_x, on which the variance for the respondents depends.
+        """Return estimates of Sum_x w_x**2 p_x for the variance of the respondents.
 
-        None where the reports do not determine them, or the variance does not depend on them: it is
-        that for the population, which is larger.
+        None for the population, and if they are not estimable: the larger variance of the
+        population is used then.
         """
         if self.target == POPULATION:
             return None
@@ -141,7 +141,7 @@ class Unbiased:
     def _of_mean(self, mean: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Return the mean over the groups of the squares of the expected scores."""
         found = np.zeros(len(mean))
-        if self._columns is not None:  # what is estimated is the mean of a score over all groups
+        if self._columns is not None:  # the estimate is the mean of a score over all groups
             rows = np.eye(len(mean)) if weights is None else weights
             scores, start = self._columns.scores(rows), 0
             for share, Q in self._strata:

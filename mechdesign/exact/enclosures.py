@@ -1,7 +1,7 @@
-"""Enclosures: pairs of rationals with a true number in between, and the functions that laws need.
+"""Rational enclosures of real numbers, and enclosures of special functions.
 
-All is integer arithmetic on :mod:`mechdesign.exact`; sums of series are rounded outward, with a
-bound on what is left out. Rationals with short denominators stay exact.
+All arithmetic uses the integers of :mod:`mechdesign.exact`; sums of series are rounded outward,
+with a bound on the remainder. Rationals with short denominators stay exact.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ __all__ = [
 ]
 
 BITS = 200
-"""Significant bits that products are rounded outward to."""
+"""Significant bits of products, which are rounded outward."""
 
 MOST_REST = 1 << 10
 """The remainder allowed in a series, in units of 2**-200."""
 
 FAR = 16
-"""Deviations from which on the normal tail is enclosed by 0 and the density over the distance."""
+"""Beyond this many deviations the normal tail is enclosed by 0 and density / distance."""
 
 
 class Bounds(NamedTuple):
-    """Bounds on a number as floats, both proved."""
+    """Proved float bounds on a number."""
 
     low: float
     high: float
@@ -57,10 +57,10 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Enclosure:
-    """A number that is known to lie between two rationals.
+    """A number between two rationals.
 
-    A subclass with other ends states how its numbers are made, compared and rounded outward
-    (:meth:`of`, :meth:`hull` and :meth:`outward`); the arithmetic is the same.
+    A subclass with ends of another type overrides :meth:`of`, :meth:`hull` and :meth:`outward`; the
+    arithmetic is the same.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Enclosure:
 
     @staticmethod
     def hull(*numbers: Any) -> tuple[Any, Any]:
-        """Return the least and the largest of some ends."""
+        """Return the minimum and the maximum of some ends."""
         return min(numbers), max(numbers)
 
     @classmethod
@@ -89,12 +89,12 @@ class Enclosure:
 
     @property
     def middle(self) -> Fraction:
-        """The number half-way."""
+        """The midpoint."""
         return Fraction((self.low + self.high) / 2)
 
     @property
     def ends(self) -> Bounds:
-        """The floats on either side.
+        """The nearest floats outward.
 
         Examples
         --------
@@ -140,7 +140,7 @@ class Enclosure:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Self:
-        """Divide by a number whose enclosure does not hold 0."""
+        """Divide by a number whose enclosure does not contain 0."""
         other = self.of(other)
         if other.low <= 0 <= other.high:
             raise ZeroDivisionError("an enclosure that holds 0")
@@ -153,7 +153,7 @@ class Enclosure:
 
 
 def _shortened(number: Fraction, *, up: bool) -> Fraction:
-    """Return a number with some 200 significant bits, rounded down or up, if it has more."""
+    """Return a number rounded down or up to about 200 significant bits, if it has more."""
     top, bottom = number.numerator, number.denominator
     if bottom.bit_length() <= BITS:
         return number
@@ -182,11 +182,10 @@ def normal_density(z: Fraction) -> Enclosure:
 
 @lru_cache(maxsize=16384)
 def normal_below(z: Fraction) -> Enclosure:
-    """Return the probability that a standard normal number is below z.
+    """Return the probability that a standard normal variable is below z.
 
-    For z >= 0 it is 1/2 + density(z) (z + z**3/3 + z**5/(3 5) + ...), whose terms are positive;
-    from the place on where the ratio of two terms, z**2 / (2 n + 1), is below 1/2, the rest is
-    below the last term.
+    For z >= 0 it is 1/2 + density(z) (z + z**3/3 + z**5/(3 5) + ...) with positive terms; once the
+    ratio of successive terms, z**2 / (2 n + 1), is below 1/2, the remainder is below the last term.
 
     Examples
     --------
@@ -198,7 +197,7 @@ def normal_below(z: Fraction) -> Enclosure:
     if z > FAR:
         tail = (normal_density(z) / z).high
         return Enclosure(1 - tail, Fraction(1))
-    bits = 2 * BITS  # the sum is at most e**(z**2 / 2), which the density takes off again
+    bits = 2 * BITS  # the sum is at most e**(z**2 / 2), which cancels with the density
     square_down = (z.numerator**2 << bits) // z.denominator**2
     down, up = (z.numerator << bits) // z.denominator, -((-z.numerator << bits) // z.denominator)
     low, high, n = down, up, 1
@@ -214,11 +213,11 @@ def normal_below(z: Fraction) -> Enclosure:
 
 @lru_cache(maxsize=16384)
 def beta_below(x: Fraction, a: Fraction, b: Fraction) -> Enclosure:
-    """Return the integral of t**(a-1) (1-t)**(b-1) from 0 to x, for 0 <= x <= a/(a+b) or nearly.
+    """Return the integral of t**(a-1) (1-t)**(b-1) from 0 to x, for 0 <= x <= about a/(a+b).
 
     It is x**a (1-x)**b / a times the series 1 + (a+b)/(a+1) x + (a+b)(a+b+1)/((a+1)(a+2)) x**2 ...,
-    whose terms are positive. The ratio of two terms goes to x; it is x (a+b+n)/(a+1+n), so that
-    the rest is below the last term times r/(1-r), with r the largest ratio from there on.
+    with positive terms. The ratio of successive terms is x (a+b+n)/(a+1+n), which tends to x, so
+    the remainder is below the last term times r/(1-r), with r the largest ratio from there on.
     """
     if x <= 0:
         return Enclosure.of(0)

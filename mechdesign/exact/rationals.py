@@ -1,10 +1,10 @@
 """Exact numbers: decimals as rationals, and rational bounds on exponentials, logarithms and roots.
 
-Nothing here depends on the rounding of the machine: everything is integer arithmetic, rounded in
-the direction that the name says. The exponential is the Taylor polynomial of a reduced argument,
-squared back up; the polynomial of a nonnegative argument is a lower bound, and its remainder is
-less than twice the first term left out. The logarithm is twice the series of the inverse hyperbolic
-tangent, after powers of 2 are taken out.
+Everything is integer arithmetic, rounded in the direction given by the name, and independent of
+floating point. The exponential is the Taylor polynomial of a reduced argument, followed by repeated
+squaring; for a nonnegative argument the polynomial is a lower bound, and its remainder is less than
+twice the first omitted term. The logarithm is twice the series of the inverse hyperbolic tangent,
+after factoring out powers of 2.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from typing import Any
 from mechdesign.errors import InputError, shown
 
 Exact = int | float | str | Decimal | Fraction
-"""The types accepted as an exact number; a float means its shortest decimal."""
+"""The types accepted as an exact number; a float stands for its shortest decimal."""
 
 LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
-"""Numbers that users give are 0 or between these: sums and squares of them stay within floats."""
+"""Limits for nonzero input numbers, so that their sums and squares do not overflow floats."""
 
 MOST_DIGITS, LONGEST_TEXT = 600, 2000
 
 PRECISION = 160
-"""Bits that the bounds on exponentials and roots are right to, at least."""
+"""Accurate bits of the bounds on exponentials and roots, at least."""
 
 PI = (
     Fraction("3.1415926535897932384626433832795028841971"),
@@ -37,10 +37,10 @@ PI = (
 """Rationals just below and above pi."""
 
 LOG_BITS = PRECISION + 32
-"""Bits beyond the point that logarithms are added up with."""
+"""Fractional bits of logarithms during summation."""
 
 LARGEST_EXPONENT = 4096
-"""Beyond it the bounds are coarse: no ratio of two entries of a channel gets near."""
+"""Bounds for larger exponents are coarse: ratios of entries of a channel are far smaller."""
 
 LARGEST = Fraction(LARGEST_EXPONENT)
 
@@ -56,17 +56,17 @@ def as_fraction(
 ) -> Fraction:
     """Return the exact rational that ``value`` stands for.
 
-    A float stands for the shortest decimal that prints as it, so that ``0.1`` is one tenth and not
-    the binary number nearest to it.
+    A float stands for its shortest decimal representation, so ``0.1`` is one tenth and not the
+    nearest binary number.
 
     Parameters
     ----------
     value
         An integer, a float, a Decimal, a Fraction, a NumPy scalar, or text such as ``"1/3"``.
     key, expected
-        How to name the value, and what it should be, in the error.
+        The name of the value and the expected value in the error message.
     least, above, most
-        What it must be at least, be more than, and be at most; None for any.
+        Lower bound, strict lower bound, and upper bound; None for no bound.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _from_integers(value: numbers.Rational) -> Fraction | None:
 
 
 def _from_text(text: str) -> Fraction | None:
-    """Read ``"0.1"`` or ``"1/3"``, unless that would make a number of absurd size."""
+    """Parse ``"0.1"`` or ``"1/3"``; None for numbers of absurd size."""
     if len(text) > LONGEST_TEXT:
         return None
     if "/" not in text:
@@ -125,7 +125,7 @@ def _of_sane_size(number: Fraction) -> Fraction | None:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a refused value is a number all the same, only of absurd size."""
+    """Return whether a rejected value is a number of absurd size."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
         return False
     try:
@@ -135,7 +135,7 @@ def _is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number; truth values are none."""
+    """Return whether a value is an integer, excluding booleans."""
     if isinstance(value, bool | type):
         return False
     try:
@@ -146,13 +146,7 @@ def is_whole(value: Any) -> bool:
 
 
 def whole_number(value: Any, key: str, least: int = 1, most: int | None = None) -> int:
-    """Return a whole number of a range.
-
-    Raises
-    ------
-    InputError
-        If it is no whole number, or outside the range.
-    """
+    """Return an integer in a range, or raise InputError."""
     if not is_whole(value) or value < least or (most is not None and value > most):
         span = f">= {least}" if most is None else f"from {least} to {most}"
         raise InputError(key, f"a whole number {span}", shown(value))
@@ -179,7 +173,7 @@ def fraction_text(value: Fraction) -> str:
 
 
 def short_text(value: Fraction) -> str:
-    """Return exact text where it is short, else six digits of it.
+    """Return the exact text if it is short, else six digits.
 
     Examples
     --------
@@ -198,7 +192,7 @@ def _shorten(value: int, bits: int, up: bool) -> Fraction:
 
 
 def exp_lower(exponent: Fraction) -> Fraction:
-    """Return a rational at most e**exponent, right to 150 bits.
+    """Return a rational lower bound on e**exponent, accurate to 150 bits.
 
     Examples
     --------
@@ -218,12 +212,12 @@ def exp_lower(exponent: Fraction) -> Fraction:
 
 
 def exp_upper(exponent: Fraction) -> Fraction:
-    """Return a rational at least e**exponent, right to 150 bits.
+    """Return a rational upper bound on e**exponent, accurate to 150 bits.
 
     Raises
     ------
     OverflowError
-        If the exponent is above 4096: there is no use for such a bound.
+        If the exponent is above 4096.
 
     Examples
     --------
@@ -241,10 +235,10 @@ def exp_upper(exponent: Fraction) -> Fraction:
 
 
 def exp_lower_scaled(exponent: int, bits: int) -> int:
-    """Return an integer at most e**(exponent / 2**bits) * 2**bits; exponent >= 0.
+    """Return an integer lower bound on e**(exponent / 2**bits) * 2**bits; exponent >= 0.
 
-    The Taylor series, each term rounded down: quick where the exponent is small, and short of the
-    exponential by one unit for each term that counts.
+    This sums the Taylor series with each term rounded down, which is fast for small exponents; the
+    error is about one unit per term.
 
     Examples
     --------
@@ -267,7 +261,7 @@ def _inverse_exp(exponent: Fraction, up: bool) -> Fraction:
 
 @lru_cache(maxsize=65536)
 def _exp(exponent: Fraction, up: bool) -> Fraction:
-    """Bound e**exponent for 0 < exponent <= 4096 from one side."""
+    """Bound e**exponent from above or below, for 0 < exponent <= 4096."""
     halvings = max(0, math.ceil(exponent).bit_length() + 8)  # the reduced argument is below 2**-8
     bits = PRECISION + 2 * halvings + 32
     one = 1 << bits
@@ -291,7 +285,7 @@ def _exp(exponent: Fraction, up: bool) -> Fraction:
 
 
 def log_lower(value: Fraction) -> Fraction:
-    """Return a rational at most ln(value), right to 150 bits beyond the point; value > 0.
+    """Return a rational lower bound on ln(value), accurate to 150 fractional bits; value > 0.
 
     Examples
     --------
@@ -302,7 +296,7 @@ def log_lower(value: Fraction) -> Fraction:
 
 
 def log_upper(value: Fraction) -> Fraction:
-    """Return a rational at least ln(value), right to 150 bits beyond the point; value > 0."""
+    """Return a rational upper bound on ln(value), accurate to 150 fractional bits; value > 0."""
     return _log(value)[1]
 
 
@@ -336,13 +330,13 @@ def _twice_artanh(top: int, bottom: int) -> tuple[int, int]:
         total += power // n
         power = power * square >> LOG_BITS
         n += 2
-    # each term is short by less than 4 units: the power by 2 at most, as |z| <= 1/3, the quotient 1
+    # each term is low by less than 4 units: the power by at most 2, as |z| <= 1/3, the quotient 1
     low, high = 2 * total, 2 * (total + 4 * n)
     return (low, high) if sign > 0 else (-high, -low)
 
 
 def sqrt_lower(value: Fraction) -> Fraction:
-    """Return a rational at most the root of ``value``; exact where the root is rational.
+    """Return a rational lower bound on the square root; exact if the root is rational.
 
     Examples
     --------
@@ -353,7 +347,7 @@ def sqrt_lower(value: Fraction) -> Fraction:
 
 
 def sqrt_upper(value: Fraction) -> Fraction:
-    """Return a rational at least the root of ``value``; exact where the root is rational."""
+    """Return a rational upper bound on the square root; exact if the root is rational."""
     return _sqrt(value, True)
 
 

@@ -1,4 +1,4 @@
-"""Points of a plane, or of the Earth: exact coordinates, and distances along great circles."""
+"""Points in the plane or on the Earth: exact coordinates and great-circle distances."""
 
 from __future__ import annotations
 
@@ -22,27 +22,21 @@ HAVERSINE = "haversine"
 METRICS = ("euclidean", HAVERSINE)
 
 EARTH_RADIUS = 6_371_008.8
-"""Metres: the mean radius of the Earth."""
+"""The mean radius of the Earth in metres."""
 
 ERROR = 1e-6
-"""Metres that a distance in floats may be too long by.
+"""Bound in metres on the error of a float distance.
 
-The unit vectors are off by a few 2**-52, and an angle by their difference and sum is off by as
-much, whatever its size: some 1e-8 metres in all.
+The unit vectors have errors of a few 2**-52, and so has an angle from their difference and sum,
+whatever its size: some 1e-8 metres in all.
 """
 
 ROUNDING = 1e-14
-"""How far distances in doubles are off at most, as a share of the numbers that they come from."""
+"""Bound on the error of distances in doubles, relative to the coordinates."""
 
 
 def check_metric(metric: Any) -> str:
-    """Return the name of a metric of points.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Return the name of a metric, or raise InputError."""
     return known_word(metric, METRICS, "points.metric")
 
 
@@ -59,7 +53,7 @@ def exact_points(coordinates: Iterable[Any], metric: str) -> tuple[Pair, ...]:
     Raises
     ------
     InputError
-        If one is no pair of finite numbers, or no place on the Earth, or is there twice.
+        If a point is not a pair of finite numbers, is not on the Earth, or is a duplicate.
     """
     if hasattr(coordinates, "to_numpy"):  # a DataFrame, whose iteration is over names
         coordinates = coordinates.to_numpy()
@@ -88,13 +82,13 @@ def exact_points(coordinates: Iterable[Any], metric: str) -> tuple[Pair, ...]:
 def great_circle(one: Pair, other: Pair) -> Fraction:
     """Return the length of the great circle between two places, in metres, rounded down.
 
-    It is a whole number of millimetres, at most the true length on a sphere of the mean radius of
-    the Earth. Privacy at it is privacy at the true length.
+    The result is a multiple of a millimetre, at most the true length on a sphere with the mean
+    radius of the Earth. Privacy at this distance implies privacy at the true one.
 
     Notes
     -----
-    With unit vectors a, b it is 2 R atan2(|a - b|, |a + b|), which is accurate for near places and
-    for opposite ones. The haversine formula gives the same number.
+    With unit vectors a, b the length is 2 R atan2(|a - b|, |a + b|), which is accurate for near and
+    for antipodal places. The haversine formula gives the same number.
 
     Examples
     --------
@@ -116,10 +110,10 @@ def _vector(place: tuple[Fraction | float, Fraction | float]) -> tuple[float, fl
 
 
 class NearestPoint:
-    """Finds the points that are nearest to pairs of numbers given as text, ``"(39.9, 116.4)"``.
+    """Finds the nearest points to pairs of numbers given as text, such as ``"(39.9, 116.4)"``.
 
-    A k-d tree of doubles finds what may be nearest. Where that is more than one point, exact
-    numbers decide in a plane; on the Earth, unit vectors in doubles.
+    A k-d tree of doubles finds the candidates. Ties are broken by exact distances in the plane, and
+    by unit vectors in doubles on the Earth.
 
     Parameters
     ----------
@@ -148,9 +142,9 @@ class NearestPoint:
         return _vector((first, second)) if self._on_earth else (first, second)
 
     def find(self, texts: Sequence[str]) -> list[int | None]:
-        """Return the number of the nearest point of each text, the first of several.
+        """Return the index of the nearest point for each text, the first if several are nearest.
 
-        None stands for a text that is no pair, or no place on the Earth.
+        None for a text that is not a pair of numbers, or not a place on the Earth.
         """
         found: list[int | None] = [None] * len(texts)
         import numpy as np
@@ -177,9 +171,9 @@ class NearestPoint:
         return math.isfinite(first) and math.isfinite(second)
 
     def _decide(self, pair: re.Match[str], here: tuple[float, ...], within: float) -> int:
-        """Return the nearest of the points whose distances in doubles may be the least."""
+        """Return the nearest of the points within a distance in doubles."""
         near: Sequence[int] = range(len(self._points))
-        if math.isfinite(within):  # else squares are beyond the doubles
+        if math.isfinite(within):  # else squares overflow
             near = sorted(self._tree.query_ball_point(here, within))
         if self._on_earth:
             return min(near, key=lambda n: math.dist(here, self._places[n]))
@@ -189,7 +183,7 @@ class NearestPoint:
 
 
 def _exactly(text: str) -> Fraction:
-    """Return the number exactly; as the nearest double if it is out of range."""
+    """Return the exact number, or the nearest double if it is out of range."""
     try:
         return as_fraction(text)
     except InputError:

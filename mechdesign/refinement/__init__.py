@@ -1,1 +1,1 @@
-"""Refinement: whether one channel is another one with its output post-processed, exactly."""
+"""Refinement: an exact decision of whether one channel is a post-processing of another."""

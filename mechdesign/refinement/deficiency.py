@@ -6,12 +6,12 @@ For tables A and B with rational rows that sum to 1, Le Cam's deficiency is
       = max over u of  Sum_xy u_xy B_xy - Sum_z max_y Sum_x u_xy A_xz,
 
 where 0 <= u_xy <= pi_x for a prior pi: u_xy / pi_x is the gain of the action y at the input x, and
-the difference is what the outputs of B are worth more than those of A. It is 0 iff B = A W
+the difference is the advantage of the outputs of B over those of A. It is 0 iff B = A W
 (Blackwell 1951, Sherman 1951, Stein 1951; Le Cam 1964; Torgersen 1991, Theorem 6.3.1).
 
-A solver of floats gives W and u. An exact W follows from which entries are positive, an exact gain
-from any u. Where neither decides, the program is solved again for what is left of its residuals,
-scaled up (iterative refinement: Gleixner, Steffy and Wolter 2016).
+A floating-point solver gives W and u. The support of W determines an exact W, and any u gives an
+exact gain. If neither decides, the program is solved again for its scaled residuals (iterative
+refinement: Gleixner, Steffy and Wolter 2016).
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ Table: TypeAlias = Sequence[Sequence[Fraction]]
 """Rows of probabilities, each with sum 1."""
 
 MOST_ENTRIES = 50_000
-"""Unknowns of the linear program."""
+"""Maximum number of unknowns of the linear program."""
 
 SOLVER = "HiGHS"
 
 SETTINGS = [("highs-ds", True, 1e-10), ("highs-ds", False, 1e-9), ("highs-ipm", True, 1e-8)]
-"""Methods, presolve and tolerances: where one stops without an optimum, the next is tried."""
+"""Methods, presolve and tolerances, tried in order until one finds an optimum."""
 
 ROUNDS = 12
 
 GAIN_PER_ROUND = 10**6
-"""How much more precise the numbers are after each round."""
+"""Factor by which each round increases the precision."""
 
 LARGEST_STEP = 1e5
-"""Of an unknown, and of a cost, in one round, in its scale: no program is unbounded, and no cost is
-one that the solver takes for infinite. An unknown of a larger cost is at its bound as well."""
+"""Limit on scaled unknowns and costs in one round, so that no program is unbounded and the solver
+treats no cost as infinite. An unknown with a clipped cost is at its bound in any case."""
 
 NEAR_ZERO = Fraction(1, 10**8)
 
 SHARE_KEPT = Fraction(99, 100)
-"""Of the separation, when the gains are rounded to numbers that people can read."""
+"""Share of the separation that must remain when the gains are rounded to readable numbers."""
 
 
 class Separation(NamedTuple):
-    """A decision problem in which the outputs of B are worth more than those of A.
+    """A decision problem in which B has a larger expected gain than A.
 
     Attributes
     ----------
@@ -67,10 +67,10 @@ class Separation(NamedTuple):
     gain
         ``(n_inputs, n_outputs of B)``, rationals in [0, 1].
     first, second
-        The largest expected gain that the outputs of A allow, and what those of B give where each
-        output is taken as the action.
+        The largest expected gain from the outputs of A, and the expected gain from the outputs of B
+        taken as actions.
     nearest
-        A row-stochastic matrix W, rational.
+        A rational row-stochastic matrix W.
     distance
         The largest total variation between a row of A W and that of B.
     """
@@ -84,14 +84,14 @@ class Separation(NamedTuple):
 
 
 def decided(first: Table, second: Table) -> tuple[tuple[Fraction, ...], ...] | Separation:
-    """Return W with B = A W, exactly, or what shows that there is none.
+    """Return an exact W with B = A W, or a separation, which proves that none exists.
 
     Raises
     ------
     LimitError
         If the program has more than 50,000 unknowns.
     SolverError
-        If neither is proved: the two are closer to a post-processing than 1e-60, and none is found.
+        If neither is found: B is within 1e-60 of a post-processing of A.
     """
     program = _Program(first, second)
     for _ in range(ROUNDS):
@@ -146,7 +146,7 @@ class _Program:
 
             linprog: Any = optimize.linprog
             bounds = np.column_stack([low, np.full(len(low), LARGEST_STEP)])
-            # some programs keep the simplex method going round for ever
+            # the simplex method cycles on some programs
             steps = 20 * (rows + len(low)) + 1000
             for method, presolve, tolerance in SETTINGS:
                 options = {
@@ -165,7 +165,7 @@ class _Program:
         return solve
 
     def refine(self) -> None:
-        """Add to both solutions those of the program for their residuals, scaled up."""
+        """Correct both solutions by solving the program for their scaled residuals."""
         scale = self.scale
         right = [float(scale * v) for v in self._right() - self._product(self.primal)]
         reduced = self._cost() - self._transposed(self.dual)
@@ -202,7 +202,7 @@ class _Program:
         return np.concatenate([of_W.ravel(), (u + r[:, None]).ravel(), -u.ravel(), r, [-sum(r)]])
 
     def post_processing(self) -> tuple[tuple[Fraction, ...], ...] | None:
-        """Return W in rationals, from which of its entries are positive; None if that fails."""
+        """Return a rational W from the support of the numerical one; None if that fails."""
         least = NEAR_ZERO * GAIN_PER_ROUND / self.scale
         positive = np.argwhere(self._parts(self.primal)[0] > least).tolist()
         used = {(z, y): j for j, (z, y) in enumerate(positive)}
@@ -223,7 +223,7 @@ class _Program:
         return tuple(map(tuple, found))
 
     def separation(self) -> Separation | None:
-        """Return the decision problem of the dual variables, if it separates the two exactly."""
+        """Return the decision problem of the dual variables if it is an exact separation."""
         weights = self.dual[: self.size * self.n_second].reshape(self.size, self.n_second)
         weights = weights - weights.min(axis=1)[:, None]
         total = sum(weights.max(axis=1))
@@ -251,7 +251,7 @@ class _Program:
         return Separation(prior, gain, first, second, *self._nearest())
 
     def _worth(self, weights: Any) -> tuple[Fraction, Fraction]:
-        """Return what the outputs of A are worth at their best use, and those of B as actions."""
+        """Return the best expected gain from A, and that from the outputs of B as actions."""
         A, B = self._exact
         return sum((A.T @ weights).max(axis=1), Fraction(0)), (weights * B).sum()
 
@@ -260,7 +260,7 @@ class _Program:
         return second - first
 
     def _nearest(self) -> tuple[tuple[tuple[Fraction, ...], ...], Fraction]:
-        """Return W made row-stochastic, and the largest total variation of A W from B."""
+        """Return a row-stochastic W, and the largest total variation between A W and B."""
         W = self._parts(self.primal)[0]
         W = W * (W > 0)
         W = W / W.sum(axis=1)[:, None]
@@ -270,7 +270,7 @@ class _Program:
 
 
 def _whole(terms: dict[int, Fraction], right: Fraction) -> Equation:
-    """Return an equation times the common denominator of its numbers."""
+    """Return an equation multiplied by its common denominator."""
     unit = math.lcm(right.denominator, *(v.denominator for v in terms.values()))
     scaled = {j: v.numerator * (unit // v.denominator) for j, v in terms.items()}
     return scaled, right.numerator * (unit // right.denominator)

@@ -1,8 +1,8 @@
 """Sparse systems of linear equations in integers, solved exactly by lifting a solution modulo p.
 
-Dixon 1982: with the inverse of a square system modulo a prime p, its solution follows p-adically,
-one digit for each product of the matrix with a small vector; fractions are read off the digits by
-the Euclidean algorithm. What comes back satisfies every equation, checked in integers.
+Dixon 1982: the inverse of a square system modulo a prime p yields its p-adic solution, one digit
+per product of the matrix with a small vector; the Euclidean algorithm recovers fractions from the
+digits. Every equation is checked in integers.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from mechdesign._typing import Int64Array, IntArray
 __all__ = ["Equation", "solved"]
 
 Equation = tuple[dict[int, int], int]
-"""The coefficients by the number of the unknown, and the right-hand side."""
+"""The coefficients by index of the unknown, and the right-hand side."""
 
 PRIME = 33554393
-"""Below 2**25: 4096 products of two residues add up within 64 bits."""
+"""Below 2**25, so that sums of 4096 products of two residues fit in 64 bits."""
 
 MOST_UNKNOWNS = 4096
 
@@ -29,9 +29,9 @@ FIRST_DIGITS = 8
 
 
 def solved(equations: Sequence[Equation], size: int) -> list[Fraction] | None:
-    """Return rationals that satisfy all equations; None if none is found.
+    """Return rationals that satisfy all equations; None if none are found.
 
-    Unknowns that the others leave free modulo the prime are 0.
+    Free unknowns modulo the prime are set to 0.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _holds(equations: Sequence[Equation], values: Sequence[Fraction]) -> bool:
 
 
 def _pivots(residues: Int64Array) -> tuple[IntArray, IntArray]:
-    """Return rows and columns of a largest square part that is regular modulo the prime."""
+    """Return the rows and columns of a largest square submatrix invertible modulo the prime."""
     table, rows = residues.copy(), np.arange(len(residues))
     columns: list[int] = []
     for j in range(table.shape[1]):
@@ -116,7 +116,7 @@ def _inverse(square: Int64Array) -> Int64Array:
 
 
 def _eliminate(table: Int64Array, row: int, column: int, first: int) -> None:
-    """Make the pivot 1, and the entries of its column 0 in the other rows from ``first`` on."""
+    """Scale the pivot to 1 and eliminate its column from the other rows, from ``first`` on."""
     table[row] = table[row] * pow(int(table[row, column]), -1, PRIME) % PRIME
     others = np.flatnonzero(table[:, column])
     others = others[(others >= first) & (others != row)]
@@ -124,7 +124,7 @@ def _eliminate(table: Int64Array, row: int, column: int, first: int) -> None:
 
 
 def _fractions(residues: Sequence[int], power: int) -> list[Fraction] | None:
-    """Return the fractions with small numerators over one small denominator; None if none."""
+    """Return fractions with small numerators and a small common denominator; None if none exist."""
     most, whole = math.isqrt(power // 2), 1
     found: list[Fraction] = []
     for residue in residues:

@@ -1,4 +1,4 @@
-"""The comparison of two channels: a matrix that makes one from the other, or a decision problem."""
+"""The comparison of two channels: a post-processing matrix or a separating decision problem."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["Refinement", "refinement"]
 
 @dataclass(frozen=True)
 class Refinement:
-    """Whether one channel (the first) is at least as good as another for everybody, and why.
+    """Whether a first channel is at least as good as a second one for every decision, and why.
 
-    It is true in a condition iff the second channel is the first with its output post-processed.
+    Its truth value is whether the second channel is a post-processing of the first.
 
     Attributes
     ----------
@@ -30,13 +30,13 @@ class Refinement:
     first_outputs, second_outputs
         The labels of the outputs.
     matrix
-        If there is one, W with rational entries and rows that sum to 1, so that the second channel
-        is the first times W: ``(n_first_outputs, n_second_outputs)``; else None.
+        A rational row-stochastic W of shape ``(n_first_outputs, n_second_outputs)`` with
+        second = first W, or None.
     separation
-        Else a decision problem in which the second channel is worth more:
-        ``prior``; ``gain[x][y]`` in [0, 1] of taking the action y, an output of the second channel,
-        at the input x; ``first``, the largest expected gain from the first channel's outputs; and
-        ``second``, that of the second channel's output taken as the action.
+        If there is no W, a decision problem in which the second channel is better: ``prior``;
+        ``gain[x][y]`` in [0, 1] of the action y, an output of the second channel, at the input x;
+        ``first``, the largest expected gain from the first channel's outputs; and ``second``, the
+        expected gain if the second channel's output is the action.
     """
 
     inputs: tuple[Label, ...]
@@ -50,17 +50,17 @@ class Refinement:
 
     @property
     def deficiency(self) -> tuple[Fraction, Fraction]:
-        """Exact bounds on Le Cam's deficiency, which is 0 iff one refines the other.
+        """Exact bounds on Le Cam's deficiency, which is 0 iff the first refines the second.
 
-        It is the largest total variation, over the inputs, between the second channel and the
-        post-processing of the first that comes nearest.
+        The deficiency is the largest total variation over the inputs between the second channel and
+        the nearest post-processing of the first.
         """
         if self.separation is None:
             return Fraction(0), Fraction(0)
         return self.separation.second - self.separation.first, self.separation.distance
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data, fit for JSON: exact numbers as text."""
+        """Return plain data for JSON, with exact numbers as text."""
         found, gap = self.separation, self.deficiency
         return {
             "refines": bool(self),
@@ -114,7 +114,7 @@ def refinement(
     Parameters
     ----------
     first, second
-        Rows of rationals that sum to 1, as many in each.
+        Tables with equally many rows of rationals that sum to 1.
     inputs, first_outputs, second_outputs
         The labels.
 

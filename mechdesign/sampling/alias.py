@@ -1,9 +1,9 @@
 """Walker's alias method in integers: one table look-up for an exact draw.
 
-The mass 2**bits of a row is laid into M = 2**b cells of equal mass, M at least the number of
-outputs, so that every cell holds at most two of them: its own up to a threshold, another from
-there. As all masses are integers nothing is rounded. A draw is ``bits`` fair bits: the first b
-choose the cell, the others are compared with the threshold.
+The mass 2**bits of a row is divided into M = 2**b cells of equal mass, M at least the number of
+outputs, such that each cell holds at most two outputs: its own below a threshold, and an alias at
+or above it. All masses are integers, so nothing is rounded. A draw uses ``bits`` fair bits: the first
+b select the cell, the others are compared with the threshold.
 
 Source: Walker 1977; the sweep that fills the cells is that of Hübschle-Schneider and Sanders 2022.
 """
@@ -21,11 +21,11 @@ from mechdesign.sampling.sources import Source
 __all__ = ["AliasTable"]
 
 LIMB = 62
-"""Bits of a threshold that one machine integer holds."""
+"""Bits of a threshold per machine integer."""
 
 
 class AliasTable:
-    """Tables from which the rows of a channel are drawn.
+    """Alias tables for the rows of a channel.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ class AliasTable:
             ((thresholds >> shift) & ((1 << width) - 1)).astype(np.int64).ravel()
             for width, shift in self._widths()
         ]
-        # a threshold that fills its cell does not fit the limbs: there both outputs are the same
+        # a full cell's threshold overflows the limbs, so its alias is set to its own output
         full = (thresholds == 1 << bits - self._choice_bits).astype(bool).ravel()
         self._others[full] = np.tile(np.arange(size, dtype=np.int32), n_rows)[full]
 
     def _widths(self) -> list[tuple[int, int]]:
-        """Return the widths of the limbs and how far each is shifted, the highest first.
+        """Return the widths and shifts of the limbs, most significant first.
 
-        The first word decides the cell and the first limb; each further word gives one limb.
+        The first word gives the cell and the first limb; each further word gives one limb.
         """
         left = self._bits - self._choice_bits
         widths = [min(left, LIMB - self._choice_bits)]
@@ -71,23 +71,23 @@ class AliasTable:
         return [(width, left - sum(widths[: n + 1])) for n, width in enumerate(widths)]
 
     def cells(self) -> tuple[int, Int64Array, Int64Array]:
-        """Return how many bits choose a cell, the threshold of each cell, and its other output.
+        """Return the number of bits that select a cell, and each cell's threshold and alias.
 
-        Cells of one row after the other, for ``bits`` <= 62. A cell that one output fills has that
-        output as the other one, with threshold 0.
+        Cells are listed row by row, for ``bits`` <= 62. A cell with a single output has it as its
+        alias, with threshold 0.
         """
         (thresholds,) = self._limbs
         return self._choice_bits, thresholds, self._others.astype(np.int64)
 
     def draw(self, rows: Int64Array, source: Source) -> Int64Array:
-        """Draw one output for each row named, with exactly the probabilities of that row.
+        """Draw one output for each row number, with exactly the probabilities of that row.
 
         Parameters
         ----------
         rows
             ``(n,)`` row numbers.
         source
-            Where the bits come from; each draw takes the same number.
+            The source of random bits; each draw takes the same number.
         """
         word = source.words(len(rows))
         cell = (
@@ -107,10 +107,10 @@ class AliasTable:
 
 
 def _fill(weights: npt.NDArray[Any], cell: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """Return the thresholds and the other outputs of all cells, all rows at once.
+    """Return the thresholds and the aliases of all cells, for all rows at once.
 
-    The sweep holds one heavy output with what is left of its mass. While that is more than a cell,
-    it fills up the next light output's cell; then it closes its own, which the next heavy fills.
+    The sweep keeps one heavy output and its remaining mass. While this exceeds a cell, it fills up
+    the cell of the next light output; then it closes its own cell, filled up by the next heavy one.
     """
     n_rows, size = weights.shape
     every = np.arange(n_rows)

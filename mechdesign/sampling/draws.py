@@ -1,9 +1,9 @@
 """Bits and integers with exact probabilities, drawn in bulk.
 
-Every probability here is a whole multiple of a power of 1/2, so that a fixed number of fair bits
-decides each draw: no rounding, and no loop whose length tells something. The exceptions are
-:func:`below` for a bound that is no power of 2, which has to try again now and then, and
-:func:`rational_coin`, which reads binary digits until they decide.
+All probabilities are integer multiples of a power of 1/2, so each draw takes a fixed number of fair
+bits, without rounding and without loops of secret-dependent length. The exceptions are
+:func:`below` for a bound that is not a power of 2, which uses rejection, and
+:func:`rational_coin`, which reads binary digits until the comparison is decided.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORD = 64
 
 
 def chances(source: Source, count: int, bits: int) -> npt.NDArray[np.int64]:
-    """Return integers that are uniform on 0..2**bits - 1, for bits <= 62."""
+    """Return uniform integers in 0..2**bits - 1, for bits <= 62."""
     words = source.words(count)
     shifted = np.right_shift(
         words, np.uint64(WORD - bits), out=words if words.flags.writeable else None
@@ -31,10 +31,10 @@ def chances(source: Source, count: int, bits: int) -> npt.NDArray[np.int64]:
 
 
 def below(source: Source, count: int, bound: int) -> npt.NDArray[np.int64]:
-    """Return integers that are uniform on 0..bound - 1, exactly, for 1 <= bound <= 2**31.
+    """Return exactly uniform integers in 0..bound - 1, for 1 <= bound <= 2**31.
 
-    Words from the incomplete last round of the bound are drawn again. That happens with
-    probability below 2**-31 to each, whatever the results are used for.
+    Words in the incomplete last multiple of the bound are redrawn: each with probability below
+    2**-31, independently of the result.
     """
     rounds = (1 << 62) // bound * bound
     drawn = chances(source, count, 62)
@@ -47,10 +47,10 @@ def below(source: Source, count: int, bound: int) -> npt.NDArray[np.int64]:
 def coin_words(
     source: Source, shape: tuple[int, ...], numerator: int, digits: int
 ) -> npt.NDArray[np.uint64]:
-    """Return words all of whose bits are 1 with probability ``numerator / 2**digits``, each alone.
+    """Return words of independent bits that are 1 with probability ``numerator / 2**digits``.
 
-    A fair word is joined for each binary digit of the probability, the last digit first: `or` for
-    a digit 1, as x -> (1 + x)/2, and `and` for a digit 0, as x -> x/2.
+    The binary digits of the probability are processed from the last: `or` with a fair word for a
+    digit 1, as x -> (1 + x)/2, and `and` for a digit 0, as x -> x/2.
 
     Parameters
     ----------
@@ -74,9 +74,9 @@ def coin_words(
 def coin_rows(
     source: Source, count: int, width: int, numerator: int, digits: int
 ) -> npt.NDArray[np.uint8]:
-    """Return ``count`` rows of ``width`` independent bits, packed, bit 0 first (little).
+    """Return ``count`` packed rows of ``width`` independent bits, in little bit order.
 
-    Shape ``(count, ceil(width / 8))``; the bits beyond ``width`` are 0.
+    The shape is ``(count, ceil(width / 8))``; bits beyond ``width`` are 0.
     """
     size = -(-width // 8)
     if source.has_own_streams:
@@ -91,10 +91,10 @@ def coin_rows(
 
 
 def rational_coin(source: Source, chance: Fraction) -> bool:
-    """Return True with exactly the probability given, a rational from 0 to 1.
+    """Return True with exactly the given probability, a rational from 0 to 1.
 
-    The binary digits of a uniform number U, a word at a time, are compared with those of the
-    chance until they differ: U < chance. Further words are drawn with probability 2**-64 each.
+    The result is U < chance for a uniform U, whose binary digits are drawn a word at a time until
+    they differ from those of the chance. Each further word is needed with probability 2**-64.
 
     Examples
     --------

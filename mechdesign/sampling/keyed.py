@@ -1,12 +1,12 @@
-"""Coins from a key: the bits of a record are a keyed function of its id, the same at every draw.
+"""Keyed coins: the random bits of a record are a keyed function of its id, equal at every draw.
 
-An engine may compute a part of a table twice, and would send two reports of each of its people.
-With coins from a key the second time sends the first reports again.
+An engine may compute a part of a table twice, and would release two reports of each person. With
+keyed coins the second computation returns the same reports.
 
-The bits of a record are AES-256 of a block that holds its tag and a counter, as in counter mode.
-Blocks all differ, and one call encrypts those of many records. Whoever has no key cannot tell the
-bits from fair coins: AES is a pseudo-random permutation, whose outputs on q different blocks are
-within q**2 / 2**129 of independent ones.
+The bits of a record are AES-256 of a block with its tag and a counter, as in counter mode. All
+blocks differ, and one call encrypts the blocks of many records. Without the key the bits are
+indistinguishable from fair coins: AES is a pseudo-random permutation, whose outputs on q distinct
+blocks are within q**2 / 2**129 of independent ones.
 """
 
 from __future__ import annotations
@@ -25,22 +25,16 @@ from mechdesign.sampling.sources import Source
 __all__ = ["KeyedSource", "RecordNames", "check_key", "subkey", "tags_of_numbers", "tags_of_texts"]
 
 Tags = npt.NDArray[np.uint64]
-"""``(n, 2)`` words: 104 bits that name a record, and 24 bits for the counter, which are 0."""
+"""``(n, 2)`` words: 104 bits that identify a record, and 24 zero bits for the counter."""
 
 LEAST_KEY, MOST_KEY = 32, 64
-"""Bytes of a key; BLAKE2b takes no more."""
+"""Limits on the bytes of a key; the maximum is that of BLAKE2b."""
 
 COUNTER_SHIFT, MOST_BLOCKS = 40, 1 << 24
 
 
 def check_key(key: Any) -> bytes:
-    """Return a secret key of 32 to 64 bytes.
-
-    Raises
-    ------
-    InputError
-        If it is none; what is given is not quoted.
-    """
+    """Return a secret key of 32 to 64 bytes, or raise InputError, which does not quote it."""
     expected = f"a secret of {LEAST_KEY} to {MOST_KEY} random bytes, as of secrets.token_bytes"
     if not isinstance(key, bytes):
         kind = "text" if isinstance(key, str) else shown_kind(type(key))
@@ -51,7 +45,7 @@ def check_key(key: Any) -> bytes:
 
 
 def subkey(key: bytes, purpose: bytes) -> bytes:
-    """Return the key for one purpose; those of two purposes look independent.
+    """Return the key for a purpose; keys for different purposes are computationally independent.
 
     Examples
     --------
@@ -63,14 +57,14 @@ def subkey(key: bytes, purpose: bytes) -> bytes:
 
 
 def tags_of_numbers(numbers: npt.NDArray[np.int64]) -> Tags:
-    """Return the tags of ids that are whole numbers: the numbers themselves."""
+    """Return the tags of integer ids: the numbers themselves."""
     tags = np.zeros((len(numbers), 2), dtype="<u8")
     tags[:, 0] = numbers.view(np.uint64)
     return tags
 
 
 def tags_of_texts(key: bytes, texts: Iterable[str]) -> Tags:
-    """Return the tags of ids that are text: 104 bits of their keyed digests."""
+    """Return the tags of text ids: 104 bits of their keyed digests."""
     digests = [
         hashlib.blake2b(text.encode(), digest_size=13, key=key, person=b"mechdesign ids").digest()
         for text in texts
@@ -79,10 +73,10 @@ def tags_of_texts(key: bytes, texts: Iterable[str]) -> Tags:
 
 
 class RecordNames:
-    """Names of records that tell nothing without the key: AES of their tags, 104 bits of it.
+    """Pseudonyms of records: 104 bits of AES of their tags, which reveal nothing without the key.
 
-    Two records of one tag have one name. Two of different tags have one with a probability below
-    2**-100 for each pair.
+    Records with equal tags have equal names. Records with different tags have equal names with
+    probability below 2**-100 for each pair.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -96,7 +90,7 @@ class RecordNames:
 
 
 def _encryption(key: bytes) -> Callable[[bytes], bytes]:
-    """Return AES under a key, of each block by itself: for blocks of which no two are the same."""
+    """Return AES of single blocks under a key; to be used on distinct blocks only."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     cipher = Cipher(algorithms.AES(key), modes.ECB())
@@ -104,18 +98,17 @@ def _encryption(key: bytes) -> Callable[[bytes], bytes]:
 
 
 class KeyedSource(Source):
-    """The coins of some records, from a key.
+    """The keyed coins of some records.
 
-    Whatever is drawn takes the next words of each record's own stream: the same for a record
-    whichever others are drawn for beside it, and in whatever order.
+    A draw takes the next words of each record's own stream, so the coins of a record do not depend
+    on the other records or on their order.
 
     Parameters
     ----------
     key
         32 bytes.
     tags
-        ``(n, 2)`` words that name the records, of :func:`tags_of_numbers` or
-        :func:`tags_of_texts`.
+        ``(n, 2)`` words from :func:`tags_of_numbers` or :func:`tags_of_texts`.
 
     Examples
     --------
@@ -134,13 +127,13 @@ class KeyedSource(Source):
         self._records: npt.NDArray[np.intp] = np.arange(len(tags))
 
     def of(self, records: slice | npt.NDArray[Any]) -> Source:
-        """Return the source of some of the records, whose streams go on where they are."""
+        """Return the source of some of the records; their streams resume there."""
         some = copy.copy(self)
         some._records = self._records[records]
         return some
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """Return the next words of each record, as many for each."""
+        """Return the next words, an equal number per record."""
         each = self._each(count)
         n_blocks = -(-each // 2)
         used = self._used[self._records]
@@ -155,7 +148,7 @@ class KeyedSource(Source):
         return coins.reshape(len(tags), 2 * n_blocks)[:, :each].ravel()
 
     def bytes(self, count: int) -> npt.NDArray[np.uint8]:
-        """Return bytes of the next words of each record, as many for each."""
+        """Return bytes of the next words, an equal number per record."""
         each = self._each(count)
         n_words = -(-each // 8)
         words = self.words(n_words * len(self._records)).view(np.uint8)

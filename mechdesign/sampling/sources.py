@@ -1,10 +1,9 @@
-"""Where random bits come from: the operating system, or a seed for a simulation.
+"""Sources of random bits: the operating system, or a seed for a simulation.
 
-A report that is released must be drawn from bits that nobody can foretell. So the default is the
-cryptographic source of the operating system. Many bits at once are the ChaCha20 keystream of a
-fresh 256-bit key from there: the cipher with which Linux expands its own seed, only nearer. A key
-is used for one call and one megabyte at most, and is kept nowhere, so that a copy of the process
-cannot repeat a draw.
+A released report must be drawn from unpredictable bits, so the default is the cryptographic source
+of the operating system. Large requests are expanded by ChaCha20, the cipher that Linux itself uses,
+from a fresh 256-bit key of that source. A key is used for one call and at most one megabyte and is
+never stored, so a copy of the process cannot repeat a draw.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ Randomness = int | np.random.Generator | None
 """None for the operating system; a seed or a generator for a simulation."""
 
 SIMULATION = "simulation, not for release"
-"""The note on everything that is drawn with a seed."""
+"""The note on everything drawn with a seed."""
 
 SMALL, LARGE = 1 << 12, 1 << 20
-"""Bytes up to which the operating system is asked directly, and bytes from one key."""
+"""Maximum number of bytes taken directly from the operating system, and from one key."""
 
 KEY_BYTES, NONCE = 32, bytes(16)
 
 PIECE = 1 << 16
-"""Records that are drawn together: so many fit the caches."""
+"""Number of records drawn together, to fit the caches."""
 
 
 class Source(ABC):
@@ -42,7 +41,7 @@ class Source(ABC):
     simulated: bool
 
     has_own_streams: bool = False
-    """Whether each record has coins of its own, so that as many are taken for each at once."""
+    """Whether each record has its own coins, so that each draw takes equally many per record."""
 
     @abstractmethod
     def bytes(self, count: int) -> npt.NDArray[np.uint8]:
@@ -53,7 +52,7 @@ class Source(ABC):
         return self.bytes(8 * count).view(np.uint64)
 
     def of(self, records: slice | npt.NDArray[Any]) -> Source:
-        """Return the source of some of the records: this one, unless each has coins of its own."""
+        """Return the source of some of the records: this one, unless records have own coins."""
         return self
 
 
@@ -63,7 +62,7 @@ class _SystemSource(Source):
     simulated = False
 
     def bytes(self, count: int) -> npt.NDArray[np.uint8]:
-        """Return ``count`` bytes that nobody can foretell."""
+        """Return ``count`` unpredictable bytes."""
         if count <= SMALL:
             return np.frombuffer(os.urandom(count), dtype=np.uint8)
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
@@ -78,7 +77,7 @@ class _SystemSource(Source):
 
 
 class _SeededSource(Source):
-    """A generator of NumPy: draws that can be repeated, and foretold."""
+    """A NumPy generator, whose draws are reproducible and predictable."""
 
     simulated = True
 
@@ -95,18 +94,18 @@ class _SeededSource(Source):
 
 
 def source_of(rng: Randomness) -> Source:
-    """Return the source of random bits that a user asked for.
+    """Return the source of random bits for an ``rng`` argument.
 
     Parameters
     ----------
     rng
         None for the cryptographic source of the operating system; a seed or a
-        ``numpy.random.Generator`` for a simulation that can be repeated.
+        ``numpy.random.Generator`` for a reproducible simulation.
 
     Raises
     ------
     InputError
-        If it is none of these.
+        For any other value.
 
     Examples
     --------
@@ -126,12 +125,12 @@ def source_of(rng: Randomness) -> Source:
 
 
 def stream_of(rng: Randomness) -> np.random.Generator | None:
-    """Return one stream for several draws, so that a seed is not used twice; None stays None.
+    """Return one generator for several draws, so that a seed is not reused; None stays None.
 
     Raises
     ------
     InputError
-        If it is neither None nor a seed nor a generator.
+        If ``rng`` is not None, a seed or a generator.
 
     Examples
     --------
@@ -146,6 +145,6 @@ def stream_of(rng: Randomness) -> np.random.Generator | None:
 
 
 def pieces(count: int, size: int = PIECE) -> Iterator[slice]:
-    """Yield slices that cover ``count`` records, a piece at a time."""
+    """Yield consecutive slices that cover ``count`` records."""
     for start in range(0, count, size):
         yield slice(start, min(start + size, count))

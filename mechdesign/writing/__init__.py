@@ -1,1 +1,1 @@
-"""Writing: files whole or not at all, and text that neither a terminal nor a spreadsheet obeys."""
+"""Atomic file writing, and text that is safe for terminals and spreadsheets."""

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, and never over a file that is read."""
+"""Atomic file writing, and protection of input files against overwriting."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mechdesign.errors import InputError
 __all__ = ["atomic_file", "check_different", "write_atomically"]
 
 PREFIX = ".mechdesign-"
-"""How the name of a file that is not whole yet begins."""
+"""Name prefix of temporary files."""
 
 
 def check_different(source: Path, target: Path) -> None:
-    """Raise InputError if two paths lead to one file, through links too, or would."""
+    """Raise InputError if two paths resolve to the same file, whether it exists or not."""
     try:
         if source.exists() and target.exists():
             same = source.samefile(target)
@@ -37,33 +37,32 @@ def check_different(source: Path, target: Path) -> None:
 def atomic_file(
     path: str | os.PathLike[str], *, durable: bool = True, force: bool = True
 ) -> Iterator[BinaryIO]:
-    """Open a file to write so that a reader sees the old one or the new one, never a part.
+    """Open a file for atomic writing: readers see the old file or the new one, never a part.
 
     Bytes go to a hidden temporary file in the same folder, which is renamed to the target at the
     end of the block. If the block raises, the temporary file is removed and the old file stays. A
-    process that is killed outright leaves its temporary file, ``.mechdesign-*``, readable by its
-    owner only.
+    killed process leaves its temporary file, ``.mechdesign-*``, readable by its owner only.
 
     Parameters
     ----------
     path
-        The file; a link is written through.
+        The file; symbolic links are followed.
     durable
-        Whether the bytes are on the disk when the block has ended. Else a machine that loses power
-        soon after may leave a file of which a part is missing.
+        Whether to sync the bytes to disk at the end of the block. Otherwise the file may be
+        incomplete after a power failure.
     force
-        Whether a file that exists is replaced. If not, an empty file claims the name when the
-        block begins, so that of several writers only one starts. It is removed if the block raises.
+        Whether to replace an existing file. If not, an empty file claims the name when the block
+        begins, so that only one of several writers starts. It is removed if the block raises.
 
     Yields
     ------
     BinaryIO
-        The stream to write to. An OSError in the block counts as one of writing.
+        The stream to write to. An OSError in the block is treated as a write error.
 
     Raises
     ------
     InputError
-        If it cannot be written, is not a plain file, or exists and is not to be replaced.
+        If it cannot be written, is not a regular file, or exists and ``force`` is false.
     """
     target = _plain_target(path)
     claim = None
@@ -96,12 +95,12 @@ def atomic_file(
 
 
 def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
-    """Write a text file, in UTF-8, by :func:`atomic_file`; one whose name ends in .gz compressed.
+    """Write a text file in UTF-8 by :func:`atomic_file`, gzipped if the name ends in .gz.
 
     Raises
     ------
     InputError
-        If it cannot be written, what is there is no plain file, or the text has no UTF-8.
+        If the file cannot be written or is not regular, or the text cannot be encoded in UTF-8.
     """
     try:
         encoded = text.encode("utf-8")
@@ -109,20 +108,20 @@ def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
         fault = "the text cannot be encoded in UTF-8"
         raise InputError(str(path), "text in UTF-8", "other text", fault=fault) from None
     if path.suffix == ".gz":
-        encoded = gzip.compress(encoded, compresslevel=6, mtime=0)  # 9 takes longer for as much
+        encoded = gzip.compress(encoded, compresslevel=6, mtime=0)  # 9 is slower, hardly smaller
     with atomic_file(path, durable=durable) as stream:
         stream.write(encoded)
 
 
 def _plain_target(path: str | os.PathLike[str]) -> Path:
-    """Return the file that a path leads to; refuse what is there and is no plain file."""
+    """Return the file that a path resolves to, or raise InputError unless it is new or regular."""
     try:
-        target = Path(path).resolve()  # a link is written through
-        circle = target.is_symlink()  # newer versions of Python leave those as they are
+        target = Path(path).resolve()  # follows links
+        circle = target.is_symlink()  # newer versions of Python do not raise for circular links
         plain = True
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            plain = circle or stat.S_ISREG(target.stat().st_mode)  # asked once: it may appear
-    except (OSError, RuntimeError, ValueError) as error:  # links in a circle, a zero byte
+            plain = circle or stat.S_ISREG(target.stat().st_mode)  # one call, to avoid a race
+    except (OSError, RuntimeError, ValueError) as error:  # circular links, a zero byte
         given = getattr(error, "strerror", None) or error
         raise unwritable(path, given) from None
     if circle:
@@ -134,7 +133,7 @@ def _plain_target(path: str | os.PathLike[str]) -> Path:
 
 
 def _claim(target: Path) -> os.stat_result:
-    """Make an empty file that claims a name, and return its status."""
+    """Create an empty file that claims a name, and return its status."""
     try:
         with target.open("xb") as claim:
             return os.fstat(claim.fileno())
@@ -143,7 +142,7 @@ def _claim(target: Path) -> os.stat_result:
 
 
 def unwritable(path: str | os.PathLike[str], reason: object) -> InputError:
-    """Return the error of a file that cannot be written."""
+    """Return the error for a file that cannot be written."""
     fault = f"cannot write the file: {reason}"
     return InputError(str(path), "a writable file", reason, fault=fault)
 
@@ -154,7 +153,7 @@ def _exists(target: Path) -> InputError:
 
 
 def _is_there(target: Path, claim: os.stat_result) -> bool:
-    """Return whether the claim still has its name: a forced writer may have replaced it."""
+    """Return whether the claim is still in place: a forced writer may have replaced it."""
     try:
         return os.path.samestat(target.stat(), claim)
     except FileNotFoundError:
@@ -162,7 +161,7 @@ def _is_there(target: Path, claim: os.stat_result) -> bool:
 
 
 def _mode(target: Path) -> int:
-    """Return who may do what with a file: as before where it is there, else as for any new one."""
+    """Return the permissions of an existing file, or the default ones for a new file."""
     if target.exists():
         return target.stat().st_mode & 0o777
     umask = os.umask(0)
@@ -171,7 +170,7 @@ def _mode(target: Path) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Bring the name of a new file to the disk, where folders can be opened at all."""
+    """Sync a folder to disk, on systems that can open folders."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""CSV for people: cells that a spreadsheet shows and does not run."""
+"""CSV cells that a spreadsheet displays but does not run as formulas."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import re
 __all__ = ["spreadsheet_restored", "spreadsheet_safe"]
 
 RUN = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20']|[\t\r\n]")
-"""How a cell begins that may be run as a formula, and one that looks as if it were made safe."""
+"""Beginnings of cells that may be run as a formula, or that look as if already escaped."""
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Return the text of a cell, after an apostrophe if a spreadsheet might run it.
+    """Return the text of a cell, prefixed with an apostrophe if a spreadsheet might run it.
 
-    These are cells that begin with ``=``, ``+``, ``-`` or ``@``, also as wide letters or behind
-    spaces, with a tab or with a line end; not numbers. A cell that begins with an apostrophe gets
-    another one, so that :func:`spreadsheet_restored` gives back every text.
+    These are cells that begin with ``=``, ``+``, ``-`` or ``@``, also as wide letters or after
+    spaces, with a tab or with a line end, except numbers. A cell that begins with an apostrophe
+    gets another one, so that :func:`spreadsheet_restored` is the inverse.
 
     Notes
     -----
-    Source: OWASP, CSV Injection. The cell is safe where the file is opened with the separator that
-    it was written with.
+    Source: OWASP, CSV Injection. The cell is safe if the file is opened with the separator that it
+    was written with.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def spreadsheet_safe(text: str) -> str:
 
 
 def spreadsheet_restored(text: str) -> str:
-    """Return the text that :func:`spreadsheet_safe` was given.
+    """Return the original text of a cell from :func:`spreadsheet_safe`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Temporary files that find no room."""
+"""Errors of temporary files, such as a full disk."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ __all__ = ["temporary_room"]
 
 @contextlib.contextmanager
 def temporary_room() -> Iterator[None]:
-    """Turn an OSError of the block, which works on a temporary file, into one line.
-
-    Raises
-    ------
-    InputError
-        If there is one, as of a full disk.
-    """
+    """Convert an OSError of a temporary file in the block, such as a full disk, to InputError."""
     try:
         yield
     except OSError as error:

@@ -1,8 +1,8 @@
-r"""Text for a terminal: whatever would steer it is shown, not obeyed.
+r"""Text for a terminal, with control characters escaped.
 
-A label, a title or a name of a file is text of somebody else. An escape sequence in it can clear
-the screen, set the clipboard or repaint the line with the refusal; an override of the
-direction of writing shows letters in another order than they are in.
+Labels, titles and file names are untrusted text. An escape sequence in them can clear the screen,
+set the clipboard or overwrite an error message; a direction override can display letters in
+another order.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ __all__ = ["VisibleStream", "below", "visible"]
 
 STEERING = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f"  # the controls C0 and C1 and DEL, but not the line feed
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
-    "\u2028\u2029]"  # other ends of lines
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks and overrides
+    "\u2028\u2029]"  # other line ends
 )
 
 
 def visible(text: str) -> str:
-    r"""Return text with every character that steers a terminal written as JSON has it.
+    r"""Return text with every terminal control character escaped as in JSON.
 
-    Text in JSON means the same afterwards.
+    This preserves the meaning of JSON text.
 
     Examples
     --------
@@ -33,26 +33,25 @@ def visible(text: str) -> str:
 
 
 class VisibleStream:
-    """A stream of text on which nothing steers the terminal: it writes :func:`visible` text.
+    """A text stream that escapes terminal control characters by :func:`visible`.
 
     Parameters
     ----------
     stream
-        Where the text goes; None, as Python has it for a closed one, takes everything and shows
-        nothing.
+        The underlying stream; None, as Python sets a closed one, discards everything.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
         self.below = stream
 
     def write(self, text: str) -> int:
-        """Write text, and return how long it was."""
+        """Write text, and return its length."""
         if self.below is not None:
             self.below.write(visible(text))
         return len(text)
 
     def flush(self) -> None:
-        """Pass on what was written."""
+        """Flush the underlying stream."""
         if self.below is not None:
             self.below.flush()
 
@@ -60,14 +59,14 @@ class VisibleStream:
         return getattr(self.below, name)
 
     def as_text(self) -> TextIO:
-        """Return this stream; it does what Python asks of one that it prints to."""
+        """Return this stream, typed as one that Python can print to."""
         return cast(TextIO, self)
 
 
 def below(stream: TextIO) -> TextIO:
-    """Return what a stream writes to, for a bar that moves on its line and holds no foreign text.
+    """Return the underlying stream of a :class:`VisibleStream`, or any other stream itself.
 
-    A stream that is not a :class:`VisibleStream` is returned itself.
+    Progress bars use it, as they move the cursor and show no untrusted text.
     """
     found = stream.below if isinstance(stream, VisibleStream) else stream
     return cast(TextIO, found)

@@ -1,1 +1,1 @@
-"""Estimates of continuous inputs: over cells, or over the nodes that numbers are rounded to."""
+"""Estimates for continuous inputs, over cells or over the nodes that numbers are rounded to."""

@@ -21,18 +21,17 @@ __all__ = ["ContinuousEstimate"]
 class ContinuousEstimate(Estimate):
     """An estimated distribution of the nodes that the numbers of an interval are rounded to.
 
-    For cells that is the histogram of the numbers. For linear nodes it is the distribution of the
-    node, whose mean is the mean of the numbers, and which is never farther from the number than the
-    next node is.
+    For cells this is the histogram of the numbers. For linear nodes it is the distribution of the
+    node, whose mean is the mean of the numbers; the node of a number is one of its two neighbors.
 
     Attributes
     ----------
     positions
-        ``(n_inputs,)`` where each node is: a node itself, or the middle of a cell; the finite end
-        of a half-line.
+        ``(n_inputs,)`` positions: the nodes, the midpoints of cells, or the finite ends of
+        half-lines.
     supports
-        ``(n_inputs, 2)`` the least and the largest number that is rounded to each node: the ends of
-        the cell, or the neighbors of the node.
+        ``(n_inputs, 2)`` the least and the largest number rounded to each node: the ends of the
+        cell, or the neighbors of the node.
     is_histogram
         Whether the nodes are cells.
     """
@@ -43,7 +42,7 @@ class ContinuousEstimate(Estimate):
 
     @classmethod
     def of(cls, found: Estimate, channel: ContinuousChannel) -> Self:
-        """Return an estimate of the nodes of a continuous channel as one of its numbers."""
+        """Convert an estimate of the nodes of a continuous channel."""
         known = {each.name: getattr(found, each.name) for each in fields(Estimate)}
         return cls(
             **known,
@@ -54,9 +53,9 @@ class ContinuousEstimate(Estimate):
 
     @property
     def stretches(self) -> FloatArray:
-        """``(n_inputs, 2)`` each cell; or from half-way to the last node to half-way to the next.
+        """``(n_inputs, 2)`` the cells, or the intervals between midpoints of adjacent nodes.
 
-        A cell without end is as wide as its neighbor here.
+        An unbounded cell is shown as wide as its neighbor.
         """
         if not self.is_histogram:
             middles = (self.positions[1:] + self.positions[:-1]) / 2
@@ -71,12 +70,11 @@ class ContinuousEstimate(Estimate):
     def quantile(self, q: float, confidence: float = 0.95) -> Quantile:
         """Return a quantile of the numbers, with a confidence set.
 
-        The value is in the cell at the quantile of the cells, as if numbers were spread evenly in
-        it, or the node at the quantile of the nodes. The set runs from the
-        least number that is rounded to the lowest node of the nodes' confidence set to the largest
-        that is rounded to the highest: nodes are in order, so that X is at most the upper end of
-        node i's support where the node is at most i, and at least its lower end where it is at
-        least i.
+        For cells the value is interpolated linearly in the cell at the quantile of the cells; else
+        it is the node at the quantile of the nodes. The set runs from the lower end of the support
+        of the lowest node in the nodes' confidence set to the upper end of that of the highest:
+        nodes are in order, so X is at most the upper end of node i's support if its node is at
+        most i, and at least the lower end if its node is at least i.
 
         Parameters
         ----------
@@ -97,7 +95,7 @@ class ContinuousEstimate(Estimate):
         return Quantile(found.q, self._spread_evenly(place, q), *ends, found.confidence)
 
     def _spread_evenly(self, place: int, q: float) -> float:
-        """Return the number at a quantile, given the node that it is in."""
+        """Return the number at a quantile, given its node."""
         low, high = self.supports[place]
         if not (self.is_histogram and np.isfinite(high - low)):
             return float(self.positions[place])
