@@ -2,8 +2,8 @@
 
 The mass 2**bits of a row is divided into M = 2**b cells of equal mass, M at least the number of
 outputs, such that each cell holds at most two outputs: its own below a threshold, and an alias at
-or above it. All masses are integers, so nothing is rounded. A draw uses ``bits`` fair bits: the first
-b select the cell, the others are compared with the threshold.
+or above it. All masses are integers, so nothing is rounded. A draw uses ``bits`` fair bits: the
+first b select the cell, the others are compared with the threshold.
 
 Source: Walker 1977; the sweep that fills the cells is that of Hübschle-Schneider and Sanders 2022.
 """
