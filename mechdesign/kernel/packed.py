@@ -77,15 +77,19 @@ def exact(value: Any, place: str = "") -> Fraction:
     elif type(value) is int and abs(value) < LARGEST:
         return Fraction(value)
     elif type(value) is float and isfinite(value):
-        found = Fraction(float.__repr__(value))
-    if found is None or (found and not LEAST_SIZE <= abs(found) <= MOST_SIZE):
+        found = _from_text(float.__repr__(value))
+    if found is None:
         raise refused("an exact number", value, place)
     return found
 
 
 @lru_cache(maxsize=4096)
 def _from_text(text: str) -> Fraction | None:
-    return Fraction(text) if DECIMAL_OR_RATIO.fullmatch(text) else None
+    """Return the rational that text stands for; None if it has another form or size."""
+    if not DECIMAL_OR_RATIO.fullmatch(text):
+        return None
+    found = Fraction(text)
+    return found if not found or LEAST_SIZE <= abs(found) <= MOST_SIZE else None
 
 
 def written(value: Fraction) -> Any:

@@ -81,22 +81,24 @@ class ArrowRows:
         Returns None if a row touches more than one entry and one auxiliary variable, if there is no
         row, if auxiliary variables are many, or if they are defined in more than one way.
         """
-        entries, others = sp.csr_array(A[:, :k]), sp.csr_array(A[:, k:])
-        left = sp.csr_array(entries[np.flatnonzero(~equal)])
-        if (np.diff(others.indptr) != 1).any() or (np.diff(left.indptr) != 1).any() or equal.all():
+        row, is_own = np.repeat(np.arange(len(equal)), np.diff(A.indptr)), A.indices < k
+        n_own, n_others = (np.bincount(row[own], minlength=len(equal)) for own in (is_own, ~is_own))
+        if (n_others != 1).any() or (n_own[~equal] != 1).any() or equal.all():
             return None
-        j, beta = others.indices[~equal], others.data[~equal]
-        defined = np.isin(others.indices, j) & equal
-        definitions = -entries[np.flatnonzero(defined)].toarray() / others.data[defined, None]
-        free = np.setdiff1d(j, others.indices[defined])
+        other, coefficient = A.indices[~is_own] - k, A.data[~is_own]
+        j, beta = other[~equal], coefficient[~equal]
+        defined = np.isin(other, j) & equal
+        definitions = -A[np.flatnonzero(defined)][:, :k].toarray() / coefficient[defined, None]
+        free = np.setdiff1d(j, other[defined])
         same = (definitions == definitions[:1]).all()
         if not same or len(free) + defined.any() > MOST_AUXILIARY:
             return None
         number = np.full(A.shape[1] - k, len(free))  # those with one definition are one
         number[free] = np.arange(len(free))
         definition = definitions[0] if len(definitions) else None
-        x = left.indices.astype(np.intp)
-        return cls(x, number[j], left.data, beta, definition, len(free))
+        left = is_own & ~equal[row]
+        x = A.indices[left].astype(np.intp)
+        return cls(x, number[j], A.data[left], beta, definition, len(free))
 
 
 @dataclass(frozen=True)

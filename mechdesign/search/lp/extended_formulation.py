@@ -232,6 +232,8 @@ def stacked(parts: Sequence[ExtendedFormulation], k: int) -> sp.csr_array:
 
     Each family has its own auxiliary variables.
     """
+    if len(parts) == 1:
+        return parts[0].A
     own = sp.vstack([part.A[:, :k] for part in parts])
     auxiliary = sp.block_diag([part.A[:, k:] for part in parts])
     return sp.csr_array(sp.hstack([own, auxiliary]))
