@@ -1,9 +1,9 @@
-"""Closed forms: formulas for the optimal channel, each with the condition that makes it so.
+"""Closed forms: formulas for the optimal channel, each with its condition of optimality.
 
-To add one, write its class and name it in :data:`CLOSED_FORMS`. Its one method, ``decide``, returns
-the optimum with its certificate, or why the condition does not hold. Most are cases of two pages:
-simplicial cones (:mod:`~mechdesign.closed_forms.simplicial`), and rays that are alike but for a
-permutation (:mod:`~mechdesign.closed_forms.size_classes`).
+To add one, write its class and list it in :data:`CLOSED_FORMS`. Its one method, ``decide``, returns
+the optimum with its certificate, or the reason why the condition fails. Most belong to two
+families: simplicial cones (:mod:`~mechdesign.closed_forms.simplicial`), and rays that are equal up
+to a permutation (:mod:`~mechdesign.closed_forms.size_classes`).
 """
 
 from __future__ import annotations
@@ -72,4 +72,4 @@ CLOSED_FORMS: tuple[ClosedForm, ...] = (
     HighLowSubsetSelection(),
     LikeliestInputs(),
 )
-"""Every closed form, in the order in which the router asks them."""
+"""All closed forms, in the order in which the router tries them."""

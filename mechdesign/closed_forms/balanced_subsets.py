@@ -17,10 +17,10 @@ __all__ = ["balanced_arrangements", "balanced_subsets"]
 
 
 FEW = 150
-"""Up to so many arrangements all are used, with equal weights."""
+"""Up to this number all arrangements are used, with equal weights."""
 
 MOST_LISTED = 3000
-"""Up to so many arrangements all are candidates; of more, a random sample is."""
+"""Up to this number all arrangements are candidates; above it a random sample is."""
 
 TRIALS, SAMPLED = 6, 500
 EXACT = 1e-12
@@ -28,12 +28,12 @@ USED = 1e-12
 
 
 def balanced_subsets(size: int, chosen: int) -> tuple[FloatArray, FloatArray]:
-    """Return weighted subsets that look like all of their size, up to pairs.
+    """Return weighted subsets with the pair frequencies of all subsets of their size.
 
     Parameters
     ----------
     size
-        How many elements there are.
+        The number of elements.
     chosen
         The size of the subsets.
 
@@ -61,12 +61,12 @@ def balanced_subsets(size: int, chosen: int) -> tuple[FloatArray, FloatArray]:
 
 @lru_cache(maxsize=64)
 def balanced_arrangements(values: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
-    """Return weighted arrangements of some values that look like all, up to pairs.
+    """Return weighted arrangements of some values with the pair moments of all arrangements.
 
-    Where all are many, they are taken with all their cyclic shifts. Then every place has the same
-    mean, and the mean product of a pair depends on its distance around the circle only; so weights
-    are sought that make it the same at all floor(k / 2) distances, and as many arrangements
-    suffice. For 0 and 1 this is a weighted difference family.
+    If there are too many arrangements, each is used with all its cyclic shifts. Then every place
+    has the same mean, and the mean product of a pair depends on its distance around the circle
+    only; the weights make it the same at all floor(k / 2) distances, for which that many
+    arrangements suffice. For 0 and 1 this is a weighted difference family.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def balanced_arrangements(values: tuple[float, ...]) -> tuple[FloatArray, FloatA
 
 
 def _arrangements(counts: Counter[float]) -> Iterator[tuple[float, ...]]:
-    """Yield all different arrangements of values that are to be used so often."""
+    """Yield all distinct arrangements of values with these multiplicities."""
     if not any(counts.values()):
         yield ()
         return

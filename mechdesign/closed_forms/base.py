@@ -1,4 +1,4 @@
-"""The contract of a closed form: one method that decides, and returns the optimum and its proof."""
+"""The contract of closed forms: one method that returns a proved optimum, or a refusal."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a closed form is not optimal for a problem: its condition fails, by an exact check.
+    """Why a closed form does not apply to a problem: its condition fails an exact check.
 
     Attributes
     ----------
     reason
-        Why it fails.
+        Why the condition fails.
     relevant
-        Whether a reader would expect to hear of it.
+        Whether to mention it in the report.
     """
 
     reason: str
@@ -51,7 +51,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Formula:
-    """The channel of a closed form: floats that are right to the last few bits.
+    """The channel of a closed form, accurate to the last few bits.
 
     Attributes
     ----------
@@ -67,18 +67,18 @@ class Formula:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The optimum of a closed form where its condition holds.
+    """The optimum of a closed form whose condition holds.
 
     Attributes
     ----------
     reason
         Why it is optimal.
     formula
-        Makes the channel.
+        Returns the channel.
     certificate
-        Makes what proves it optimal; None where the prices do, or nothing can.
+        Returns the certificate of optimality; None if the prices prove it, or nothing does.
     prices
-        Makes ``(n_inputs,)`` prices of an expected loss that prove it optimal.
+        Returns ``(n_inputs,)`` prices that prove the optimality of an expected loss.
     """
 
     reason: str
@@ -89,7 +89,7 @@ class Optimum:
 
 
 Decided: TypeAlias = Optimum | Refusal
-"""The optimum; or that the condition does not hold, and why."""
+"""The optimum, or the reason why the condition fails."""
 
 
 class ClosedForm(ABC):
@@ -98,14 +98,14 @@ class ClosedForm(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     allows_non_conic: ClassVar[bool] = False
-    """Whether it holds under constraints on the whole channel, not only on columns."""
+    """Whether it allows constraints on the whole channel, not only on columns."""
 
     allows_readings: ClassVar[bool] = False
-    """Whether its certificate bounds the variance of unbiased readings too."""
+    """Whether its certificate also bounds the variance of unbiased readings."""
 
     @abstractmethod
     def decide(self, problem: Problem) -> Decided:
-        """Decide whether the formula is optimal for the problem, and return the optimum if so."""
+        """Return the optimum if the formula is optimal for the problem, else a refusal."""
 
     def optimum(self, problem: Problem) -> Optimum:
         """Return the optimum.
@@ -113,7 +113,7 @@ class ClosedForm(ABC):
         Raises
         ------
         UnsupportedError
-            If the condition does not hold.
+            If the condition fails.
         """
         found = self.decide(problem)
         if isinstance(found, Refusal):
@@ -122,21 +122,21 @@ class ClosedForm(ABC):
         return found
 
     def formula(self, problem: Problem) -> Formula:
-        """Return the channel, where the condition holds."""
+        """Return the channel, if the condition holds."""
         return self.optimum(problem).formula()
 
     def certificate(self, problem: Problem) -> Certificate | None:
-        """Return what proves the formula optimal; None where its prices do, or nothing can."""
+        """Return the certificate of optimality; None if prices prove it, or nothing does."""
         return self.optimum(problem).certificate()
 
 
 def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
-    """Return labels for ``count`` outputs that the optimizer chose.
+    """Return labels for ``count`` outputs chosen by the optimizer.
 
     Raises
     ------
     UnsupportedError
-        If the problem allows fewer.
+        If the problem allows fewer outputs.
     """
     if problem.outputs is None:
         return tuple(range(count))
@@ -150,9 +150,9 @@ def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
 
 
 def best_when_informed(problem: Problem) -> bool:
-    """Return whether no post-processing raises the utility.
+    """Return whether no post-processing increases the utility.
 
-    An expected loss counts: it is best where each report becomes the best output for it.
+    This includes an expected loss, if each report is replaced by its best output.
     """
     utility = problem.utility
     if isinstance(utility, ColumnUtility):
@@ -163,20 +163,20 @@ def best_when_informed(problem: Problem) -> bool:
 
 
 def lift_rows_at(problem: Problem, family: Family) -> LiftRows | None:
-    """Return rows as bounds on the lift for the problem's prior and no other; None if not such."""
+    """Return rows as bounds on the lift for exactly the problem's prior; None if not such rows."""
     rows = family.lift_rows()
     return rows if rows is not None and rows.is_for(problem.prior.probabilities) else None
 
 
 def decide(problem: Problem, universal: FloatArray) -> Formula:
-    """Release the best output for each report of a universal channel.
+    """Return the channel that releases the best output for each report of a universal channel.
 
     Parameters
     ----------
     problem
-        With an expected loss, or one in which only the information in Y matters.
+        With an expected loss, or one that depends only on the information in Y.
     universal
-        ``(n_inputs, n_reports)``: a channel of which every private one is a post-processing.
+        ``(n_inputs, n_reports)``: a channel whose post-processings include every private channel.
     """
     kept = universal[:, universal.max(axis=0) > 0]
     utility = problem.expected_loss
@@ -187,7 +187,7 @@ def decide(problem: Problem, universal: FloatArray) -> Formula:
 
 
 def best_outputs(problem: Problem, channel: FloatArray, cost: FloatArray) -> Formula:
-    """Send for each report the output of least cost; ``cost`` is ``(n_reports, n_outputs)``."""
+    """Return the output of least cost for each report; ``cost`` is ``(n_reports, n_outputs)``."""
     outputs, best = problem.outputs or (), np.argmin(cost, axis=1)
     used = sorted(set(best.tolist()))
     matrix = np.stack([channel[:, best == y].sum(axis=1) for y in used], axis=1)

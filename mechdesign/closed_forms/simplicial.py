@@ -1,4 +1,4 @@
-"""Simplicial cones: one channel of which every private one is a post-processing."""
+"""Simplicial cones, with one channel whose post-processings include every private channel."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ POST_PROCESSED = (
 )
 
 _decided = lru_cache(maxsize=4)(decide_cone)
-"""One problem asks three times."""
+"""One problem calls it three times."""
 
 
 class Universal(ClosedForm):
-    """The universal channel of a cone that has as many facets as inputs.
+    """The universal channel of a cone with as many facets as inputs.
 
     With f_i the k rows that imply all others, F their matrix and theta = F 1 their slacks on the
-    constant column, S = F Q >= 0 for a private channel Q, and its rows add up to theta. So
+    constant column, S = F Q >= 0 for a private channel Q, and its rows sum to theta. So
 
         Q = U W,     U = F**-1 diag(theta),     W = diag(theta)**-1 S,
 
     and W is a channel: every private channel is U followed by post-processing. (The columns of U
-    are the extreme rays of the cone, in the only proportion in which they add up to the constant.)
-    So U is best for every utility that no post-processing raises, and, with the best decision on
-    each of its reports, for every expected loss. Two inputs, randomized response for LIP, and one
-    sensitive input in high-low LDP are cases of it; others are pointwise maximal leakage with
-    epsilon <= -ln(1 - P_min), only bounds from below on the lift, and budgets of pairs that bound
-    each entry from below by one other.
+    are the extreme rays of the cone, in the only proportion in which they sum to the constant.) So
+    U is optimal for every utility that no post-processing raises, and, with the best decision on
+    each of its reports, for every expected loss. Special cases are two inputs, randomized response
+    for LIP, and one sensitive input in high-low LDP; further cases are pointwise maximal leakage
+    with epsilon <= -ln(1 - P_min), bounds on the lift from below only, and budgets of pairs that
+    bound each entry from below by one other.
 
     Source: ours for more than two inputs; Acharya et al. 2020, Theorem 2, for two.
     """
@@ -76,7 +76,7 @@ class Universal(ClosedForm):
     source = "ours; Acharya et al. 2020, Theorem 2, for two inputs"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for a cone of as many facets as inputs, and a utility that needs information only."""
+        """Require a cone with as many facets as inputs, and a utility of information only."""
         if not best_when_informed(problem):
             return NOT_INFORMATIVE
         if not 2 < len(problem.domain) <= MOST_INPUTS:
@@ -92,7 +92,7 @@ class Universal(ClosedForm):
 
 
 class KaryMangat(ClosedForm):
-    """High-low LDP with one sensitive input: it always gives the answer that others give sometimes.
+    """High-low LDP with one sensitive input, which always sends the report that others may send.
 
         Q[s, 0] = 1,        Q[x, 0] = e**-eps,        Q[x, x] = 1 - e**-eps    for x other than s
 
@@ -106,7 +106,7 @@ class KaryMangat(ClosedForm):
     source = "ours; Mangat 1994 for two inputs"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for high-low LDP alone, one sensitive input, and a utility that needs information."""
+        """Require high-low LDP alone, one sensitive input, and a utility of information only."""
         notion, k = problem.sole_notion(HighLowLDP), len(problem.domain)
         if notion is None or k < 2 or len(notion.sensitive) > 1:
             expected = "it is for high-low LDP alone, with one sensitive input"
@@ -128,12 +128,12 @@ class LIPRandomizedResponse(ClosedForm):
     """Report the truth with probability 1 - e**-eps, else a fresh draw from the prior.
 
     See :class:`~mechdesign.mechanisms.LIPRandomizedResponse` for the law and its region, P_min >=
-    1/(e**eps + 1). The papers state it for every prior; off this region it is not private.
+    1/(e**eps + 1). The papers claim LIP for every prior; outside this region it is not private.
 
     Every channel with lifts >= e**-eps is this one followed by post-processing: with lambda its
     output distribution, (Q - e**-eps 1 lambda') / (1 - e**-eps) is a channel R with the same output
-    distribution, and Q = U R. So on the region it is optimal for every loss in which only
-    information counts.
+    distribution, and Q = U R. So in this region it is optimal for every loss that depends only on
+    information.
 
     Source: Jiang et al. 2018 (CNS), Theorem 2; the region is ours.
     """
@@ -142,7 +142,7 @@ class LIPRandomizedResponse(ClosedForm):
     source = "Jiang et al. 2018 (CNS), Theorem 2"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for LIP, the region, and a utility that it is optimal for."""
+        """Require LIP, the region, and a utility for which it is optimal."""
         notion, prior = problem.sole_notion(LIP), problem.prior
         if notion is None:
             return Refusal("it is for LIP alone", relevant=False)
@@ -164,19 +164,19 @@ class LIPRandomizedResponse(ClosedForm):
 
 
 def _claimed(prior: Prior, values: tuple[Fraction, ...], e: float) -> float:
-    """Return the error of the posterior mean that the papers state for every prior."""
+    """Return the error of the posterior mean that the papers claim for every prior."""
     variance = prior.mean([v * v for v in values]) - prior.mean(values) ** 2
     return float(variance) * (1 - math.expm1(-e) ** 2)
 
 
 class BinaryUniversal(ClosedForm):
-    """The universal channel for two inputs; Warner's and Mangat's designs are cases of it.
+    """The universal channel for two inputs; Warner's and Mangat's designs are special cases.
 
-    Every notion asks of a column (q_0, q_1) that q_0 <= A q_1 and q_1 <= B q_0, so that the cone
-    has two extreme rays, (A, 1) and (1, B). Scaled by t_0 = (B-1)/(AB-1) and t_1 = (A-1)/(AB-1)
-    they sum to (1, 1): one channel, of whose columns every private column is a mixture. So every
-    private channel is this one followed by post-processing. A = B = e**epsilon is Warner's
-    randomized response; A infinite is Mangat's, which never hides the second input.
+    Every notion bounds a column (q_0, q_1) by q_0 <= A q_1 and q_1 <= B q_0, so the cone has two
+    extreme rays, (A, 1) and (1, B). Scaled by t_0 = (B-1)/(AB-1) and t_1 = (A-1)/(AB-1) they sum to
+    (1, 1): a channel, whose columns mix to every private column. So every private channel is this
+    one followed by post-processing. A = B = e**epsilon is Warner's randomized response; A infinite
+    is Mangat's, which never hides the second input.
 
     Source: Acharya et al. 2020, Theorem 2, for E matrices; for LIP the limits are, with P the
     prior of the second input, A = min{(e**eps - P)/(1-P), e**eps P / (1 - e**eps (1-P))}.
@@ -186,7 +186,7 @@ class BinaryUniversal(ClosedForm):
     source = "Acharya et al. 2020, Theorem 2; Warner 1965; Mangat 1994"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for two inputs, and for a utility that only needs information or an expectation."""
+        """Require two inputs, and a utility of information only or an expected loss."""
         if len(problem.domain) != 2:
             return Refusal("it needs two inputs", relevant=False)
         if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
@@ -221,18 +221,18 @@ def binary_channel(a: float, b: float) -> FloatArray:
     """Return [[t_0 A, t_1], [t_0, t_1 B]] for limits in [1, inf], shape (2, 2) or (2, 1)."""
     if a == 1 or b == 1:
         return np.ones((2, 1))
-    u, v = 1 / a, 1 / b  # in [0, 1), so that infinite limits need no case of their own
+    u, v = 1 / a, 1 / b  # in [0, 1), which includes infinite limits
     # t_0 A = (1 - v)/(1 - uv) and t_0 = u (1 - v)/(1 - uv)
     mix = -math.expm1(math.log(u) + math.log(v)) if u * v > 0.5 else 1 - u * v
     return np.array([[(1 - v) / mix, v * (1 - u) / mix], [u * (1 - v) / mix, (1 - u) / mix]])
 
 
 class IndependentRelease(ClosedForm):
-    """One output, whatever the input.
+    """One output for every input.
 
-    Where a bound e**0 ties all inputs, every private channel has equal rows: q_x <= q_x' in every
-    column, with both rows summing to 1, makes them equal, and so does q_x <= P . q for every x.
-    An expected loss is then a mean over outputs of Sum_x P_x D(x, y), least at one of them.
+    If bounds e**0 tie all inputs, every private channel has equal rows: q_x <= q_x' in every
+    column, with both rows summing to 1, makes them equal, and so does q_x <= P . q for every x. An
+    expected loss is then a mean over outputs of Sum_x P_x D(x, y), minimal at a single output.
     """
 
     name = "independent release"
@@ -240,7 +240,7 @@ class IndependentRelease(ClosedForm):
     allows_non_conic = True
 
     def decide(self, problem: Problem) -> Decided:
-        """Join the inputs that bounds of exactly 1 tie."""
+        """Require that bounds of exactly 1 tie all inputs."""
         if len(set(problem.cone.equal_classes(exact=True).tolist())) > 1:
             return Refusal("not all inputs are tied by a budget of 0", relevant=False)
         if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
@@ -255,9 +255,9 @@ class IndependentRelease(ClosedForm):
 class Unconstrained(ClosedForm):
     """The identity, followed by the best output for each input.
 
-    Optimal for every utility when no row of the notions can be broken by any column, and the
-    identity keeps the rules on the whole channel, as then every channel, a post-processing of it,
-    does.
+    Optimal for every utility if no column violates a row of the notions, and the identity satisfies
+    the constraints on the whole channel: every channel is then private, as a post-processing of the
+    identity.
     """
 
     name = "identity"
@@ -266,7 +266,7 @@ class Unconstrained(ClosedForm):
     allows_readings = True
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask every family whether some column breaks a row of it."""
+        """Require that no column violates a row of any family."""
         if any(family.binds() for family in problem.cone.families):
             return Refusal("a row of the privacy notion binds", relevant=False)
         if not problem.is_conic:

@@ -1,8 +1,8 @@
-"""Symmetric problems: the extreme rays are all arrangements of a few vectors, one for each size.
+"""Symmetric problems, whose extreme rays are all arrangements of one vector for each size.
 
-Where every permutation of the inputs leaves cone, prior and utility as they are, all arrangements
-of a ray are worth the same. So no private channel is better than the best of these vectors, and any
-family of its arrangements that adds up to the constant column attains that.
+If cone, prior and utility are invariant under every permutation of the inputs, all arrangements of
+a ray have the same gain. So no private channel is better than the best of these vectors, and any
+family of its arrangements that sums to the constant column attains this gain.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ __all__ = [
 ]
 
 MOST_INPUTS = 96
-"""Beyond it the subsets, about half the square of the inputs, are too many to write out."""
+"""For more inputs, the subsets, about half the square of the inputs, are too many for a matrix."""
 
 LEAST_LOW = 2.0**-62
-"""The least entry of a channel: larger odds than 2**62 make no difference."""
+"""The least entry of a channel: odds above 2**62 are not representable."""
 
 NOT_A_RISK = Refusal("it is for the risk of estimating a distribution", relevant=False)
 NOT_LDP = Refusal("it is for LDP alone", relevant=False)
@@ -66,7 +66,7 @@ TOO_LARGE = Refusal(f"its subsets are listed only for up to {MOST_INPUTS} inputs
 
 
 def write_out(problem: Problem, matrix: FloatArray) -> Formula:
-    """Return a channel with its outputs named."""
+    """Return a channel with named outputs."""
     return Formula(matrix, name_outputs(problem, matrix.shape[1]))
 
 
@@ -83,7 +83,7 @@ def _is_symmetric(problem: Problem) -> bool:
 
 
 class RandomizedResponse(ClosedForm):
-    """Report the truth with odds e**eps against any other one answer (GRR).
+    """Report the truth with odds e**eps against each other answer (GRR).
 
         Q[x, x] = e**eps / (e**eps + k - 1),      Q[x, y] = 1 / (e**eps + k - 1)
 
@@ -98,7 +98,7 @@ class RandomizedResponse(ClosedForm):
     source = "Kairouz, Bonawitz and Ramage 2016"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
+        """Require LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
         notion = problem.sole_notion(LDP)
         if notion is None:
             return NOT_LDP
@@ -117,25 +117,26 @@ class RandomizedResponse(ClosedForm):
 
 
 class UniformSubsets(ClosedForm):
-    """Report one of k sets of j inputs, one that holds the own input more often by e**eps.
+    """Report one of k sets of j inputs, e**eps times as likely if it contains the own input.
 
     The extreme rays of LDP have entries e**eps on some j inputs and 1 on the others. At a uniform
-    prior a gain g that is the same for all permutations depends on j alone: with P . r = 1 it is
-    g_j. As the gain of a channel is a mean of gains of rays, none has more than max_j g_j. The k
-    cyclic shifts of j inputs in a row cover every input equally often, so that their columns are
-    the same for all inputs in sum: a channel, and it attains that.
+    prior a gain g that is invariant under permutations depends on j alone: with P . r = 1 it is
+    g_j. The gain of a channel is a mean of gains of rays, so none exceeds max_j g_j. The k cyclic
+    shifts of j inputs in a row cover every input equally often, so their columns sum to a constant:
+    they form a channel, which attains the maximum.
 
-    So it is for information, the accuracy of the best guess (where j = 1, randomized response) and
-    the error of the histogram. Subset selection of all sets of j gains as much, with more outputs.
+    This covers information, the accuracy of the best guess (where j = 1, randomized response) and
+    the error of the histogram. Subset selection of all sets of j has the same gain, with more
+    outputs.
 
-    Source: Wang et al. 2016, for information; that k sets do is ours.
+    Source: Wang et al. 2016, for information; that k sets suffice is ours.
     """
 
     name = "subset selection by shifts"
     source = "Wang et al. 2016, for information"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for LDP alone, the uniform prior, and a symmetric utility."""
+        """Require LDP alone, the uniform prior, and a symmetric utility."""
         notion, utility, k = problem.sole_notion(LDP), problem.utility, len(problem.domain)
         if notion is None:
             return NOT_LDP
@@ -155,18 +156,18 @@ class UniformSubsets(ClosedForm):
 
 
 class UniformLift(ClosedForm):
-    """Each report raises the odds of some inputs as far as allowed, and lowers those of the rest.
+    """Each report raises the odds of some inputs to the upper bound, and lowers the others.
 
-    At a uniform prior, lifts r = q / (P . q) with l <= r_x <= u are a polytope with Sum_x r_x = k.
-    At a vertex of it all entries but one are at an end, so that its vertices are all permutations
-    of one vector: as many entries u as fit, one in between, the rest l. A gain g that is convex and
-    the same for all permutations, with g(q_y) = lambda_y g(r_y), is at most g of that vector on
-    every lift, hence Sum_y g(q_y) <= g of it, in all. The k cyclic shifts of the vector, each with
-    probability 1/k, add up to the constant column, as its entries add up to k, and attain that.
+    At a uniform prior, lifts r = q / (P . q) with l <= r_x <= u form a polytope with Sum_x r_x = k.
+    At a vertex all entries but one are at an end, so its vertices are all permutations of one
+    vector: as many entries u as fit, one in between, the rest l. A convex gain g that is invariant
+    under permutations, with g(q_y) = lambda_y g(r_y), is at most g of that vector on every lift,
+    hence Sum_y g(q_y) is at most g of it. The k cyclic shifts of the vector, each with probability
+    1/k, sum to the constant column, as its entries sum to k, and attain this bound.
 
-    So it is for information, the accuracy of the best guess and the error of the histogram, with
-    LIP, with any bounds on the lift (l = 0, or u beyond reach, where there is none) and with
-    pointwise maximal leakage. The Hamming loss is 1 less the accuracy of a guess.
+    This covers information, the accuracy of the best guess and the error of the histogram, with
+    LIP, with any bounds on the lift (l = 0, or u beyond reach, for a missing bound) and with
+    pointwise maximal leakage. The Hamming loss is 1 minus the accuracy of a guess.
 
     Source: ours. Where e**eps >= k - 1 it is Jiang et al.'s randomized response for LIP.
     """
@@ -175,7 +176,7 @@ class UniformLift(ClosedForm):
     source = "ours"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for a bound on the lift alone, uniform priors, and a symmetric utility."""
+        """Require a bound on the lift alone, uniform priors, and a symmetric utility."""
         binding = [family for family in problem.cone.families if family.binds()]
         family = lift_rows_at(problem, binding[0]) if len(binding) == 1 else None
         if family is None or not problem.prior.is_uniform:
@@ -191,12 +192,12 @@ class UniformLift(ClosedForm):
 
 
 class LiftSubsetSelection(ClosedForm):
-    """All arrangements of one vector of lifts: some as high as allowed, one between, the rest low.
+    """All arrangements of one vector of lifts: some at the upper bound, one between, the rest low.
 
     At the uniform prior a report's lifts r lie between two bounds and have mean 1. All vertices of
-    that polytope are arrangements of one vector, and so have one |r|**2; mixed evenly they make all
-    eigenvalues of M but one equal, which is best (see `subset_selection` in the checker). This is
-    where the published formula for LIP fails, too: k > e**eps + 1.
+    that polytope are arrangements of one vector, and so have the same |r|**2; mixed evenly they
+    make all eigenvalues of M but one equal, which is optimal (see `subset_selection` in the
+    checker). This also covers the prior where the published formula for LIP fails: k > e**eps + 1.
 
     Source: ours.
     """
@@ -205,7 +206,7 @@ class LiftSubsetSelection(ClosedForm):
     source = "ours; the vertices are of Jiang et al. 2021 (TIFS)"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for bounds on the lift at the uniform prior, and a risk of estimation."""
+        """Require bounds on the lift at the uniform prior, and a risk of estimation."""
         (only, *more) = problem.cone.families
         family = None if more else lift_rows_at(problem, only)
         if family is None or not isinstance(problem.utility, EstimationRisk):
@@ -232,7 +233,7 @@ class LiftSubsetSelection(ClosedForm):
 
 
 def best_lift(family: LiftRows) -> FloatArray:
-    """Return the vector whose permutations are the extreme lifts at a uniform prior, falling.
+    """Return the decreasing vector whose permutations are the extreme lifts at a uniform prior.
 
     Its length is the number of inputs.
 
@@ -256,26 +257,27 @@ def best_lift(family: LiftRows) -> FloatArray:
 
 
 class SubsetSelection(ClosedForm):
-    """Report a random set of j inputs, one that holds the own input more often by e**eps.
+    """Report a random set of j inputs, e**eps times as likely if it contains the own input.
 
-    Every set of j inputs is reported in proportion to e**eps if it holds x, else to 1. With r the
-    posterior-to-prior ratios of a report, |r|**2 = k**2 (j e**(2 eps) + k - j) / (j e**eps + k -
-    j)**2, and at the uniform distribution
+    Every set of j inputs is reported in proportion to e**eps if it contains x, else to 1. With r
+    the posterior-to-prior ratios of a report, |r|**2 = k**2 (j e**(2 eps) + k - j) / (j e**eps + k
+    - j)**2, and at the uniform distribution
 
         tr M**-1 - 1/k = (k - 1)**2 / (|r|**2 - k),
 
-    so that the j with the largest |r|**2 is best. No channel is better: see `subset_selection` in
-    the checker. In place of all sets a family of few is taken that covers all pairs equally often,
-    which is as informative (:func:`~mechdesign.closed_forms.balanced_subsets.balanced_subsets`).
+    so the j with the largest |r|**2 is optimal. No channel is better: see `subset_selection` in the
+    checker. Instead of all sets, the channel uses a small family that covers all pairs equally
+    often, which is as informative
+    (:func:`~mechdesign.closed_forms.balanced_subsets.balanced_subsets`).
 
-    Source: Ye and Barg 2018; Wang et al. 2016. That fewer sets do is known from block designs.
+    Source: Ye and Barg 2018; Wang et al. 2016. That fewer sets suffice is known from block designs.
     """
 
     name = "subset selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for LDP, a risk of estimation, and a uniform prior, which is also the worst."""
+        """Require LDP, a risk of estimation, and a uniform prior, which is also the worst."""
         utility, notion = problem.utility, problem.sole_notion(LDP)
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
@@ -304,7 +306,7 @@ class BlockSubsetSelection(ClosedForm):
     source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 4"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for block-structured LDP, and a prior that is the same inside each block."""
+        """Require block-structured LDP, and a prior that is the same inside each block."""
         utility, notion = problem.utility, problem.sole_notion(BlockLDP)
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK

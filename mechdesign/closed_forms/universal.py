@@ -1,18 +1,19 @@
-"""Universal channels: one channel that is best for every purpose, where there is one.
+"""Universal channels, which are optimal for every purpose, where one exists.
 
-The columns of private channels lie in a cone. Where it has as many facets as inputs, it has as many
-extreme rays, every column is a mixture of them in one way, and the rays scaled to add up to the
-constant column are a channel U of which every private channel is a post-processing: U is best for
-every utility that no post-processing can raise.
+The columns of private channels lie in a cone. If it has as many facets as inputs, it has as many
+extreme rays, every column is a unique mixture of them, and the rays scaled to sum to the constant
+column are a channel U. Every private channel is a post-processing of U, which is optimal for every
+utility that no post-processing raises.
 
-Scaled so that its value on the constant column is 1, each row f . q >= 0 of the cone is a point of
-a polytope, and the facets of the cone are the vertices of that polytope: the cone is simplicial
-exactly if it is a simplex. A vertex is the point that is furthest in some direction. So vertices
-are gathered, in floating point: first along the coordinates, where the tightest rows about each
-input are met, then in random directions, then away from the plane of those that are known. More
-than n of them, and the cone is not simplicial. Whether n of them imply all rows is decided on the
-rays, the columns of the inverse of these n rows, with 80 digits. Budgets are exact: where some add
-up to another, the rows agree to nearly as many digits, and numbers that agree to 60 are the same.
+Scaled to the value 1 on the constant column, each row f . q >= 0 of the cone is a point of a
+polytope, and the facets of the cone are the vertices of that polytope: the cone is simplicial
+exactly if the polytope is a simplex. A vertex is an extreme point in some direction. So vertices
+are found, in floating point, first along the coordinates, which gives the tightest rows about each
+input, then in random directions, then away from the plane of the known vertices. With more than n
+of them, the cone is not simplicial. Whether n of them imply all rows is decided on the rays, the
+columns of the inverse of these n rows, with 80 digits. Budgets are exact: if some add up to
+another, the rows agree to nearly as many digits, and numbers that agree to 60 digits count as
+equal.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ __all__ = ["Decision", "Universality", "decide_cone", "universal_channel"]
 
 ZERO, ONE = Decimal(0), Decimal(1)
 DIGITS, EQUAL = 80, Decimal("1e-60")
-"""Digits of numbers, and the share of its terms up to which a difference counts as 0."""
+"""Digits of numbers, and the relative size below which a difference counts as 0."""
 
 SAME, NUDGE, MORE_DIRECTIONS = 1e-9, 1e-6, 12
 
 LARGEST = Fraction(700)
-"""e to this is a float."""
+"""The largest exponent of e that gives a finite float."""
 
 GRAIN = 2.0**40
 
@@ -64,13 +65,13 @@ class Decision:
     Attributes
     ----------
     simplicial
-        None where it is not decided.
+        None if undecided.
     reason
-        Why, in a sentence.
+        The reason, in a sentence.
     facets
-        The facets, one for each input, where it is simplicial; rows that tie inputs come last.
+        The facets, one for each input, if it is simplicial; rows that tie inputs come last.
     matrix
-        ``(n_inputs, n_outputs)`` floats: the universal channel, where there is one.
+        ``(n_inputs, n_outputs)`` floats: the universal channel, if there is one.
     """
 
     simplicial: bool | None
@@ -108,10 +109,10 @@ def decide_cone(cone: Cone) -> Decision:
 
 
 def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
-    """Return the classes of inputs that bounds of exactly 1 tie, and rows that say so.
+    """Return the classes of inputs tied by bounds of exactly 1, and rows that tie them.
 
-    A tree of rows q_x <= q_z spans each class: its slacks add up to 0 over the outputs. For lifts,
-    the rows of all inputs but one of positive probability: q_x = P . q makes that one equal too.
+    A tree of rows q_x <= q_z spans each class: its slacks sum to 0 over the outputs. For lifts, the
+    rows of all inputs but one of positive probability: q_x = P . q makes that one equal too.
     """
     classes, found = np.arange(cone.size), list[NamedRow]()
     for n, family in enumerate(cone.families):
@@ -158,7 +159,7 @@ class _Rows:
         notion, x, z, length = np.hstack(table)
         named = np.array([notion, x, z], dtype=np.intp)
         pair = classes[named[1]] * self.n + classes[named[2]]
-        order = np.lexsort((length, pair))  # of the rows on two classes the shortest
+        order = np.lexsort((length, pair))  # the shortest of the rows on two classes
         order = order[np.diff(pair[order], prepend=-1) > 0]
         order = order[classes[named[1, order]] != classes[named[2, order]]]
         self.named, length = named[:, order], length[order]
@@ -173,13 +174,13 @@ class _Rows:
         Raises
         ------
         SolverError
-            If vertices are too near to each other.
+            If vertices are too close to each other.
         """
         n, rng = self.n, np.random.default_rng(0)
         vectors, found = np.empty((2 * n, n)), list[NamedRow]()
 
         def add(v: FloatArray) -> bool:
-            """Add the vertex that is furthest in a direction; return whether it is new."""
+            """Add the vertex in a direction; return whether it is new."""
             vector, row = self._furthest(v)
             size = SAME * np.abs(vector).max()
             if (np.abs(vectors[: len(found)] - vector).max(axis=1) <= size).any():
@@ -189,7 +190,7 @@ class _Rows:
             return True
 
         def are_many() -> bool:
-            """Return whether there are more than n; of ratios alone, some is about each input."""
+            """Return whether more than n exist, as when two ratios are about the same input."""
             into = vectors[: len(found)].argmax(axis=1)
             return len(found) > n or not (self.lifts or len(set(into.tolist())) == len(found))
 
@@ -206,14 +207,14 @@ class _Rows:
             rank = int((sizes > SAME).sum())
             if rank == n:
                 break
-            away = checked("LAPACK", basis, (n, n))[rank:]  # from the plane of all that are known
+            away = checked("LAPACK", basis, (n, n))[rank:]  # from the plane of the known vertices
             v = rng.standard_normal(n - rank) @ away + NUDGE * rng.standard_normal(n)
             if not add(v) and not add(-v):
                 raise SolverError("the facets are too near to each other to count")
         return None if are_many() else sorted(found, key=_about)
 
     def _furthest(self, v: FloatArray) -> tuple[FloatArray, NamedRow]:
-        """Return the row f of least f . v, scaled, for a column of entries of size 1 or so."""
+        """Return the scaled row f of least f . v, for a column with entries of order 1."""
         x = int(v.argmin())
         best, vector = float(v[x]), np.zeros(self.n)
         vector[x] = 1.0
@@ -221,7 +222,7 @@ class _Rows:
         if len(self.z):
             value = self.at_z * v[self.z] - self.at_x * v[self.x]
             i = int(value.argmin())
-            if value[i] <= best:  # where both are the same in floats, q_x >= 0 is implied
+            if value[i] <= best:  # if both are equal in floats, q_x >= 0 is implied
                 best, vector = float(value[i]), np.zeros(self.n)
                 vector[self.z[i]], vector[self.x[i]] = self.at_z[i], -self.at_x[i]
                 n, x, z = self.named[:, i].tolist()
@@ -241,7 +242,7 @@ class _Rows:
         return vector, found
 
     def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
-        """Return f by classes, without P . q; and the prior of that, whose coefficient is at n."""
+        """Return f by class, without P . q; and the prior of P . q, whose coefficient is at n."""
         n, side, x, other, prior = row
         own = int(self.classes[x])
         if n is None:
@@ -260,9 +261,9 @@ class _Rows:
         return sum(self._exact(row)[0].values(), ZERO)
 
     def rays(self, facets: Sequence[NamedRow]) -> list[list[Decimal]] | None:
-        """Return the columns of the inverse of n rows, f_i . r_i = 1; None if a row cuts one off.
+        """Return the columns of the inverse of n rows, f_i . r_i = 1; None if a row excludes one.
 
-        Each P . q of a lift is one more unknown, so that all rows stay sparse.
+        Each P . q of a lift is an additional unknown, so that all rows stay sparse.
         """
         laws, rows = dict[Weights, int](), list[dict[int, Decimal]]()
         for facet in facets:
@@ -308,10 +309,10 @@ class _Rows:
 
 
 def _solved(rows: list[dict[int, Decimal]], n: int) -> list[dict[int, Decimal]]:
-    """Return each unknown in terms of the first n right-hand sides, by Gauss and Jordan.
+    """Return each unknown in terms of the first n right-hand sides, by Gauss-Jordan elimination.
 
-    The row with the fewest unknowns left is next, and in it the unknown that is in the fewest rows
-    (Markowitz). What cancels to the last digits is 0.
+    The next pivot is in the row with the fewest remaining unknowns, at the unknown in the fewest
+    rows (Markowitz). Entries that cancel to the last digits become 0.
     """
     right = [{i: ONE} if i < n else {} for i in range(len(rows))]
     waiting, place = set(range(len(rows))), dict[int, int]()
@@ -343,7 +344,7 @@ def _solved(rows: list[dict[int, Decimal]], n: int) -> list[dict[int, Decimal]]:
 
 
 def _about(row: NamedRow) -> int:
-    """Return the input whose entry a row on ratios bounds from below, or that of the row."""
+    """Return the input whose entry a ratio row bounds from below, or the input of the row."""
     return row[2] if row[3] is None else row[3]
 
 
@@ -362,7 +363,7 @@ def _log(factor: Fraction) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Universality:
-    """Whether one private channel is best for every purpose.
+    """Whether one private channel is optimal for every purpose.
 
     Attributes
     ----------
@@ -371,7 +372,7 @@ class Universality:
     privacy
         The notions, all of which must hold.
     decision
-        What was found of their cone.
+        The decision on their cone.
     """
 
     domain: Domain
@@ -381,19 +382,19 @@ class Universality:
 
     @property
     def simplicial(self) -> bool | None:
-        """Whether the cone has as many facets as inputs; None where it is not decided."""
+        """Whether the cone has as many facets as inputs; None if undecided."""
         return self.decision.simplicial
 
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """The reason, in a sentence."""
         return self.decision.reason
 
     @property
     def facets(self) -> tuple[str, ...]:
         """The names of the rows that imply all others, one for each input; empty if there are more.
 
-        Rows that tie inputs to each other come last.
+        Rows that tie inputs come last.
         """
         families: Any = self._cone.families
         return tuple(
@@ -404,7 +405,7 @@ class Universality:
 
     @cached_property
     def channel(self) -> Channel | None:
-        """The universal channel, exactly private; None where there is none, or it is not known."""
+        """The exactly private universal channel; None if there is none, or it is unknown."""
         if self.decision.matrix is None:
             return None
         rows, _ = repair(self._cone, self.decision.matrix)
@@ -426,12 +427,12 @@ def universal_channel(
     *,
     prior: Prior | Iterable[Any] | None = None,
 ) -> Universality:
-    """Decide whether one channel is best for every purpose, and find it.
+    """Decide whether one channel is optimal for every purpose, and find it.
 
     A channel U is universal if every private channel is U followed by post-processing. Then no
-    private channel has more information, fewer errors, or, when each report is turned into the best
-    output for the purpose, a smaller expected loss. (Worst cases over the inputs are another
-    matter.) There is one if the cone of columns has as many facets as inputs.
+    private channel has more information, fewer errors, or, if each report is replaced by the best
+    output for the purpose, a smaller expected loss. (This does not extend to worst cases over the
+    inputs.) A universal channel exists if the cone of columns has as many facets as inputs.
 
     Parameters
     ----------
@@ -440,19 +441,19 @@ def universal_channel(
     privacy
         A notion, or several: their intersection.
     prior
-        The law of the input, where a notion is defined by it.
+        The law of the input, if a notion depends on it.
 
     Returns
     -------
     Universality
-        Whether there is such a channel, why, the rows that bind, and the channel.
+        Whether there is such a channel, the reason, the facets, and the channel.
 
     Raises
     ------
     InputError
-        If the parts do not fit each other.
+        If the parts do not match each other.
     UnsupportedError
-        If a notion is no condition on columns.
+        If a notion is not a condition on columns.
 
     Notes
     -----
@@ -461,7 +462,7 @@ def universal_channel(
 
     Examples
     --------
-    One input of three is sensitive: it always gives the same answer, which others give sometimes.
+    With one sensitive input of three, it always sends a report that the others send sometimes.
 
     >>> from mechdesign.notions import LDP, HighLowLDP
     >>> universal_channel(["ill", "well", "unknown"], HighLowLDP(1, ["ill"]))

@@ -1,4 +1,4 @@
-"""Many problems at once: in batches on processes or machines, and along rising budgets."""
+"""Many problems: batches on processes or clusters, and frontiers over budgets."""
 
 from __future__ import annotations
 

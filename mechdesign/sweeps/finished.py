@@ -1,4 +1,4 @@
-"""A folder of finished certificates: a sweep that was ended goes on where it was."""
+"""A folder of finished certificates, from which an interrupted sweep resumes."""
 
 from __future__ import annotations
 
@@ -24,28 +24,26 @@ Cache = str | os.PathLike[str]
 
 
 class Finished:
-    """Certificates in a folder, each in a file named after the digest of what was asked.
+    """Certificates in a folder, in files named after the digest of the request.
 
-    What is asked is a problem as a saved file states it, a route and a gap. A file is verified like
-    any file before it is believed, and its problem must be the one that is asked, whatever its
-    name. One that fails is no answer: the problem is designed again, and the file replaced.
-    Each file is written whole or not at all. Of two writers the last one wins, which is as good:
-    both have an answer to the same question. A file may not be on the disk yet when the machine
-    loses power; what is left of it is no answer. A link in the place
-    of a file is replaced, so that whoever shares the folder cannot lead a writer to a file
-    elsewhere.
+    A request is the saved form of a problem, a route and a gap. A file is verified like any other
+    file, and its problem must be the requested one, whatever its name. If a file fails, the problem
+    is designed again, and the file replaced. Each file is written atomically. The last of two
+    writers wins, since both have an answer to the same request. After a power failure a file may be
+    incomplete and then fails the check. A link is replaced rather than followed, so that another
+    user of the folder cannot redirect a write.
 
     Parameters
     ----------
     folder
-        It is made if it is not there.
+        Created if it does not exist.
     route, gap
         As for :func:`~mechdesign.design`.
 
     Raises
     ------
     InputError
-        If it is no folder that can be written.
+        If it is not a writable folder.
     """
 
     def __init__(self, folder: Cache, route: str, gap: float | None) -> None:
@@ -67,8 +65,8 @@ class Finished:
         return self._folder / name[:2] / f"{name}.json.gz"
 
     def find(self, problem: object) -> Solution | None:
-        """Return the solution in the file of a problem; None if there is none to believe."""
-        if not isinstance(problem, Problem):  # its design raises the error
+        """Return the solution in the file of a problem; None if there is no valid file."""
+        if not isinstance(problem, Problem):  # the design raises the error
             return None
         path = self.path(problem)
         if not path.exists():
@@ -103,14 +101,14 @@ class Finished:
         )
 
     def keep(self, solution: Solution) -> None:
-        """Write a solution to its file, if its search came to an end and its bound is proved.
+        """Write a solution to its file, if its search finished and its bound is proved.
 
-        Noise, whose file is one of a mechanism, is not kept.
+        Noise, whose file is that of a mechanism, is not kept.
 
         Raises
         ------
         InputError
-            If it cannot be written.
+            If the file cannot be written.
         """
         ended = any(note.startswith(EARLY) for note in solution.notes)
         if type(solution) is not Solution or ended or not solution.bound_proved:
@@ -126,7 +124,7 @@ class Finished:
 
 
 def _readings(saved: SavedMechanism) -> tuple[Fraction, ...] | None:
-    """Return the readings of the outputs that the file states, if it does."""
+    """Return the readings of the outputs in the file, if there are any."""
     readings = saved.document["channel"].get("readings")
     if readings is None:
         return None

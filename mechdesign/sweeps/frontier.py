@@ -1,4 +1,4 @@
-"""The least loss at each of many budgets."""
+"""The least loss at each of several budgets."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["Frontier", "FrontierPoint", "design_frontier", "trace_frontier"]
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The best channel at one budget, or why there is none.
+    """The best channel at one budget, or the reason why none is private.
 
     Attributes
     ----------
     epsilon
         The budget in nats, exact.
     solution
-        The certified answer; None where no channel is private at this budget.
+        The certified answer; None if no channel is private at this budget.
     reason
-        Why there is none.
+        Why no channel is private.
     """
 
     epsilon: Fraction
@@ -47,7 +47,7 @@ class FrontierPoint:
         return "infeasible" if self.solution is None else self.solution.status
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data: value, bound, gap and route are null where there is no channel."""
+        """Return plain data: value, bound, gap and route are null without a channel."""
         answer = {} if self.solution is None else self.solution.to_json()
         keys = ("value", "bound", "gap", "route")
         told = {"epsilon": float(self.epsilon), "status": self.status}
@@ -57,16 +57,16 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class Frontier:
-    """The best channels of a problem at some budgets. Its repr is a table.
+    """The best channels of a problem at several budgets. Its repr is a table.
 
     Attributes
     ----------
     problem
-        The problem; what its own epsilon is does not matter.
+        The problem; its own epsilon is ignored.
     points
-        One for each budget, in the order in which the budgets were given.
+        One for each budget, in the order given.
     ended
-        Why there are points for some budgets only, as after Ctrl-C; else empty.
+        Why some budgets have no point, as after Ctrl-C; else empty.
     """
 
     problem: Problem
@@ -75,16 +75,16 @@ class Frontier:
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
-        """The certified answers, where there are any."""
+        """The certified answers."""
         return tuple(point.solution for point in self.points if point.solution is not None)
 
     @property
     def label(self) -> str:
-        """The notions in words, for legends."""
+        """The notions as text, for legends."""
         return " and ".join(notion.name for notion in self.problem.privacy)
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data: the problem in a few words, and every point; why it ended early."""
+        """Return plain data: a short form of the problem, all points, and why it ended early."""
         ended = {"ended": self.ended} if self.ended else {}
         return {
             "title": self.problem.title,
@@ -98,8 +98,8 @@ class Frontier:
     def to_frame(self) -> pd.DataFrame:
         """Return the points as a pandas DataFrame, a row for each budget.
 
-        Its columns are ``epsilon``, ``status``, ``value``, ``bound``, ``gap`` and ``route``; they
-        are empty where no channel is private.
+        The columns are ``epsilon``, ``status``, ``value``, ``bound``, ``gap`` and ``route``; all
+        but the first two are empty if no channel is private.
         """
         columns = ("epsilon", "status", "value", "bound", "gap", "route")
         points = [point.to_json() for point in self.points]
@@ -122,34 +122,34 @@ class Frontier:
 
 @lists_options("errors", "route")
 def trace_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -> Frontier:
-    """Design a problem at each of some budgets; say where no channel is private.
+    """Design a problem at several budgets, including those at which no channel is private.
 
     Parameters
     ----------
     problem
-        With one notion that has an epsilon; what its epsilon is does not matter.
+        With one notion that has an epsilon, whose value is ignored.
     epsilons
         Budgets in nats, in any order.
     gap
         As for :func:`~mechdesign.design`.
     time_limit
-        Seconds in all. Every budget gets an equal share of what is left; a search that ends early
-        leaves a channel and a bound that are certified as ever, with a larger gap.
+        Seconds in total. Every budget gets an equal share of the remaining time; a search that ends
+        early returns a certified channel and bound, with a larger gap.
     progress
-        Whether to show a bar; None where standard error is a terminal.
+        Whether to show a bar; None if standard error is a terminal.
     n_jobs, backend, cache
-        As for :func:`~mechdesign.design_many`. Several processes work on a few budgets each.
+        As for :func:`~mechdesign.design_many`. Each process works on a few budgets.
 
     Returns
     -------
     Frontier
-        In the order of the budgets, each certified. Ctrl-C returns the budgets that are finished;
-        :attr:`Frontier.ended` then says how many.
+        In the order of the budgets, each certified. Ctrl-C returns the finished budgets;
+        :attr:`Frontier.ended` then has their number.
 
     Raises
     ------
     InputError
-        If the problem has no notion or several with an epsilon, or a budget is none.
+        If the number of notions with an epsilon is not one, or a budget is invalid.
     UnsupportedError, SolverError
         As for :func:`~mechdesign.design`.
     KeyboardInterrupt
@@ -195,7 +195,7 @@ def trace_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) ->
 
 @lists_options("errors", "route")
 def design_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -> list[Solution]:
-    """Design a problem at each of some budgets; :func:`trace_frontier` as a plain list.
+    """Design a problem at several budgets; :func:`trace_frontier` as a plain list.
 
     Parameters
     ----------
@@ -205,13 +205,13 @@ def design_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -
     Returns
     -------
     list of Solution
-        In the order of the budgets, each certified. Ctrl-C returns those that are finished, and a
-        warning says how many; small budgets come first.
+        In the order of the budgets, each certified. Ctrl-C returns the finished ones, with a
+        warning that has their number; small budgets are first.
 
     Raises
     ------
     InputError
-        If the problem has no notion or several with an epsilon, or a budget is none.
+        If the number of notions with an epsilon is not one, or a budget is invalid.
     InfeasibleError
         If no channel is private at one of the budgets.
     UnsupportedError, SolverError

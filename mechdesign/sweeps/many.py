@@ -1,7 +1,7 @@
-"""Batch design: many problems at once, say one for each user with a prior and budget of their own.
+"""Batch design: many problems, for example one for each user with a prior and a budget.
 
 Problems whose programs have the same shape are solved in batches. The batches are distributed over
-processes, or over the machines of a cluster. Every channel is repaired and certified by itself.
+processes, or over the machines of a cluster. Every channel is repaired and certified separately.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mechdesign.sweeps.workers import Processes
 __all__ = ["answers_to", "design_each", "design_many"]
 
 WINDOW = 4096
-"""How many problems are read ahead to find those of the same shape."""
+"""The number of problems read ahead to find those of the same shape."""
 
 DELAY = 1.0
 """Seconds before a bar appears."""
@@ -39,10 +39,10 @@ Work: TypeAlias = Callable[[Sequence[Task]], Generator[tuple[int, Iterable[Answe
 
 @lists_options()
 def design_many(problems: Iterable[Problem], **options: Any) -> list[Any]:
-    """Design the best private channel for each of many problems, and prove them all.
+    """Design the best private channel for each of many problems, with proof.
 
-    Each solution is what :func:`~mechdesign.design` would give: exactly private, with a value and a
-    bound as close. Small problems of one shape, which differ in their priors, budgets and losses,
+    Each solution is equivalent to that of :func:`~mechdesign.design`: exactly private, with value
+    and bound equally close. Small problems of one shape, with different priors, budgets and losses,
     are solved together, several times faster.
 
     Parameters
@@ -52,39 +52,38 @@ def design_many(problems: Iterable[Problem], **options: Any) -> list[Any]:
     route, gap
         As for :func:`~mechdesign.design`, for all of them.
     n_jobs
-        Processes to use, -1 for as many as there are processors; default 1, or what
-        ``joblib.parallel_config`` says.
+        Number of processes, -1 for one per processor; default 1, or that of
+        ``joblib.parallel_config``.
     backend
         A backend of joblib; default processes on this machine. Within
-        ``joblib.parallel_config(backend="dask")`` the work goes to the cluster of the current
-        Dask client.
+        ``joblib.parallel_config(backend="dask")`` the work goes to the cluster of the current Dask
+        client.
     errors
-        ``"raise"`` to stop at the first problem that fails, with its place in the message;
-        ``"return"`` to return the exception in the place of its solution. A process that dies, as
-        for want of memory, fails the problems that it was working on together.
+        ``"raise"`` to stop at the first problem that fails, with its position in the message;
+        ``"return"`` to return the exception in place of its solution. If a process dies, for
+        example for lack of memory, all problems of its batch fail.
     time_limit
-        Seconds for all of them. A search that is then under way ends with the best channel and the
-        best bound so far, as in :func:`~mechdesign.design`; a problem that was not started fails.
+        Seconds in total. A running search then ends with the best channel and the best bound so
+        far, as in :func:`~mechdesign.design`; a problem that was not started fails.
     progress
         Whether to show a bar; default if standard error is a terminal.
     cache
-        A folder in which each certificate is kept as soon as it is there, and looked up by the
-        digest of its problem: what was interrupted or killed goes on where it was. A file is
-        verified before it is believed. Several runs may share a folder; on a cluster it must be one
-        that all machines see. Answers that a limit of time has cut short are not kept.
+        A folder in which each certificate is saved as soon as it is finished, under the digest of
+        its problem, so that an interrupted run resumes. A file is verified before use. Several runs
+        may share a folder; on a cluster all machines must have access to it. Answers cut short by a
+        time limit are not saved.
 
     Returns
     -------
     list of Solution
-        In the order of the problems. Ctrl-C returns what is finished: with errors raised, the
-        solutions of the first problems, in a list shorter than that of the problems, and a warning
-        says how many; with errors returned, a list as long as that of the problems, which has an
-        error wherever there is no solution.
+        In the order of the problems. After Ctrl-C, with ``errors="raise"``, the solutions of the
+        first problems, in a shorter list, with a warning that has their number; with
+        ``errors="return"`` a list of full length, with an error for each unsolved problem.
 
     Raises
     ------
     InputError
-        If an option is wrong, or one of the problems is not a problem.
+        If an option is invalid, or an entry is not a problem.
     MechdesignError
         That of the first problem that fails, unless errors are returned.
     KeyboardInterrupt
@@ -120,7 +119,7 @@ def design_many(problems: Iterable[Problem], **options: Any) -> list[Any]:
 
 @lists_options()
 def design_each(problems: Iterable[Problem], **options: Any) -> Generator[Any, None, None]:
-    """Yield the solutions in the order of the problems, each as soon as it and all before are done.
+    """Yield the solutions in the order of the problems, each as early as that order allows.
 
     The problems may come from a generator: some thousands are read ahead. Parameters are those of
     :func:`design_many`. Ctrl-C ends the processes and is raised as usual.
@@ -139,14 +138,14 @@ def design_each(problems: Iterable[Problem], **options: Any) -> Generator[Any, N
 def answers_to(
     problems: Any, options: Options, early: dict[int, Answer] | None = None
 ) -> Generator[Answer, None, None]:
-    """Yield the answers in order; the time has run since the options were made.
+    """Yield the answers in order; the time limit counts from the creation of the options.
 
     Parameters
     ----------
     problems, options
         As for :func:`design_many`.
     early
-        Holds the answers that come before those of earlier problems, by place.
+        Holds answers that arrive before those of earlier problems, by position.
     """
     no_list = isinstance(problems, str | Mapping) or getattr(problems, "ndim", 1) == 0
     if no_list or not isinstance(problems, Iterable):
@@ -157,7 +156,7 @@ def answers_to(
 def _each(
     problems: Iterable[Problem], options: Options, early: dict[int, Answer]
 ) -> Generator[Answer, None, None]:
-    """Solve window after window; the order is that of the problems."""
+    """Solve one window at a time, in the order of the problems."""
     total = len(problems) if isinstance(problems, Sized) else None
     rest, first, place, named = iter(problems), 0, 0, {"desc": "design", "unit": "problem"}
     bar = tqdm_bar(options.progress, total=total, delay=DELAY, leave=True, **named)
@@ -185,7 +184,7 @@ def _each(
 
 @contextmanager
 def _workers(options: Options) -> Iterator[tuple[int, Work]]:
-    """Give how many tasks are worked on at once, and what works on them: one for all windows."""
+    """Yield the number of parallel tasks and a worker for all windows."""
     import joblib
     from joblib.parallel import LokyBackend, get_active_backend
 
@@ -224,7 +223,7 @@ def _in_processes(
 
 
 def _failure(error: BaseException) -> str:
-    """Return what befell a process, in one line."""
+    """Return a one-line description of a process failure."""
     if isinstance(error, BrokenProcessPool):
         return "its process died, as for want of memory, or sent no readable answer"
     if isinstance(error, MemoryError):
@@ -234,7 +233,7 @@ def _failure(error: BaseException) -> str:
 
 
 def _by_joblib(tasks: Sequence[Task], jobs: Any) -> Generator[tuple[int, list[Answer]], None, None]:
-    """Work on the tasks by a backend of joblib, which the user has chosen."""
+    """Work on the tasks by the user's joblib backend."""
     from joblib import delayed
 
     with jobs as pool:

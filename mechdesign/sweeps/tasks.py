@@ -1,4 +1,4 @@
-"""The tasks of a sweep: batches of problems of one shape, and small lots of all others."""
+"""The tasks of a sweep: batches of problems of one shape, and small groups of others."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from mechdesign.sweeps.finished import Cache, Finished
 __all__ = ["Options", "Task", "divided", "lists_options", "run", "run_each"]
 
 SINGLES = 8
-"""How many problems that are solved one by one are sent to a process at a time."""
+"""Number of separately solved problems sent to a process at a time."""
 
 AIM = 1e-7
-"""The default gap of a batch: below what counts as optimal, with room for the repair."""
+"""The default gap of a batch: below the threshold of optimality, with room for the repair."""
 
 WHY = "the loss and the notion are linear in the channel; solved with others of the same shape"
 
@@ -39,20 +39,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Options:
-    """What a user asks of a sweep; see :func:`~mechdesign.design_many`.
+    """The options of a sweep; see :func:`~mechdesign.design_many`.
 
     Attributes
     ----------
     is_frontier
-        Whether each problem is the one before it with a larger budget. One process then gives each
-        an equal share of the time that is left.
+        Whether each problem is the previous one with a larger budget. One process then gives each
+        an equal share of the remaining time.
     deadline
-        When the time is over, by the clock of the system: all processes share it.
+        The end of the time limit on the system clock, which all processes share.
 
     Raises
     ------
     InputError
-        If an option is out of range.
+        If an option is invalid.
     """
 
     errors: str = "raise"
@@ -67,7 +67,7 @@ class Options:
     deadline: float = field(default=math.inf, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check what the user asks for; the time runs from now on."""
+        """Check the options and start the time limit."""
         if self.errors not in ("raise", "return"):
             raise InputError("errors", "'raise' or 'return'", shown(self.errors))
         if self.n_jobs is not None and (type(self.n_jobs) is not int or self.n_jobs == 0):
@@ -78,17 +78,17 @@ class Options:
         self.finished()
 
     def finished(self) -> Finished | None:
-        """Return the certificates that are finished, if there is a folder of them."""
+        """Return the folder of finished certificates, if there is one."""
         return None if self.cache is None else Finished(self.cache, self.route, self.gap)
 
     def key(self, problem: Any) -> Hashable | None:
-        """Return the shape that problems solved together share; None for one solved alone."""
+        """Return the shape that problems of a batch share; None for a separate solution."""
         is_small = isinstance(problem, Problem) and problem.is_written_out and not self.is_frontier
         return shape(problem) if is_small and self.route == AUTO else None
 
 
 def lists_options(*without: str) -> Callable[[F], F]:
-    """Return a decorator that lists the options in ``help()`` in the place of ``**options``."""
+    """Return a decorator that shows the options in ``help()`` in place of ``**options``."""
     listed = [
         inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
         for one in fields(Options)
@@ -106,11 +106,11 @@ def lists_options(*without: str) -> Callable[[F], F]:
 
 
 Task: TypeAlias = tuple[Sequence[tuple[int, Any]], Options]
-"""Problems with their places, and how to solve them."""
+"""Problems with their positions, and the options."""
 
 
 def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[int]]:
-    """Divide the places of a window: batches of one shape, and small lots of all others."""
+    """Divide the positions of a window: batches of one shape, and small groups of others."""
     if options.is_frontier and n_jobs == 1:
         return [list(range(len(window)))]
     groups: dict[Hashable, list[int]] = {}
@@ -125,14 +125,14 @@ def divided(window: Sequence[Any], options: Options, n_jobs: int) -> list[list[i
 
 
 def run(task: Task) -> list[Any]:
-    """Solve one task in a process of its own; what goes wrong can be sent back.
+    """Solve one task in a separate process and return picklable answers.
 
-    A solution comes without its problem, which whoever asked has.
+    A solution is returned without its problem, which the caller has.
 
     Raises
     ------
     SolverError
-        For an exception that is none of the library's, if it cannot be sent.
+        For an exception of another package that cannot be pickled.
     """
     try:
         return [
@@ -147,19 +147,19 @@ def run(task: Task) -> list[Any]:
 
 
 def _can_be_sent(error: Exception) -> bool:
-    with suppress(Exception):  # whatever the methods of another's class raise
+    with suppress(Exception):  # methods of foreign classes may raise anything
         pickle.loads(pickle.dumps(error))
         return True
     return False
 
 
 def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
-    """Yield the answers to the problems of a task, all of one shape or each alone, in order.
+    """Yield the answers to the problems of a task, all of one shape or separate, in order.
 
     Raises
     ------
     KeyboardInterrupt
-        If the user has interrupted: an answer that was cut short is none.
+        If the user has interrupted: an answer that was cut short does not count.
     """
     asked, options = task
     finished = options.finished()
@@ -204,12 +204,12 @@ def _placed(error: MechdesignError, name: str) -> MechdesignError:
 def _solve_batch(
     asked: Sequence[tuple[int, Problem]], options: Options, seconds: float
 ) -> dict[int, Solution]:
-    """Solve problems of one shape, but for those with a closed form and those that fail."""
+    """Solve problems of one shape, except those with a closed form and those that fail."""
     limits = Limits(AIM if options.gap is None else options.gap / 2, seconds)
     stopwatch = limits.stopwatch
     numeric: list[tuple[int, Problem, tuple[RejectedRoute, ...]]] = []
     for place, problem in asked:
-        if limits.expired():  # what the user's own utilities do may take long
+        if limits.expired():  # the user's own utilities may be slow
             return {}
         with stopwatch.phase("compile"):
             if FORMULAS.suits(problem) is None:

@@ -1,4 +1,4 @@
-"""Processes that work on tasks: one that dies costs its task only, and none is left behind."""
+"""Worker processes: a process that dies costs only its task, and none is left behind."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from typing import Any, TypeVar
 __all__ = ["Processes"]
 
 AHEAD = 2
-"""Tasks that are handed out for each process: the next one waits where the last is worked on."""
+"""Tasks submitted per process: the next one waits while the last one runs."""
 
 PAUSE = 60.0
-"""Seconds after which a wait for tasks is begun anew."""
+"""Seconds until a wait for tasks is repeated."""
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Settings that keep the processes from using more threads together than there are processors."""
+"""Environment variables that limit the total number of threads to that of the processors."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
 class Processes:
-    """Processes that are started when there is work, and again where one of them has died.
+    """Processes that start on demand, and restart after one has died.
 
-    They ignore Ctrl-C, which reaches the caller, and live until they are closed.
+    They ignore Ctrl-C, which the caller receives, and live until closed.
 
     Parameters
     ----------
     count
-        How many processes work.
+        The number of processes.
     """
 
     def __init__(self, count: int) -> None:
@@ -43,19 +43,19 @@ class Processes:
     def work(
         self, run: Callable[[T], R], tasks: Sequence[T]
     ) -> Iterator[tuple[int, R | BaseException]]:
-        """Yield the number of each task with its result, or with what went wrong, as they are done.
+        """Yield the number of each task with its result or its exception, as tasks finish.
 
         Parameters
         ----------
         run
-            What each process calls; it and the tasks are sent by cloudpickle.
+            The function that each process calls; cloudpickle sends it and the tasks.
         tasks
-            What it is called with.
+            Its arguments.
 
         Notes
         -----
-        Where a process dies, all are lost, and the tasks that were handed out are tried again one
-        at a time: the one at which a process dies again is the culprit.
+        If a process dies, all processes are lost, and their tasks are repeated one at a time: the
+        task at which a process dies again is the culprit.
         """
         waiting, suspects = deque(range(len(tasks))), deque[int]()
         running: dict[Future[R], int] = {}
@@ -79,12 +79,12 @@ class Processes:
                     yield number, error or future.result()
                 if isinstance(error, BrokenProcessPool):
                     self.close()
-            if lost:  # the others that were handed out are lost with them
+            if lost:  # the other submitted tasks are lost as well
                 suspects.extend(sorted([*lost, *running.values()]))
                 running.clear()
 
     def _submit(self, run: Callable[[T], R], task: T) -> Future[R]:
-        """Return the future of a task; that of processes which are found broken fails."""
+        """Return the future of a task, which fails if the processes are broken."""
         if self._executor is None:
             self._executor = _executor(self._count)
         try:
@@ -95,14 +95,14 @@ class Processes:
         return found
 
     def close(self) -> None:
-        """Kill the processes, if there are any, with what they are working on."""
+        """Kill the processes, if any, with their tasks."""
         executor, self._executor = self._executor, None
         if executor is not None:
             executor.shutdown(wait=True, kill_workers=True)
 
 
 def _executor(n_processes: int) -> Any:
-    from joblib.externals.loky import ProcessPoolExecutor  # it sends what pickle cannot
+    from joblib.externals.loky import ProcessPoolExecutor  # it uses cloudpickle
 
     share = str(max(1, (os.cpu_count() or 1) // n_processes))
     threads = {name: os.environ.get(name, share) for name in THREADS}
@@ -110,5 +110,5 @@ def _executor(n_processes: int) -> Any:
 
 
 def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the one that waits for them."""
+    """Ignore Ctrl-C, which a terminal sends to all processes, in favor of the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

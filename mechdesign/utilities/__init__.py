@@ -1,6 +1,6 @@
-"""Utilities: what a channel must stay useful for.
+"""Utilities: the objectives of a design.
 
-To add one, write its class in a file of its own and name it in :data:`UTILITIES`.
+To add a utility, write its class in a file of its own and list it in :data:`UTILITIES`.
 """
 
 from __future__ import annotations
@@ -83,4 +83,4 @@ UTILITIES: dict[str, type[Utility]] = {
         UnbiasedVariance,
     )
 }
-"""Every utility by its word in problem files."""
+"""All utilities by their names in problem files."""

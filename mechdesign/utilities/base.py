@@ -1,4 +1,4 @@
-"""The base class of utilities: what must stay useful, as a number to minimize."""
+"""The base class of utilities: losses to minimize and gains to maximize."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Distortion", "LinearUtility", "MeanOrWorstCase", "Utility"]
 
 CUSTOM = "custom"
-"""The name of a utility of the user's own that has none."""
+"""The name of a user's own utility without one."""
 
 
 class Utility(ABC):  # noqa: B024
@@ -38,21 +38,21 @@ class Utility(ABC):  # noqa: B024
     """
 
     name: ClassVar[str] = CUSTOM
-    """The word for it in problem files."""
+    """Its name in problem files."""
 
     on_interval: str = ""
-    """Its loss on an interval, if it has a meaning there: the ``"absolute"`` or
-    ``"squared"`` error of the released number, or of the best ``"estimate"`` from a report; or that
-    of a ``"reading"`` without bias."""
+    """Its loss on an interval, if defined: the ``"absolute"`` or ``"squared"`` error of the
+    released number, or of the best ``"estimate"`` from a report; or that of an unbiased
+    ``"reading"``."""
 
     most_inputs: ClassVar[float] = math.inf
-    """How many inputs it takes at most."""
+    """The largest number of inputs."""
 
     on_plane: bool = False
     """Whether it is a loss of released points of a box."""
 
     title: ClassVar[str] = ""
-    """A few words for tables and templates."""
+    """A short description for tables and templates."""
 
     sense: ClassVar[str] = "minimize"
     """``"minimize"`` for a loss, ``"maximize"`` for a gain."""
@@ -67,25 +67,25 @@ class Utility(ABC):  # noqa: B024
     """The condition on a channel for a finite value."""
 
     states_decoder: ClassVar[bool] = False
-    """Whether a saved file states its decoder exactly, as the loss is that of this decoder."""
+    """Whether a saved file contains its decoder, whose loss is the objective."""
 
     worst_case: bool = False
-    """Whether it is the largest over :attr:`worst_over` in place of a mean."""
+    """Whether it is the maximum over :attr:`worst_over` rather than a mean."""
 
     is_of_outputs: ClassVar[bool] = False
     """Whether it is a loss between the input and the label of the output."""
 
     worst_over: ClassVar[str] = "inputs"
-    """The set that a worst case is over."""
+    """The set over which the worst case is taken."""
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Mark a subclass with a definition or a name of its own as unknown to the checker.
+        """Mark a subclass with its own definition or name as unknown to the checker.
 
         Raises
         ------
         UnsupportedError
-            If the parent is known to the checker and is not a linear loss, which a file states as a
-            matrix: the other methods of the parent are written for its own definition.
+            If the checker knows the parent, and it is not a linear loss, which a file contains as a
+            matrix: the other methods of the parent are valid for its own definition only.
         """
         known, own = cls.exact, vars(cls)
         super().__init_subclass__(**options)
@@ -101,15 +101,15 @@ class Utility(ABC):  # noqa: B024
 
     @property
     def is_maximized(self) -> bool:
-        """Whether more is better."""
+        """Whether larger values are better."""
         return self.sense == "maximize"
 
     @property
     def linear_form(self) -> LinearUtility | None:
-        """A loss that is linear in the channel and as good to optimize; None if there is none.
+        """An equivalent loss that is linear in the channel; None if there is none.
 
-        For a linear loss it is the loss itself. Any other stands for a release of the best guess
-        of the input, as good as the reports that the guess is made from.
+        For a linear loss it is the loss itself. Any other is the loss of releasing the best guess
+        of the input, which is as useful as the reports that it is based on.
         """
         return None
 
@@ -119,18 +119,18 @@ class Utility(ABC):  # noqa: B024
         return Fraction(1)
 
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
-        """Return whether no permutation of the inputs, all equally likely, changes the optimum."""
+        """Return whether the optimum is invariant under permutations of equally likely inputs."""
         return False
 
     def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
-        """Return f(x) where this is the squared error of the best estimate of f(X); else None."""
+        """Return f(x) if this is the squared error of the best estimate of f(X); else None."""
         return None
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:  # noqa: B027
-        """Raise :class:`InputError` unless the parameters fit the domain and the outputs."""
+        """Raise :class:`InputError` unless the parameters match the domain and the outputs."""
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Utility:
-        """Return the utility with numbers that carry labels in the order of domain and outputs.
+        """Return the utility with its labeled numbers in the order of domain and outputs.
 
         Raises
         ------
@@ -140,25 +140,25 @@ class Utility(ABC):  # noqa: B024
         return self
 
     def check_prior(self, prior: Prior) -> None:  # noqa: B027  (most accept any)
-        """Raise :class:`InputError` unless the prior will do."""
+        """Raise :class:`InputError` unless the prior is allowed."""
 
     def reference(self, prior: Prior) -> Prior:
-        """Return the prior that a decoder is made for, where a problem has this one."""
+        """Return the prior of the decoder in a problem with this prior."""
         return prior
 
     def default_outputs(self, domain: Domain) -> tuple[Label, ...] | None:
-        """Return the outputs allowed where the user names none; None: the optimizer's choice."""
+        """Return the allowed outputs by default; None if the optimizer chooses them."""
         return None
 
     def words(self, domain: Domain, outputs: Sequence[Label] | None = None) -> Words:
-        """Return the objective as the kernel knows it by its name."""
+        """Return the kernel's named objective."""
         found: Words = read(Words, self.aligned(domain, outputs).to_table(domain))
         return found
 
     def statement(
         self, domain: Domain, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Statement:
-        """Return the objective as the kernel states it, without notions.
+        """Return the kernel statement of the objective, without notions.
 
         Raises
         ------
@@ -173,7 +173,7 @@ class Utility(ABC):  # noqa: B024
         return Statement(len(domain), (), (), aim, words.sign)
 
     def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
-        """Return the outputs that a loss speaks of when only a channel is given: its own."""
+        """Return the outputs of the loss for a given channel: by default those of the channel."""
         return channel.outputs
 
     def value(
@@ -181,14 +181,14 @@ class Utility(ABC):  # noqa: B024
     ) -> Fraction:
         """Return the objective at an exact channel, rounded to the worse side where irrational.
 
-        That of a worst-case risk is the largest at any distribution of the estimator for ``prior``.
+        A worst-case risk is the maximum over distributions for the estimator of ``prior``.
 
         Parameters
         ----------
         channel, prior
-            What to judge.
+            The channel and the prior to evaluate.
         outputs
-            The outputs that the loss speaks of, if the channel uses only some of them.
+            The outputs of the loss, if the channel uses only a subset of them.
 
         Raises
         ------
@@ -206,7 +206,7 @@ class Utility(ABC):  # noqa: B024
         return statement.sign * found
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Any, ...] | None:
-        """Return what is estimated from each output; None where there is no such thing."""
+        """Return the estimate for each output; None if the objective has no estimate."""
         inputs = as_channel(channel).inputs
         reads = self.words(inputs).reads if self.exact and not self.is_of_outputs else ""
         if not reads:
@@ -220,7 +220,7 @@ class Utility(ABC):  # noqa: B024
 
     @contextmanager
     def _finite(self) -> Iterator[None]:
-        """Refuse a channel on which the objective is infinite, or not defined."""
+        """Reject a channel on which the objective is infinite or undefined."""
         try:
             yield
         except CertificateError:
@@ -228,7 +228,7 @@ class Utility(ABC):  # noqa: B024
             raise InputError("channel", self.finite_on, given) from None
 
     def _reference(self, prior: Prior) -> Prior:
-        """Return the prior; the uniform one in place of one with zeros, for a worst case."""
+        """Return the prior; for a worst case the uniform prior in place of one with zeros."""
         return Prior.uniform(len(prior)) if self.worst_case and prior.minimum <= 0 else prior
 
     def objective(
@@ -239,18 +239,18 @@ class Utility(ABC):  # noqa: B024
         Raises
         ------
         UnsupportedError
-            If the loss is not convex in the channel, as any is that does not state itself.
+            If the loss is not convex in the channel, or has no cvxpy expression.
         """
         fault = f"{self.name} is not convex in the channel"
         raise UnsupportedError("objective", "a convex loss", self.name, fault=fault)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table, complete and with numbers as exact text."""
+        """Return the complete ``[utility]`` table, with numbers as exact text."""
         return {"objective": self.name}
 
     @classmethod
     def keys(cls) -> dict[str, bool]:
-        """Return the keys of the ``[utility]`` table, each with whether it must be there."""
+        """Return the keys of the ``[utility]`` table, each with whether it is required."""
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         named = (p for p in parameters if p.kind not in open_ended)
@@ -261,16 +261,16 @@ class Utility(ABC):  # noqa: B024
 
 
 class MeanOrWorstCase(Utility):
-    """A utility that is a mean, or the largest over :attr:`worst_over`.
+    """A utility that is a mean, or the maximum over :attr:`worst_over`.
 
     Parameters
     ----------
     worst_case
-        Whether it is the largest.
+        Whether it is the maximum.
     """
 
     needs_positive_prior: ClassVar[bool] = False
-    """Whether the mean is infinite, or no reading known, where an input has probability 0."""
+    """Whether a prior with zeros makes the mean infinite or the readings undefined."""
 
     def __init__(self, worst_case: bool = False) -> None:
         if not isinstance(worst_case, bool):
@@ -278,7 +278,7 @@ class MeanOrWorstCase(Utility):
         self.worst_case = worst_case
 
     def check_prior(self, prior: Prior) -> None:
-        """Ask for a prior without zeros, where a mean needs one."""
+        """Reject a prior with zeros if the mean needs a positive one."""
         if self.needs_positive_prior and not self.worst_case and prior.minimum <= 0:
             fault = f"an input has probability 0, which the mean of {self.name} does not allow"
             hint = "leave that input out, or smooth the prior"
@@ -300,14 +300,15 @@ class LinearUtility(MeanOrWorstCase):
     Parameters
     ----------
     worst_case
-        Whether to take the largest over the inputs instead of the mean over the prior.
+        Whether to take the maximum over the inputs instead of the mean over the prior.
     """
 
     definition = "loss"
     is_of_outputs = True
 
     distance: ClassVar[str] = ""
-    """The distance that the loss is: on a lattice a function of the steps between two points."""
+    """The named distance that is the loss: on a lattice a function of the steps between two
+    points."""
 
     @property
     def linear_form(self) -> LinearUtility:
@@ -319,12 +320,12 @@ class LinearUtility(MeanOrWorstCase):
         """Return the loss D(x, y), exact, of shape ``(n_inputs, n_outputs)``."""
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Compile the loss and throw it away."""
+        """Check that the loss can be computed."""
         allowed = self.default_outputs(domain) if outputs is None else outputs
         self.loss(domain, allowed or ())
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> LinearUtility:
-        """Return the loss; one of the user's own as a matrix, which a file can carry."""
+        """Return the loss; a user's own as a matrix, for saved files."""
         if self.exact:
             return self
         allowed = self.default_outputs(domain) if outputs is None else outputs
@@ -359,7 +360,7 @@ class Distortion(LinearUtility):
         dict of dicts counts by label, rows for inputs and columns for outputs; lists count by
         position. Or a function of an input label and an output label that returns such a number.
     worst_case
-        Whether to take the largest over the inputs instead of the mean over the prior.
+        Whether to take the maximum over the inputs instead of the mean over the prior.
 
     Examples
     --------
@@ -384,7 +385,7 @@ class Distortion(LinearUtility):
         )
 
     def default_outputs(self, domain: Domain) -> tuple[Label, ...]:
-        """Return the columns by label; else the domain if there are as many, or numbers from 0."""
+        """Return the column labels; else the domain if the sizes agree, or numbers from 0."""
         if not isinstance(self.matrix, ExactTable):
             return domain.labels
         named, n_outputs = self.matrix.column_labels, self.matrix.shape[1]
@@ -393,17 +394,17 @@ class Distortion(LinearUtility):
         return domain.labels if n_outputs == len(domain) else tuple(range(n_outputs))
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
-        """Return the matrix, or raise an error where it does not fit."""
+        """Return the matrix, or raise an error if it does not match."""
         if isinstance(self.matrix, ExactTable):
             return self.matrix.aligned(domain.labels, outputs, "matrix")
         return ExactTable.of_function(self.matrix, domain.labels, tuple(outputs), "matrix")
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Distortion:
-        """Return the utility with its losses written out in the order of domain and outputs."""
+        """Return the utility with its matrix in the order of domain and outputs."""
         return Distortion(self.loss(domain, outputs or domain.labels), self.worst_case)
 
     def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
-        """Return the outputs that the columns of the matrix stand for."""
+        """Return the outputs of the columns of the matrix."""
         columns = self.default_outputs(channel.inputs)
         return columns if set(channel.outputs) <= set(columns) else channel.outputs
 

@@ -15,8 +15,8 @@ __all__ = ["BayesAccuracy"]
 class BayesAccuracy(ColumnUtility):
     """Pr(X = the likeliest input given Y) = Sum_y max_x P_x Q[x,y], maximized.
 
-    It is 1 less the least Hamming loss: releasing the guess itself is as good, so that the optimum
-    is a linear program.
+    It is 1 minus the least Hamming loss: releasing the guess itself is as good, so the optimum is a
+    linear program.
 
     Notes
     -----

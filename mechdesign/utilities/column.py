@@ -1,4 +1,4 @@
-"""Utilities that are a sum over outputs of what each is worth."""
+"""Utilities that are a sum of gains over the outputs."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from mechdesign.utilities.base import Utility
 __all__ = ["ColumnUtility"]
 
 ROUNDING = 1e-9
-"""The relative error allowed in a gain."""
+"""Largest relative error of a gain."""
 
 
 class ColumnUtility(Utility):
     """A utility of the form Sum_y g(q_y), with g convex and positively homogeneous.
 
-    No post-processing raises such a sum, and some optimum uses extreme rays of the cone only
-    (theory: g is convex, so a column is worth at most the mixture of rays that it is). The labels
-    of the outputs do not matter, only what they tell.
+    No post-processing increases such a sum, and some optimum uses only extreme rays of the cone: g
+    is convex, so a column gains at most as much as the rays of which it is a mixture. The objective
+    does not depend on the labels of the outputs.
 
-    To add one of your own, write :meth:`gain`; say by ``sense`` whether the sum is to be maximized
-    or is what a loss, :meth:`offset` without any report, is less by. Its channel is certified like
-    any other; its value and bound are computed in floating point, since a saved file cannot carry
-    your code.
+    To define your own, write :meth:`gain`; ``sense`` states whether to maximize the sum, or to
+    minimize a loss that is :meth:`offset`, the loss without any report, minus the sum. Its channel
+    is certified like any other; its value and bound are computed in floating point, since a saved
+    file cannot contain your code.
 
     Examples
     --------
-    The probability that the best of two guesses is right:
+    The probability that one of the best two guesses is right:
 
     >>> import numpy as np
     >>> from mechdesign import ColumnUtility, LDP, Problem, design
@@ -70,49 +70,49 @@ class ColumnUtility(Utility):
         """
 
     def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
-        """Return h_x(r) where g(q) = Sum_x h_x(q_x) whenever P . q = 1; None if it does not split.
+        """Return h_x(r) if g(q) = Sum_x h_x(q_x) whenever P . q = 1; None if g is not separable.
 
         Parameters
         ----------
         x, r
-            Inputs, and the entries of the column there, of shapes that fit each other.
+            Inputs, and the entries of the column there, with shapes that broadcast.
         prior
             ``(n_inputs,)``.
         """
         return None
 
     def surplus(self, potential: FloatArray, problem: Any) -> float | None:
-        """Return a number that g(q) - potential . q is not above for private q with P . q = 1.
+        """Return an upper bound on g(q) - potential . q for private q with P . q = 1, or None.
 
-        For a gain of your own on a domain too large for all extreme rays; None where you know of
-        no such bound. ``problem`` is the :class:`~mechdesign.problem.Problem`.
+        For your own gain on a domain with too many extreme rays to list; None if no bound is known.
+        ``problem`` is the :class:`~mechdesign.problem.Problem`.
         """
         return None
 
     def on(self, domain: Domain) -> ColumnUtility:
-        """Return the utility for a domain, where what it gains depends on the labels."""
+        """Return the utility for a domain, if its gain depends on the labels."""
         return self
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Look the inputs up."""
+        """Check that the labels of its numbers are in the domain."""
         self.on(domain)
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> ColumnUtility:
-        """Return the utility with numbers that carry labels in the order of the domain."""
+        """Return the utility with its labeled numbers in the order of the domain."""
         return self.on(domain)
 
     def offset(self, domain: Domain, prior: Prior) -> Fraction:
-        """Return the loss without any report; 0 where the sum is maximized."""
+        """Return the loss without any report; 0 if the sum is maximized."""
         return Fraction(0)
 
     def check_prior(self, prior: Prior) -> None:
-        """Try a gain of the user's own on the identity and on a constant channel.
+        """Test a user's own gain on the identity and on a constant channel.
 
         Raises
         ------
         InputError
-            If it does not give one finite number for each column, if g(2 q) is not 2 g(q), or if
-            the constant channel gains more than the identity: then it is not convex.
+            If it does not return one finite number for each column, if g(2 q) is not 2 g(q), or if
+            the constant channel gains more than the identity, as then g is not convex.
         """
         if self.exact:
             return
@@ -144,6 +144,6 @@ class ColumnUtility(Utility):
         return self.objective_at(total, inputs, prior)
 
     def objective_at(self, total: Fraction | float, domain: Domain, prior: Prior) -> Fraction:
-        """Return the objective where the gains of the outputs sum to ``total``."""
+        """Return the objective for a sum ``total`` of the gains of the outputs."""
         gains = Fraction(total)
         return gains if self.is_maximized else self.offset(domain, prior) - gains

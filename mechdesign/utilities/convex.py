@@ -1,4 +1,4 @@
-"""Losses of your own that are convex in the channel, stated in cvxpy."""
+"""The user's own losses that are convex in the channel, stated in cvxpy."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     import cvxpy as cp
 
 LONGEST = 500
-"""Characters of an expression that are quoted."""
+"""Quoted characters of an expression."""
 
 __all__ = ["ConvexUtility", "ExpressionUtility", "placed"]
 
 
 class ConvexUtility(Utility):
-    """A loss that is convex in Q, or a gain that is concave: give it a name and an objective.
+    """A loss that is convex in Q, or a gain that is concave, with a name and an objective.
 
-    Its value is computed in floating point, and the bound on it is not proved by a saved file.
+    Its value is computed in floating point, and a saved file does not prove its bound.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class ExpressionUtility(ConvexUtility):
     expression
         A scalar cvxpy expression, convex if minimized and concave if maximized.
     variable
-        The variable that it is an expression of.
+        The variable in the expression.
     sense
         ``"minimize"`` or ``"maximize"``.
     """
@@ -90,7 +90,7 @@ class ExpressionUtility(ConvexUtility):
     def objective(
         self, Q: cp.Expression, domain: Domain, prior: Prior, outputs: Sequence[Label]
     ) -> cp.Expression:
-        """Return the expression, for the variable that it is an expression of."""
+        """Return the expression with ``Q`` in place of its variable."""
         if Q is not self.variable:
             fault = "the expression has the variable Q of another problem"
             raise UnsupportedError("objective", "its own Q", "another", fault=fault)
@@ -105,12 +105,12 @@ class ExpressionUtility(ConvexUtility):
         return Fraction(float(np.asarray(self.expression.value).item()))
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table: the expression in words, for readers."""
+        """Return the ``[utility]`` table with the expression as text, for readers."""
         return {**super().to_table(domain), "expression": str(self.expression)[:LONGEST]}
 
 
 def placed(channel: Channel, outputs: Sequence[Label]) -> Any:
-    """Return the probabilities with a column for each output allowed, used or not."""
+    """Return the probabilities with a column for each allowed output, used or not."""
     matrix = np.zeros((len(channel.inputs), len(outputs)))
     places = [list(outputs).index(label) for label in channel.outputs]
     matrix[:, places] = channel.matrix

@@ -18,7 +18,7 @@ class DistanceUtility(LinearUtility):
     """Expected or worst-case distance of X and Y, for numbers or points of a grid."""
 
     distance: ClassVar[str]
-    """As :meth:`~mechdesign.tables.ExactTable.distances` has it."""
+    """The name of the distance in :meth:`~mechdesign.tables.ExactTable.distances`."""
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
         """Return the distances, exact."""
@@ -32,7 +32,7 @@ class MeanAbsoluteError(DistanceUtility):
     Parameters
     ----------
     worst_case
-        Whether to take the largest over the inputs instead of the mean over the prior.
+        Whether to take the maximum over the inputs instead of the mean over the prior.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class MeanAbsoluteError(DistanceUtility):
     exact = True
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
-        """Return |x - y|, unless the inputs are points of a grid."""
+        """Return |x - y|, or raise an error for points of a grid."""
         if domain.coordinates is not None and domain.numbers is None:
             expected = f"numbers as the domain for {self.name}"
             raise InputError("objective", expected, domain, "try euclidean")
@@ -63,7 +63,7 @@ class EuclideanDistance(DistanceUtility):
     Parameters
     ----------
     worst_case
-        Whether to take the largest over the inputs instead of the mean over the prior.
+        Whether to take the maximum over the inputs instead of the mean over the prior.
 
     Examples
     --------
@@ -89,12 +89,12 @@ class MeanSquaredDistance(DistanceUtility):
     Parameters
     ----------
     worst_case
-        Whether to take the largest over the inputs instead of the mean over the prior.
+        Whether to take the maximum over the inputs instead of the mean over the prior.
 
     Notes
     -----
-    This judges the released Y itself. For the error of the aggregator's best estimate from Y, see
-    :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
+    This is the error of the released Y itself. For the error of the aggregator's best estimate from
+    Y, see :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
 
     Examples
     --------
@@ -118,13 +118,13 @@ def label_points(
 ) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
     """Return the coordinates of the inputs and of the outputs.
 
-    Outputs are placed like inputs: numbers as they are, pairs ``(row, column)`` times the spacing,
-    numbers of points where these are.
+    Outputs have coordinates like inputs: numbers themselves, pairs ``(row, column)`` times the
+    spacing, or, in a domain of points, the numbers of points.
 
     Raises
     ------
     InputError
-        If either have none.
+        If the inputs or the outputs have none.
     """
     inputs = domain.coordinates
     if inputs is None:
@@ -133,7 +133,7 @@ def label_points(
         raise InputError("objective", expected, domain, hint)
     if outputs == domain.labels:
         return inputs, inputs
-    if domain.positions is not None:  # an output is a point of the domain, named by its number
+    if domain.positions is not None:  # outputs are numbers of points of the domain
         return inputs, tuple(inputs[domain.index(label, "outputs.values")] for label in outputs)
     step = domain.spacing or Fraction(1)
     points = []

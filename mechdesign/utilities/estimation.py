@@ -37,22 +37,22 @@ class Deviations(NamedTuple):
 class EstimationRisk(MeanOrWorstCase):
     """Risk of the best linear unbiased estimator of the distribution of the inputs.
 
-    From n reports with frequencies h, the distribution p is estimated as Sum_y h_y W_y with
-    W_y = M**-1 q_y / (p . q_y) and M = Sum_y q_y q_y' / (p . q_y). It is unbiased for every
-    distribution, and at p none that is linear has less variance: n Cov = M**-1 - p p'. What is
-    written here is the risk for n = 1; it falls like 1 / n, or 1 / sqrt(n) for a deviation.
+    From n reports with frequencies h, the distribution p is estimated as Sum_y h_y W_y with W_y =
+    M**-1 q_y / (p . q_y) and M = Sum_y q_y q_y' / (p . q_y). It is unbiased for every distribution,
+    and at p no linear unbiased estimator has less variance: n Cov = M**-1 - p p'. The objective is
+    the risk for n = 1; it decreases as 1 / n, or 1 / sqrt(n) for a deviation.
 
     Parameters
     ----------
     worst_case
         Whether to take the largest risk over all distributions instead of that at the prior. The
-        estimator is then made for one distribution, the least favorable, and the risk of a channel
-        is the largest that this one estimator has at any. A prior given to the problem then only
-        matters to notions that are defined by it.
+        estimator is then that of one distribution, the least favorable, and the risk of a channel
+        is the largest risk of this estimator at any distribution. The prior of the problem then
+        only matters to notions that depend on it.
 
     Notes
     -----
-    No post-processing lowers the risk, so only what the outputs tell matters, not their labels.
+    No post-processing lowers the risk, so it does not depend on the labels of the outputs.
     """
 
     definition = "deviations"
@@ -60,7 +60,7 @@ class EstimationRisk(MeanOrWorstCase):
     finite_on = "rows that are linearly independent, so that reports determine the distribution"
     worst_over = "distributions"
     roots = False
-    """Whether it is a sum of deviations, times the square root of 1 / (2 pi), not of variances."""
+    """Whether it is a sum of deviations, times sqrt(1 / (2 pi)), rather than of variances."""
 
     @abstractmethod
     def deviations(self, variances: FloatArray, prior: FloatArray) -> Deviations:
@@ -72,12 +72,12 @@ class EstimationRisk(MeanOrWorstCase):
         return 1.0
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Ask for a risk that the checker knows.
+        """Check that the checker knows the risk.
 
         Raises
         ------
         UnsupportedError
-            If it is one of the user's own.
+            If the risk is the user's own.
         """
         if not self.exact:
             raise UnsupportedError("objective", "l2-risk or tv-risk as a risk", type(self).__name__)

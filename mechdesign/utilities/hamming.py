@@ -19,7 +19,7 @@ class HammingLoss(LinearUtility):
     Parameters
     ----------
     worst_case
-        Whether to take the largest over the inputs instead of the mean over the prior.
+        Whether to take the maximum over the inputs instead of the mean over the prior.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class HammingLoss(LinearUtility):
     distance = "hamming"
 
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
-        """Return whether it is a mean, and every input may be sent."""
+        """Return whether it is a mean, and every input is an allowed output."""
         return not self.worst_case and set(domain.labels) <= set(outputs or ())
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:

@@ -1,4 +1,4 @@
-"""A number f(x) for each input, as the user gives it: a list, numbers by label, or the inputs."""
+"""A number f(x) for each input, given as a list, by label, or as the inputs themselves."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class InputValues:
     Attributes
     ----------
     given
-        The numbers; None where they are the inputs themselves.
+        The numbers; None if they are the inputs themselves.
     labels
-        The inputs that they belong to; None where they count by position.
+        The inputs of the numbers; None if they count by position.
     """
 
     given: tuple[Fraction, ...] | None = None
@@ -37,7 +37,7 @@ class InputValues:
         Raises
         ------
         InputError
-            If one is no number.
+            If an entry is not a number.
         """
         if values is None:
             return cls()
@@ -46,7 +46,7 @@ class InputValues:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether the numbers are written out and count by position."""
+        """Whether the numbers are given and count by position."""
         return self.given is not None and self.labels is None
 
     def on(self, domain: Domain) -> tuple[Fraction, ...]:
@@ -55,7 +55,7 @@ class InputValues:
         Raises
         ------
         InputError
-            If the inputs are labels and no numbers are given, or those given are not for them.
+            If no numbers are given and the inputs are labels, or the given ones do not match.
         """
         if self.given is None:
             if domain.numbers is None:

@@ -13,11 +13,11 @@ __all__ = ["L2Risk"]
 class L2Risk(EstimationRisk):
     """tr M**-1 - |p|**2: n times the expected squared error of the estimated distribution.
 
-    M = Sum_y q_y q_y' / (p . q_y) is what the columns q_y of the channel tell about p.
+    M = Sum_y q_y q_y' / (p . q_y) is the information about p in the columns q_y of the channel.
 
     Parameters
     ----------
-    worst_case
+    Whether to take the maximum over all distributions p; see
         Whether to take the largest over all distributions p; see
         :class:`~mechdesign.utilities.estimation.EstimationRisk`.
 

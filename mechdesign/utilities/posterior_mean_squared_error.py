@@ -22,18 +22,16 @@ __all__ = ["PosteriorMeanSquaredError"]
 class PosteriorMeanSquaredError(ColumnUtility):
     """E |f(X) - E[f(X) | Y]|**2 = E |f(X)|**2 - Sum_y |Sum_x P_x f_x Q[x,y]|**2 / lambda_y.
 
-    The labels of the outputs do not matter, only what they tell. Minimizing it is a concave
-    problem: a convex solver cannot be given it as it stands.
+    It does not depend on the labels of the outputs. Minimizing it is a concave problem, which a
+    convex solver does not accept.
 
     Parameters
     ----------
-    values
-        ``(n_inputs,)`` numbers f(x), a dict or a Series by label; default: the inputs themselves,
-        if they are numbers. The indicator of one input makes it a survey, multiples make it a
-        weighted sum.
+    ``(n_inputs,)`` numbers f(x), a dict or a Series by label; default: the inputs themselves, if
+    they are numbers. The indicator of one input gives a survey, multiples of it a weighted sum.
     histogram
-        Whether f(x) is instead the vector of indicators of the inputs, so that the error is that of
-        the whole posterior, summed over the inputs.
+        Whether f(x) is instead the vector of indicators of the inputs: the error of the whole
+        posterior, summed over the inputs.
 
     Notes
     -----
@@ -68,7 +66,7 @@ class PosteriorMeanSquaredError(ColumnUtility):
 
     @property
     def given(self) -> tuple[Fraction, ...] | None:
-        """The values as they were given; None where they are the inputs themselves."""
+        """The given values; None if they are the inputs themselves."""
         return self._values.given
 
     @property
@@ -89,12 +87,12 @@ class PosteriorMeanSquaredError(ColumnUtility):
         return None if self.histogram else self.values(domain)
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Look the values up."""
+        """Check that the labels of the values are in the domain."""
         if not self.histogram:
             self.values(domain)
 
     def on(self, domain: Domain) -> PosteriorMeanSquaredError:
-        """Return the error with its values written out, in the order of the domain."""
+        """Return the error with explicit values, in the order of the domain."""
         if self.histogram or self._values.is_aligned:
             return self
         return PosteriorMeanSquaredError(self.values(domain))

@@ -15,19 +15,19 @@ __all__ = ["TVRisk"]
 class TVRisk(EstimationRisk):
     """sqrt(1 / (2 pi)) Sum_x sqrt((M**-1)_xx - p_x**2): the total variation, times sqrt(n).
 
-    M = Sum_y q_y q_y' / (p . q_y) is what the columns q_y of the channel tell about p. From many
-    reports the error of each estimated p_x is nearly normal, so that its mean size is
-    sqrt(2 / (pi n)) times its deviation; the total variation is half the sum of the sizes.
+    M = Sum_y q_y q_y' / (p . q_y) is the information about p in the columns q_y of the channel.
+    With many reports the error of each estimated p_x is nearly normal, so its mean absolute value
+    is sqrt(2 / (pi n)) times its deviation; the total variation is half their sum.
 
     Parameters
     ----------
-    worst_case
+    Whether to take the maximum over all distributions p; see
         Whether to take the largest over all distributions p; see
         :class:`~mechdesign.utilities.estimation.EstimationRisk`.
 
     Notes
     -----
-    Source: Acharya et al. 2020 measure total variation; the constant for many reports is ours.
+    Source: Acharya et al. 2020 for total variation; the constant for many reports is ours.
 
     Examples
     --------

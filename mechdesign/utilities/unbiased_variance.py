@@ -1,4 +1,4 @@
-"""The variance of a reading of the reports whose mean is f(x), exactly, whatever the input x."""
+"""The variance of a reading of the reports with mean f(x), exactly, for every input x."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from mechdesign.utilities.input_values import InputValues
 __all__ = ["ReadingVariance", "UnbiasedVariance", "exact_readings"]
 
 GUESS_BITS = 64
-"""The guess that exact readings are corrected from has so many binary digits."""
+"""Number of binary digits of the guess that exact readings are corrected from."""
 
 SOLVER = "CLARABEL"
 TIGHT = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
 
 
 class ReadingVariance(MeanOrWorstCase):
-    """A variance of readings of the outputs, whose mean is a number f(x) for every input x."""
+    """A variance of readings of the outputs with mean f(x) for every input x."""
 
     @abstractmethod
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
@@ -44,10 +44,10 @@ class UnbiasedVariance(ReadingVariance):
     mean over the prior:  Sum_y lambda_y v_y**2 - Sum_x P_x f(x)**2;
     worst case:           max_x Sum_y Q(y|x) v_y**2 - f(x)**2.
 
-    The mean of v over n reports estimates the mean of f over the records without bias, with 1 / n
-    of this variance. The readings are those of least variance: v = D**-1 Q' M**-1 f with
-    D = diag(lambda) and M = Q D**-1 Q', so that the second moment is f' M**-1 f (c-optimality in
-    the design of experiments). They are rational numbers, and their means are f(x) with no error.
+    The mean of v over n reports is an unbiased estimate of the mean of f over the records, with 1 /
+    n of this variance. The readings are those of least variance: v = D**-1 Q' M**-1 f with D =
+    diag(lambda) and M = Q D**-1 Q', so the second moment is f' M**-1 f (c-optimality in the design
+    of experiments). They are rational numbers with means exactly f(x).
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class UnbiasedVariance(ReadingVariance):
         ``(n_inputs,)`` numbers f(x), a dict or a Series by label; default: the inputs themselves,
         if they are numbers.
     worst_case
-        Whether to take the largest over the inputs instead of the mean over the prior.
+        Whether to take the maximum over the inputs instead of the mean over the prior.
 
     Notes
     -----
-    No post-processing lowers the variance, so only what the outputs tell matters, not their labels.
+    No post-processing lowers the variance, so it does not depend on the labels of the outputs.
 
     Source: Duchi, Jordan and Wainwright 2018 (the problem); Pukelsheim 2006, chapter 2
     (c-optimality).
@@ -98,15 +98,15 @@ class UnbiasedVariance(ReadingVariance):
         return self._values.on(domain)
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Look the values up.
+        """Check the values and the number of inputs.
 
         Raises
         ------
         UnsupportedError
-            If the inputs are too many for exact readings.
+            If there are too many inputs for exact readings.
         """
         self.values(domain)
-        if len(domain) > self.most_inputs:  # ratios of determinants, of so many digits
+        if len(domain) > self.most_inputs:  # exact readings are ratios of determinants
             most = f"at most {self.most_inputs} inputs for {self.name}, whose readings are exact"
             raise UnsupportedError("domain", most, len(domain))
 
@@ -117,15 +117,15 @@ class UnbiasedVariance(ReadingVariance):
         return UnbiasedVariance(self.values(domain), self.worst_case)
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Fraction, ...]:
-        """Return the readings v of the outputs: their mean at x is f(x), with no rounding.
+        """Return the readings v of the outputs, with mean exactly f(x) at x.
 
-        Of all such they have the least variance, up to rounding: on average over the prior, or in
-        the worst case over the inputs.
+        They have the least variance of all such readings, up to rounding: on average over the
+        prior, or in the worst case over the inputs.
 
         Raises
         ------
         InputError
-            If there are none: f is no combination of the columns of the channel.
+            If there are none: f is not a combination of the columns of the channel.
         """
         channel = as_channel(channel)
         values, p = self.values(channel.inputs), prior_on(prior, channel.inputs).array
@@ -135,7 +135,7 @@ class UnbiasedVariance(ReadingVariance):
             return (middle,) * len(channel.outputs)
         f = np.array([float((value - middle) / half) for value in values])
         root = np.sqrt(weights @ channel.matrix)
-        root = np.where(root > 0, root, 1.0)  # an output that never occurs: any reading will do
+        root = np.where(root > 0, root, 1.0)  # an output that never occurs may have any reading
         scaled = channel.matrix / root
         guess = np.asarray(called("LAPACK", np.linalg.lstsq, scaled, f, rcond=None)[0], dtype=float)
         if self.worst_case:
@@ -155,10 +155,10 @@ class UnbiasedVariance(ReadingVariance):
 def _least_largest(
     scaled: FloatArray, root: FloatArray, f: FloatArray, guess: FloatArray
 ) -> FloatArray:
-    """Return the readings, times ``root``, whose largest variance over the inputs is least.
+    """Return the readings, times ``root``, of least maximal variance over the inputs.
 
     With z = root v: minimize the largest Sum_y (Q / root**2)_xy z_y**2 - f_x**2 over the z with
-    (Q / root) z = f. Where no solver does, it is the guess.
+    (Q / root) z = f. The guess is returned if every solver fails.
     """
     import cvxpy as cp
 
@@ -169,7 +169,7 @@ def _least_largest(
     program = cp.Problem(cp.Minimize(cp.max(second - f**2 / unit**2)), [unbiased])
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of accuracy: readings are judged by their variance
+            warnings.simplefilter("ignore")  # accuracy warnings: the variance decides
             called(SOLVER, program.solve, solver=SOLVER, **TIGHT)
         return unit * checked(SOLVER, z.value, guess.shape)
     except SolverError:
@@ -179,11 +179,11 @@ def _least_largest(
 def exact_readings(
     channel: Channel, f: Sequence[Fraction], guess: FloatArray
 ) -> tuple[Fraction, ...]:
-    """Return readings near a guess whose mean at x is f(x), with no rounding.
+    """Return readings near a guess with mean exactly f(x) at x.
 
-    The guess is rounded to short numbers v_0; what it is off by, f - Q v_0, is a combination of
-    some columns of Q that are independent, by Cramer's rule: those that a pivoted QR factorization
-    chooses, so that the correction is small.
+    The guess is rounded to short numbers v_0. The remaining error f - Q v_0 is, by Cramer's rule, a
+    combination of some independent columns of Q, chosen by a pivoted QR factorization to keep the
+    correction small.
 
     Parameters
     ----------

@@ -1,28 +1,30 @@
-"""Facility location along a line, with its dual, both in a few operations on arrays.
+"""Facility location on a line and its dual, in a few array operations.
 
-Sites are in a row, clients x have masses P_x and losses D(x, y), and for every client the sites of
-loss at most d are an interval, for every d. With a cost f_y >= 0 of each open site, sought is
+Sites are in a row, clients x have masses P_x and losses D(x, y), and for every client and every d
+the sites of loss at most d form an interval. With a cost f_y >= 0 for each open site, the problem
+is
 
     min over sets S of sites of   Sum_{y in S} f_y + Sum_x P_x min over y in S of D(x, y).
 
-**Intervals.** Let client x meet the losses d_1 <= d_2 <= ... A set S pays P_x d_1, and moreover
-P_x (d_{t+1} - d_t) for each t for which no site of loss at most d_t is open. So the problem is to
-meet intervals of sites or to pay for them, and only the sum of what intervals with the same ends
-cost matters. An interval is missed if it lies between two neighbors in S, so that a shortest path
-over the sites finds S.
+**Intervals.** Let client x have the losses d_1 <= d_2 <= ... A set S costs P_x d_1, plus P_x
+(d_{t+1} - d_t) for each t for which no site of loss at most d_t is open. So the problem is to hit
+intervals of sites or to pay for them, and only the total cost of the intervals with the same ends
+matters. An interval is missed if it lies between two neighbors in S, so a shortest path over the
+sites finds S.
 
 **Dual.** The matrix of intervals and sites has consecutive ones in its rows. It is totally
-unimodular, and so the linear program has the same value as the problem: the largest sum of payments
-0 <= mu <= cost of the intervals such that no site y gets more than f_y from those that contain it.
-With the intervals in the order of their right ends it is greedy to let each pay as much as is left
-(Hoffman, Kolen and Sakarovitch 1985: there is no submatrix with rows 1 1 and 1 0). For intervals
-with one right end r this is done at once. Let N(l) be the least that is left at the sites l .. r,
-and C(l) the cost of those intervals that begin at l or before. Longer intervals first, those pay
+unimodular, so the linear program has the same value as the problem: the largest sum of payments 0
+<= mu <= cost of the intervals such that no site y gets more than f_y from the intervals that
+contain it. In the order of right ends, the greedy solution lets each interval pay as much as is
+left (Hoffman, Kolen and Sakarovitch 1985: there is no submatrix with rows 1 1 and 1 0). All
+intervals with one right end r are processed together. Let N(l) be the minimum of the amounts left
+at the sites l .. r, and C(l) the cost of those intervals that begin at l or before. With longer
+intervals first, they pay
 
-    F(l) = min(C(l), min over z <= l of  C(l) - C(z) + N(z))      together, and so each site l gets.
+    F(l) = min(C(l), min over z <= l of  C(l) - C(z) + N(z))      in total, which site l receives.
 
-A client pays P_x v_x = P_x d_1 and its share of the payments of its intervals; paying for short
-ones first can only give less to any site, and so Sum_x P_x max(0, v_x - D(x, y)) <= f_y.
+A client pays P_x v_x = P_x d_1 plus its share of the payments of its intervals; paying for short
+ones first can only give less to any site, so Sum_x P_x max(0, v_x - D(x, y)) <= f_y.
 """
 
 from __future__ import annotations
@@ -37,16 +39,16 @@ from mechdesign._typing import FloatArray, IntArray
 __all__ = ["Sites", "are_in_line"]
 
 SAME = 1e-12
-"""Losses that differ by less than this share of the largest count as the same."""
+"""Losses that differ by less than this share of the largest count as equal."""
 
 CHUNK = 1 << 22
-"""Losses that are sorted at a time."""
+"""Number of losses sorted at a time."""
 
 
 def are_in_line(loss: FloatArray) -> bool:
-    """Return whether for every client the sites up to any loss are an interval.
+    """Return whether for every client the sites up to any loss form an interval.
 
-    It is so where losses do not rise before they fall, from the first site to the last.
+    This holds if losses never increase and then decrease, from the first site to the last.
 
     Parameters
     ----------
@@ -68,19 +70,19 @@ def are_in_line(loss: FloatArray) -> bool:
 
 
 class _Part(NamedTuple):
-    """Some of the clients, and their intervals.
+    """A subset of the clients, and their intervals.
 
     Attributes
     ----------
     clients
-        Which.
+        Their indices.
     nearest
         The least loss of each.
     place
         ``(n_clients, n_sites - 1)``: the right ends of their intervals, short ones first, times the
         number of sites, and the left ends.
     cost
-        What missing each costs.
+        The cost of missing each interval.
     """
 
     clients: slice
@@ -131,7 +133,7 @@ class Sites:
             yield _Part(clients, rising[:, 0], place, self.mass[clients, None] * rise)
 
     def best(self, opening: FloatArray) -> IntArray:
-        """Return the best set of open sites, none of them in vain.
+        """Return the best set of open sites, without useless ones.
 
         Parameters
         ----------
@@ -139,7 +141,7 @@ class Sites:
             ``(n_sites,)``: the cost of each open site, at least 0.
         """
         m = self.size
-        # missed[a, b]: what all intervals between the sites a - 1 and b cost, both excluded
+        # missed[a, b]: the cost of all intervals strictly between the sites a - 1 and b
         missed = np.zeros((m + 1, m + 1))
         missed[:m, 1:] = np.cumsum(np.cumsum(self._cost.T[::-1], axis=0)[::-1], axis=1)
         least, before = np.empty(m), np.zeros(m, dtype=np.intp)
@@ -156,11 +158,11 @@ class Sites:
         return np.asarray(sites[np.unique(self.loss[:, sites].argmin(axis=1))])
 
     def payments(self, opening: FloatArray) -> FloatArray:
-        """Return P_x v_x for all clients: the optimum of the dual, at costs of open sites."""
+        """Return P_x v_x for all clients: the optimum of the dual, for costs of open sites."""
         m = self.size
         left, paid = opening.copy(), np.zeros((m, m))
         cost = self._cost.copy()
-        # any number of clients may pay for the interval of all sites, which S cannot miss
+        # S cannot miss the interval of all sites, for which any number of clients may pay
         whole = float(opening.max(initial=0.0)) + 1.0
         cost[-1, 0] += whole
         for right in range(m):

@@ -26,26 +26,26 @@ from mechdesign.problem import Problem
 __all__ = ["ResponseOnBins"]
 
 MOST_OUTPUTS = 4_000
-"""Tables with a row and a column for each output fill a gigabyte beyond."""
+"""Beyond this, tables with a row and a column for each output exceed a gigabyte."""
 
 MOST_ROUNDS = 100
-"""Rounds of Newton's method at most; some four are needed."""
+"""The largest number of rounds of Newton's method; about four are needed."""
 
 
 class ResponseOnBins(ClosedForm):
-    """Report the bin of the input with odds e**eps against any other one bin.
+    """Report the bin of the input with odds e**eps against each other bin.
 
         Q[x, y] = e**eps / (e**eps + m - 1) for the best of m outputs for x, else 1 / (...)
 
     Optimal for an expected loss under LDP if the outputs have an order in which, for every input x
-    and every d, those of loss D(x, y) <= d are an interval: for distances on a line, any loss that
-    rises on both sides of the best output, and the Hamming loss, where the m inputs of the largest
-    prior are distinguished. The accuracy of the best guess is one less that loss.
+    and every d, those of loss D(x, y) <= d form an interval: for distances on a line, any loss that
+    increases on both sides of the best output, and the Hamming loss, for which the m inputs of the
+    largest prior are distinguished. The accuracy of the best guess is 1 minus that loss.
 
-    *Proof.* Let E = e**eps, and w_y = Sum_x P_x D(x, y) the loss of the output y alone. Under LDP
-    a column q of least entry t has c . q >= t Sum_x (c_x + (E - 1) min(c_x, 0)). So prices u prove
-    the bound Sum_x u_x if this is >= 0 for c_x = P_x D(x, y) - u_x and every output y. Where they
-    sum to L, and u_x = P_x v_x, that is
+    *Proof.* Let E = e**eps, and w_y = Sum_x P_x D(x, y) the loss of the constant output y. Under
+    LDP a column q of least entry t satisfies c . q >= t Sum_x (c_x + (E - 1) min(c_x, 0)). So
+    prices u prove the bound Sum_x u_x if this is >= 0 for c_x = P_x D(x, y) - u_x and every output
+    y. If they sum to L, and u_x = P_x v_x, that is
 
         Sum_x P_x max(0, v_x - D(x, y))  <=  f_y = (w_y - L) / (E - 1)        for every output y:
 
@@ -55,20 +55,21 @@ class ResponseOnBins(ClosedForm):
 
         (Sum_{y in S} w_y + (E - 1) Sum_x P_x min over S of D(x, y)) / (E + m - 1),
 
-    which is at most L exactly where S costs at most L at the costs f. Let L be the least loss of a
-    response. Then Z(L) = L, its set S is a best one, and prices that sum to Z(L) prove it optimal.
-    Newton's method finds L: each round takes the best set at the costs of the last.
+    which is at most L exactly if S costs at most L at the costs f. Let L be the least loss of a
+    response. Then Z(L) = L, its set S is optimal, and prices that sum to Z(L) prove it optimal.
+    Newton's method finds L: each round takes the best set at the previous costs.
 
-    Source: Ghazi et al. 2023 (ICLR, regression with label differential privacy: losses that rise on
-    both sides on a line; the bins by dynamic programming), Ghazi et al. 2021 (RRWithPrior: the
-    Hamming loss). The condition, the proof by prices and their computation are ours.
+    Source: Ghazi et al. 2023 (ICLR, regression with label differential privacy: losses that
+    increase on both sides on a line; the bins by dynamic programming), Ghazi et al. 2021
+    (RRWithPrior: the Hamming loss). The condition, the proof by prices and their computation are
+    ours.
     """
 
     name = "randomized response on bins"
     source = "Ghazi et al. 2023; for the Hamming loss Ghazi et al. 2021"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for LDP alone, and for an expected loss of which the outputs are in line."""
+        """Require LDP alone, and an expected loss whose outputs are in line."""
         notion, utility = problem.sole_notion(LDP), problem.utility.linear_form
         if notion is None or utility is None or utility.worst_case:
             return Refusal("it is for LDP alone and an expected loss", relevant=False)
@@ -110,7 +111,7 @@ class _Response(NamedTuple):
 
 
 def _order(outputs: Sequence[Label]) -> IntArray:
-    """Return the outputs in the order of their numbers, or as they are listed."""
+    """Return the outputs in the order of their numbers, or as listed."""
     numbers = [label for label in outputs if isinstance(label, int | float)]
     if len(numbers) < len(outputs):
         return np.arange(len(outputs))

@@ -27,14 +27,14 @@ from mechdesign.utilities import EstimationRisk
 __all__ = ["HighLowSubsetSelection"]
 
 PRECISION = 1e-10
-"""To which a share is found, and so its risk to rounding."""
+"""Absolute accuracy of a share, and so of its risk, up to rounding."""
 
 LEAST_SHARE = 1e-6
-"""A smaller share of a size is rounding: the best share was 0 or 1."""
+"""A smaller share of a size is a rounding error: the best share is then 0 or 1."""
 
 
 class HighLowSubsetSelection(ClosedForm):
-    r"""Subset selection among the sensitive inputs, in which the others hide with probability w.
+    r"""Subset selection among the sensitive inputs; others report a random set with probability w.
 
     Of the s sensitive inputs, x reports a set of j as in subset selection. Any other input reports
     a uniformly random such set with probability w_j = s / (s + j d), d = e**eps - 1, else itself.
@@ -77,7 +77,7 @@ class HighLowSubsetSelection(ClosedForm):
     source = "ours; the scheme with Hadamard response is of Acharya et al. 2020, Section 5"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for high-low LDP, and a prior even among sensitive inputs and among the others."""
+        """Require high-low LDP, and a prior uniform on the sensitive inputs and on the others."""
         utility, notion = problem.utility, problem.sole_notion(HighLowLDP)
         if notion is None or not isinstance(utility, EstimationRisk):
             return NOT_A_RISK
@@ -118,7 +118,7 @@ class _HighLow:
         self.utility = utility
 
     def hide(self, j: int) -> float:
-        """Return w, the probability that a set is reported where no input in it is raised."""
+        """Return w, the probability of a set at an input that is not sensitive."""
         share = j / len(self.sensitive)
         return self.low / (share + (1 - share) * self.low)
 

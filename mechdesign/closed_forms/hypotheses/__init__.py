@@ -1,1 +1,1 @@
-"""Formulas for telling two laws of the input apart."""
+"""Closed forms for tests between two laws of the input."""

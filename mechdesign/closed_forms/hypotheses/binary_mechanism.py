@@ -29,7 +29,7 @@ __all__ = ["BinaryMechanism"]
 
 
 class BinaryMechanism(ClosedForm):
-    """Tell which mixture weighs the input more, with odds e**eps.
+    """Report which mixture gives the input more weight, with odds e**eps.
 
     The total variation between the laws a and b of the report is (a - b)(S) for a set S of reports.
     The column w of S, Pr(Y in S | x), is private, and so is 1 - w: with t the least of w and 1 - u
@@ -38,8 +38,8 @@ class BinaryMechanism(ClosedForm):
 
         TV  =  (first - second) . w  <=  (u - t) TV(first, second),
 
-    which the two columns of this mechanism attain. Under block-structured LDP the same holds of
-    each block, where both laws have the same probability in it.
+    which the two columns of this mechanism attain. Under block-structured LDP the same holds for
+    each block, if both laws have the same probability in it.
 
     Source: Kairouz, Oh and Viswanath 2014, for LDP; ours for blocks.
     """
@@ -48,7 +48,7 @@ class BinaryMechanism(ClosedForm):
     source = "Kairouz, Oh and Viswanath 2014"
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for one budget in blocks, the total variation, and as much of both laws in each."""
+        """Require a budget in blocks, the total variation, and equal block masses of both laws."""
         utility, budget = problem.utility, _budget(problem)
         is_linear = isinstance(problem.compiled.statement.objective, Loss)
         if budget is None or not (isinstance(utility, Divergence) and is_linear):
@@ -78,7 +78,7 @@ class BinaryMechanism(ClosedForm):
 
 
 def _budget(problem: Problem) -> Constant | None:
-    """Return the budget that bounds all ratios in blocks, where nothing else is asked."""
+    """Return the budget that bounds all ratios in blocks, if it is the only requirement."""
     notion = problem.sole_notion(LDP) or problem.sole_notion(BlockLDP)
     if notion is None:
         return None

@@ -1,4 +1,4 @@
-"""Maximal leakage and right guesses: the budget pays for the likeliest inputs."""
+"""Maximal leakage and correct guesses: the budget is spent on the likeliest inputs."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ __all__ = ["LikeliestInputs"]
 
 
 class LikeliestInputs(ClosedForm):
-    r"""Tell the likeliest inputs for sure, the next one sometimes, and take the rest for these.
+    r"""Report the likeliest inputs exactly, the next one sometimes, and the first for all others.
 
     Maximal leakage, Sum_y max_x Q(y|x) <= L = e**eps, and the Hamming loss, or the accuracy of the
     best guess. With P_1 >= P_2 >= ..., j = floor(L) and f = L - j,
 
         Q(i|i) = 1 for i <= j,    Q(j+1|j+1) = f,    the rest goes to the first output,
 
-    has the largest entries 1 for j outputs and f for one more: L in sum. Its loss is the least,
+    has the largest entries 1 for j outputs and f for one more: L in total. Its loss is minimal,
 
         1 - (P_1 + ... + P_j) - f P_(j+1).
 
-    Proof. Let c_x be the probability of a right guess at x. Outputs with the guess x have it as the
-    sum of their Q(y|x), so that c_x <= 1 and Sum_x c_x <= Sum_y max_x Q(y|x) <= L. Under these two,
-    Sum_x P_x c_x is largest where the likeliest have c_x = 1. In the worst case min_x c_x <= L / k,
-    which randomized response with Q(x|x) = L / k attains: its other entries, (1 - L/k) / (k - 1),
-    are no larger, as L >= 1.
+    Proof. Let c_x be the probability of a correct guess at x. It is the sum of Q(y|x) over the
+    outputs y with the guess x, so c_x <= 1 and Sum_x c_x <= Sum_y max_x Q(y|x) <= L. Under these
+    two constraints, Sum_x P_x c_x is largest if the likeliest have c_x = 1. In the worst case min_x
+    c_x <= L / k, which randomized response with Q(x|x) = L / k attains: its other entries, (1 -
+    L/k) / (k - 1), are no larger, as L >= 1.
 
-    The prior may be any. In L the loss is convex, and linear between integers: it mixes the optima
-    of whole L. Under maximal leakage any loss D is the linear relaxation of a facility location,
-    Q(y|x) <= m_y with Sum_y m_y <= L; this one is greedy.
+    The prior is arbitrary. In L the loss is convex, and linear between integers: it mixes the
+    optima at integer L. Under maximal leakage any loss D is the linear relaxation of a facility
+    location, Q(y|x) <= m_y with Sum_y m_y <= L; this one is greedy.
 
     Source: Saeidian, Cervia, Oechtering and Skoglund 2021 (arXiv 2105.01033) for the Hamming
     distortion; the proof, the accuracy and the worst case are ours.
@@ -62,7 +62,7 @@ class LikeliestInputs(ClosedForm):
     allows_non_conic = True
 
     def decide(self, problem: Problem) -> Decided:
-        """Ask for maximal leakage alone, and for right guesses with all inputs as outputs."""
+        """Require maximal leakage alone, and correct guesses with all inputs as outputs."""
         notion, k = problem.sole_notion(MaximalLeakage), len(problem.domain)
         if notion is None:
             return Refusal("it is for maximal leakage alone", relevant=False)
@@ -94,7 +94,7 @@ class LikeliestInputs(ClosedForm):
 
 
 def _right_outputs(problem: Problem) -> list[Label] | None:
-    """Return for each input the output that costs 0; None unless all the others cost 1."""
+    """Return for each input the output of loss 0; None unless all the others have loss 1."""
     form = problem.utility.linear_form
     if form is None:
         return None
@@ -107,7 +107,7 @@ def _right_outputs(problem: Problem) -> list[Label] | None:
 
 
 def _certificate(compiled: Compiled) -> Certificate | None:
-    """Return one multiplier of maximal leakage: what one more unit of e**epsilon is worth."""
+    """Return the single multiplier of maximal leakage: the gain per unit of e**epsilon."""
     statement = compiled.statement
     aim, k = statement.objective, statement.k
     limits = [

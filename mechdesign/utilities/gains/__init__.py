@@ -1,1 +1,1 @@
-"""Gains for a purpose: a parameter, a test between hypotheses, a guess with a gain of its own."""
+"""Gains: Fisher information, f-divergences of two hypotheses, and the gain of a guess."""

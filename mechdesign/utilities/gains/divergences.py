@@ -24,25 +24,24 @@ class Divergence(ColumnUtility):
     """Sum_y f(a_y, b_y) of the laws a and b of the report under two mixtures of inputs, maximized.
 
     Under the first hypothesis the input has the law ``first``, under the second ``second``; a and b
-    are what a channel makes of them. Each f is convex and homogeneous, so that extreme rays are
-    best.
+    are the laws of the output. Each f is convex and homogeneous, so that extreme rays are optimal.
 
     Parameters
     ----------
     first, second
-        An input by its label, or weights of inputs that sum to 1: a list or an array for all of
-        them, or a dict or a Series by label, where inputs that are left out have weight 0.
+        An input by its label, or weights of inputs that sum to 1: a list or an array for all
+        inputs, or a dict or a Series by label, with weight 0 for inputs that are left out.
 
     Raises
     ------
     InputError
-        If they are no such weights.
+        If the weights are invalid.
     """
 
     sense = "maximize"
     finite_on = "reports of the first mixture that the second sends too"
     may_be_infinite = False
-    """Whether it is infinite where only the first hypothesis sends a report."""
+    """Whether it is infinite if only the first hypothesis sends a report."""
 
     def __init__(self, first: Any, second: Any) -> None:
         self.first, self.second = Mixture.of(first, "first"), Mixture.of(second, "second")
@@ -52,7 +51,7 @@ class Divergence(ColumnUtility):
         return self.first.on(domain, "first"), self.second.on(domain, "second")
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Look the inputs up."""
+        """Check that the labels are in the domain."""
         first, second = self.weights(domain)
         if first == second:
             fault = "the two mixtures are equal"
@@ -65,7 +64,7 @@ class Divergence(ColumnUtility):
         return type(self)(*map(list, self.weights(domain)))
 
     def check_prior(self, prior: Prior) -> None:
-        """Ask for a prior above 0 at the inputs of both mixtures: bounds are found per report."""
+        """Reject a prior that is 0 at an input of the mixtures: bounds are found per report."""
         for key, mixture in (("first", self.first), ("second", self.second)):
             pairs = zip(mixture.given, prior, strict=True)
             if mixture.is_aligned and any(w and not p for w, p in pairs):
@@ -82,7 +81,7 @@ class Divergence(ColumnUtility):
         Raises
         ------
         UnsupportedError
-            If the weights are not written out: see :meth:`on`.
+            If the weights are not aligned with the inputs: see :meth:`on`.
         """
         if not (self.first.is_aligned and self.second.is_aligned):
             raise UnsupportedError("first", "weights in the order of the domain", "labels")
@@ -91,7 +90,7 @@ class Divergence(ColumnUtility):
             return self.term(a, b)
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table, weights for all inputs."""
+        """Return the ``[utility]`` table, with weights for all inputs."""
         first, second = (list(map(fraction_text, side)) for side in self.weights(domain))
         return {"objective": self.name, "first": first, "second": second}
 
@@ -100,12 +99,12 @@ class Divergence(ColumnUtility):
 
 
 class TotalVariation(Divergence):
-    """Sum_y |a_y - b_y| / 2: one less both errors of the best test, added.
+    """Sum_y |a_y - b_y| / 2: 1 minus the sum of both errors of the best test.
 
     Notes
     -----
-    The least mean error of a test, at even odds, is (1 - TV) / 2. Under LDP the binary mechanism
-    is best (Kairouz, Oh and Viswanath 2014).
+    The least mean error of a test, at even odds, is (1 - TV) / 2. The binary mechanism is optimal
+    under LDP (Kairouz, Oh and Viswanath 2014).
 
     Examples
     --------
@@ -127,11 +126,11 @@ class TotalVariation(Divergence):
 
 
 class KullbackLeibler(Divergence):
-    """Sum_y a_y ln(a_y / b_y) in nats: how fast the error of a test falls with more reports.
+    """Sum_y a_y ln(a_y / b_y) in nats: the decay rate of the error of a test with more reports.
 
     Notes
     -----
-    Source: Kairouz, Oh and Viswanath 2014, with the lemma of Chernoff and Stein.
+    Source: Kairouz, Oh and Viswanath 2014, with the Chernoff-Stein lemma.
 
     Examples
     --------

@@ -21,34 +21,34 @@ __all__ = ["FisherInformation"]
 Row = tuple[Fraction, ...]
 
 MEAN_TOLERANCE = 1e-6
-"""How far from 0 the mean of a score may be, relative to the root of its mean square."""
+"""Largest mean of a score, relative to the root of its mean square."""
 
 
 class FisherInformation(ColumnUtility):
     """Sum_y |Sum_x P_x s(x) Q[x,y]|**2 / lambda_y, the Fisher information in Y, maximized.
 
     The prior P is a member of a family of laws p(x; theta), and s(x) = d/dtheta ln p(x; theta)
-    there. Then d/dtheta lambda_y = Sum_x P_x s(x) Q[x,y], so that the sum is the Fisher information
-    about theta in one report: by the bound of Cramer and Rao no unbiased estimate of theta from n
-    reports has a variance below 1/n of its inverse. For several parameters it is the trace of the
+    there. Then d/dtheta lambda_y = Sum_x P_x s(x) Q[x,y], so the sum is the Fisher information
+    about theta in one report: by the Cramer-Rao bound no unbiased estimate of theta from n reports
+    has a variance below 1/n of its inverse. For several parameters it is the trace of the
     information matrix.
 
     Parameters
     ----------
     scores
         ``(n_inputs,)`` numbers s(x), or ``(n_inputs, n_parameters)``; a dict, a Series or a frame
-        counts by label. Their mean at the prior is 0, as that of every score is.
+        counts by label. Like every score, they have mean 0 at the prior.
 
     Raises
     ------
     InputError
-        If the scores are no such numbers, or all 0.
+        If the scores are invalid, or all 0.
 
     Notes
     -----
-    It is E |s(X)|**2 less the posterior-mean squared error of s(X), so that the two are best for
-    the same channels. Source: Barnes, Chen and Ozgur 2020 (Fisher information under privacy);
-    Kalinin and Steinberger 2024 for the location of a Gaussian law.
+    It is E |s(X)|**2 minus the posterior-mean squared error of s(X), so both have the same optimal
+    channels. Source: Barnes, Chen and Ozgur 2020 (Fisher information under privacy); Kalinin and
+    Steinberger 2024 for the location of a Gaussian law.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class FisherInformation(ColumnUtility):
         self._rows, self._labels = rows, labels
 
     def rows(self, domain: Domain) -> list[Row]:
-        """Return the scores of each input, exact, one for each parameter."""
+        """Return the exact scores of each input, one for each parameter."""
         return aligned(self._rows, self._labels, domain.labels, "scores")
 
     def on(self, domain: Domain) -> FisherInformation:
@@ -81,7 +81,7 @@ class FisherInformation(ColumnUtility):
         return self if self._labels is None else FisherInformation(rows)
 
     def check_prior(self, prior: Prior) -> None:
-        """Ask for scores of mean 0, as P sums to 1 at every parameter."""
+        """Check that the scores have mean 0, as P sums to 1 at every parameter."""
         for score in zip(*self._rows, strict=True):
             mean, square = prior.mean(score), prior.mean([s * s for s in score])
             if abs(mean) > MEAN_TOLERANCE * sqrt(square):
@@ -89,7 +89,7 @@ class FisherInformation(ColumnUtility):
                 raise InputError("scores", expected, f"a mean of {short_text(mean)}")
 
     def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
-        """Return s(x) for one parameter: what is best for their estimate is best here."""
+        """Return s(x) for one parameter: the best channel for its estimate is optimal here."""
         rows = self.rows(domain)
         return tuple(s for (s,) in rows) if len(rows[0]) == 1 else None
 
@@ -109,7 +109,7 @@ class FisherInformation(ColumnUtility):
         return np.asarray(np.divide(square, law, out=np.zeros_like(law), where=law > 0))
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table: a list of scores for each input."""
+        """Return the ``[utility]`` table, with a list of scores for each input."""
         rows = [list(map(fraction_text, row)) for row in self.rows(domain)]
         return {"objective": self.name, "scores": rows}
 
@@ -122,7 +122,7 @@ class FisherInformation(ColumnUtility):
 
 
 def _read(scores: Any) -> tuple[list[Row], Labels | None]:
-    """Return rows of scores, and the labels of the inputs that they belong to."""
+    """Return rows of scores, and the labels of their inputs."""
     expected = "a list of numbers, one for each input, or a list of them for several parameters"
     if not hasattr(scores, "columns"):
         entries, labels = split(scores, "scores", expected)

@@ -1,4 +1,4 @@
-"""A law on the inputs as the user gives it: one input, or weights by position or by label."""
+"""A law on the inputs as given by the user: one input, or weights by position or by label."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Mixture:
     given
         The weights.
     labels
-        The inputs that they belong to; None where there is one for each, in their order.
+        The inputs of the weights; None if they count by position.
     """
 
     given: tuple[Fraction, ...]
@@ -37,7 +37,7 @@ class Mixture:
         Raises
         ------
         InputError
-            If they are no weights, or sum to another number than 1.
+            If the weights are invalid, or do not sum to 1.
 
         Examples
         --------
@@ -53,7 +53,7 @@ class Mixture:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether there is a weight for each input, by position."""
+        """Whether the weights count by position."""
         return self.labels is None
 
     def on(self, domain: Domain, key: str) -> tuple[Fraction, ...]:
@@ -62,7 +62,7 @@ class Mixture:
         Raises
         ------
         InputError
-            If a label is none of its inputs, or the weights are not one for each.
+            If a label is not one of the inputs, or the number of weights is wrong.
         """
         if self.labels is None:
             if len(self.given) != len(domain):
@@ -81,7 +81,7 @@ class Mixture:
 
 
 def _place(domain: Domain, label: Label, key: str) -> int:
-    """Return the place of a label; the keys of a table in a file are text."""
+    """Return the position of a label; the keys of a table in a file are text."""
     if isinstance(label, str):
         place = domain.find_text(label)
         if place is not None:
