@@ -53,7 +53,8 @@ class InputError(MechdesignError, ValueError):
         The invalid value: a phrase, or :func:`shown` of a value.
     hint
         How to correct it, if there is one way.
-    What is wrong, in place of "expected ..., given ..." where that would not read well.
+    fault
+        What is wrong, in place of "expected ..., given ..." where that would not read well.
 
     Examples
     --------

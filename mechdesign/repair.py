@@ -165,9 +165,8 @@ def mixed(
 
     Returns
     -------
-    Such integers that satisfy every constraint exactly, for the smallest t = 2**n / 2**62 that
-    does.
-        which they do.
+    numerators
+        Integers that satisfy every constraint exactly, for the smallest t = 2**n / 2**62 that does.
     """
     asked = [constraint for constraint in constraints if constraint is not None]
     given = rows.tolist()

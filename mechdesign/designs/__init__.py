@@ -1,1 +1,1 @@
-"""Designs: one problem, many problems, frontiers, and the least epsilon for a loss."""
+"""Designs: the certified solution of a problem, and the least epsilon for a given loss."""

@@ -1,4 +1,4 @@
-"""From raw answers to the solution: each is repaired and proved, and the best is kept.
+"""From raw answers to the solution: repair and proof of each answer, and choice of the best.
 
 raw channel and evidence -> exactly private channel, and a proved bound -> the best of each
 """
@@ -47,27 +47,27 @@ from mechdesign.solver_guard import failure
 __all__ = ["SolutionPool", "too_long"]
 
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
-"""What the proof may take for each input and output, and what more for each box or ball of priors,
-of which it may name two members for each output."""
+"""Seconds of the proof for each input and output, and additional seconds for each box or ball of
+priors, of which it may use two members for each output."""
 
 RARE = 0.3
-"""The share of the gap that outputs may cost which are left out as they are next to never sent."""
+"""Largest share of the gap lost by dropping rare outputs."""
 
 STEPS_A_SECOND = 8_000_000
-"""Steps of a proof that are taken in a second, at least."""
+"""The least number of proof steps per second."""
 
 NUMERICAL = (ArithmeticError, ValueError)
-"""Errors of a certificate of unusable numbers."""
+"""Exceptions of a certificate with unusable numbers."""
 
 WIDE = 0.5
-"""The gap from which on a bound is looked for that no search has found."""
+"""The gap above which the fallback bounds are tried."""
 
 
 @dataclass
 class _Sent:
-    """An exactly private channel: which columns of the raw answer it has, and their readings.
+    """An exactly private channel, the indices of its columns in the raw answer, and its readings.
 
-    Its value is that for a prior of reference, which an estimator may be made for.
+    Its value is that for a reference prior, which an estimator may depend on.
     """
 
     raw: RawSolution
@@ -81,7 +81,7 @@ class _Sent:
 
 @dataclass(frozen=True)
 class _Proved:
-    """A bound, what proves it in how many steps, and the route that found it, if one did."""
+    """A bound, its proof, the number of proof steps, and the route, if a route found it."""
 
     bound: Fraction
     certificate: Certificate | None
@@ -95,18 +95,18 @@ class SolutionPool:
     Parameters
     ----------
     problem
-        What was asked.
+        The problem.
     limits
-        What ends the search; its stopwatch measures every phase.
+        The limits of the search; its stopwatch measures every phase.
 
     Attributes
     ----------
     best
-        The best channel; None before there is any.
+        The best channel; None before the first one.
     proof
-        The best bound; None before there is any.
+        The best bound; None before the first one.
     failures
-        What went wrong, for an error where nothing else is left.
+        The failures so far, for the error if there is no answer.
     """
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
@@ -117,7 +117,7 @@ class SolutionPool:
             sets = sum(rows is not None and not rows.priors.members for rows in lifts)
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
         with self._stopwatch.phase("compile"):
-            self._statement = problem.compiled.statement  # once, and in this phase
+            self._statement = problem.compiled.statement  # cached, and timed in this phase
         self._sign = -1 if problem.utility.is_maximized else 1
         self.best: _Sent | None = None
         self.proof: _Proved | None = None
@@ -125,7 +125,7 @@ class SolutionPool:
         self._start: RawSolution | None = None
         self._start_bound = -math.inf
         self._blind = [(grouped, WIDE), (_erasure, WIDE), (_unconstrained, OPTIMAL_GAP)]
-        """Makers of bounds that no search has found, and the gap from which each is wanted."""
+        """Fallback bounds that need no search, each with the gap above which it is tried."""
         self._notes: list[str] = []
         self._unproved: list[str] = []
         self._errors: list[Exception] = []
@@ -137,7 +137,7 @@ class SolutionPool:
         return self._value(self.best)
 
     def is_within(self, gap: float) -> bool:
-        """Return whether the gap is at most this, or what counts as optimal if larger."""
+        """Return whether the gap is at most this, or at most the threshold of optimality."""
         return self.best is not None and self._gap(self.best) <= 0.999 * max(OPTIMAL_GAP, gap)
 
     def _gap(self, sent: _Sent) -> float:
@@ -148,28 +148,28 @@ class SolutionPool:
 
     @property
     def are_enough(self) -> bool:
-        """Whether the gap is as small as asked, or the search was ended."""
+        """Whether the gap is as small as requested, or the search has ended."""
         return self.is_within(self._limits.gap) or self._limits.expired()
 
     def run(self, attempts: Iterator[tuple[Route, str]], last: Start) -> None:
         """Try one route after the other until an answer is good enough.
 
-        Whatever fails on the way from a raw answer to the proof, the next route is tried. In the
-        end the start stands in where there is no answer, or no better one. Where a search is sure
-        to be long the start is there before it, with a first bound if time is limited; a gap
-        between what is there before and what is found is enough.
+        If anything between the raw answer and the proof fails, the next route is tried. At the end
+        the start is used if there is no answer, or no better one. Before a search that is surely
+        long, the start is computed first, with a first bound if time is limited; the gap between
+        these may suffice.
 
         Raises
         ------
         UnsupportedError
-            If there is no answer, as no route takes the problem.
+            If there is no answer, as no route accepts the problem.
         """
         start = self._opening(last)
         if start is not None and start.value is not None:
             self._limits.incumbent = start.value
             self._limits.start = self._start = start
             self._start_bound = self._limits.bound
-            if start.proofs:  # proved at once: there may be no time for it in the end
+            if start.proofs:  # proved now: there may be no time later
                 self.take(start, "a channel and a bound before the search")
         while not (start and self._limits.expired()) and (attempt := self._next(attempts)):
             self.attempt(*attempt)
@@ -185,21 +185,21 @@ class SolutionPool:
         if self.best is None:
             error = self._errors[-1]
             if not isinstance(error, MechdesignError | MemoryError):
-                raise error  # that of the user's own function: no solver took part
+                raise error  # raised by the user's own function: no solver was called
 
     def _opening(self, start: Start) -> RawSolution | None:
-        """Return what is there before a search that is sure to be long; else None."""
+        """Return the answer before a search that is surely long; else None."""
         if not start.is_first(self._problem):
             return None
         raw = None
         if math.isfinite(self._limits.seconds):
             coarse = Coarse(most_rounds=1)
             if coarse.suits(self._problem, named=True) and not coarse.suits(self._problem):
-                raw = self._solved(coarse)  # else it is the search
+                raw = self._solved(coarse)  # otherwise it is the search itself
         return raw or self._solved(start)
 
     def _next(self, attempts: Iterator[tuple[Route, str]]) -> tuple[Route, str] | None:
-        """Return the next attempt; None if there is none, or it could not be chosen."""
+        """Return the next attempt; None if there is none, or choosing it failed."""
         try:
             with self._stopwatch.phase("compile"):
                 return next(attempts, None)
@@ -227,15 +227,15 @@ class SolutionPool:
     def take(self, raw: RawSolution, why: str, *, as_given: bool = False) -> bool:
         """Repair and prove a raw answer; return whether there is a channel with a bound.
 
-        Where the start has the better channel, that is repaired instead, and where the search has
-        proved no more than was proved before it, nothing is proved again.
+        If the start has the better channel, it is repaired instead; if the search has not improved
+        the bound, nothing is proved again.
 
         Parameters
         ----------
         raw, why
             The answer of a route, and the reason for the route.
         as_given
-            Whether every column keeps its label, so that none is remapped or left out as rare.
+            Whether every column keeps its label, without remapping or dropping rare outputs.
         """
         channel, start, proofs = raw, self._start, raw.proofs
         try:
@@ -266,7 +266,7 @@ class SolutionPool:
         if loss is None or start is None or start.value is None:
             return raw
         if np.shape(raw.matrix) != (len(self._problem.domain), len(raw.outputs)):
-            return raw  # the repair raises the error
+            return raw  # the repair will raise the error
         matrix, labels = remapped(self._problem, raw.matrix, raw.outputs)
         outputs = self._problem.outputs or ()
         cost = loss.cost(self._problem.domain, self._problem.prior, outputs)
@@ -274,14 +274,14 @@ class SolutionPool:
         return raw if lost <= start.value else start
 
     def _is_better(self, raw: RawSolution) -> bool:
-        """Return whether a value in floats is better by more than rounding."""
+        """Return whether a float value is better by more than rounding."""
         if self.best is None or raw.value is None:
             return True
         own = float(self.value)
         return self._sign * raw.value < self._sign * own - OPTIMAL * abs(own)
 
     def _repaired(self, raw: RawSolution, why: str, *, as_given: bool) -> _Sent:
-        """Return an exactly private channel next to that of a raw answer."""
+        """Return an exactly private channel near that of a raw answer."""
         problem, matrix, outputs = self._problem, raw.matrix, list(raw.outputs)
         with self._stopwatch.phase("repair"):
             if not as_given:
@@ -302,7 +302,7 @@ class SolutionPool:
         return found
 
     def _value(self, sent: _Sent) -> Fraction:
-        """Return the objective, exactly; an estimator is made for the prior of the certificate."""
+        """Return the exact objective; an estimator is that of the prior of the certificate."""
         certificate, channel = self.proof and self.proof.certificate, sent.channel
         reference = certificate.reference if certificate else None
         if sent.value is not None and sent.reference == reference:
@@ -323,12 +323,12 @@ class SolutionPool:
             self.proof = proof
 
     def _prove(self, proofs: Sequence[Proof], sent: _Sent, route: str) -> None:
-        """Take the best bound that is proved in time; where it is far, what no search has found.
+        """Take the best bound that is proved in time; if it is loose, try the fallback bounds.
 
         Raises
         ------
         CertificateError
-            If there is none: every one is refused, and without any the objective is unbounded.
+            If there is no bound: all proofs fail, or without any the objective is unbounded.
         """
         proved, refused = 0, list[Exception]()
         self._unproved.clear()
@@ -355,7 +355,7 @@ class SolutionPool:
                     self._blind.remove((make, far))
 
     def _take_proof(self, make: Proof, route: str, most: int | None) -> bool:
-        """Make a certificate, and take the bound that it proves; return whether there is one."""
+        """Make a certificate and take its bound; return whether there is one."""
         certificate = make(self._problem)
         if certificate is None:
             return False
@@ -366,7 +366,7 @@ class SolutionPool:
         return True
 
     def _fails(self, name: str, error: Exception) -> bool:
-        """Return whether an error is a failure of one attempt, and note it."""
+        """Return whether an error is a failure of one attempt, and record it."""
         if not self._limits.is_failure(error):
             return False
         told = str(error) if isinstance(error, MechdesignError) else failure(error)
@@ -387,7 +387,7 @@ class SolutionPool:
         considered
             Closed forms that do not apply.
         notes
-            What is said after the notes of the route.
+            Notes after those of the route.
 
         Raises
         ------
@@ -426,12 +426,12 @@ class SolutionPool:
         )
 
     def _asked_of_readers(self, channel: Channel, proof: _Proved) -> list[str]:
-        """Return what a reader must allow, where the file asks for more work than usual."""
+        """Return the limits that a reader must raise, if the file needs more than the default."""
         n, usual = len(channel.outputs), Resources().steps
         needed = privacy_steps(self._problem.compiled, n)
         if proof.certificate is not None:
             needed = max(proof.steps, needed + value_steps(self._statement, n))
-        if needed > usual:  # the entries of the file allow more
+        if needed > usual:  # entries of a file add to the limit
             written = [] if proof.certificate is None else write(proof.certificate)
             usual += STEPS_PER_ENTRY * (2 * channel.numerators.size + entries_of(written))
         if needed <= usual:
@@ -442,7 +442,7 @@ class SolutionPool:
 
 
 def _erasure(problem: Problem) -> Certificate | None:
-    """Prove the bound that a lower bound on the lift implies, for few inputs."""
+    """Prove the bound implied by a lower bound on the lift, for few inputs."""
     return erasure(problem.compiled) if len(problem.domain) <= MOST_FACETS else None
 
 
@@ -452,7 +452,7 @@ def _unconstrained(problem: Problem) -> Certificate:
 
 
 def too_long(error: LimitError, limits: Limits) -> str:
-    """Return why a proof was not finished."""
+    """Return the reason why a proof was not finished."""
     if limits.interrupted:
         return "because of an interrupt"
     if math.isfinite(limits.seconds):
@@ -461,7 +461,7 @@ def too_long(error: LimitError, limits: Limits) -> str:
 
 
 def _claims(problem: Problem, channel: Channel) -> tuple[PrivacyClaim, ...]:
-    """Let the kernel confirm every notion."""
+    """Check every notion in the kernel."""
     compiled, columns, whole = problem.compiled, channel.columns(), 1 << channel.bits
     claims = []
     asked = zip(
@@ -495,10 +495,10 @@ REASONS: tuple[tuple[type[BaseException], str], ...] = (
     (UnsupportedError, "it does not take this problem"),
     (CertificateError, "what it found could not be proved"),
 )
-"""Words of a report for an error: those of the first class that fits."""
+"""Descriptions of an error in reports, by the first matching class."""
 
 
 def _reason(error: Exception) -> str:
-    """Return why an attempt failed, in words."""
+    """Return the reason why an attempt failed."""
     named = (reason for kind, reason in REASONS if isinstance(error, kind))
     return next(named, "its solver stopped or returned unusable numbers")

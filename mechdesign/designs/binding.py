@@ -1,8 +1,8 @@
 """Binding rows: inequalities of the notions that hold with equality and have a multiplier > 0.
 
-The multipliers are those of a certificate. Complementary slackness (Boyd and Vandenberghe 2004,
-section 5.5.2) leaves them on rows that hold with equality at the optimum; a solver leaves small
-ones on other rows too, which are left out here.
+The multipliers are those of a certificate. By complementary slackness (Boyd and Vandenberghe 2004,
+section 5.5.2) they are positive only on rows that hold with equality at the optimum; a solver
+returns small ones on other rows too, which are dropped here.
 """
 
 from __future__ import annotations
@@ -35,44 +35,44 @@ NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
 
 TIGHT = 1e-6
-"""A row is tight if its slack is at most this share of its right-hand side. With an exponent a
-below 1 it is this share of a, as all slacks are then of the order of a."""
+"""A row is tight if its slack is at most this share of its right-hand side, times the exponent a if
+a is below 1, as all slacks are then of the order of a."""
 
 ROUNDING = 1e-12
-"""The share that floating point may be off by."""
+"""Relative error of floating point."""
 
 INFORMATION = "information"
 
 PRICED = (Line, OneBudget, Knapsack)
-"""Oracles that make prices of the inputs safe, without multipliers of rows."""
+"""Oracles that verify prices of the inputs, without multipliers of rows."""
 
 MOST_PRICED = 30_000
-"""Entries of the columns up to which binding rows are found from prices."""
+"""The largest number of entries of the columns for binding rows from prices."""
 
 Block: TypeAlias = tuple[int, Multipliers, tuple[Weights, ...]]
-"""The number of a notion, multipliers on its rows, and the priors that they refer to."""
+"""The index of a notion, multipliers on its rows, and the priors that they refer to."""
 
 
 @dataclass(frozen=True)
 class BindingRow:
-    """A row of a notion that binds.
+    """A binding row of a notion.
 
     Attributes
     ----------
     notion
-        What reports call the notion.
+        The name of the notion in reports.
     row
-        The row in the labels of the problem, as ``'flu' against 'healthy'`` for a ratio,
-        ``max-lift of 'flu'``, or the name of a row of your own.
+        The row with the labels of the problem, as ``'flu' against 'healthy'`` for a ratio,
+        ``max-lift of 'flu'``, or the name of a user's own row.
     output
         The output at whose column the row binds. None for a bound on all outputs together, and for
-        a guess of the input that no output stands for.
+        a guess of the input without an output.
     multiplier
         Its dual variable, in the unit of the loss: that of ``e**-a (left . q) <= right . q``, or of
-        a bound on the whole channel. Where a grows by a little, the optimum improves at the rate of
-        the multiplier times ``right . q``.
+        a bound on the whole channel. The optimum improves with a at the rate of the multiplier
+        times ``right . q``.
     inputs
-        The two inputs of a ratio, that above the line first; empty for other rows.
+        The two inputs of a ratio, the numerator first; empty for other rows.
     """
 
     notion: str
@@ -82,7 +82,7 @@ class BindingRow:
     inputs: tuple[Label, ...] = ()
 
     def __str__(self) -> str:
-        """Say what binds at which report, and at what price."""
+        """Return the row, the output and the multiplier as text."""
         pair = " and ".join(map(label_text, self.inputs))
         head = "" if self.output is None else f"report {label_text(self.output)}: "
         return f"{head}{f'inputs {pair}' if pair else self.row} (price {self.multiplier:.3g})"
@@ -99,10 +99,10 @@ def binding_of(
     channel: Channel,
     decoder: Sequence[Any] | None,
 ) -> tuple[BindingRow, ...]:
-    """Return the rows that bind at a channel, the largest multiplier first.
+    """Return the rows that bind at a channel, in decreasing order of the multiplier.
 
-    The multipliers are those of its certificate, or those that its prices imply. Rows at columns of
-    zeros count where there are no others.
+    The multipliers are those of its certificate, or those implied by its prices. Rows at zero
+    columns are included only if there are no others.
     """
     is_linear = problem.utility.linear_form is not None
     line, is_priced = certificate.linearization, isinstance(certificate.oracle, PRICED)
@@ -134,17 +134,17 @@ def _binding(
     Q: FloatArray,
     places: FloatArray,
 ) -> Iterator[BindingRow]:
-    """Yield the rows of a notion that are tight.
+    """Yield the tight rows of a notion.
 
     Parameters
     ----------
     problem, channel, block
-        The notion is one of the problem's.
+        The index in the block is that of a notion of the problem.
     outputs, Q
-        ``n_columns`` labels, None where a column has none, and ``(n_inputs, n_columns)``.
+        ``n_columns`` labels, None for a column without a label, and ``(n_inputs, n_columns)``.
     places
-        ``(n_certificate, n_columns)``: makes multipliers at these columns from those in the
-        certificate, at the outputs that it numbers.
+        ``(n_certificate, n_columns)``: maps multipliers at the outputs of the certificate to
+        multipliers at these columns.
     """
     n, given, priors = block
     notion, constraint = problem.privacy[n], problem.channel_constraints[n]
@@ -178,10 +178,10 @@ def _columns(
     channel: Channel,
     decoder: Sequence[Any] | None,
 ) -> tuple[Sequence[Label | None], FloatArray, FloatArray]:
-    """Return the columns at which rows may bind: those of all outputs, or guesses, allowed.
+    """Return the columns at which rows may bind: those of all allowed outputs, or guesses.
 
-    A certificate with decoders or probes has multipliers at them. Those at an output are
-    interpolated between the nodes next to what is read from it, as in the proof.
+    A certificate with decoders or probes has multipliers at these. Those at an output are
+    interpolated between the nodes next to its estimate, as in the proof.
     """
     line = certificate.linearization
     if isinstance(line, Decoders | Readings):
@@ -206,7 +206,7 @@ def _columns(
 
 
 def _priced(problem: Problem, certificate: Certificate, allowed: list[int]) -> Iterator[Block]:
-    """Yield the multipliers that prices imply at some outputs."""
+    """Yield the multipliers implied by prices at some outputs."""
     from mechdesign.search.lp.warm_column import row_multipliers  # scipy
 
     if not 0 < len(problem.domain) * len(allowed) <= MOST_PRICED:
@@ -224,7 +224,7 @@ def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
     compiled, statement = problem.compiled, problem.compiled.statement
     n_nodes = None
     if isinstance(certificate.linearization, Readings):
-        n_nodes = len(certificate.linearization.probes)  # not those of the tails
+        n_nodes = len(certificate.linearization.probes)  # without those of the tails
     listed: dict[int, tuple[Weights, ...]] = {}
     stands: list[int] | None = None
     for relaxation in certificate.relaxations:
@@ -271,7 +271,7 @@ def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
 
 
 def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArray) -> BoolArray:
-    """Say of pairs of a row and an output whether the row is tight at the column."""
+    """Return for pairs of a row and an output whether the row is tight at the column."""
     left = _matrix([r.left for r in rows], len(Q))
     right = _matrix([r.right for r in rows], len(Q))
     exponent = np.array([float(r.exponent) for r in rows])
@@ -285,7 +285,7 @@ def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArr
 
 
 def label_text(label: Label) -> str:
-    """Return a label as reports have it: text in quotes."""
+    """Return a label as in reports: text in quotes."""
     return repr(label) if isinstance(label, tuple) else shown(label)
 
 

@@ -1,4 +1,4 @@
-"""A matrix of your own, repaired to be exactly private, with a proof of how good it is."""
+"""Repair of a user's own matrix to an exactly private channel, with a proved gap."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from mechdesign.search.limits import Limits
 __all__ = ["certify"]
 
 TOLERANCE = 1e-4
-"""How far entries may be below 0, and rows from a sum of 1: more than solvers are off."""
+"""Largest deviation of entries below 0 and of row sums from 1: more than that of solvers."""
 
 FAR = 1e-3
-"""A repair beyond this is reported as another channel, not as the rounding of a solver."""
+"""A larger repair is reported as another channel rather than as rounding."""
 
 
 def certify(
@@ -39,40 +39,41 @@ def certify(
 ) -> Solution:
     """Repair a matrix of your own to be exactly private; prove its value and a bound.
 
-    The columns keep their meaning: no output is sent under another label, even where that would be
-    better. The bound is the best that :func:`~mechdesign.design` proves within the limits; it holds
-    for every private channel, whatever the matrix is; the gap is the most that another can save.
+    Columns keep their labels, even if a remap would be better. The bound is the best that
+    :func:`~mechdesign.design` proves within the limits; it holds for every private channel, for any
+    matrix; no channel improves on the value by more than the gap.
 
     Parameters
     ----------
     problem
         The notions, the utility and the prior.
     matrix
-        ``(n_inputs, n_outputs)`` probabilities up to a solver's tolerance, as ``problem.Q.value``.
-        A Channel, a DataFrame or a dict of dicts counts by label: its rows are the inputs, its
-        columns the outputs, some of those allowed. Without labels the order counts.
+        ``(n_inputs, n_outputs)`` probabilities up to a solver's tolerance, such as
+        ``problem.Q.value``. A Channel, a DataFrame or a dict of dicts counts by label: its rows are
+        the inputs, its columns a subset of the allowed outputs. Other matrices count by position.
     reference
-        A solution of the same problem, whose certificate proves the bound, so that nothing is
-        searched. Default: the problem is designed.
+        A solution of the same problem, whose certificate proves the bound without a search.
+        Default: the problem is designed.
     gap, time_limit
         As for :func:`~mechdesign.design`, for the bound.
 
     Returns
     -------
     Solution
-        With the repaired matrix as its channel; a note has the size of the repair.
+        The solution with the repaired matrix as its channel, and a note with the size of the
+        repair.
 
     Raises
     ------
     InputError
-        If the matrix is no channel on these inputs and outputs, up to 1e-4, or the reference is a
-        solution of another problem.
+        If the matrix is not a channel on these inputs and outputs, up to 1e-4, or the reference is
+        a solution of another problem.
     SolverError
         If no bound is found.
 
     Examples
     --------
-    Rounded probabilities are not private at ln 3; what is certified is.
+    Rounded probabilities violate ln 3-LDP; the certified channel satisfies it.
 
     >>> from mechdesign import LDP, HammingLoss
     >>> survey = Problem(["yes", "no"], LDP("1.0986"), HammingLoss())
@@ -136,7 +137,7 @@ def _aligned(problem: Problem, given: Any) -> tuple[FloatArray, tuple[Label, ...
     if Q.shape != shape:
         raise InputError("matrix", f"a matrix of shape {shape}", f"one of shape {Q.shape}")
     off = max(-Q.min(), abs(Q.sum(axis=1) - 1).max())
-    if not off <= TOLERANCE:  # NaN is not
+    if not off <= TOLERANCE:  # NaN fails
         expected = f"entries >= 0 in rows that sum to 1, up to {TOLERANCE}"
         raise InputError("matrix", expected, f"one that is off by {off:.2g}")
     if allowed is None:

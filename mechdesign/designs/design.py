@@ -1,4 +1,4 @@
-"""One call that solves a problem, repairs the channel and certifies both.
+"""Design of a problem in one call: solve, repair and certify.
 
 problem -> rows and cost -> raw channel and dual variables -> exact channel -> certified solution
 """
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["Series", "check_limits", "check_problem", "design", "designed"]
 
 LEAST_SECONDS = 0.1
-"""What a part of a design has at least where time is nearly over."""
+"""The least time of a part of a design when the time is nearly over."""
 
 ENTRY_SECONDS = 4e-6
-"""Seconds that each entry of a matrix takes at least, to be repaired and proved private."""
+"""Least seconds per entry of a matrix for repair and proof of privacy."""
 
 
 @overload
@@ -80,55 +80,53 @@ def design(
     Parameters
     ----------
     problem
-        What to keep secret and what to keep useful. For a
-        :class:`~mechdesign.ContinuousProblem` the interval is divided into more and more cells, and
-        what comes back is a :class:`~mechdesign.designs.continuous.solution.ContinuousSolution`.
+        The privacy requirement and the utility. For a :class:`~mechdesign.ContinuousProblem` the
+        interval is divided into more and more cells, and the result is a
+        :class:`~mechdesign.designs.continuous.solution.ContinuousSolution`.
     route
-        ``"auto"`` to let the router choose, or one of ``"closed-form"``, ``"columns"``,
+        ``"auto"`` for the router's choice, or one of ``"closed-form"``, ``"columns"``,
         ``"coarse"``, ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
-        ``"estimation"``, ``"readings"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver that cvxpy
-        knows. Whatever the route, the channel is repaired and certified in the same way. With
-        ``"noise"``, and by itself for Euclidean grids beyond 24 x 24 points, the channel is a
-        structured mechanism.
+        ``"estimation"``, ``"readings"``, ``"conic"`` and ``"cvxpy:NAME"`` for a solver of cvxpy.
+        The channel is repaired and certified in the same way for every route. With ``"noise"``, and
+        by default for Euclidean grids beyond 24 x 24 points, the channel is a structured mechanism.
     gap
-        A gap that is small enough: iterative routes stop there. Default: as small as rounding
-        allows, about 1e-8; 0.01 for a continuous problem.
+        The gap at which iterative routes stop. Default: as small as rounding allows, about 1e-8;
+        0.01 for a continuous problem.
     time_limit
-        Seconds. An iterative route stops soon after, and the best channel and the best bound so
-        far are certified; the gap is then their distance. The first Ctrl-C does the
-        same; a second one interrupts as usual.
+        Seconds. An iterative route stops soon after, and the best channel and the best bound so far
+        are certified, with a larger gap. The first Ctrl-C has the same effect; a second one
+        interrupts as usual.
     memory_limit
-        Bytes; default half of the machine's. A route that is known to need more is not tried, and
-        the report says how much it needs.
+        Bytes; default half of the machine's memory. Routes known to need more are skipped, and the
+        report has their requirement.
     progress
-        True for a bar on standard error, or a function to call with each
+        True for a bar on standard error, or a function that is called with each
         :class:`~mechdesign.search.limits.Progress`.
     symmetries
-        Permutations of the inputs that change nothing: neither the notions nor the prior nor the
-        loss. Each lists, for every input in order, the input that takes its place. They are checked
-        exactly. Those of grids and lines, and interchangeable inputs, are found without being
-        named.
+        Permutations of the inputs that leave the notions, the prior and the loss invariant. Each
+        lists the image of every input in order. They are checked exactly. Symmetries of grids and
+        lines, and interchangeable inputs, are detected automatically.
     constraints
-        Constraints of your own, in cvxpy, on ``problem.Q`` and ``problem.output_distribution``. The
-        channel is private exactly; your constraints hold to what the report says.
+        Your own constraints, in cvxpy, on ``problem.Q`` and ``problem.output_distribution``. The
+        channel is private exactly; your constraints hold up to a tolerance in the report.
     objective
-        An objective of your own, ``cp.Minimize(...)``, ``cp.Maximize(...)`` or an expression to be
+        Your own objective, ``cp.Minimize(...)``, ``cp.Maximize(...)`` or an expression to be
         minimized, in place of the problem's utility.
 
     Returns
     -------
     Solution
-        Its channel satisfies every notion exactly; its bound is rigorous, or, with terms of your
-        own, computed in floating point. Where the channel is noise it is a
+        The channel satisfies every notion exactly; the bound is rigorous, or, with your own terms,
+        computed in floating point. Noise is a
         :class:`~mechdesign.mechanisms.noise.lattice_noise.LatticeNoise`.
 
     Raises
     ------
     InputError, UnsupportedError
-        If the route does not exist or does not solve such a problem.
+        If the route does not exist or does not support the problem.
     SolverError
-        If every attempt failed, and the best channel that ignores its input will not do: the loss
-        is infinite there, or constraints of your own are not met.
+        If every attempt failed, and so does the best channel that ignores its input: the loss is
+        infinite there, or your own constraints are violated.
 
     Examples
     --------
@@ -140,7 +138,7 @@ def design(
     >>> solution.status, round(float(solution.value), 7), solution.route
     ('optimal', 0.0791384, 'closed-form: binary universal')
 
-    With a constraint of your own, that the reports are distributed as the answers are:
+    With your own constraint that the reports have the distribution of the answers:
 
     >>> from mechdesign.utilities import HammingLoss
     >>> survey = Problem(["yes", "no"], LIP(1), HammingLoss(), prior=[0.1, 0.9])
@@ -157,7 +155,7 @@ def design(
     else:
         own = _own_terms(problem, constraints, objective)
         if symmetries is not None:
-            # scipy on demand
+            # imports scipy
             from mechdesign.search.presolve.find_symmetries import given_symmetries
 
             symmetry = given_symmetries(problem, symmetries)
@@ -174,9 +172,9 @@ def designed(
     gap: float | None = None,
     own: UserTerms | None = None,
 ) -> Any:
-    """Design for a problem within limits, with terms of the user's own if there are any.
+    """Design a problem within limits, with the user's own terms if there are any.
 
-    What comes back is a Solution, or a ContinuousSolution, whose gap is to be the one given.
+    Returns a Solution, or a ContinuousSolution, for which the given gap is the goal.
     """
     if isinstance(problem, ContinuousProblem):
         from mechdesign.designs.continuous.search import design_continuous
@@ -214,7 +212,7 @@ def designed(
 
 
 def _check_time(problem: Problem, limits: Limits) -> None:
-    """Refuse at once what is so large that even the simplest channel takes far too long."""
+    """Reject a problem that is too large even for the simplest channel in the time limit."""
     if problem.utility.linear_form is None or math.isinf(limits.seconds):
         return
     k, n = len(problem.domain), len(problem.guesses)
@@ -228,15 +226,15 @@ def _check_time(problem: Problem, limits: Limits) -> None:
 
 
 def _noise(problem: Problem, route: Any, limits: Limits) -> Solution | None:
-    """Return noise with a remap, where it is asked for, or where a search is sure to be long.
+    """Return noise with a remap, if it is requested, or if a search is surely long.
 
-    None elsewhere, and where the budget is none for noise.
+    None otherwise, and if the budget does not suit noise.
     """
     is_asked = _asks_for_noise(problem, route)
     is_limited = isinstance(route, str) and route == AUTO and math.isfinite(limits.seconds)
     if not (is_asked or (is_limited and problem.suits_noise and Start().is_first(problem))):
         return None
-    from mechdesign.designs.noise.design import design_noise  # scipy on demand
+    from mechdesign.designs.noise.design import design_noise  # imports scipy
 
     try:
         return design_noise(problem, limits, _part(limits) if is_asked else None)
@@ -247,14 +245,14 @@ def _noise(problem: Problem, route: Any, limits: Limits) -> Solution | None:
 
 
 def _asks_for_noise(problem: Problem, route: Any) -> bool:
-    """Return whether noise is named, or is what the router takes."""
+    """Return whether noise is requested, or the router's choice."""
     if not isinstance(route, str) or route not in (AUTO, NOISE):
         return False
     return route == NOISE or (problem.suits_noise and is_too_large(problem))
 
 
 def _part(limits: Limits, route: str = AUTO) -> Callable[[Problem, float, float], Solution]:
-    """Return what designs for a smaller problem with a gap, in so many seconds."""
+    """Return a function that designs smaller problems with a gap and a time limit."""
 
     def part(program: Problem, gap: float, seconds: float) -> Solution:
         within = limits.part()
@@ -266,14 +264,14 @@ def _part(limits: Limits, route: str = AUTO) -> Callable[[Problem, float, float]
 
 
 class Series:
-    """Designs of one problem after the other within one time limit.
+    """Successive designs within one time limit.
 
     Parameters
     ----------
     gap, route
         As for :func:`~mechdesign.design`.
     deadline
-        When the time is over, by the clock of the system, which all processes share.
+        The end of the time limit on the system clock, which all processes share.
     """
 
     def __init__(
@@ -290,12 +288,12 @@ class Series:
         return max(0.0, self._deadline - time.time())
 
     def design(self, problem: Problem | ContinuousProblem, share: float = 1.0) -> Any:
-        """Design for a problem in a share of the time that is left.
+        """Design a problem in a share of the remaining time.
 
         Raises
         ------
         KeyboardInterrupt
-            If the user has interrupted it, which means all.
+            If the user has interrupted, which ends the whole series.
         """
         limits = limits_of(self._gap, max(self.left * share, LEAST_SECONDS / 100))
         with limits.hold():
@@ -308,12 +306,12 @@ class Series:
 def check_limits(
     gap: float | None, time_limit: float | None = None, memory_limit: float | None = None
 ) -> None:
-    """Check what may end a search; None is no limit.
+    """Check the limits of a search; None for no limit.
 
     Raises
     ------
     InputError
-        If one of them is no number above 0.
+        If one of them is not a number above 0.
     """
     for key, given, least in (
         ("gap", gap, "> 0"),
@@ -338,7 +336,7 @@ def _limits(
     memory_limit: float | None,
     progress: bool | Callable[[Progress], None],
 ) -> Iterator[Limits]:
-    """Check what ends the search, and let Ctrl-C end it too."""
+    """Check the limits of the search, and let Ctrl-C end it too."""
     check_limits(gap, time_limit, memory_limit)
     limits = limits_of(gap, time_limit or math.inf, memory_limit)
     bar = GapBar(limits.gap, shown=True) if progress is True else nullcontext(progress or None)
@@ -347,14 +345,14 @@ def _limits(
 
 
 def check_problem(given: object) -> None:
-    """Raise InputError unless what is given is a problem."""
+    """Raise InputError unless the argument is a problem."""
     if not isinstance(given, Problem):
         hint = "as in Problem(inputs, notion, utility, prior=...)"
         raise InputError("problem", "a Problem", shown(given), hint)
 
 
 def _own_terms(problem: Problem, constraints: Iterable[Any], objective: Any) -> UserTerms | None:
-    """Return the terms of the user's own, None if there are none."""
+    """Return the user's own terms; None if there are none."""
     try:
         listed = tuple(constraints)
     except TypeError:
@@ -362,6 +360,6 @@ def _own_terms(problem: Problem, constraints: Iterable[Any], objective: Any) -> 
         raise InputError("constraints", expected, shown(constraints)) from None
     if objective is None and not listed:
         return None
-    from mechdesign.search.conic.user_terms import UserTerms  # cvxpy on demand
+    from mechdesign.search.conic.user_terms import UserTerms  # imports cvxpy
 
     return UserTerms(problem, listed, objective)

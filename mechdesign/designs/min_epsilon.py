@@ -1,4 +1,4 @@
-"""The inverse of the frontier: the least budget at which a wanted loss can be had, with proof."""
+"""The inverse of the frontier: the least budget for a given loss, with proof."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from mechdesign.problem import Problem
 __all__ = ["MOST", "Reach", "min_epsilon"]
 
 MOST = 40
-"""Nats beyond which the entries of a channel, multiples of 2**-62, tell no budgets apart."""
+"""Nats above which multiples of 2**-62 cannot represent different budgets."""
 
 
 SHARE = 0.25
-"""Of the time left, for one budget: the next ones need some too."""
+"""The share of the remaining time for one budget."""
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The least budget that reaches a wanted loss, between two numbers that are proved.
+    """The least budget for a given loss, between two proved numbers.
 
-    A larger budget allows more channels, so that the least loss falls, or stays, as epsilon grows.
+    A larger budget allows more channels, so the least loss does not increase with epsilon.
 
     Attributes
     ----------
     wanted
-        The loss, or the gain where the objective is maximized.
+        The required loss, or the required gain if the objective is maximized.
     epsilon
         A budget in nats whose certified channel reaches it.
     solution
         That channel.
     below
-        No budget up to this one reaches it; 0 with no ``proof`` where every budget does.
+        No budget up to this one reaches it; 0 without a ``proof`` if every budget does.
     proof
-        The solution at ``below``, whose bound is worse than what is wanted; None where no channel
-        at all is private there, or where there is nothing to prove.
+        The solution at ``below``, whose bound is worse than ``wanted``; None if no channel is
+        private there, or there is nothing to prove.
     reason
-        Why no channel is private at ``below``, where that is so.
+        The reason why no channel is private at ``below``, in that case.
     """
 
     wanted: Fraction
@@ -57,11 +57,11 @@ class Reach:
 
     @property
     def is_free(self) -> bool:
-        """Whether every budget reaches it, even 0."""
+        """Whether every budget reaches it, including 0."""
         return self.epsilon == 0
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain data; ``unreachable_up_to`` is null where every budget reaches it."""
+        """Return plain data; ``unreachable_up_to`` is null if every budget reaches it."""
         proof = None if self.proof is None else self.proof.to_json()["bound"]
         proved = self.solution.bound_proved if self.proof is None else self.proof.bound_proved
         return {
@@ -111,21 +111,21 @@ def min_epsilon(
     Parameters
     ----------
     problem
-        With one notion that has an epsilon; what its epsilon is does not matter.
+        With one notion that has an epsilon, whose value is ignored.
     wanted
-        The loss to stay within, or the gain to reach where the objective is maximized.
+        The largest accepted loss, or the least accepted gain if the objective is maximized.
     precision
-        In nats, above 0: budgets are searched among its multiples, until one reaches what is wanted
-        and the one before it is proved not to. Where a gap is too wide to tell, the two ends stay
-        farther apart; both hold.
+        In nats, above 0: the search is over its multiples, until one reaches ``wanted`` and the
+        previous one is proved not to. If a gap is too wide to decide, the two ends stay further
+        apart; both are valid.
     most
-        The largest budget that is tried, in nats.
+        The largest budget to try, in nats.
     gap
         As for :func:`~mechdesign.design`.
     time_limit
-        Seconds in all. The two ends found by then are returned.
+        Seconds in total. The two ends found by then are returned.
     progress
-        Whether to show a bar; None where standard error is a terminal.
+        Whether to show a bar; None if standard error is a terminal.
 
     Returns
     -------
@@ -135,21 +135,21 @@ def min_epsilon(
     Raises
     ------
     InputError
-        If the problem has no notion or several with an epsilon, or an argument is out of range.
+        If the number of notions with an epsilon is not one, or an argument is out of range.
     InfeasibleError
-        If no budget up to ``most`` reaches it; the message says what is proved.
+        If no budget up to ``most`` reaches it; the message has the proved bound.
     SolverError
-        If it is not decided whether any does.
+        If this is undecided.
 
     Notes
     -----
-    Every step designs a channel at one budget. If its exact value is good enough, the budget and
-    all above it reach what is wanted; if its bound is not, that budget and all below it do not.
-    What falls between is left undecided.
+    Every step designs a channel at one budget. If its exact value is good enough, this budget and
+    all larger ones reach ``wanted``; if its bound is not, this budget and all smaller ones do not.
+    Otherwise the budget is undecided.
 
     Examples
     --------
-    Warner's randomized response errs with probability 1 / (1 + e**epsilon), which is 1/4 at ln 3.
+    Warner's randomized response has error probability 1 / (1 + e**epsilon), which is 1/4 at ln 3.
 
     >>> from mechdesign import LDP, HammingLoss
     >>> min_epsilon(Problem(["yes", "no"], LDP(1), HammingLoss()), "1/4")
@@ -179,17 +179,17 @@ def min_epsilon(
 
 
 class _Search:
-    """The search among the multiples of a step for the first whose best channel is good enough.
+    """The search for the first multiple of a step whose best channel is good enough.
 
     Attributes
     ----------
     out, proof, reason
-        The largest number known to be out of reach, -1 before there is one; and the solution there,
-        or why no channel is private.
+        The largest multiple that is proved too small, -1 before the first one; and the solution
+        there, or the reason why no channel is private.
     within
-        The smallest number known to reach.
+        The smallest multiple known to reach.
     unsure
-        The ends of those between that were not decided; None where there are none.
+        The ends of the undecided multiples; None if there are none.
     """
 
     def __init__(self, problem: Problem, wanted: Fraction, step: Fraction, series: Series) -> None:
@@ -204,14 +204,14 @@ class _Search:
         self._excess: list[tuple[int, float]] = []
 
     def run(self, most: int, progress: bool | None) -> Solution:
-        """Search up to a number; return the solution at the one that reaches.
+        """Search up to a multiple; return the solution at the one that reaches.
 
         Raises
         ------
         InfeasibleError
-            If it is proved that none does.
+            If all are proved too small.
         SolverError
-            If it is not decided.
+            If this is undecided.
         """
         with tqdm_bar(progress, desc="reach", unit=" budgets") as bar:
             n, first = 0, min(most, max(1, int(1 / self._step)))
@@ -224,7 +224,7 @@ class _Search:
         return upper
 
     def _try(self, n: int, bar: Any) -> Solution | None:
-        """Design at a multiple of the step, and move the ends; return what reaches."""
+        """Design at a multiple of the step, and move the ends; return a solution that reaches."""
         epsilon, found, reason = n * self._step, None, ""
         reaches = is_out = False
         bar.set_postfix_str(f"epsilon {float(epsilon):.6g}")
@@ -251,7 +251,7 @@ class _Search:
         return None
 
     def _next(self) -> int | None:
-        """Return where to look next; None if nothing is left to decide."""
+        """Return the next multiple to try; None if all are decided."""
         if self.unsure is None:
             return None if self.within - self.out <= 1 else self._guess()
         low, high = self.unsure
@@ -261,7 +261,7 @@ class _Search:
         return (self.out + low) // 2 if below >= above else (high + self.within) // 2
 
     def _guess(self) -> int:
-        """Return where a secant meets what is wanted, now and then the middle."""
+        """Return the root of a secant, or regularly the middle."""
         low, high = self.out, self.within
         middle = (low + high) // 2
         if len(self._excess) % 3 == 0 or len(self._excess) < 2:
@@ -270,7 +270,7 @@ class _Search:
         if at_a == at_b:
             return middle
         root = b - at_b * (b - a) / (at_b - at_a)
-        # rounded away from the nearer end, so that the next one closes in from the other side
+        # round away from the nearer end, so that the next guess approaches from the other side
         guess = int(root // 1) + (root - low < high - root)
         return min(max(guess, low + 1), high - 1)
 

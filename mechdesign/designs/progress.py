@@ -1,4 +1,4 @@
-"""A bar for long work: what has been reached, in a terminal, gone when the work is done."""
+"""Progress bars in a terminal, which disappear when the work is done."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 __all__ = ["GapBar", "ProgressBar", "tqdm_bar"]
 
 DELAY, PAUSE = 0.5, 0.1
-"""Seconds before a bar appears, so that short work shows none, and between two looks of it."""
+"""Seconds before a bar appears, so that short work shows none, and between two updates."""
 
 FORMAT = "design |{bar:20}| {desc}"
 WIDEST = 1.0
-"""The gap at which the bar is empty; it fills as the logarithm of the gap falls to its aim."""
+"""The gap of an empty bar; it fills with the logarithm of the gap, down to its goal."""
 
 
 def tqdm_bar(shown: bool | None, work: Iterable[Any] | None = None, **options: Any) -> Any:
-    """Return a bar of tqdm that is gone when the work is done.
+    """Return a tqdm bar that disappears when the work is done.
 
     Parameters
     ----------
     shown
-        Whether to show it; None where standard error is a terminal.
+        Whether to show it; None if standard error is a terminal.
     work, options
-        What to iterate over, and further options of tqdm.
+        An iterable, and further options of tqdm.
     """
     from tqdm import tqdm
 
@@ -40,7 +40,7 @@ def tqdm_bar(shown: bool | None, work: Iterable[Any] | None = None, **options: A
 
 
 class ProgressBar:
-    """A context that ends with its bar."""
+    """A context manager that closes its bar."""
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
@@ -53,14 +53,14 @@ class ProgressBar:
 
 
 class GapBar(ProgressBar):
-    """Shows the value, the bound and the gap of a search; a context.
+    """Shows the value, the bound and the gap of a search; a context manager.
 
     Parameters
     ----------
     aim
-        The gap at which the bar is full.
+        The gap of a full bar.
     shown
-        Whether to show it; None where standard error is a terminal.
+        Whether to show it; None if standard error is a terminal.
     """
 
     def __init__(self, aim: float, shown: bool | None = None) -> None:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "PrivacyClaim", "float_below"]
 
 SHORTEST = 0.005
-"""Seconds from which on the report names a phase."""
+"""The least time of a phase in the report, in seconds."""
 
 WHOLE = 1e-6
-"""A budget of which no larger share is left counts as used up."""
+"""A budget with no larger share left counts as used up."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PrivacyClaim:
 
     notion: Notion
     measured: float | Callable[[], float] = field(repr=False, compare=False)
-    """The leakage, or what measures it when it is first asked for."""
+    """The leakage, or a function that computes it on demand."""
 
     @cached_property
     def leakage(self) -> float:
@@ -51,11 +51,11 @@ class PrivacyClaim:
         return self.measured() if callable(self.measured) else self.measured
 
     def __getstate__(self) -> dict[str, Any]:
-        """Take the number along, as what measures it may not be sent to another process."""
+        """Pickle the number, as the function may not be picklable."""
         return {"notion": self.notion, "measured": self.leakage}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the claim as in ``solve --json``; it is made only after the exact check."""
+        """Return the claim as in ``solve --json``; a claim exists only after the exact check."""
         table = self.notion.to_table()
         claim: dict[str, Any] = {"notion": table["notion"]}
         for key in ("epsilon", "delta"):
@@ -66,7 +66,7 @@ class PrivacyClaim:
         return {**claim, "leakage": self.leakage, "certified": True}
 
     def __str__(self) -> str:
-        """Say what is leaked of which budget."""
+        """Return the leakage and the budget as text."""
         table, head = self.notion.to_table(), self.notion.heading
         if "epsilon" not in table:
             left = (
@@ -98,7 +98,7 @@ class Answer(Reported):
     seconds: float
 
     noun = "channel"
-    """The private object, in a word."""
+    """The name of the private object."""
 
     @property
     @abstractmethod
@@ -120,12 +120,12 @@ class Answer(Reported):
         return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
 
     def _float_bound(self) -> float:
-        """Return a float whose decimal text is on the weak side of the bound, or at it."""
+        """Return a float whose decimal text is a valid bound."""
         sign = -1 if self._maximized else 1
-        return sign * float_below(sign * self.bound) + 0.0  # no minus zero
+        return sign * float_below(sign * self.bound) + 0.0  # avoids -0.0
 
     def _lines(self) -> list[tuple[str, str]]:
-        """Return the lines of the report, what only some answers have in its place."""
+        """Return the lines of the report, with placeholders for lines of subclasses."""
         problem = self.problem
         lines = [("problem", problem.title), ("source", problem.source)]
         lines = [(head, text) for head, text in lines if text]
@@ -143,7 +143,7 @@ class Answer(Reported):
         return [*lines, ("seconds", self._spent())]
 
     def _verdict(self, what: str) -> str:
-        """Say how far from optimal the value can be."""
+        """Return the largest possible distance from the optimum as text."""
         which = f"no private {self.noun}{' that keeps this' * bool(self._terms())}"
         side = "above" if self._maximized else "below"
         verdict = "optimal" if self.status == "optimal" else "not proved optimal"
@@ -153,7 +153,7 @@ class Answer(Reported):
         return f"{verdict}: {bound} (gap {share}{proved})"
 
     def _terms(self) -> list[tuple[str, str]]:
-        """Return the lines on constraints of the user's own."""
+        """Return the lines on the user's own constraints."""
         return []
 
     def _details(self) -> list[tuple[str, str]]:
@@ -161,7 +161,7 @@ class Answer(Reported):
         return []
 
     def _spent(self) -> str:
-        """Return the time that it took."""
+        """Return the elapsed time."""
         return f"{self.seconds:.2f}"
 
     def _report(self) -> Report:
@@ -178,9 +178,9 @@ def _inside(part: Any) -> str:
 
 
 def float_below(number: Fraction) -> float:
-    """Return a float whose decimal text is at most a number, and near it.
+    """Return a float whose decimal text is at most a number, and close to it.
 
-    Numbers smaller than the checker reads are rounded to 0, or down to the least that it reads.
+    Numbers smaller than the checker reads are rounded to 0, or down to its least number.
     """
     rounded = float(number)
     while Fraction(repr(rounded)) > number:

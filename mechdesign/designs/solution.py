@@ -1,4 +1,4 @@
-"""The answer: a channel, how private it is, how far from optimal it can be, and the proof."""
+"""The solution: a channel, its privacy, its value, a bound, and the proof."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 __all__ = ["EARLY", "PrivacyClaim", "Solution"]
 
 EARLY = "ended early"
-"""The beginning of the note on the limit that ended the search."""
+"""Prefix of the note on the limit that ended the search."""
 
 MOST_BINDING, SHOWN_BINDING = 1000, 5
-"""How many binding rows the JSON and the report name."""
+"""The number of binding rows in the JSON and in the report."""
 
 MOST_RANKED = 200
-"""The rank of a larger matrix is not computed for a report."""
+"""The largest matrix whose rank is computed for a report."""
 
 NEGLIGIBLE = 1e-12
-"""Entries of an estimate that are this small, relative to its largest, print as 0."""
+"""Smaller entries of an estimate, relative to its largest, print as 0."""
 
 SHOWN_REPORTS, SHOWN_INPUTS = 8, 6
-"""How many reports, and inputs of each, the report names."""
+"""The number of reports, and of inputs of each, in the report."""
 
 ROUNDING = 1e-9
-"""The share that floating point may be off by."""
+"""Relative error of floating point."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,31 +53,31 @@ class Solution(Answer):
     Attributes
     ----------
     problem
-        What was asked.
+        The problem.
     channel
-        The exact channel; in its place a
+        The exact channel; if there are too many inputs for a matrix, a
         :class:`~mechdesign.mechanisms.noise.lattice_noise.LatticeNoise`, which draws reports
-        without a matrix, where the inputs are too many for one.
+        without one.
     value
-        Its loss or gain, exact, rounded to the worse side where irrational.
+        Its exact loss or gain, rounded to the worse side where irrational.
     bound
-        A rational that no private channel's loss is below, or gain above.
+        A rational lower bound on the loss, or upper bound on the gain, of every private channel.
     privacy
         One claim for each notion of the problem, checked in integers.
     route, why
-        How the channel was found, and why so.
+        How the channel was found, and the reason for this route.
     considered
         Closed forms that do not apply, each with the reason.
     notes
-        Anything else that a reader should know.
+        Further notes for the reader.
     certificate
-        What the kernel needs to prove the bound again; None for a bound that is not proved.
+        The evidence from which the kernel proves the bound; None for an unproved bound.
     readings
-        What the aggregator reads from each output, where the objective is the variance of that.
+        The readings of the outputs, if the objective is their variance.
     seconds
         Wall-clock time.
     timings
-        Seconds by phase: ``compile`` (stating the problem, deciding on a route), ``presolve``,
+        Seconds by phase: ``compile`` (stating the problem and choosing a route), ``presolve``,
         ``solve``, ``repair`` and ``certify`` (the proof of privacy and of the bound).
     """
 
@@ -106,13 +106,13 @@ class Solution(Answer):
 
     @cached_property
     def binding(self) -> tuple[BindingRow, ...]:
-        """The rows of the notions that bind, with their multipliers, the largest first.
+        """The binding rows of the notions, in decreasing order of their multipliers.
 
-        They are read from the certificate: rows with a multiplier > 0 that hold with equality; or,
-        where prices of the inputs prove the bound of a linear loss, from these. Empty where it is
-        proved otherwise, and where prices leave too many entries to go through. At an output that
-        is allowed and never sent every row is 0 <= 0: such rows are named only where no other row
-        binds, as they then are the reason why it is not sent.
+        These are the rows with a multiplier > 0 in the certificate that hold with equality; or, if
+        prices of the inputs prove the bound of a linear loss, those implied by the prices. Empty
+        for other proofs, and if prices leave too many entries. At an allowed output that is never
+        sent every row is 0 <= 0: such rows are included only if no other row binds, as they are
+        then the reason why it is not sent.
         """
         if self.certificate is None or self._noise is not None:
             return ()
@@ -120,7 +120,7 @@ class Solution(Answer):
 
     @cached_property
     def decoder(self) -> tuple[Any, ...] | None:
-        """The estimate for each output, of objectives that come with one."""
+        """The estimate for each output, for objectives that define one."""
         if self.readings is not None or self._noise is not None:
             return self.readings
         named = self.certificate.reference if self.certificate else None
@@ -130,19 +130,19 @@ class Solution(Answer):
 
     @property
     def bound_proved(self) -> bool:
-        """Whether the saved file proves the bound: not for an objective of your own."""
+        """Whether the saved file proves the bound: not for your own objective."""
         return self.certificate is not None
 
     def to_json(self) -> dict[str, Any]:
         """Return the document that ``mechdesign solve --json`` prints.
 
-        It names the :data:`MOST_BINDING` binding rows with the largest multipliers.
+        It has the :data:`MOST_BINDING` binding rows with the largest multipliers.
         """
         binding = [row.to_json() for row in self.binding[:MOST_BINDING]]
         return {**self._answer(), "binding": binding}
 
     def _answer(self) -> dict[str, Any]:
-        """Return the answer without what follows from the certificate."""
+        """Return the answer without the fields derived from the certificate."""
         return {
             "status": self.status,
             "objective": self.problem.utility.name,
@@ -180,10 +180,10 @@ class Solution(Answer):
         return channel
 
     def document(self) -> dict[str, Any]:
-        """Return what a channel file holds: the answer, the problem, the integers, the proof.
+        """Return the contents of a channel file: the answer, the problem, the integers, the proof.
 
         The integers are text, since many readers of JSON keep 53 bits only. The file of noise has
-        its law in the place of a matrix, and its outputs are the inputs.
+        its law in place of a matrix, and its outputs are the inputs.
         """
         document = {
             "format": FORMAT,
@@ -227,8 +227,8 @@ class Solution(Answer):
         return [*lines, *self._binding_lines(), *self._report_lines(), *self._frequency_lines()]
 
     def _frequency_lines(self) -> list[tuple[str, str]]:
-        """Return a warning if frequencies cannot be estimated, which a loss of labels ignores."""
-        matrix = getattr(self.channel, "matrix", None)  # noise has none
+        """Return a warning if frequencies cannot be estimated, which a label loss ignores."""
+        matrix = getattr(self.channel, "matrix", None)  # noise has no matrix
         if matrix is None or not self.problem.utility.is_of_outputs:
             return []
         k = len(matrix)
@@ -246,7 +246,7 @@ class Solution(Answer):
         return [("" if n else "binding", text) for n, text in enumerate(texts)]
 
     def _report_lines(self) -> list[tuple[str, str]]:
-        """Return what the aggregator reads from each report, and what the report stands for."""
+        """Return the estimate for each report, and the inputs that it makes likelier."""
         outputs, stands = self.channel.outputs, self._stands_for()
         decoder = self.decoder or (None,) * (len(outputs) if stands else 0)
         texts = []
@@ -259,7 +259,7 @@ class Solution(Answer):
         return [("" if n else head, text) for n, text in enumerate(texts)]
 
     def _stands_for(self) -> list[str]:
-        """Return, where the optimizer chose the outputs, the inputs that each makes likelier."""
+        """Return the inputs that each report makes likelier, if the optimizer chose the outputs."""
         if self.problem.outputs is not None:
             return []
         labels, matrix = self.channel.inputs.labels, self.channel.matrix
@@ -278,7 +278,7 @@ class Solution(Answer):
 
 
 def _plain_reading(reading: Any) -> Any:
-    """Return what the aggregator reads from an output as JSON has it: numbers, labels, lists."""
+    """Return the estimate for an output in a form for JSON: numbers, labels, lists."""
     if isinstance(reading, Fraction):
         return float(reading)
     if isinstance(reading, tuple) and reading and isinstance(reading[0], Fraction):

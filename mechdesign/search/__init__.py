@@ -1,4 +1,4 @@
-"""Routes: methods to find the best channel, and the router that picks one, with the reason."""
+"""Routes, the methods that find the best channel, and the router that chooses one."""
 
 from mechdesign.search.base import RawSolution
 from mechdesign.search.route import RejectedRoute, Route

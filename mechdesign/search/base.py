@@ -24,16 +24,16 @@ class RawSolution:
     outputs
         Labels of its columns.
     proofs
-        What makes the certificates of bounds, the likeliest to be tight first.
+        Functions that return certificates of bounds, the most promising first.
     route
         How it was found, for the report.
     notes
         Sentences for the report: reductions, groups of inputs, rounds.
     numeric_bound
-        A bound on the objective computed in floating point, for an objective that the checker does
-        not know: it stands in the place of a proof. None where there are proofs.
+        A bound on the objective in floating point, for an objective that the checker does not know,
+        in place of a proof. None if there are proofs.
     value
-        The objective at the channel in floating point, where the route knows it.
+        The objective at the channel in floating point, if the route knows it.
     """
 
     matrix: FloatArray

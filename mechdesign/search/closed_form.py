@@ -19,7 +19,7 @@ __all__ = ["ClosedForms"]
 
 
 class _Choice(NamedTuple):
-    """The first closed form that holds, and those that do not."""
+    """The first closed form that applies, and those that do not."""
 
     form: ClosedForm | None
     optimum: Optimum | None
@@ -36,7 +36,7 @@ class ClosedForms(Route):
     matrices = 3
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Return the reason of the first closed form whose condition holds."""
+        """Return the reason of the first closed form that applies."""
         optimum = _choose(problem).optimum
         return None if optimum is None else optimum.reason
 
@@ -71,7 +71,7 @@ class ClosedForms(Route):
 
 @lru_cache(maxsize=4)
 def _choose(problem: Problem) -> _Choice:
-    """Ask every closed form; cached, since a route is checked before it solves."""
+    """Try every closed form; cached, since a route is checked before it solves."""
     rejected: list[RejectedRoute] = []
     chosen, optimum = None, None
     if isinstance(problem.utility, ConvexUtility):

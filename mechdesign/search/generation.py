@@ -1,12 +1,11 @@
 """Column generation: a restricted master problem over rays, and pricing that proves a bound.
 
 A restricted master problem over some rays gives potentials; pricing finds rays of positive surplus
-at them, and bounds the surplus of all others. Potentials are smoothed: those that are priced are a
-mean of those of the master problem and the best so far, which keeps them from oscillating (Wentges
-1997).
+at these potentials, and bounds the surplus of all others. Potentials are smoothed: pricing uses a
+mean of those of the master problem and the best so far, which prevents oscillation (Wentges 1997).
 
-How long it goes on without a time limit is counted in boxes of branch and bound, never in seconds,
-so that the same problem has the same answer on every machine.
+Without a time limit the effort is measured in boxes of branch and bound, never in seconds, so that
+the result is the same on every machine.
 """
 
 from __future__ import annotations
@@ -27,23 +26,23 @@ __all__ = ["USED", "WORTH_ADDING", "Generation", "Master", "Pace", "Pricer", "Su
 
 
 ROUNDS, KEPT = 10_000, 3
-"""The most rounds, and how many rays for each input are kept where they are too many."""
+"""The largest number of rounds, and the number of rays per input after a removal of rays."""
 
 USED = 1e-12
-"""Rays with a smaller weight are left out of the channel."""
+"""Rays with a smaller weight are dropped from the channel."""
 
 ENOUGH = 0.4
-"""The share of a gap that the user wants which the rounds aim at."""
+"""The goal of the rounds as a share of the requested gap."""
 
 LEAST_GOAL = 1e-13
 FIRST_BOXES = 64
-"""Boxes that pricing looks at in a round at first; more as potentials settle."""
+"""The initial number of boxes per pricing round; it increases as potentials settle."""
 
 WORTH_ADDING = 1e-3
 """A column is added if its surplus is above this share of the goal."""
 
 SAME = 1e-9
-"""Potentials that differ by less, relative to the largest, are not priced again."""
+"""Potentials with a smaller relative difference are not priced again."""
 
 BETTER = 0.05
 """A round that saves less than this share of the gap saves little."""
@@ -51,18 +50,18 @@ BETTER = 0.05
 
 @dataclass(frozen=True)
 class SurplusBound:
-    """The largest surplus of a column: its gain less its price at some potentials.
+    """A bound on the largest surplus of a column: its gain minus its price at some potentials.
 
     Attributes
     ----------
     surplus
         An upper bound on the surplus of every column.
     rays
-        Columns that have a positive one.
+        Columns with a positive surplus.
     proof
-        What makes the certificate of the bound that it is, with the potentials, on the objective.
+        Returns the certificate of the resulting bound on the objective.
     boxes
-        How many boxes branch and bound looked at; 0 where it was not needed.
+        The number of boxes of branch and bound; 0 without it.
     """
 
     surplus: float
@@ -73,32 +72,32 @@ class SurplusBound:
 
 @dataclass(frozen=True)
 class Pace:
-    """How long the rounds go on.
+    """Termination criteria of the rounds.
 
     Attributes
     ----------
     goal
-        Relative to the value: what they aim at. They end within twice as much.
+        Relative to the value: the goal of the rounds, which end within twice as much.
     patience
-        After so many rounds that save little of the gap, more boxes are allowed.
+        The number of rounds with little progress before more boxes are allowed.
     last_patience
-        The same where no more are: then the rounds end.
+        The same once no more are allowed: then the rounds end.
     most_entries
-        Boxes that pricing may look at in a round, times inputs.
+        The number of boxes per pricing round, times inputs.
     most_boxes
-        Without a time limit the rounds end after so many boxes.
+        The number of boxes after which the rounds end, without a time limit.
     kept
-        The share of a time limit that is kept for the proof; branch and bound keeps what it needs.
+        The share of a time limit reserved for the proof; branch and bound reserves its own need.
     steps_a_second
-        For each second of a time limit, the checker's steps for the boxes of a round.
+        Checker steps for the boxes of a round, per second of a time limit.
     worth
-        A column is added if its surplus is above this share of the goal.
+        Threshold of the surplus of an added column, as a share of the goal.
     most_rays
-        Times the number of inputs: with more rays than that, only the best are kept.
+        Times the number of inputs: with more rays, only the best are kept.
     smoothing
-        The share of the best potentials so far in those that are priced; 0 where gains change.
+        The weight of the best potentials so far in the priced ones; 0 where gains change.
     least_saved
-        Where nothing bounds the loss, rounds that save less than this share of it save little.
+        If nothing bounds the loss, rounds that save less than this share of it save little.
     """
 
     goal: float = 3e-7
@@ -129,7 +128,7 @@ class Master(Protocol):
         """Add rays with their gains."""
 
     def keep(self, wanted: BoolArray) -> BoolArray:
-        """Drop rays that are not wanted and not in use; return which of all stay."""
+        """Drop rays that are neither wanted nor in use; return which of all stay."""
 
     def solve(self) -> tuple[FloatArray, FloatArray]:
         """Return the best weights of the rays, and the potentials of the inputs."""
@@ -140,10 +139,10 @@ class Pricer(Protocol):
 
     size: int
     how: str
-    """The search, in a few words."""
+    """A short description of the search."""
     pace: Pace
     steps_of_a_box: int
-    """About how many steps it takes the checker to bound one box; 0 if there are none."""
+    """Approximate number of checker steps to bound one box; 0 without boxes."""
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
@@ -155,20 +154,20 @@ class Pricer(Protocol):
 
 
 class Generation:
-    """The rounds.
+    """The rounds of column generation.
 
     Parameters
     ----------
     pricer
-        What prices.
+        The pricer.
     program
         The restricted master problem, with rays of which some mixture is a channel.
     loss
-        The objective at a sum of gains, as a loss, or a bound on it at what no sum is above.
+        The objective as a loss, for a sum of gains; or a bound on it for an upper bound on the sum.
     limits
         When to stop.
     center
-        The first potentials that are priced; default those of the first program.
+        The first priced potentials; default those of the first program.
     """
 
     def __init__(
@@ -184,7 +183,7 @@ class Generation:
         self.theta: FloatArray = np.zeros(len(program.gain))
         self.rounds = self.boxes = 0
         self.bound = -np.inf
-        """The best bound met on the loss."""
+        """The best bound on the loss so far."""
         self._best: tuple[FloatArray, SurplusBound] | None = None
         self._potentials: FloatArray = np.zeros(0)
         self._failure = ""
@@ -228,7 +227,7 @@ class Generation:
             smoothed = self._smoothed(potentials)
             priced = self._try(smoothed, goal, boxes)
             useful = self._useful(priced.rays, potentials, goal)
-            # rays found at smoothed potentials may not help the master problem: then at its own
+            # rays at smoothed potentials may not help the master problem: then price at its own
             differ = np.abs(smoothed - potentials).max() > SAME * np.abs(potentials).max()
             if not useful and differ and not self.limits.expired():
                 useful = self._useful(self._try(potentials, goal, boxes).rays, potentials, goal)
@@ -237,11 +236,11 @@ class Generation:
                 return
             if math.isfinite(before):
                 is_idle = self.bound <= before + BETTER * (loss - before)
-            else:  # the boxes wait for their turn
+            else:  # boxes come later
                 is_idle = not of_box and last - loss <= pace.least_saved * abs(loss)
             idle = idle + 1 if is_idle else 0
             if not useful and (not of_box or (boxes >= most and priced.boxes < boxes)):
-                return  # rounding is all that is left
+                return  # only rounding errors are left
             if self.boxes > most_boxes:
                 break
             if not useful or idle >= (pace.patience if boxes < most else last_patience):
@@ -256,7 +255,7 @@ class Generation:
         self.limits.ended = f"it takes more than {self.boxes} boxes"
 
     def _forget(self, potentials: FloatArray, most_rays: float) -> None:
-        """Drop the rays of least surplus where they are too many."""
+        """Drop the rays of least surplus if there are too many."""
         size = self.pricer.size
         if len(self.theta) > most_rays * size:
             surplus = self.program.gain - potentials @ self.program.rays
@@ -270,7 +269,7 @@ class Generation:
         return smoothing * self._best[0] + (1 - smoothing) * potentials
 
     def _try(self, u: FloatArray, goal: float, boxes: int) -> SurplusBound:
-        """Price, and keep the potentials if their bound is the least so far."""
+        """Price, and keep the potentials if their bound is the best so far."""
         priced = self.pricer.price(u, goal, boxes, self.limits)
         self.boxes += priced.boxes
         bound = self.loss(float(u.sum()) + priced.surplus)
@@ -290,17 +289,17 @@ class Generation:
 
     @property
     def proofs(self) -> list[Proof]:
-        """The best potentials met, and how the kernel bounds the surplus at them."""
+        """The best potentials so far, with the kernel's bound on the surplus there."""
         return [] if self._best is None else [self._best[1].proof]
 
     @property
     def columns(self) -> FloatArray:
         """The rays of the mixture, ``(n_inputs, n_used)``, each times its weight."""
-        used = np.flatnonzero(self.theta > USED)  # the last rays may not have had their turn
+        used = np.flatnonzero(self.theta > USED)  # the last rays may have no weight yet
         return np.asarray(self.program.rays[:, used] * self.theta[used])
 
     def notes(self) -> list[str]:
-        """Return what was done, in a sentence."""
+        """Return a description of the rounds."""
         plural = "s" * (self.rounds > 1)
         rounds = f"{self.rounds} round{plural} of pricing by {self.pricer.how}"
         found = [f"{rounds}, {len(self.theta)} rays in the program"]

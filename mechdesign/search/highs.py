@@ -35,23 +35,23 @@ NAME = "HiGHS"
 
 
 TOLERANCE = 1e-10
-"""The least feasibility tolerance that HiGHS takes; it is absolute, so a repair is needed."""
+"""The least feasibility tolerance of HiGHS; it is absolute, so a repair is needed."""
 
 UNIT = 4096.0
-"""Factor of right-hand sides and costs for HiGHS: relative to them, its absolute
-tolerances shrink by as much."""
+"""Scale of right-hand sides and costs for HiGHS, relative to which its absolute tolerances are
+smaller."""
 
 SMALLEST_COEFFICIENT = 1e-12
 
 LATE = 0.01
-"""Seconds after the end of the time that is left when HiGHS stops by itself, if it asks nobody."""
+"""Seconds after the time limit at which HiGHS stops by itself, without a callback."""
 
 DUAL, PRIMAL = 1, 4
-"""HiGHS's numbers for the simplex methods: the basis of the primal one stays feasible when costs
+"""HiGHS's numbers for the simplex methods: the basis of the primal method stays feasible when costs
 change."""
 
 Basis: TypeAlias = Any
-"""A basis of HiGHS, as it gives and takes it: a byte for each column and each row."""
+"""A basis of HiGHS: a byte for each column and each row."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class LPModel:
 class LPResult:
     """The optimum: ``primal`` and ``reduced`` cost by variable, ``dual`` by row, HiGHS's signs.
 
-    Where time was over before, ``is_optimal`` is false and these are those of the last step.
+    If the time was over, ``is_optimal`` is false and the numbers are those of the last step.
     """
 
     primal: FloatArray
@@ -78,7 +78,7 @@ class LPResult:
 
 
 def highs(method: str, presolve: str = "choose", limits: Limits | None = None) -> Guarded:
-    """Return a silent solver with the tightest tolerances that HiGHS takes, without a program.
+    """Return a silent solver with the tightest tolerances of HiGHS, without a program.
 
     With limits it calls back at every step, so that Python sees a Ctrl-C and can stop it.
     """
@@ -100,17 +100,17 @@ def highs(method: str, presolve: str = "choose", limits: Limits | None = None) -
 
 
 class WarmStartedLP:
-    """A linear program that stays loaded, so that it can be solved again at other costs.
+    """A linear program that stays loaded for repeated solves with other costs.
 
     Parameters
     ----------
     program
-        What to solve.
+        The program.
     method
         ``"simplex"`` or ``"ipm"`` (interior point with crossover).
     limits
-        What ends a long run; None where runs are so short that asking at every step would take
-        longer: they end with the grace of the limits of the design.
+        Limits of a long run; None for short runs, in which a callback at every step would dominate:
+        they end with the grace of the limits of the design.
     """
 
     def __init__(self, program: LPModel, method: str, limits: Limits | None = None) -> None:
@@ -130,8 +130,8 @@ class WarmStartedLP:
         return self._solver.getBasis()
 
     def start_at(self, basis: Basis | None) -> None:
-        """Forget earlier runs; start at a basis, by the primal simplex method, or at none."""
-        if self._unit != UNIT:  # the last run needed other settings
+        """Forget earlier runs; start the primal simplex method at a basis, or without one."""
+        if self._unit != UNIT:  # the last run used other settings
             self._load(UNIT, self.method, "on")
         self._solver.clearSolver()
         known = basis is not None and basis.valid
@@ -141,26 +141,26 @@ class WarmStartedLP:
             self._solver.setBasis(basis)
 
     def solve(self, cost: FloatArray | None = None, partial: bool = False) -> LPResult:
-        """Solve, at other costs if they are given; where HiGHS stops short, with other settings.
+        """Solve, optionally with other costs; if HiGHS stops early, with other settings.
 
         Parameters
         ----------
         cost
-            Default that of the last time.
+            Default: the last costs.
         partial
-            Whether what HiGHS has when time is over will do.
+            Whether to accept the state of HiGHS when the time is over.
 
         Raises
         ------
         SolverError
-            If HiGHS fails with all settings, or time is over; the message says why.
+            If HiGHS fails with all settings, or the time is over; the message has the reason.
         """
         if cost is not None:
             self.program = replace(self.program, cost=cost)
             places = np.arange(len(cost), dtype=np.int32)
             self._solver.changeColsCost(len(cost), places, cost * self._unit)
         limits, shape, said = self._asked or Limits(), self.program.A.shape, ""
-        # unit, method and presolve of HiGHS: where one stops without an optimum, the next is tried
+        # unit, method and presolve of HiGHS, tried in order until one finds an optimum
         settings = [(1.0, "ipm", "on"), (1.0, "simplex", "off"), (1.0, self.method, "on")]
         while not limits.expired():
             if said:
@@ -181,7 +181,7 @@ class WarmStartedLP:
 
 
 class BoundedProgram:
-    """A linear program that stays loaded, solved again at other costs and bounds of the variables.
+    """A linear program that stays loaded for repeated solves with other costs and variable bounds.
 
     Made for many small programs, some of which are infeasible: no other settings are tried.
     """
@@ -193,7 +193,7 @@ class BoundedProgram:
         self._solver.passModel(_model(program, 1.0))
 
     def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
-        """Return the optimum, or None where HiGHS finds none."""
+        """Return the optimum, or None if HiGHS finds none."""
         try:
             self._solver.changeColsCost(self._size, self._places, cost)
             self._solver.changeColsBounds(self._size, self._places, low, high)
@@ -211,9 +211,9 @@ def solve_lp(
 
 
 def limit_time(solver: Guarded, limits: Limits | None) -> None:
-    """Let the next run end by itself when the time is over: of limits, or of the design."""
+    """Let the next run end at the time limit: of these limits, or of the design."""
     left = running().grace if limits is None else limits.left
-    if math.isfinite(left):  # HiGHS counts the time of all runs
+    if math.isfinite(left):  # HiGHS adds up the time of all runs
         solver.setOptionValue("time_limit", solver.getRunTime() + left + LATE)
 
 
@@ -223,12 +223,12 @@ def is_optimal(solver: Guarded) -> bool:
 
 
 def status(solver: Guarded) -> str:
-    """Return in words how the last run ended."""
+    """Return a description of how the last run ended."""
     return str(solver.modelStatusToString(solver.getModelStatus()))
 
 
 def answer(solver: Guarded, shape: tuple[int, ...], unit: float = 1.0) -> LPResult:
-    """Return the answer to a program whose right-hand sides and costs were scaled by a unit.
+    """Return the solution of a program whose right-hand sides and costs were scaled by a unit.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def answer(solver: Guarded, shape: tuple[int, ...], unit: float = 1.0) -> LPResu
     Raises
     ------
     SolverError
-        If HiGHS returns numbers of another shape, or such as are no numbers.
+        If HiGHS returns numbers of another shape, or invalid numbers.
     """
     found, (n_rows, n_columns) = solver.getSolution(), shape
     primal, reduced, dual = (
@@ -253,7 +253,7 @@ def answer(solver: Guarded, shape: tuple[int, ...], unit: float = 1.0) -> LPResu
 
 
 def _ask(limits: Limits, event: Any) -> None:
-    """Stop HiGHS, which asks at every step, once a limit is reached."""
+    """Stop HiGHS, which calls back at every step, once a limit is reached."""
     if limits.expired():
         event.interrupt()
 

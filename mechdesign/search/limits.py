@@ -1,7 +1,7 @@
-"""Stopping criteria of a search: a gap, a time limit, an interrupt; and reports of its progress.
+"""Stopping criteria of a search: a gap, a time limit, an interrupt; and progress reports.
 
-A search reports its best value and its best bound after every round. Whatever stops it, both are
-valid: the channel is repaired, the bound is proved, and the gap is their distance.
+A search reports its best value and its best bound after every round. Both are valid whenever it
+stops: the channel is repaired, the bound is proved, and the gap is their distance.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from mechdesign.search.stopwatch import Stopwatch
 __all__ = ["OPTIMAL", "Limits", "Progress", "available_memory", "running"]
 
 OPTIMAL = 1e-8
-"""The gap that a search aims at where none is asked for: below what counts as optimal."""
+"""The default gap of a search: below the threshold of optimality."""
 
 
 LATE = 1.05
-"""Of the time limit, when the proof ends at the latest, but for one second."""
+"""The latest end of the proof, as a multiple of the time limit, plus one second."""
 
 LATEST = 1.2
-"""Of the time limit, what a design may take, but for one second."""
+"""The longest duration of a design, as a multiple of the time limit, plus one second."""
 
 LEAST_SECONDS = 0.1
-"""Seconds that a proof has where time is over."""
+"""Seconds of a proof after the time limit."""
 
 AFTER_INTERRUPT = 5.0
-"""Seconds that the proof of what an interrupted search has found may take."""
+"""Seconds of the proof after an interrupt."""
 
 
 def available_memory() -> float:
-    """Return the bytes of the machine's memory; infinite where the system does not say."""
+    """Return the bytes of the machine's memory; infinite if unknown."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (AttributeError, ValueError, OSError):
@@ -59,8 +59,8 @@ class Progress:
     rounds
         Rounds, or iterations, so far.
     value, bound
-        The best of each so far, in floating point; NaN where there is none yet. Both are losses:
-        a gain has its sign changed.
+        The best of each so far, in floating point; NaN if there is none yet. Both are losses: gains
+        have the opposite sign.
     seconds
         Since the search began.
     """
@@ -72,7 +72,7 @@ class Progress:
 
     @property
     def gap(self) -> float:
-        """``|value - bound| / max(1e-12, |value|)``; infinite where one is missing."""
+        """``|value - bound| / max(1e-12, |value|)``; infinite if one is missing."""
         gap = abs(self.value - self.bound) / max(1e-12, abs(self.value))
         return math.inf if math.isnan(gap) else gap
 
@@ -86,13 +86,13 @@ class Limits:
     gap
         A search may end once its gap is at most this.
     seconds
-        A search ends soon after so many seconds.
+        A search ends soon after this time.
     watch
         Called with the :class:`Progress` after every round.
     memory
-        Bytes that a route may hold: one that is known to need more is not tried.
+        Bytes that a route may allocate: routes known to need more are skipped.
     clock
-        Returns seconds, from any start.
+        Returns seconds, from any origin.
     """
 
     gap: float = OPTIMAL
@@ -101,18 +101,18 @@ class Limits:
     memory: float = math.inf
     clock: Callable[[], float] = time.perf_counter
     ended: str = field(default="", init=False)
-    """Why the search stopped before the gap was reached, in a few words; else empty."""
+    """A short reason why the search stopped before the gap was reached; else empty."""
     interrupted: bool = field(default=False, init=False)
     stopwatch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False)
-    """Where the seconds of each phase are counted."""
+    """The stopwatch of the phases."""
     reserve: float = field(default=0.0, init=False)
-    """Seconds of the time limit that are kept for the proof."""
+    """Seconds of the time limit reserved for the proof."""
     incumbent: float = field(default=math.inf, init=False)
-    """The loss of a channel that is there before the search begins."""
+    """The loss of the channel known before the search."""
     start: RawSolution | None = field(default=None, init=False, repr=False)
     """That channel."""
     symmetry: Any = field(default=None, init=False, repr=False)
-    """A :class:`~mechdesign.search.presolve.symmetry_group.Symmetry` that the user has named."""
+    """A :class:`~mechdesign.search.presolve.symmetry_group.Symmetry` from the user."""
     bound: float = field(default=-math.inf, init=False)
     """The best bound on the loss so far."""
     _start: float = field(default=0.0, init=False)
@@ -139,27 +139,27 @@ class Limits:
         return max(0.0, self.seconds - self.reserve - self.elapsed)
 
     def keep(self, seconds: float) -> None:
-        """Keep at least so many seconds for the proof, but not more than a third of the limit."""
+        """Reserve at least this time for the proof, but at most a third of the limit."""
         if math.isfinite(self.seconds):
             self.reserve = max(self.reserve, min(self.seconds / 3, seconds))
 
     def steps(self, default: int, rate: float) -> int:
-        """Return how many steps a part of a search may take, the same on every machine.
+        """Return the number of steps of a part of a search, the same on every machine.
 
-        A search that would use up the time before another part has had its turn counts its steps
-        instead of asking the clock, so that the answer does not depend on the machine's load.
+        A search that would use up the time of another part counts its steps instead of reading the
+        clock, so that the answer does not depend on the machine's load.
 
         Parameters
         ----------
         default
-            The most of them, and how many where there is no time limit.
+            The largest number of steps, used without a time limit.
         rate
             Steps for each second of the time limit.
         """
         return default if math.isinf(self.seconds) else min(default, int(rate * self.seconds))
 
     def part(self, unit: float = 0.0, share: float = 1.0) -> Limits:
-        """Return these limits, or a share of the time left, for a search within the search.
+        """Return these limits, or a share of the remaining time, for a nested search.
 
         Its progress is reported with values times the unit; without a unit, not at all.
         """
@@ -168,7 +168,7 @@ class Limits:
         return part
 
     def expired(self) -> bool:
-        """Return whether time is up or the user has interrupted; :attr:`ended` then names which."""
+        """Return whether time is up or the user has interrupted, and record it in :attr:`ended`."""
         if self._whole is not None and self._whole.expired():
             self.ended = self._whole.ended
         elif self.interrupted:
@@ -179,15 +179,15 @@ class Limits:
 
     @property
     def longest(self) -> float:
-        """Seconds that a design may take in all: what is known to take longer is not begun."""
+        """The longest duration of a design in seconds: work known to take longer is not started."""
         return LATEST * self.seconds + 1
 
     @property
     def grace(self) -> float:
-        """Seconds left for what comes after the search, such as the proof; never quite 0.
+        """Seconds left for the work after the search, such as the proof; always positive.
 
-        It may be late by a second and a twentieth of the time limit; where the search was
-        interrupted it has :data:`AFTER_INTERRUPT` seconds.
+        It may end a second and a twentieth of the time limit late; after an interrupt it has
+        :data:`AFTER_INTERRUPT` seconds.
         """
         if self._whole is not None:
             return self._whole.grace
@@ -197,13 +197,13 @@ class Limits:
         return max(min(LATE * self.seconds + 1, self._until) - now, LEAST_SECONDS)
 
     def proof_steps(self, most: int, rate: float) -> int:
-        """Return how many steps a proof may take, of which there are so many in a second."""
+        """Return the number of steps of a proof, at a rate of steps per second."""
         return most if math.isinf(self.grace) else min(most, int(rate * self.grace))
 
     def step(self, share: float = 0.5) -> Limits:
-        """Return limits for one step: a share of the time left for the search, or else the proof.
+        """Return limits for one step: a share of the time left for the search, or for the proof.
 
-        Thus a step after the search still has some time.
+        So a step after the search still has some time.
         """
         if not self.expired():
             return self.part(share=share)
@@ -211,7 +211,7 @@ class Limits:
 
     def report(self, rounds: int, value: float, bound: float) -> bool:
         """Report a round; return whether to stop, because of the gap, the time or an interrupt."""
-        if bound > self.bound:  # NaN is not
+        if bound > self.bound:  # false for NaN
             self.bound = bound
         best = value
         if math.isfinite(self.incumbent):
@@ -238,10 +238,10 @@ class Limits:
         return self._closed
 
     def is_failure(self, error: Exception) -> bool:
-        """Return whether an error is a failure of a route, so that another one is to be tried.
+        """Return whether an error is a failure of a route, so that another route is tried.
 
         It is not if the user's own :attr:`watch` raised it, if no private channel exists, or if it
-        is a mistake in the program (see :data:`mechdesign.solver_guard.NUMERICAL`).
+        is a bug (see :data:`mechdesign.solver_guard.NUMERICAL`).
         """
         final = error is self._raised or isinstance(error, InfeasibleError)
         return not final and isinstance(error, (MechdesignError, *solver_guard.NUMERICAL))
@@ -260,7 +260,7 @@ class Limits:
 
     @contextmanager
     def hold(self) -> Iterator[Limits]:
-        """Make these the limits of all that runs inside the block, and let Ctrl-C end it."""
+        """Make these the current limits inside the block, and let Ctrl-C end the search."""
         token = _running.set(self)
         try:
             with self.interruptible():
@@ -272,7 +272,7 @@ class Limits:
     def interruptible(self) -> Iterator[Limits]:
         """Let the first Ctrl-C stop the search and keep its answer; a second one acts as usual.
 
-        This is for the main thread, which alone receives signals; elsewhere nothing changes.
+        Only the main thread receives signals; other threads are unaffected.
         """
         if threading.current_thread() is not threading.main_thread():
             yield self
@@ -285,7 +285,7 @@ class Limits:
             if self._proving:
                 raise LimitError("the proof", "an end in time", "an interrupt")
 
-        if before is None:  # a handler that was not installed from Python cannot be restored
+        if before is None:  # a handler not installed from Python cannot be restored
             yield self
             return
         signal.signal(signal.SIGINT, stop)
@@ -299,9 +299,8 @@ _running: ContextVar[Limits | None] = ContextVar("limits", default=None)
 
 
 def running() -> Limits:
-    """Return the limits of the design that is under way; none where there is no design.
+    """Return the limits of the current design; unlimited without a design.
 
-    What may take long and has no limits of its own, as a solver, is not to outlast their
-    :attr:`Limits.grace`.
+    Work without its own limits, such as a solver call, must not exceed their :attr:`Limits.grace`.
     """
     return _running.get() or Limits()

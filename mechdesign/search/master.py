@@ -1,4 +1,4 @@
-"""The restricted master problem of column generation: the best mixture of the rays so far."""
+"""The restricted master problem of column generation: the best mixture of the current rays."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ __all__ = ["RestrictedMaster"]
 
 
 CHOOSE = 0
-"""HiGHS's number for the simplex method of its choice."""
+"""HiGHS's number for its default simplex method."""
 
 LARGEST_RESIDUAL = 1e-5
-"""How far rows may be from 1 and weights below 0: far more than HiGHS's tolerance explains."""
+"""Largest deviation of row sums from 1 and of weights below 0: more than HiGHS's tolerance."""
 
 MOST_STEPS = 100
-"""Simplex steps for each row before the method is taken to stall: it needs a few with a basis."""
+"""Simplex steps per row before the method counts as stalled: with a basis it needs a few."""
 
 
 class RestrictedMaster:
-    """Maximize Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; it grows by rays.
+    """Maximize Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; rays can be added.
 
-    Or with the sum between other numbers, where these are given.
+    Given ``sides``, the sum lies between these instead.
 
     Parameters
     ----------
     rays, gain
         ``(n_inputs, n_rays)`` and ``(n_rays,)``: some mixture of them must be the ones vector.
     sides
-        ``(n_rows,)`` each: what the sum lies between; default 1 and 1.
+        ``(n_rows,)`` each: the range of the sum; default 1 and 1.
     unit
-        What stands for 1 in the sums and the gains that HiGHS sees: tolerances shrink by it.
+        The scale of the sums and the gains for HiGHS, which makes its tolerances relatively
+        smaller.
     limits
-        What ends a run; None where runs are short.
+        The limits of a run; None for short runs.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class RestrictedMaster:
         self.gain = np.concatenate([self.gain, gain])
 
     def keep(self, wanted: BoolArray) -> BoolArray:
-        """Drop rays that are not wanted, but none of the basis; return which of all stay."""
+        """Drop rays that are neither wanted nor in the basis; return which of all stay."""
         states = self._solver.getBasis().col_status
         if len(states) != len(wanted):
             raise SolverError(f"HiGHS (rays) has {len(states)} columns, not {len(wanted)}")
@@ -104,15 +105,15 @@ class RestrictedMaster:
         Raises
         ------
         SolverError
-            If HiGHS finds no optimum, or its weights make no channel.
+            If HiGHS finds no optimum, or its weights do not define a channel.
         """
         steps = MOST_STEPS * (len(self._low) + MOST_STEPS)
         self._solver.setOptionValue("simplex_iteration_limit", steps)
         limit_time(self._solver, self._limits)
         self._solver.run()
-        # degenerate programs can make it stall: many more steps from here on, yet not without end
+        # degenerate programs can stall: many more steps from here on, but finitely many
         self._solver.setOptionValue("simplex_iteration_limit", MOST_STEPS * steps)
-        for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # again, without the last basis
+        for tolerance in (TOLERANCE, self.unit * TOLERANCE):  # retry without the last basis
             if is_optimal(self._solver):
                 break
             self._solver.clearSolver()
@@ -123,7 +124,7 @@ class RestrictedMaster:
             self._solver.run()
         if not is_optimal(self._solver):
             raise SolverError(f"HiGHS (rays) stopped: {status(self._solver)}")
-        self._solver.setOptionValue("simplex_strategy", PRIMAL)  # from here on rays are added
+        self._solver.setOptionValue("simplex_strategy", PRIMAL)  # from now on rays are added
         found = answer(self._solver, self.rays.shape)
         potentials = -self.scale * found.dual
         theta = found.primal / self.unit

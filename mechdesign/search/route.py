@@ -1,7 +1,7 @@
-"""The contract of a route: a method that finds the best channel for the problems that it suits.
+"""The contract of a route: a method that finds the best channel for suitable problems.
 
-A route proposes a channel and evidence for a bound. What it proposes is repaired and certified
-afterwards, so that no mistake of a route can become a false claim.
+A route returns a channel and evidence for a bound. Both are repaired and certified afterwards, so
+an error in a route cannot become a false claim.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mechdesign.search.limits import Limits
 __all__ = ["LinearRoute", "RejectedRoute", "Route"]
 
 USED = 1e-12
-"""A column all of whose entries are below this is left out."""
+"""A column with all entries below this is dropped."""
 
 
 @dataclass(frozen=True)
@@ -35,35 +35,35 @@ class Route(ABC):
     """A method to find the best channel.
 
     To add one, write its class beside its algorithm and list it in
-    :data:`mechdesign.search.router.ROUTES`. What is slow to import, as scipy and the solvers, is
-    imported inside :meth:`solve`.
+    :data:`mechdesign.search.router.ROUTES`. Slow imports, such as scipy and the solvers, are inside
+    :meth:`solve`.
     """
 
     name: ClassVar[str]
-    """The word for it: ``mechdesign solve --route NAME``."""
+    """Its name: ``mechdesign solve --route NAME``."""
 
     summary: ClassVar[str]
-    """One line for the documentation, and for the error where it does not suit a problem."""
+    """One line for the documentation, and for the error if it does not suit a problem."""
 
     setting: ClassVar[str] = ""
     """The setting after the name and a colon, such as ``"METHOD"``."""
 
     allows_non_conic: ClassVar[bool] = False
-    """Whether it solves problems with constraints on the whole channel, not only on columns."""
+    """Whether it supports constraints on the whole channel, not only on columns."""
 
     uses_symmetry: ClassVar[bool] = False
     """Whether it uses :attr:`~mechdesign.search.limits.Limits.symmetry`."""
 
     matrices: ClassVar[int] = 12
-    """How many matrices as large as the channel it holds at once."""
+    """The number of matrices of the size of the channel that it holds at once."""
 
     def configured(self, setting: str) -> Route:
-        """Return the route with what the user wrote after the colon, which may be nothing.
+        """Return the route with the setting after the colon, which may be empty.
 
         Raises
         ------
         InputError
-            If it is no setting of this route.
+            If the route has no such setting.
         """
         if setting:
             expected = f"{self.name} with nothing after it"
@@ -72,39 +72,39 @@ class Route(ABC):
 
     @abstractmethod
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Return why the route is to be tried on the problem.
+        """Return the reason to try the route on the problem.
 
-        None where it does not solve it, or where another route is better and the user has not named
-        this one.
+        None if it does not support the problem, or if another route is better and the user has not
+        named this one.
         """
 
     @abstractmethod
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Find a channel and evidence for a bound, for a problem that the route suits.
+        """Return a channel and evidence for a bound, for a problem that the route suits.
 
         Raises
         ------
         SolverError
-            If a solver fails, or time is over before there is an answer.
+            If a solver fails, or the time is over before there is an answer.
         """
 
     def memory(self, problem: Problem) -> float:
-        """Return about how many bytes :meth:`solve` holds, from the sizes of the problem."""
+        """Return the approximate memory of :meth:`solve` in bytes."""
         return self.matrices * 8.0 * len(problem.domain) * len(problem.outputs or problem.domain)
 
     def alternatives(self, problem: Problem) -> Iterator[Route]:
-        """Yield the route with other settings, to be tried where the gap is still too large."""
+        """Yield the route with other settings, to be tried if the gap is still too large."""
         yield from ()
 
 
 class LinearRoute(Route):
     """A route for losses that are linear in the channel.
 
-    A utility with another :attr:`~mechdesign.utilities.base.Utility.linear_form` is replaced by it.
+    A utility is replaced by its :attr:`~mechdesign.utilities.base.Utility.linear_form`.
     """
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for a loss that is linear in the channel, or stands for one."""
+        """Require a linear loss, or a utility with a linear form."""
         loss = problem.utility.linear_form
         if loss is None:
             return None
@@ -119,8 +119,8 @@ class LinearRoute(Route):
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the problem, or that of the best guess in its place.
 
-        The value of a guess is its gain, a ceiling less its loss, at least that without a report.
-        So the gap of the loss, which is at most the ceiling, is to be that much smaller.
+        The gain of a guess is a ceiling minus its loss, at least the gain without a report. So the
+        gap of the loss, which is at most the ceiling, must be smaller in proportion.
         """
         loss = problem.utility.linear_form
         if loss is None or loss is problem.utility:

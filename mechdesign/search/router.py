@@ -1,4 +1,4 @@
-"""The router: a loop over the registry of routes, which yields those to try, best first."""
+"""The router: it selects routes from the registry, the best first."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = ["AUTO", "FORMULAS", "NOISE", "NUMERIC", "ROUTES", "plan"]
 AGAIN = "; another method for a smaller gap"
 
 AUTO = "auto"
-"""The word for the router's own choice."""
+"""The name of the router's own choice."""
 
 NOISE = "noise"
-"""The word for a structured mechanism, which has no matrix, in the place of a route."""
+"""The name of a structured mechanism without a matrix, in place of a route."""
 
 FORMULAS = ClosedForms()
 
@@ -46,10 +46,10 @@ NUMERIC: tuple[Route, ...] = (
     NonConic(),
     Cvxpy(),
 )
-"""The routes that compute, in the order in which the router tries those that suit."""
+"""The numerical routes, in the order in which the router tries them."""
 
 ROUTES: dict[str, Route] = {route.name: route for route in (FORMULAS, *NUMERIC)}
-"""Every route by name."""
+"""All routes by name."""
 
 
 def plan(
@@ -60,11 +60,11 @@ def plan(
     Parameters
     ----------
     problem
-        What to solve.
+        The problem.
     route
         ``"auto"``, or one of :data:`ROUTES` by name, as in ``"cvxpy:CLARABEL"``.
     limits
-        The memory that a route may hold, and symmetries that the user has named.
+        The memory limit of a route, and the user's symmetries.
     rejected
         Filled with the closed forms that do not apply, and the routes that are too large.
 
@@ -124,7 +124,7 @@ def plan(
 
 
 def _check_non_conic(problem: Problem, name: str) -> None:
-    """Refuse what cannot be solved under a constraint on the whole channel."""
+    """Reject a route that does not support constraints on the whole channel."""
     notion, utility = problem.non_conic[0], problem.utility
     able = [AUTO, *(route.name for route in ROUTES.values() if route.allows_non_conic)]
     if name not in able:

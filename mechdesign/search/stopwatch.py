@@ -18,10 +18,10 @@ class Stopwatch:
     Attributes
     ----------
     start
-        When the design began, as ``time.perf_counter`` has it.
+        The start of the design, from ``time.perf_counter``.
     timings
-        Seconds by the name of the phase. A phase inside another counts for the inner one only, so
-        that the phases add up to at most the time of the whole.
+        Seconds by the name of the phase. Time in a nested phase counts for the inner one only, so
+        the phases add up to at most the total time.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Stopwatch:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Count the seconds of the block for a phase."""
+        """Count the time of the block for a phase."""
         self._count()
         self._running.append(name)
         try:
@@ -62,7 +62,7 @@ class Stopwatch:
         return time.perf_counter() - self.start
 
     def _count(self) -> None:
-        """Give the seconds since the last change of phase to the phase that was running."""
+        """Add the time since the last change of phase to the current phase."""
         now = time.perf_counter()
         if self._running:
             self.timings[self._running[-1]] += now - self._lap

@@ -27,8 +27,10 @@ class PosteriorMeanSquaredError(ColumnUtility):
 
     Parameters
     ----------
-    ``(n_inputs,)`` numbers f(x), a dict or a Series by label; default: the inputs themselves, if
-    they are numbers. The indicator of one input gives a survey, multiples of it a weighted sum.
+    values
+        ``(n_inputs,)`` numbers f(x), a dict or a Series by label; default: the inputs themselves,
+        if they are numbers. The indicator of one input gives a survey, multiples of it a weighted
+        sum.
     histogram
         Whether f(x) is instead the vector of indicators of the inputs: the error of the whole
         posterior, summed over the inputs.

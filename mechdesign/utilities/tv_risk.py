@@ -21,8 +21,8 @@ class TVRisk(EstimationRisk):
 
     Parameters
     ----------
-    Whether to take the maximum over all distributions p; see
-        Whether to take the largest over all distributions p; see
+    worst_case
+        Whether to take the maximum over all distributions p; see
         :class:`~mechdesign.utilities.estimation.EstimationRisk`.
 
     Notes

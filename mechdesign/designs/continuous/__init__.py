@@ -1,1 +1,1 @@
-"""The design of a mechanism for a continuous input: finer and finer nodes, and a proof of each."""
+"""The design of a mechanism for a continuous input, on finer and finer grids of nodes."""

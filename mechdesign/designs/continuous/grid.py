@@ -1,7 +1,7 @@
-"""Where the nodes of an axis are: close to each other where the law has its mass.
+"""The nodes of an axis, which are dense where the law has its mass.
 
-Nodes are the ends of cells that come from halving the interval again and again, so that distances
-between nodes are whole powers of 2 of each other and sums of moments over them stay short numbers.
+Nodes are the ends of cells from repeated halving of the interval, so that ratios of distances are
+powers of 2 and sums of moments stay short numbers.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ FINEST = Fraction(1, 1 << 24)
 """The narrowest cell, as a share of the interval."""
 
 EVENLY = 0.01
-"""How much cells without mass count, beside the others."""
+"""Weight of the width of cells without mass."""
 
 AT_END = 0.03
-"""How much the width of a cell at an end counts for unbiased readings."""
+"""Weight of the width of a cell at an end, for unbiased readings."""
 
 Nodes = tuple[Fraction, ...]
 Below = Callable[[Fraction], float]
@@ -34,12 +34,12 @@ Cell = tuple[float, float, Fraction, Fraction, float, float]
 
 
 def axes_for(problem: ContinuousProblem, wanted: int) -> tuple[Nodes, ...]:
-    """Return about so many nodes on each axis for a problem.
+    """Return about ``wanted`` nodes on each axis for a problem.
 
-    What a cell adds to the gap grows with its width h and its mass m like m**2 h for an error on
-    average (an output in the cell, and an input in it), like m h**2 for that of an unbiased
-    reading, and like h for the worst case. A cell at an end has a node whose numbers all lie on one
-    side of it, which for unbiased readings costs like h, whatever the mass.
+    The contribution of a cell to the gap grows with its width h and its mass m like m**2 h for a
+    mean error (an output in the cell, and an input in it), like m h**2 for that of an unbiased
+    reading, and like h for the worst case. A cell at an end has a node with all its numbers on one
+    side, which for unbiased readings costs like h, independent of the mass.
     """
     worst, read = problem.utility.worst_case, problem.utility.on_interval == "reading"
     if read and worst:
@@ -64,9 +64,9 @@ def axes_for(problem: ContinuousProblem, wanted: int) -> tuple[Nodes, ...]:
 def _halved(
     ends: tuple[Fraction, Fraction], below: Below, weight: Weight, wanted: int, even: bool
 ) -> Nodes:
-    """Return about so many nodes: cells are halved, the one with the largest weight first.
+    """Return about ``wanted`` nodes by halving the cell of largest weight repeatedly.
 
-    Of cells of one weight, up to rounding, the inner one is first, by the mass on both sides.
+    Of cells of equal weight, up to rounding, the inner one is first, by the mass on both sides.
     """
     low, length = ends[0], ends[1] - ends[0]
 
@@ -77,7 +77,7 @@ def _halved(
     cells = [cell(Fraction(0), Fraction(1), below(ends[0]), below(ends[1]))]
     while True:
         size, _, left, right, under, over = cells[0]
-        uneven = even and size < cells[-1][0]  # halves of one width: a mirror image stays one
+        uneven = even and size < cells[-1][0]  # halves of equal width keep the grid symmetric
         if not uneven and (len(cells) >= wanted - 1 or right - left <= FINEST):
             break
         middle = (left + right) / 2
@@ -89,12 +89,12 @@ def _halved(
 
 
 def _with_mass(problem: ContinuousProblem, nodes: Nodes) -> Nodes:
-    """Return nodes less those in the way of mass: a number goes to each node that is left.
+    """Return the nodes without those that prevent mass at every node.
 
     Raises
     ------
     InputError
-        If nothing but the ends is left.
+        If only the ends are left.
     """
     while True:
         prior = problem.stated((nodes,)).on((nodes,)).prior
@@ -108,9 +108,9 @@ def _with_mass(problem: ContinuousProblem, nodes: Nodes) -> Nodes:
 
 
 def _range(side: Interval, below: Below, beyond: float) -> tuple[Fraction, Fraction]:
-    """Return the first and the last node: the ends of the interval, where these are finite.
+    """Return the first and the last node: the ends of the interval, if they are finite.
 
-    Else they are short numbers, and about so small a share of the mass is beyond them.
+    Otherwise short numbers with about this share of the mass beyond them.
     """
     if side.is_bounded:
         return Fraction(side.low), Fraction(side.high)
@@ -122,7 +122,7 @@ def _range(side: Interval, below: Below, beyond: float) -> tuple[Fraction, Fract
 
 
 def _quantile(below: Below, share: float) -> float:
-    """Return a position that has about this share of the mass below it, by bisection."""
+    """Return a position with about this share of the mass below it, by bisection."""
     low, high = -1.0, 1.0
     while below(Fraction(low)) > share:
         low *= 2

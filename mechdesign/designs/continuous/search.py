@@ -1,4 +1,4 @@
-"""The search: a finite program on nodes gives a kernel and a bound, until the gap is small enough.
+"""The search on finer and finer nodes, whose finite programs give a kernel and a bound.
 
 nodes -> moments of the law -> finite program -> finite design -> kernel, and a bound on all
 """
@@ -37,26 +37,26 @@ from mechdesign.utilities import UTILITIES, Distortion, UnbiasedVariance, Utilit
 __all__ = ["Finite", "design_continuous", "finite_problem"]
 
 GAP = 0.01
-"""The gap that is small enough where none is asked for."""
+"""The default gap."""
 
 FIRST, MOST, SLOWER = (17, 7), (1025, 33), (3.0, 6.0)
-"""Nodes of each axis in the first program and in the largest, and the power of their number that
-the time is expected to grow with: on an interval, and on a box."""
+"""Nodes of each axis in the first and in the largest program, and the expected exponent of the time
+in their number: on an interval, and on a box."""
 
 SHARE = 0.05
-"""The share of the gap that the finite program may have."""
+"""The share of the gap allowed to the finite program."""
 
 GROWTH = (1.4, 3.0)
-"""How much finer the nodes become at least and at most: the gap falls with the square of it."""
+"""The least and the largest refinement factor: the gap decreases with its square."""
 
 LEAST_GROWTH = 1.2
-"""How much finer the nodes must at least become for the time that it takes."""
+"""The least refinement factor that is worth the time."""
 
 LESS_BITS = 100
 """Digits of roots that the search leaves out."""
 
 Finite = Callable[[Problem, float, float], Solution]
-"""A design of a finite problem to a gap and within so many seconds."""
+"""Designs a finite problem with a gap and a time limit in seconds."""
 
 
 def design_continuous(
@@ -64,23 +64,23 @@ def design_continuous(
 ) -> ContinuousSolution:
     """Return the best kernel found, with a bound on all private kernels.
 
-    Programs are on more and more nodes, until the gap is small enough or the time is over.
+    The programs have more and more nodes, until the gap is small enough or the time is over.
 
     Parameters
     ----------
     problem
-        What is asked.
+        The continuous problem.
     limits
-        What ends the search.
+        The limits of the search.
     gap
-        The gap that is small enough; None for :data:`GAP`.
+        The gap at which the search ends; None for :data:`GAP`.
     design
-        What designs the finite programs.
+        The design of a finite program.
 
     Raises
     ------
     SolverError
-        If not even the first program was solved.
+        If the first program is not solved.
     """
     best: ContinuousSolution | None = None
     wanted, box = GAP if gap is None else gap, len(problem.domain.sides) > 1
@@ -121,7 +121,7 @@ def design_continuous(
 def _designed(
     problem: ContinuousProblem, count: int, gap: float, limits: Limits, design: Finite
 ) -> ContinuousSolution:
-    """Design on about so many nodes of each axis."""
+    """Design on about ``wanted`` nodes of each axis."""
     axes = axes_for(problem, count)
     stated = problem.stated(axes)
     rounded = stated.on(axes)
@@ -172,9 +172,9 @@ def finite_problem(problem: ContinuousProblem, asked: Program) -> Problem:
 
 
 def _own_program(rounded: Rounded) -> Program | None:
-    """Return a program with the losses at the nodes, where that of the bound has others.
+    """Return a program with the losses at the nodes, if the bound uses other losses.
 
-    It is about cells or averages then, or its losses are lower by far.
+    This is the case for cells or averages, or if its losses are much lower.
     """
     metric, worst = rounded.metric is not None, rounded.worst_case
     places = node_places(rounded) if metric else None
@@ -190,9 +190,9 @@ def _own_program(rounded: Rounded) -> Program | None:
 
 
 def _nodes(rounded: Rounded, solution: Solution) -> tuple[Channel, list[tuple[Fraction, ...]]]:
-    """Return the channel of the nodes with the nodes as its outputs, and the points these are.
+    """Return the channel with the nodes as its outputs, and their points.
 
-    Outputs are only numbered where the loss is that of what is read from them.
+    Outputs are numbers only if the loss is that of their readings.
     """
     channel: Any = solution.channel
     outputs: list[Any] = list(channel.outputs)
@@ -205,7 +205,7 @@ def _nodes(rounded: Rounded, solution: Solution) -> tuple[Channel, list[tuple[Fr
 
 
 def _readings(rounded: Rounded, solution: Solution, nodes: Channel) -> tuple[Fraction, ...] | None:
-    """Return the unbiased readings of the nodes, whatever the program that gave the channel."""
+    """Return the unbiased readings of the nodes, for any program of the channel."""
     if rounded.utility.reads != "readings":
         return None
     utility: Any = solution.problem.utility

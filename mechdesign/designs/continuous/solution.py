@@ -1,4 +1,4 @@
-"""The answer to a continuous problem: a kernel on the interval, its loss, and a bound on all."""
+"""The solution of a continuous problem: a kernel, its loss, and a bound on all private kernels."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ __all__ = ["ContinuousSolution"]
 
 @dataclass(frozen=True, repr=False, kw_only=True)
 class ContinuousSolution(Solution):
-    """The best kernel found on an interval or a box, exactly private, with a bound on all.
+    """The best kernel found on an interval or a box, exactly private, with a bound on all kernels.
 
     Attributes
     ----------
     channel
         The kernel.
     value
-        Its loss on the interval, an exact rational that is at least it.
+        An exact rational upper bound on its loss.
     bound
-        A rational that the loss of no private kernel on the interval is below.
+        A rational lower bound on the loss of every private kernel.
     route
-        How the finite program was solved.
+        The route of the finite program.
     readings
-        What is read from each output, where the loss is that of the best estimate or of readings.
+        The estimate for each output, if the loss is that of the best estimate or of readings.
     stated
         The problem as files state it.
     """
@@ -58,7 +58,7 @@ class ContinuousSolution(Solution):
 
     @property
     def cells(self) -> int:
-        """How many cells the interval or the box was divided into."""
+        """The number of cells of the interval or the box."""
         return math.prod(len(axis) - 1 for axis in self.channel.axes)
 
     def dense(self) -> Channel:

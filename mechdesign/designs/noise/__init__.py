@@ -1,1 +1,1 @@
-"""Designs of which the channel is noise on a line or a grid, too large for a matrix."""
+"""Designs of noise on a line or a grid that is too large for a matrix."""

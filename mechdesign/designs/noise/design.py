@@ -1,4 +1,4 @@
-"""The design of noise: law, remap, value, and bounds as long as there is time.
+"""The design of noise: its law, remap and value, and the best bound within the time limit.
 
 problem -> private noise with the best remap -> bounds from coarse to fine -> proof
 """
@@ -43,53 +43,53 @@ from mechdesign.search.limits import Limits
 __all__ = ["design_noise"]
 
 Designer: TypeAlias = Callable[[Problem, float, float], Solution]
-"""Designs for a problem with a gap and a time limit."""
+"""Designs a problem with a gap and a time limit."""
 
 MOST_PAIRS, SMALL = 2 * 10**7, 1.0
-"""Pairs of an input with a mass and a square of points up to which a remap is by smaller ones; and
-how far noise may fall along a square that is small beside it."""
+"""Largest number of pairs of an input with mass and a square of points for a remap by smaller
+squares; and the largest exponent of the noise along a small square."""
 
 MOST_STEPS, SHARE, REACH_NATS = 3 * 10**8, 0.15, 28
-"""Steps in which the kernel sums the loss of reports that are replaced each on its own, the share
-of the time limit for them, and how far noise falls on the way to inputs that matter to one."""
+"""Kernel steps for the loss of individually replaced reports, the share of the time limit for them,
+and the exponent of the noise up to the inputs that affect one."""
 
 TILES, TILE_SECONDS, TILE_GAP, ALIKE = ((60, 10), (15, 8), (3, 6), (1, 4)), 120.0, 0.02, 0.5
-"""Points along the side of a tile by the seconds that are left; for how long, and to which gap, a
-tile is solved; and the share of the prior that tiles with one mass hold, from which it is worth
-it: on 256 x 256 points with epsilon 1 a step, 8 x 8 prove 76 percent of plain noise, 10 x 10 80."""
+"""Side lengths of a tile by the seconds left; the time and the gap of the solution of a tile; and
+the share of the prior in tiles of equal mass from which it is used: on 256 x 256 points with
+epsilon 1 a step, 8 x 8 prove 76 percent of plain noise, 10 x 10 80."""
 
 LEAST = 1e-9
-"""A remap that saves less than this share is not worth its table."""
+"""Smaller relative savings are not worth a remap table."""
 
 POINT_SECONDS = 2e-5
-"""Seconds that each point takes at least, to be stated and to have its loss summed."""
+"""Least seconds per point for the statement and the sum of its loss."""
 
 STEPS_A_SECOND = 10_000_000
-"""Steps of a proof that are taken in a second, at least: most are entries of long lists."""
+"""The least number of proof steps per second: most are entries of long lists."""
 
 FEWEST_STEPS = 4_000_000
-"""Steps that a proof may take in any case, so that a large grid has a bound."""
+"""Steps that every proof may take, so that a large grid has a bound."""
 
 DIGITS = 16
-"""Binary digits of multipliers: they change the bound by less than the search leaves open."""
+"""Binary digits of multipliers: their rounding changes the bound by less than the gap."""
 
 
 def design_noise(problem: Problem, limits: Limits, design: Designer | None = None) -> Solution:
-    """Return noise with the best remap, and the best bound that is found and proved in time.
+    """Return noise with the best remap, and the best bound proved within the time limit.
 
     Parameters
     ----------
     problem, limits
-        What to design, and when to end.
+        The problem, and the limits.
     design
-        What solves the problem of a part of the points; without it the bound is 0.
+        The design of a part of the points; without it the bound is 0.
 
     Raises
     ------
     UnsupportedError
-        If the problem suits no noise.
+        If noise does not suit the problem.
     InputError
-        If the budget of a step is too small or too large for it.
+        If the budget of a step is too small or too large.
     """
     notion = problem.sole_notion(MetricPrivacy)
     loss = problem.expected_loss
@@ -148,10 +148,10 @@ def _is_planar(problem: Problem, notion: MetricPrivacy) -> bool:
 def _best_remap(
     problem: Problem, plain: LatticeNoise, distance: str, proofs: _Proofs, limits: Limits
 ) -> tuple[LatticeNoise, Fraction, list[str]]:
-    """Return plain noise, or with a remap that loses less; its loss, exactly; and what is said.
+    """Return plain noise, or with a remap of smaller loss; its exact loss; and notes.
 
-    Where the posteriors of all points are too many, either points are replaced alike in squares, if
-    these are small beside the noise, or each of those on its own that save most.
+    If there are too many posteriors, either points are replaced in squares, if these are small
+    compared to the noise, or the individual points that save most are.
     """
     seconds, prior, k = limits.stopwatch, problem.prior, len(problem.domain)
     with seconds.phase("certify"):
@@ -184,7 +184,7 @@ def _best_remap(
 def _tiled(
     problem: Problem, sides: tuple[int, int], limits: Limits, design: Designer
 ) -> list[Certificate]:
-    """Return the proof that every tile of a grid loses as much as one; none where few are alike."""
+    """Return the proof that every tile of a grid loses as much as one; none if few are equal."""
     seconds = min(limits.left, TILE_SECONDS)
     side = next((n for least, n in TILES if seconds >= least), 2)
     a, b = (min(side if min(sides) > 1 else side**2, n) for n in sides)
@@ -211,12 +211,12 @@ def _tiled(
 
 
 def _table(problem: Problem) -> dict[str, Any]:
-    """Return the problem as a file of a law has it: its outputs are the inputs."""
+    """Return the problem table in the file of a law: its outputs are the inputs."""
     return {key: value for key, value in problem.to_table().items() if key != "outputs"}
 
 
 class _Proofs:
-    """The kernel's results for a noise and its bounds."""
+    """The kernel's results for noise and its bounds."""
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
         self._tables, self._limits = [{}, _table(problem)], limits
@@ -225,12 +225,12 @@ class _Proofs:
         self._statement = self._compiled.statement
 
     def value(self, noise: LatticeNoise) -> Fraction:
-        """Return the loss of a noise, which is the one to be saved from now on.
+        """Return the loss of a noise, and take it as the saved one.
 
         Raises
         ------
         SolverError
-            If there is no time for that.
+            If there is not enough time.
         """
         self.take(noise)
         seconds = loss_steps(self._noise, self._statement) / STEPS_A_SECOND
@@ -241,7 +241,7 @@ class _Proofs:
         return loss_of_noise(self._noise, self._statement)
 
     def take(self, noise: LatticeNoise) -> None:
-        """Take a noise as the one to be saved."""
+        """Take a noise as the saved one."""
         self._tables[0] = noise.to_table()["law"]
         law, part, k = read(Laws, self._tables[0]), self._statement.cone[0], self._statement.k
         assert isinstance(law, TorusNoise)  # noqa: S101 (for mypy)
@@ -251,7 +251,7 @@ class _Proofs:
     def best(
         self, tiles: list[Certificate], bounds: list[CoarseBound], limits: Limits
     ) -> tuple[Fraction, Certificate, CoarseBound | None, list[str]]:
-        """Return the bound of the last evidence that is proved in time; and what is to be said."""
+        """Return the bound of the last evidence proved in time, and notes."""
         notes = list[str]()
         named = [(one, self._certificate(one)) for one in reversed(bounds)]
         for found, certificate in [*((None, tile) for tile in tiles), *named]:
@@ -262,7 +262,7 @@ class _Proofs:
                 continue
             if bound > 0:
                 return bound, certificate, found, [*notes, *note]
-        n, m = self._noise.sides  # a rectangle of all outputs loses nothing
+        n, m = self._noise.sides  # a rectangle of all outputs has loss 0
         trivial = Certificate(Costs(), Orthant(), (Cells(((0, n - 1, 0, m - 1),)),))
         bound, note = self._proved(trivial, None)
         return bound, trivial, None, [*notes, *note]
@@ -287,7 +287,7 @@ class _Proofs:
     def _proved(
         self, certificate: Certificate, limits: Limits | None
     ) -> tuple[Fraction, list[str]]:
-        """Return the bound, and what a reader must allow, if it is more than what is allowed."""
+        """Return the bound, and a note on a reader's limit, if it exceeds the default."""
         entries = entries_of([*self._tables, write(certificate)])
         usual = Resources().steps + STEPS_PER_ENTRY * entries
         most = max(usual, current().proof_steps)

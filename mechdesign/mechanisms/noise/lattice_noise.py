@@ -171,8 +171,8 @@ class LatticeNoise(Mechanism):
 
         Raises
         ------
-        If the prior or the loss is invalid.
-            If the prior or the loss does not fit.
+        InputError
+            If the prior or the loss is invalid.
 
         Notes
         -----

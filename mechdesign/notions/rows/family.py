@@ -8,7 +8,6 @@ A family has three parts: its **rows**, exact and as a float matrix; their **rep
 nearly private column satisfy them; and their **leakage**, the least epsilon at which they hold. All
 of it follows from :meth:`Family.rows` alone. A family with more structure, such as ratios of two
 entries, overrides the methods that it can compute faster.
-are ratios of two entries, say, overrides what it can do better.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Presolve: reductions that leave a smaller problem with the same optimum."""
+"""Presolve: reductions to a smaller problem with the same optimum."""

@@ -1,7 +1,7 @@
-"""The presolve chain: reductions in order, the backend, and their inverses in reverse order.
+"""The presolve chain: reductions in order, the backend, and the inverses in reverse order.
 
-All reductions are exact: the optimum is the same, and the dual variables of what is left prove the
-same bound for the whole. The report prints the reductions that applied.
+All reductions are exact: the optimum is the same, and the dual variables of the reduced program
+prove the same bound for the original. The report lists the applied reductions.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
 """Reductions of any program. Inputs are merged first, as their bounds may then imply others."""
 
 UNLIKELY = 1e-10
-"""The share of the largest cost that an input of prior 0 has, in the program only: its best row is
-wanted, at no cost. Where the loss is that small a share of the largest cost, it spoils the bound:
-then the program is solved once more without it."""
+"""The cost of an input of prior 0, as a share of the largest cost, in the program only, so that its
+best row is found. A loss as small as this share spoils the bound: then the program is solved again
+without it."""
 
 
 def solve_reduced(
@@ -52,25 +52,25 @@ def solve_reduced(
     reductions: Sequence[Reduction] = PRESOLVE,
     unlikely: float = UNLIKELY,
 ) -> RawSolution:
-    """Reduce a problem, solve what is left, and carry the answer back.
+    """Reduce a problem, solve the reduced problem, and invert the reductions.
 
     Parameters
     ----------
     problem
         With a :class:`~mechdesign.utilities.LinearUtility`.
     limits
-        When to end.
+        The limits of the search.
     backend
-        What solves the program that is left.
+        The solver of the reduced program.
     reductions
         The chain.
     unlikely
-        The share of the largest cost that an input of prior 0 has.
+        The cost of an input of prior 0, as a share of the largest.
 
     Raises
     ------
     UnsupportedError
-        If the loss is not linear, or a worst case that the backend cannot solve.
+        If the loss is not linear, or a worst case that the backend does not support.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def solve_reduced(
     if pricer_of(problem) is not None:
         potentials = answer.potentials
         if duals and problem.expected_loss is not None:
-            # multipliers of rows prove the same bound as their least reduced costs do as prices
+            # the least reduced costs, as prices, prove the same bound as the multipliers of rows
             program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
             potentials = reduced_costs(program, duals).min(axis=1)
     proof = linear_proof(
@@ -111,10 +111,10 @@ def solve_reduced(
 
 
 def program_cost(problem: Problem, unlikely: float = UNLIKELY) -> tuple[FloatArray, float]:
-    """Return the cost of each entry of Q in a unit that makes the largest 1, and that unit.
+    """Return the cost of each entry of Q in a unit that makes the largest 1, and the unit.
 
-    Tolerances are absolute, hence the unit. Rows that never occur cost next to nothing, so that
-    the best of them is found as well: the share ``unlikely`` of the largest cost.
+    The unit is needed as tolerances are absolute. Rows that never occur have a small cost, the
+    share ``unlikely`` of the largest, so that the best of them is found as well.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicPr
     """
     cost, unit = program_cost(problem, unlikely)
     is_worst = problem.expected_loss is None
-    # where costs are not the true ones, neither are the potentials: see `solve_reduced`
+    # modified costs give modified potentials: see `solve_reduced`
     all_occur = is_worst or bool(problem.prior.array.all())
     is_priced = all_occur and pricer_of(problem) is not None
     return ConicProgram(problem.cone, cost, is_worst, is_priced=is_priced), unit
@@ -154,7 +154,7 @@ def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicPr
 def solve_chain(
     program: ConicProgram, reductions: Sequence[Reduction], backend: Backend, limits: Limits
 ) -> Answer:
-    """Apply the first reduction, solve what is left by the rest of the chain, and invert."""
+    """Apply the first reduction, solve with the rest of the chain, and invert."""
     if not reductions:
         return backend(program, limits)
     first, *rest = reductions
@@ -162,7 +162,7 @@ def solve_chain(
         reduced = first.apply(program)
     if reduced is None:
         return solve_chain(program, rest, backend, limits)
-    # one program of several has no value and no bound for the whole to tell
+    # with several programs, value and bound of one are not those of the whole
     is_only = len(reduced.programs) == 1
     answers = [
         solve_chain(left, rest, backend, limits if is_only else limits.part())

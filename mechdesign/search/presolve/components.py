@@ -1,7 +1,7 @@
 """Components: groups of inputs that share no row are independent programs.
 
-Columns of the cone are columns of the components' cones one below the other, and an expected loss
-is the sum of theirs. A worst case joins all inputs.
+A column of the cone consists of a column for each component, and an expected loss is the sum of
+theirs. A worst case joins all inputs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Components"]
 
 
 class Components(Reduction):
-    """Take a program apart into one for each component of its cone."""
+    """Split a program into one for each component of its cone."""
 
     def apply(self, program: ConicProgram) -> Reduced | None:
         """Restrict the cone and the cost to every component."""
@@ -42,7 +42,7 @@ class Components(Reduction):
 
 
 def _joined(whole: ConicProgram, members: Sequence[IntArray], answers: Sequence[Answer]) -> Answer:
-    """Put the rows of the channel in their places, and name the inputs as in the whole."""
+    """Put the rows of the channel in place, and rename the inputs to those of the whole."""
     matrix = np.zeros(whole.cost.shape)
     for inputs, answer in zip(members, answers, strict=True):
         matrix[inputs] = answer.matrix

@@ -1,7 +1,7 @@
-"""Implied pairs: bounds on ratios that follow from chains of others are left out.
+"""Removal of bounds on ratios that follow from chains of others.
 
 With E the lengths, all positive, a pair with some z such that E[x, z] + E[z, x'] <= E[x, x']
-follows from the other two. Of k**2 pairs on a line, 2 (k - 1) stay.
+follows from the other two. Of k**2 pairs on a line, 2 (k - 1) remain.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from mechdesign.search.presolve.reduction import ConicProgram, Reduced, Reductio
 __all__ = ["ImpliedPairs", "count_pairs", "implied_pairs", "thin_pairs", "without_implied_pairs"]
 
 CHAIN_TOLERANCE = 1e-13
-"""Chains longer than a pair by less than this share of it are ties."""
+"""Chains longer than a pair by less than this relative amount are ties."""
 
 SHORTEST = 1e-9
-"""Pairs at this length or less may imply each other both ways."""
+"""Pairs of at most this length may imply each other both ways."""
 
 
 class ImpliedPairs(Reduction):
-    """Leave out the pairs that others of the same notion imply.
+    """Remove the pairs that others of the same notion imply.
 
-    The rows that stay are rows of the notion, so that multipliers on them need no change.
+    The remaining rows are rows of the notion, so multipliers on them stay the same.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class ImpliedPairs(Reduction):
     """
 
     def apply(self, program: ConicProgram) -> Reduced | None:
-        """Look at every family of ratios by itself."""
+        """Reduce each family of ratios separately."""
         cone = Cone([without_implied_pairs(family) for family in program.cone.families])
         before, after = count_pairs(program.cone), count_pairs(cone)
         if before == after:
@@ -51,15 +51,15 @@ class ImpliedPairs(Reduction):
 
 
 def count_pairs(cone: Cone) -> int:
-    """Return how many bounds on ratios of two entries a cone has."""
+    """Return the number of bounds on ratios of two entries in a cone."""
     families = (family.ratio_rows() for family in cone.families)
     return sum(rows.n_pairs for rows in families if rows is not None)
 
 
 def without_implied_pairs(family: Family) -> Family:
-    """Return a family without the pairs that others imply; as it is if it has no pairs.
+    """Return a family without its implied pairs; a family without pairs is unchanged.
 
-    What is left out by rounding only is caught by the exact check of the result.
+    The exact check of the result catches pairs removed only because of rounding.
     """
     rows = family.ratio_rows()
     return family if rows is None else thin_pairs(rows)
@@ -78,18 +78,18 @@ def thin_pairs(family: PairRows) -> PairRows:
 def implied_pairs(E: FloatArray) -> BoolArray:
     """Return which pairs follow from a chain of others.
 
-    All of them can be left out at once: as lengths are positive, a pair is longer than each pair of
-    a chain that implies it, so that by induction on the length the pairs that stay imply all. A
-    first pass looks only for chains of a pair that stays and one more pair of any kind; what it
-    leaves has the same shortest paths, and a second pass looks for chains of a pair that stays and
-    a shortest path. On a line each input keeps its neighbors, on a city-block grid the four next to
-    it. It takes a few operations on ``(n_inputs, n_inputs)`` arrays.
+    All of them can be removed at once: as lengths are positive, a pair is longer than each pair of
+    a chain that implies it, so by induction on the length the remaining pairs imply all. A first
+    pass looks only for chains of a remaining pair and one more pair of any kind; the result has the
+    same shortest paths, and a second pass looks for chains of a remaining pair and a shortest path.
+    On a line each input keeps its neighbors, on a Manhattan grid its four neighbors. This takes a
+    few operations on ``(n_inputs, n_inputs)`` arrays.
 
     Parameters
     ----------
     E
-        As in :func:`~mechdesign.search.cones.shortest_paths.closure`. Where a length is (nearly)
-        0 pairs may imply each other, and nothing is left out.
+        As in :func:`~mechdesign.search.cones.shortest_paths.closure`. Where a length is (nearly) 0
+        pairs may imply each other, and nothing is removed.
     """
     finite = np.isfinite(E)
     np.fill_diagonal(finite, False)
@@ -109,10 +109,10 @@ def implied_pairs(E: FloatArray) -> BoolArray:
 
 
 def _not_by_two(E: FloatArray, rest: FloatArray, pairs: BoolArray) -> BoolArray:
-    """Return the pairs (x, x') with no z such that (x, z) stays and E[x, z] + rest[z, x'] does.
+    """Return the pairs (x, x') with no z such that (x, z) remains and E[x, z] + rest[z, x'] does.
 
-    In each round every input keeps its shortest open pair and closes the pairs that chains
-    beginning with it imply.
+    In each round every input keeps its shortest open pair and closes the pairs implied by chains
+    that begin with it.
     """
     kept = np.zeros_like(pairs)
     row = np.flatnonzero(pairs.any(axis=1))

@@ -1,8 +1,7 @@
 """Merging of inputs whose rows must be equal: one input for each class.
 
-A bound of 1 in either direction makes two rows of a channel equal, as both sum to 1. The inputs of
-a class are replaced by one, with the sum of their costs, and their bounds against others by the
-tightest.
+Bounds of 1 make two rows of a channel equal, as both sum to 1. The inputs of a class are replaced
+by one, with the sum of their costs, and with the tightest of their bounds against others.
 
 A bound for the small program proves the same for the whole one. Let r_x(y) be the reduced costs,
 costs plus terms of multipliers, with the multipliers of a class on rows of its members. The term of
@@ -36,7 +35,7 @@ __all__ = ["MergeInputs"]
 
 
 class MergeInputs(Reduction):
-    """Merge the inputs whose rows must be equal, where the loss is expected.
+    """Merge the inputs whose rows must be equal, for an expected loss.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class MergeInputs(Reduction):
         cost = np.zeros((count, program.cost.shape[1]))
         np.add.at(cost, member_of, program.cost)
         note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
-        # rows are equal as they sum to 1: no single column shows it, so that prices would not do
+        # rows are equal as they sum to 1, not column by column, so prices do not suffice
         left = ConicProgram(Cone(merged), cost)
 
         def invert(answers: Sequence[Answer]) -> Answer:
@@ -86,7 +85,7 @@ class MergeInputs(Reduction):
 def _evened(
     whole: ConicProgram, member_of: IntArray, duals: Sequence[FamilyDual]
 ) -> tuple[FamilyDual, ...]:
-    """Add the multipliers that make the reduced costs of a class alike."""
+    """Add the multipliers that equalize the reduced costs of a class."""
     reduced = reduced_costs(whole, duals)
     size = np.bincount(member_of)
     total = np.zeros((len(size), reduced.shape[1]))
@@ -120,7 +119,7 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
             continue
         order, parent = breadth_first_order(graph, root, directed=False)
         seen.update(order.tolist())
-        for x in order[:0:-1].tolist():  # the leaves first: x takes what it lacks from its parent
+        for x in order[:0:-1].tolist():  # the leaves first: x takes its lack from its parent
             up = int(parent[x])
             sign = 1 if (x, up) in tied else -1
             one, other = (x, up) if sign > 0 else (up, x)

@@ -1,7 +1,7 @@
-"""Orbit reduction: symmetries leave one column for each orbit of outputs.
+"""Orbit reduction: symmetries reduce the program to one column for each orbit of outputs.
 
-The mean of a private channel over the group is private and costs the same; see
-:mod:`~mechdesign.search.presolve.symmetry_group` for the program that is left.
+The mean of a private channel over the group is private and has the same cost; see
+:mod:`~mechdesign.search.presolve.symmetry_group` for the reduced program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["OrbitReduction"]
 
 @dataclass(frozen=True)
 class OrbitReduction(Reduction):
-    """Keep one output of each orbit; a worst case is reduced as well.
+    """Keep one output of each orbit, also for a worst case.
 
     Examples
     --------

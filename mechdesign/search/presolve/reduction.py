@@ -1,14 +1,14 @@
-"""The reduction contract: a program is made smaller, and the answer is carried back.
+"""The reduction contract: a smaller program, and the inverse map of its answers.
 
 The program is a conic one, linear in the channel Q:
 
     minimize    Sum_xy cost[x, y] Q[x, y]     or, in the worst case,  max_x Sum_y cost[x, y] Q[x, y]
     subject to  every column of Q in the cone,  every row of Q sums to 1
 
-A :class:`Reduction` applies to a program and gives the :class:`Reduced` one, which inverts answers:
-the channel, and the dual variables that prove the same bound for the program before. The contract
-is that of cvxpy's reductions (Agrawal et al. 2018, "A rewriting system for convex optimization
-problems"), but that one program may fall apart into several.
+A :class:`Reduction` maps a program to a :class:`Reduced` one, which inverts answers: the channel,
+and the dual variables that prove the same bound for the original program. The contract is that of
+cvxpy's reductions (Agrawal et al. 2018, "A rewriting system for convex optimization problems"),
+except that one program may split into several.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ __all__ = ["Answer", "Backend", "ConicProgram", "Reduced", "Reduction", "reduced
 
 @dataclass(frozen=True)
 class ConicProgram:
-    """A cone and a cost; see the head of the module.
+    """A cone and a cost; see the module docstring.
 
-    Where symmetries left one output of each orbit, column y stands for ``output_count[y]`` alike,
-    and the entries of an orbit of inputs have to sum to the number of its inputs:
+    If symmetries leave one output of each orbit, column y represents ``output_count[y]`` outputs,
+    and the entries of an orbit of inputs sum to the number of its inputs:
 
         minimize    Sum_y n_y c_y . q_y
         subject to  Sum_y n_y Sum_{x in o} q_y(x) = |o|   for every orbit o
@@ -41,17 +41,17 @@ class ConicProgram:
     Attributes
     ----------
     cone
-        Where the columns lie.
+        The cone of the columns.
     cost
         ``(n_inputs, n_outputs)``, with a largest entry near 1: tolerances are absolute.
     worst_case
-        Whether the loss is that of the worst input, not the sum.
+        Whether the loss is that of the worst input rather than the sum.
     output_count
         ``(n_outputs,)``: n_y; None for 1 each.
     input_orbit
-        ``(n_inputs,)``: the orbit of each input, from 0; None for one orbit each.
+        ``(n_inputs,)``: the orbit of each input, from 0; None for separate orbits.
     is_priced
-        Whether potentials prove the bound, so that no multipliers are asked for.
+        Whether potentials prove the bound, so that multipliers are not needed.
     """
 
     cone: Cone
@@ -86,14 +86,14 @@ class Answer:
     route
         How it was found, for the report.
     potentials
-        ``(n_inputs,)``: the dual variables of the row sums; None where nothing asks for them.
+        ``(n_inputs,)``: the dual variables of the row sums; None if not needed.
     worst_case_multipliers
         For a worst case ``(n_inputs,)``: the multipliers of the losses of the inputs, or of their
         orbits; else None.
     reductions
-        What was done to the program before the backend saw it, in words.
+        Descriptions of the reductions before the backend.
     notes
-        What else the report should say.
+        Further notes for the report.
     """
 
     matrix: FloatArray
@@ -110,7 +110,7 @@ Backend: TypeAlias = Callable[[ConicProgram, Limits], Answer]
 
 
 def _the_same(answers: Sequence[Answer]) -> Answer:
-    """Return the one answer as it is, which is right where rows were only left out."""
+    """Return the single answer unchanged, which is correct if only rows were removed."""
     (answer,) = answers
     return answer
 
@@ -122,11 +122,11 @@ class Reduced:
     Attributes
     ----------
     programs
-        They are solved independently of each other.
+        Independent programs.
     note
-        What was done, in words.
+        A description of the reduction.
     invert
-        Makes the answer to the program before from those to :attr:`programs`.
+        Maps the answers of :attr:`programs` to the answer of the original program.
     """
 
     programs: tuple[ConicProgram, ...]
@@ -139,14 +139,14 @@ class Reduction(ABC):
 
     @abstractmethod
     def apply(self, program: ConicProgram) -> Reduced | None:
-        """Reduce a program; None where there is nothing to reduce."""
+        """Reduce a program; None if there is nothing to reduce."""
 
 
 def reduced_costs(program: ConicProgram, duals: Sequence[FamilyDual]) -> FloatArray:
-    """Return the costs with the terms of multipliers w, w (e**-a left - right), added to them.
+    """Return the costs plus the terms of multipliers w, w (e**-a left - right).
 
-    Those are at most 0 on private columns, so that Sum_x min_y of the result bounds an expected
-    loss from below.
+    The terms are at most 0 on private columns, so Sum_x min_y of the result is a lower bound on an
+    expected loss.
 
     Parameters
     ----------

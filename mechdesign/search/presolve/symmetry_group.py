@@ -1,17 +1,17 @@
-"""Symmetry groups of a problem: permutations of the inputs that leave it as it is, and orbits.
+"""Symmetry groups of a problem: permutations of the inputs that leave it invariant, and orbits.
 
-A permutation g of the inputs is a symmetry, with a permutation of the outputs that goes with it, if
+A permutation g of the inputs, with a corresponding permutation of the outputs, is a symmetry if
 
     E[g x, g x'] = E[x, x'],    P[g x] = P[x],    D[g x, g y] = D[x, y]      for all x, x', y,
 
-exactly. The mean of a private channel over a group of them is private and costs the same, so some
-optimum has q_{gy}(gx) = q_y(x): one column for each orbit of outputs determines all. With n_y the
-size of the orbit of y, the program that is left is
+exactly. The mean of a private channel over a group of them is private and has the same cost, so
+some optimum has q_{gy}(gx) = q_y(x): one column for each orbit of outputs determines all. With n_y
+the size of the orbit of y, the reduced program is
 
     minimize  Sum n_y c_y . q_y,   q_y in the cone,   Sum_y n_y Sum_{x in o} q_y(x) = |o|
 
-over one output y of each orbit, with one equation for each orbit o of inputs. Multipliers of the
-rows of those columns, carried along, prove the same bound for the whole.
+over one output y of each orbit, with one equation for each orbit o of inputs. The images of the
+multipliers of the rows of those columns prove the same bound for the whole.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Action:
 
     @property
     def moves(self) -> bool:
-        """Whether anything is moved."""
+        """Whether the action is not the identity."""
         fixed = (self.inputs == np.arange(len(self.inputs))).all()
         return not (fixed and (self.outputs == np.arange(len(self.outputs))).all())
 
 
 class Symmetry:
-    """A group of symmetries, by what generates it.
+    """A group of symmetries, given by generators.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ class Symmetry:
     representatives
         ``(n_orbits,)``: the first output of each orbit of outputs.
     output_orbit
-        ``(n_outputs,)``: the place of the output's orbit among them.
+        ``(n_outputs,)``: the index of the orbit of each output.
     multiplicity
         ``(n_orbits,)``: the sizes n_y.
     carrier
-        ``(n_outputs, n_inputs)``: a permutation of the inputs for each output y, which with it
-        takes the representative to y.
+        ``(n_outputs, n_inputs)``: for each output y the permutation of the inputs that, with the
+        permutation of outputs, takes the representative to y.
 
     Examples
     --------
@@ -99,13 +99,13 @@ class Symmetry:
 
     @property
     def note(self) -> str:
-        """The reduced problem, in words."""
+        """A description of the reduced problem."""
         left, of = len(self.representatives), len(self.output_orbit)
         orbits, inputs = len(self.orbit_size), len(self.input_orbit)
         return f"symmetries leave {left} of {of} outputs and {orbits} of {inputs} row sums"
 
     def _carriers(self) -> IntArray:
-        """Follow the generators from every representative to all of its orbit."""
+        """Follow the generators from every representative through its orbit."""
         k, m = len(self.input_orbit), len(self.output_orbit)
         carrier = np.full((m, k), -1, dtype=np.intp)
         carrier[self.representatives] = np.arange(k)
@@ -123,8 +123,8 @@ class Symmetry:
     def pair_orbit(self) -> IntArray:
         """``(n_inputs, n_outputs)``: the orbit of each entry of the channel, from 0.
 
-        An action moves the rows and the columns of the entries that it moves, and no other: that
-        many exchanges of two inputs are many small steps.
+        An action changes only the rows and the columns of entries that it moves, so many swaps of
+        two inputs are many small steps.
         """
         k, m = len(self.input_orbit), len(self.output_orbit)
 
@@ -142,8 +142,7 @@ class Symmetry:
         Parameters
         ----------
         columns
-            ``(n_inputs, n_orbits)``: the columns q_y, averaged here over the symmetries that leave
-            y where it is.
+            ``(n_inputs, n_orbits)``: the columns q_y, averaged here over the symmetries that fix y.
         """
         labels = self.pair_orbit[:, self.representatives]
         count = np.bincount(labels.ravel())
@@ -187,7 +186,7 @@ def _moved(prior: Weights, carry: IntArray) -> Weights:
 
 
 def _moved_by(permutation: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the elements that a permutation moves, and where to."""
+    """Return the elements that a permutation moves, and their images."""
     moved = np.flatnonzero(permutation != np.arange(len(permutation)))
     return moved, permutation[moved]
 
@@ -195,7 +194,7 @@ def _moved_by(permutation: IntArray) -> tuple[IntArray, IntArray]:
 def _orbits(n: int, moves: Iterable[tuple[IntArray, IntArray]]) -> IntArray:
     """Return the orbit of each of n elements, numbered in the order of their first elements.
 
-    Each move has some elements, and where they go.
+    Each move consists of some elements and their images.
     """
     start, end = (np.concatenate(one) for one in zip(*moves, strict=True))
     edges = (np.ones(len(start)), (start, end))
