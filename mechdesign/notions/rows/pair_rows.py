@@ -108,7 +108,7 @@ class PairRows(Family):
         return Raising(self._checked, [max(limit, Fraction(1)) for limit in self._at.limits])
 
     @cached_property
-    def _grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
+    def grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
         """Group the bounds of each row x: (x, bound, number of the set of inputs against it).
 
         The rows of x with bound b, against all x' of a set S, are ``q_x <= b * min over S of q``.
@@ -127,16 +127,6 @@ class PairRows(Family):
                     insort(members, x)
                 groups.append((x, b, sets.setdefault(tuple(members), len(sets))))
         return groups, list(sets)
-
-    @property
-    def groups(self) -> list[tuple[int, int, int]]:
-        """``(x, bound, set)``: q_x is at most that bound times the least entry of that set."""
-        return self._grouped[0]
-
-    @property
-    def sets(self) -> list[tuple[int, ...]]:
-        """The sets that :attr:`groups` refers to."""
-        return self._grouped[1]
 
     @property
     def inverse(self) -> FloatArray:
@@ -253,9 +243,10 @@ class PairRows(Family):
         In floats; exact differences keep the digits of ratios near 1.
         """
         best, found, at, last = -np.inf, None, 0, None
-        for x, b, s in self.groups:
+        groups, sets = self.grouped
+        for x, b, s in groups:
             if s != last:
-                last, least = s, columns[list(self.sets[s])].min(axis=0)
+                last, least = s, columns[list(sets[s])].min(axis=0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 rise = (columns[x] - least).astype(np.float64) / least.astype(np.float64)
                 rise[columns[x] == 0] = -1
@@ -266,7 +257,7 @@ class PairRows(Family):
                 best, at, found = excess, y, (x, s)
         column = columns[:, at].tolist()
         if found is not None:
-            z = min((z for z in self.sets[found[1]] if z != found[0]), key=column.__getitem__)
+            z = min((z for z in sets[found[1]] if z != found[0]), key=column.__getitem__)
             row = self._row(self.name, found[0], z)
             if not row.holds(column):
                 return at, row
@@ -350,7 +341,7 @@ class PairRows(Family):
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
         """Solve each violated row for t; a row whose slack does not grow with t has no solution."""
-        groups, sets = self._grouped
+        groups, sets = self.grouped
         least = [min(column[z] for z in members) for members in sets]
         needed = 0
         for x, b, s in groups:

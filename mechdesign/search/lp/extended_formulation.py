@@ -137,19 +137,17 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormula
 @extended_formulation.register
 def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
     """One auxiliary variable for the least entry of each set that several rows are bounded by."""
-    reduced = thin_pairs(family)
-    used = np.bincount([s for _, _, s in reduced.groups], minlength=len(reduced.sets))
-    several = [
-        s for s in np.flatnonzero(used > 1).tolist() if len(reduced.sets[s]) >= FEWEST_IN_SET
-    ]
+    groups, sets = thin_pairs(family).grouped
+    used = np.bincount([s for _, _, s in groups], minlength=len(sets))
+    several = [s for s in np.flatnonzero(used > 1).tolist() if len(sets[s]) >= FEWEST_IN_SET]
     k, factors = family.size, family.factors
     number = {s: k + h for h, s in enumerate(several)}
     # rows e**-a q_x <= factor v, with v another entry or an auxiliary variable; then rows t <= q
     above: list[tuple[int, int, int]] = []
-    for i, bound, s in reduced.groups:
-        others = [number[s]] if s in number else [z for z in reduced.sets[s] if z != i]
+    for i, bound, s in groups:
+        others = [number[s]] if s in number else [z for z in sets[s] if z != i]
         above += [(i, bound, v) for v in others]
-    below = [(t, z) for s, t in number.items() for z in reduced.sets[s]]
+    below = [(t, z) for s, t in number.items() for z in sets[s]]
     x, b, v = np.array(above, dtype=np.intp).reshape(-1, 3).T
     t, member = np.array(below, dtype=np.intp).reshape(-1, 2).T
     larger = np.maximum(family.inverse, factors)  # the larger coefficient of a row is made 1
