@@ -1,7 +1,7 @@
 """The command line: ``mechdesign solve``, ``verify``, ``privatize``, ``estimate`` and more.
 
-Exit status: 0 done; 1 the problem is infeasible, or a certificate or an expectation failed; 2 the
-input is wrong, said in one line on standard error; 130 and 143 interrupted and ended.
+Exit status: 0 success; 1 the problem is infeasible, or a certificate or an expectation failed; 2
+invalid input, with one line on standard error; 130 and 143 interrupted and terminated.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ start with:
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser whose errors take one line."""
+    """An argument parser with one-line errors."""
 
     def error(self, message: str) -> NoReturn:
-        """Print one line and leave with status 2."""
+        """Print one line and exit with status 2."""
         raise SystemExit(complain(f"{self.prog}: {message}; see {self.prog} --help"))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse the words; unknown ones are refused by the name of the command."""
+        """Parse the words; errors about unknown ones show the name of the command."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
             known = [name for name in self._option_string_actions if name.startswith("--")]
@@ -71,14 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not have every letter
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack characters
     out, errors = (VisibleStream(stream).as_text() for stream in (sys.stdout, sys.stderr))
     with (
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(errors),
         warnings.catch_warnings(),
     ):
-        # a float that overflows is one proposal less: the integers of the checker decide
+        # an overflow only loses a candidate: the integers of the checker decide
         warnings.filterwarnings("ignore", category=RuntimeWarning)
         return _run(arguments)
 
@@ -101,7 +101,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except MechdesignError as error:
         complain(str(error))
         status = FAILED
-    except BrokenPipeError:  # the reader of our output went away: not our failure
+    except BrokenPipeError:  # the reader closed the pipe, which is not an error
         sys.stderr.close()
         status = DONE
     except OSError as error:

@@ -17,7 +17,7 @@ __all__ = ["COMMANDS"]
 
 
 def _inputs(text: str) -> int | tuple[int, int]:
-    """Return a number of inputs, or the rows and columns of a grid, as in ``125x350``."""
+    """Parse a number of inputs, or the rows and columns of a grid such as ``125x350``."""
     rows, grid, columns = text.partition("x")
     try:
         return (int(rows), int(columns)) if grid else int(rows)
@@ -59,7 +59,7 @@ def _advise(options: argparse.Namespace) -> int:
 
 
 def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Central]:
-    """Return the leakage of sums, for mechanisms whose reports can be added up."""
+    """Return the leakage of sums, for mechanisms with summable reports."""
     from mechdesign.accounting import after_aggregation
     from mechdesign.mechanisms import (
         GeneralizedRandomizedResponse,

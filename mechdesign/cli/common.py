@@ -1,4 +1,4 @@
-"""Shared by the commands: exit statuses, one-line errors, numbers, files to write."""
+"""Shared code of the commands: exit statuses, one-line errors, number parsing, output files."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 def complain(message: str) -> int:
-    """Print an error in one line on standard error, and return the exit status."""
+    """Print a one-line error on standard error, and return the exit status."""
     print(" ".join(message.split()), file=sys.stderr)
     return WRONG_INPUT
 
 
 def positive(text: str) -> float:
-    """Read a number above 0."""
+    """Parse a positive number."""
     try:
         number = float(text)
     except ValueError:
@@ -66,11 +66,11 @@ def positive(text: str) -> float:
 
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-"""Letters before the B of bytes."""
+"""Unit prefixes of bytes."""
 
 
 def memory_size(text: str) -> float:
-    """Read a number of bytes, as ``2 GB`` or ``500000000``."""
+    """Parse a number of bytes, such as ``2 GB`` or ``500000000``."""
     found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?)B?\s*", text, re.IGNORECASE)
     if found is None:
         raise argparse.ArgumentTypeError(f"expected a size as 2 GB, given {shown(text)}")
@@ -78,7 +78,7 @@ def memory_size(text: str) -> float:
 
 
 def _raised(text: str) -> tuple[str, int]:
-    """Read a limit and its value."""
+    """Parse a limit and its value."""
     name, _, value = text.partition("=")
     if not value.isdecimal() or not value.isascii() or len(value) > 18:
         raise argparse.ArgumentTypeError(
@@ -124,15 +124,15 @@ class Command:
     name, run
         The command, and the function that runs it.
     help, description
-        A line for the list of commands, and more for its own help.
+        A line for the list of commands, and the text for its own help.
     arguments
-        A table with a line for each argument, its help after two spaces, maybe over several lines:
-        flags, or else the name of a positional one; then placeholders, in brackets if they may be
-        left out, or the words to choose from in braces. Behind them ``...`` is for several, ``!``
-        for a flag that is required, ``= WORD`` for a default and ``-> NAME`` for another name of
-        the option. Of the lines after a bar, exactly one is given.
+        One line per argument, with its help after two spaces, continued on indented lines: flags,
+        or the name of a positional argument; then placeholders, in brackets if optional, or choices
+        in braces; then ``...`` for several values, ``!`` for a required flag, ``= WORD`` for a
+        default and ``-> NAME`` for the name of the option. Exactly one of the arguments marked by a
+        bar must be given.
     types
-        By the names of options, in place of those of their placeholders.
+        Types by option, instead of those of the placeholders.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Command:
     types: Mapping[str, Callable[[str], Any]] = field(default_factory=dict)
 
     def add_to(self, commands: Any) -> None:
-        """Add it to the commands of a parser."""
+        """Add the command to a parser."""
         parser = commands.add_parser(self.name, help=self.help, description=self.description)
         group = None
         for line in re.split(r"\n(?! )", (self.arguments + ALLOW).strip()):
@@ -157,7 +157,7 @@ class Command:
         parser.set_defaults(run=self.run)
 
     def _argument(self, words: list[str]) -> tuple[list[str], dict[str, Any]]:
-        """Return the flags and the options of argparse of a line."""
+        """Return the flags and the argparse options for a line."""
         flags = [words[0], *(word for word in words[1:] if word.startswith("--"))]
         rest, options, several = words[len(flags) :], dict[str, Any](), "..." in words
         for mark, name in (("->", "dest"), ("=", "default")):
@@ -188,13 +188,13 @@ class Command:
 
 
 def keywords(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return options that are keywords of a function."""
+    """Return options as keyword arguments."""
     return {name: getattr(options, name) for name in names}
 
 
 @contextlib.contextmanager
 def warnings_in_a_line() -> Iterator[None]:
-    """Print every warning in the block as one line on standard error."""
+    """Print each warning in the block as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", RepeatedDrawWarning)
         try:
@@ -205,7 +205,7 @@ def warnings_in_a_line() -> Iterator[None]:
 
 
 def check_writable(output: str | None, picture: str | None, *sources: str) -> None:
-    """Refuse early to write to an unwritable place, or over a file that is read."""
+    """Raise InputError early if an output cannot be written or is an input file."""
     from mechdesign.writing.atomic import check_different
 
     for path in (output, picture):
@@ -235,7 +235,7 @@ def check_writable(output: str | None, picture: str | None, *sources: str) -> No
 
 @contextlib.contextmanager
 def cleared_when_ended() -> Iterator[None]:
-    """Unwind the block on SIGTERM, so that half-written files are removed."""
+    """Unwind the block on SIGTERM, so that incomplete files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -251,14 +251,14 @@ def _end(number: int, _: object) -> NoReturn:
 
 
 class FileBar(ProgressBar):
-    """Shows how much of a file was read, gone when the work is done; a context.
+    """A transient progress bar for reading a file, as a context manager.
 
     Parameters
     ----------
     doing
-        What is done with it, in a word.
+        A verb for the work.
     shown
-        Whether to show it; None where standard error is a terminal.
+        Whether to show it; by default only if standard error is a terminal.
     """
 
     def __init__(self, doing: str, shown: bool | None = None) -> None:
@@ -272,12 +272,12 @@ class FileBar(ProgressBar):
         self._bar.update((share or 0.0) - self._bar.n)
 
     def refresh(self) -> None:
-        """Show it now, however short ago it was shown."""
+        """Redraw it now, without rate limit."""
         self._bar.refresh()
 
 
 def checked_file(path: str) -> SavedMechanism:
-    """Return what is in a file of a channel or a mechanism, once its claims are checked.
+    """Load a file of a channel or a mechanism and verify its claims.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The command that decides whether one channel is at least as good as another for everybody."""
+"""The command that decides whether one channel is a post-processing of another."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 LONGEST = 100
-"""Characters of what a file states up to which `verify` prints it whole."""
+"""Maximum number of characters of a statement that `verify` prints in full."""
 
 
 def _solve(options: argparse.Namespace) -> int:
@@ -47,7 +47,7 @@ def _solve(options: argparse.Namespace) -> int:
 
     check_writable(options.output, options.plot, options.problem)
     try:
-        problem = load_problem(options.problem)  # whose errors name the file
+        problem = load_problem(options.problem)  # its errors name the file
         solution = _designed(problem, options)
     except InfeasibleError as error:
         if options.json:
@@ -62,7 +62,7 @@ def _solve(options: argparse.Namespace) -> int:
 
 
 def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
-    """Draw the channel, or the kernel."""
+    """Plot the channel or the kernel."""
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.plots import plot_channel, plot_kernel, save_plot, save_reports_plot
 
@@ -78,7 +78,7 @@ def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
 def _designed(
     problem: Problem | ContinuousProblem, options: argparse.Namespace
 ) -> Solution | ContinuousSolution:
-    """Design the best channel; errors about the problem name its file."""
+    """Design the optimal channel; errors about the problem name its file."""
     from mechdesign.designs.design import design
     from mechdesign.designs.progress import GapBar
     from mechdesign.kernel.documents import OPTIMAL_GAP
@@ -114,9 +114,9 @@ def _verify(options: argparse.Namespace) -> int:
 
 
 def _stated(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the problem of the proofs in a file; the prior may be the law of a real input."""
+    """Return the problem proved in a file; its prior may be a continuous law."""
     problem = document.get("problem")
-    if problem is None:  # a mechanism, whose law is its integers, with a prior if it needs one
+    if problem is None:  # a structured mechanism, given by its integers and possibly a prior
         law, design = document.get("law", {}), document.get("design", {})
         problem = {**law, **document, **design}
     keys = ("domain", "prior", "privacy", "utility")

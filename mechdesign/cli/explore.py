@@ -1,4 +1,4 @@
-"""The command that shows the explorer, a page that designs and proves, to this machine only."""
+"""The command that serves the explorer, a page for design and verification, locally."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ __all__ = ["COMMANDS", "PageServer", "page_folder"]
 LIBRARY = Path(__file__).parents[1]
 
 PLACES = (LIBRARY / "explorer_page", LIBRARY.parent / "docs" / "explorer" / "dist")
-"""Where the built page may lie: in an installed package, and in a checkout."""
+"""Locations of the built page: in an installed package, and in a checkout."""
 
 PARTS = ("design", "prove", "cone", "atlas", "collect")
-"""The parts of the page, by their names in its address."""
+"""The parts of the page, by their names in the URL."""
 
 GIVEN = "/given.json"
 """The path at which the page reads the problem or channel of the command line."""
 
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm"}
-"""Kinds of files that some systems name otherwise, so that browsers would not run them."""
+"""MIME types that some systems configure differently, so that browsers would not run the files."""
 
 POLICY = (
     "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; frame-ancestors 'none'"
 )
-"""The page runs its own scripts only, and sends nothing to other machines."""
+"""The content security policy: only scripts of the page, and no requests to other machines."""
 
 
 def _explore(options: argparse.Namespace) -> int:
@@ -52,7 +52,7 @@ def _explore(options: argparse.Namespace) -> int:
     with server:
         try:
             server.serve_forever()
-        except KeyboardInterrupt:  # the way to end it
+        except KeyboardInterrupt:  # Ctrl-C stops the server
             return DONE
     return DONE
 
@@ -63,7 +63,7 @@ def page_folder() -> Path:
     Raises
     ------
     InputError
-        If it was not built, with the commands that build it.
+        If the page is not built; the message contains the build commands.
     """
     for place in PLACES:
         if (place / "index.html").is_file():
@@ -82,7 +82,7 @@ def page_folder() -> Path:
 
 
 def _given(file: Path) -> bytes:
-    """Return the page's content: a channel file unchanged, or the tables of a problem."""
+    """Return the content of ``given.json``: a channel file, or the tables of a problem."""
     from mechdesign.files.mechanisms import read_document
     from mechdesign.files.problems import load_problem_on_labels
 
@@ -100,16 +100,16 @@ class PageServer(ThreadingHTTPServer):
     folder
         The built page.
     given
-        What ``given.json`` holds; None for nothing.
+        The content of ``given.json``, or None.
     port
-        0 for any that is free.
+        The port; 0 for any free one.
     part
-        Which of `PARTS` opens; None leaves that to the page.
+        The element of `PARTS` to open; None for the default of the page.
 
     Raises
     ------
     InputError
-        If the port is none, or is taken.
+        If the port is invalid or in use.
     """
 
     daemon_threads = True
@@ -137,26 +137,25 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def hosts(self) -> tuple[str, str]:
-        """The names that requests may be addressed to."""
+        """The host names accepted in requests."""
         return self.host, f"localhost:{self.server_port}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print nothing if a browser disconnects."""
+        """Ignore disconnects of the browser."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Answers with files of the page, to requests that name this machine.
+    """Serves files of the page, only for requests whose Host header names this machine.
 
-    A page from elsewhere whose name was made to point here would name itself: it is refused, as
-    the problem may be nobody else's business.
+    This prevents DNS rebinding, by which a foreign page could read the problem.
     """
 
     server: PageServer
 
     def send_head(self) -> Any:
-        """Send the head of an answer, and return the file that follows, if any."""
+        """Send the headers of a response, and return its file, if any."""
         if self.headers.get("Host") not in self.server.hosts:
             self.send_error(HTTPStatus.FORBIDDEN)
             return None
@@ -169,7 +168,7 @@ class _Handler(SimpleHTTPRequestHandler):
         return io.BytesIO(self.server.given)
 
     def list_directory(self, path: Any) -> None:
-        """Refuse to list folders."""
+        """Reject requests for folders."""
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def end_headers(self) -> None:
@@ -180,12 +179,12 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def guess_type(self, path: Any) -> str:
-        """Return the MIME type of a file, independently of the system's settings."""
+        """Return the MIME type of a file, independent of the system configuration."""
         suffix = Path(path).suffix
         return TYPES.get(suffix) or mimetypes.guess_type(path)[0] or "application/octet-stream"
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Print nothing of requests."""
+        """Do not log requests."""
 
 
 COMMANDS = (

@@ -1,4 +1,4 @@
-"""The command that draws loss against epsilon, and finds the least epsilon for a loss."""
+"""The command that traces loss against epsilon, and finds the least epsilon for a loss."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ NEEDED = {
     "precision": "reach",
     "spreadsheet_safe": "csv",
 }
-"""The option that another one needs."""
+"""The option that each option requires."""
 
 
 def _jobs(text: str) -> int:
-    """Read a number of processes."""
+    """Parse a number of processes."""
     number = int(text) if re.fullmatch(r"-?[0-9]{1,5}", text, re.ASCII) else 0
     if number < -1 or number == 0:
         raise argparse.ArgumentTypeError(f"expected a whole number >= 1, or -1, given {text!r}")
@@ -58,9 +58,10 @@ def _jobs(text: str) -> int:
 
 @dataclass
 class _Answer:
-    """The result of one problem file.
+    """The result for one problem file.
 
-    ``failure`` is the reason why nothing reaches the loss, ``ended`` what is missing after Ctrl-C.
+    ``failure`` is the reason why no budget reaches the loss, ``ended`` a note on what is missing
+    after Ctrl-C.
     """
 
     path: str
@@ -70,7 +71,7 @@ class _Answer:
     ended: str = ""
 
     def to_json(self, wanted: str | None) -> dict[str, Any]:
-        """Return plain data; the reach is null where none is asked for."""
+        """Return plain data for JSON; the reach is null if it was not requested."""
         reach = None if self.reach is None else self.reach.to_json()
         if self.failure:
             reach = {"wanted": float(wanted or 0), "epsilon": None, "reason": self.failure}
@@ -118,7 +119,7 @@ def _frontier(options: argparse.Namespace) -> int:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    """Refuse incompatible options before the work."""
+    """Raise InputError for incompatible options."""
     from mechdesign.collection.records import check_table_name
     from mechdesign.exact import as_fraction
 
@@ -139,7 +140,7 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _budgets(text: str, logarithmic: bool) -> list[float]:
-    """Read budgets: a range or a list."""
+    """Parse budgets: a range or a list."""
     if ":" not in text:
         if logarithmic:
             raise InputError("--logarithmic", "--epsilon START:STOP:COUNT", shown(text))
@@ -174,7 +175,7 @@ def _budget(text: str) -> float:
 
 
 def _problems(paths: list[str]) -> list[tuple[str, Problem]]:
-    """Read the problems, which must have one objective."""
+    """Load the problems, which must have the same objective."""
     from mechdesign.files.problems import load_problem_on_labels
 
     read: list[tuple[str, Problem]] = []
@@ -193,7 +194,7 @@ def _problems(paths: list[str]) -> list[tuple[str, Problem]]:
 def _answered(
     path: str, problem: Problem, budgets: list[float], options: argparse.Namespace
 ) -> _Answer:
-    """Trace the frontier of a problem, and find the least budget for a loss, as asked."""
+    """Trace the frontier of a problem and find the least budget for a loss, as requested."""
     from mechdesign.designs.min_epsilon import min_epsilon
     from mechdesign.sweeps.frontier import Frontier, trace_frontier
 
@@ -219,7 +220,7 @@ def _answered(
 
 
 def _write_table(answers: list[_Answer], options: argparse.Namespace) -> None:
-    """Write a row for each budget; with several problems, a last column names them."""
+    """Write one row per budget; for several problems the last column is the problem."""
     from mechdesign.collection.records.estimate_tables import save_table
 
     rows = [
@@ -233,12 +234,12 @@ def _write_table(answers: list[_Answer], options: argparse.Namespace) -> None:
 
 
 def _cell(value: float | str | None) -> str | None:
-    """Return a cell: a float with all digits, or none if unknown."""
+    """Return a cell: a float with all digits, or None if unknown."""
     return repr(value) if isinstance(value, float) else value
 
 
 def _draw(answers: list[_Answer], options: argparse.Namespace) -> None:
-    """Draw all frontiers on one picture, named by their notions, or by their files."""
+    """Plot all frontiers, labeled by their notions or by their files."""
     from mechdesign.plots import plot_frontier, save_plot
     from mechdesign.plots.frontiers import SIZE
 

@@ -54,13 +54,13 @@ def _leakage(options: argparse.Namespace) -> int:
 
 
 def read_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
-    """Read a saved channel, whose claims are checked, or a matrix from a CSV file."""
+    """Load and verify a saved channel, or read a matrix from a CSV file."""
     matrix = Path(path).suffix.lower() == ".csv"
     return _matrix(path) if matrix else checked_file(path).mechanism
 
 
 def _matrix(path: str) -> Channel:
-    """Read a matrix of probabilities, exact where they are fractions."""
+    """Read a matrix of probabilities; fractions are exact."""
     from mechdesign.channel import Channel
     from mechdesign.files.data_files import read_numbers
 
@@ -71,7 +71,7 @@ def _matrix(path: str) -> Channel:
 
 
 def _prior(text: str, inputs: Domain) -> Prior:
-    """Read a prior: numbers, or the path of a problem."""
+    """Parse a prior: numbers, or the path of a problem."""
     from mechdesign.prior import Prior
 
     if not text.lower().endswith(".toml"):

@@ -40,18 +40,18 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS"]
 
 SECRET_BYTES = 65
-"""Bytes of a key that are read: one more than it may have, so that a longer one is refused."""
+"""Bytes of a key file to read: one more than allowed, so that longer keys are rejected."""
 
 
 def _whole(text: str) -> int:
-    """Read a whole number from 0 on."""
+    """Parse a nonnegative integer."""
     if not text.isdecimal() or not text.isascii():
         raise argparse.ArgumentTypeError(f"expected a whole number >= 0, given {text!r}")
     return int(text)
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Read names of columns, quoted as in a CSV file where they hold commas."""
+    """Parse column names, quoted as in a CSV file if they contain commas."""
     import csv
 
     try:
@@ -63,7 +63,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _shares(text: str) -> tuple[float, ...]:
-    """Read numbers above 0 and below 1, with commas between them."""
+    """Parse comma-separated numbers strictly between 0 and 1."""
     found = tuple(map(positive, text.split(",")))
     if max(found) >= 1:
         raise argparse.ArgumentTypeError(f"expected numbers above 0 and below 1, given {text!r}")
@@ -140,7 +140,7 @@ def _privatize(options: argparse.Namespace) -> int:
 
 
 def _columns(options: argparse.Namespace, others: Sequence[str] = ()) -> list[ColumnName]:
-    """Return the columns of the channel, names or the pair of a grid, and those of others."""
+    """Return the columns of the channel, names or the pair of a grid, and those of ``others``."""
     pair = options.columns is not None
     found = [*([tuple(options.columns)] if pair else options.column), *others]
     if len(set(found)) < len(found):
@@ -149,7 +149,7 @@ def _columns(options: argparse.Namespace, others: Sequence[str] = ()) -> list[Co
 
 
 def _secret(path: str) -> bytes:
-    """Read the key of a collection; a few bytes of the file at most."""
+    """Read the key of a collection."""
     from mechdesign.files.reading import open_plain
 
     with open_plain(Path(path)) as file:
@@ -157,7 +157,7 @@ def _secret(path: str) -> bytes:
 
 
 def _mean_read(saved: SavedMechanism, tally: Tally, target: str) -> ScalarEstimate | None:
-    """Return the mean by the unbiased readings of a channel file; None for any other file."""
+    """Return the mean by the unbiased readings of a channel file; None if it has none."""
     from mechdesign.estimation import mean
 
     readings = saved.document.get("channel", {}).get("readings")
@@ -177,7 +177,7 @@ class ColumnEstimate:
     average: ScalarEstimate | None
 
     def to_json(self, confidence: float) -> dict[str, Any]:
-        """Return everything as JSON has it, with intervals."""
+        """Return plain data for JSON, with intervals."""
         intervals = self.distribution.interval(confidence)
         ends = [[_known(end) for end in pair] for pair in intervals]
         described = self.distribution.to_json() | {"confidence": confidence, "intervals": ends}
@@ -192,7 +192,7 @@ class ColumnEstimate:
         return described
 
     def show(self, confidence: float) -> None:
-        """Print everything."""
+        """Print the estimates."""
         print(self.distribution)
         for quantile in self.quantiles:
             low, high = quantile.low, quantile.high
@@ -264,7 +264,7 @@ def _estimate(options: argparse.Namespace) -> int:
 
 
 def _draw(found: Estimate, path: str, confidence: float) -> None:
-    """Draw frequencies: on a map, where the inputs have places."""
+    """Plot frequencies, on a map if the inputs have places."""
     from mechdesign.plots import plot_estimate, plot_map, save_plot
     from mechdesign.plots.maps import has_map
 
@@ -287,7 +287,7 @@ RECORDS = f"""\
                           arrows
 --separator LETTER        between the cells of a CSV file; default a comma
 {SPREADSHEET_SAFE}{JSON}"""
-"""The arguments of both commands that read files of records."""
+"""The common arguments of the commands that read files of records."""
 
 COMMANDS = (
     Command(

@@ -1,4 +1,4 @@
-"""Clients: the sampler of a certified channel for a device, in C and in JavaScript."""
+"""Clients: samplers of certified channels for devices, in C and JavaScript."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client in a folder: the table, the sampler in C or JavaScript, and vectors to test it."""
+"""Export of a client: the table, the sampler in C or JavaScript, and test vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["LANGUAGES", "export_client"]
 LANGUAGES = ("c", "javascript")
 
 VECTORS = 100
-"""Test vectors that go with a client."""
+"""Number of test vectors of a client."""
 
 SOURCES = Path(__file__).parent
 
@@ -32,18 +32,18 @@ IN_THE_PAGE = "/* the client and its table */"
 def export_client(
     saved: SavedMechanism, folder: str | os.PathLike[str], languages: Iterable[str] = LANGUAGES
 ) -> list[Path]:
-    """Write the client of a channel or a structured mechanism into a folder.
+    """Write the client of a channel or a structured mechanism to a folder.
 
     For C: ``mechdesign_client.h``, the sampler, and ``mechdesign_table.h``, the table. For
     JavaScript: ``mechdesign_client.mjs``, ``mechdesign_table.json``, and ``device.html``, a page
-    that holds both and draws in the browser. For both: ``vectors.txt``.
+    with both that draws in the browser. For both: ``vectors.txt``.
 
     Parameters
     ----------
     saved
-        A file that was checked, of :func:`mechdesign.load_mechanism`.
+        A verified file, from :func:`mechdesign.load_mechanism`.
     folder
-        Where the files go; it is made if it is not there, and files of the same names are replaced.
+        The output folder, created if missing; existing files are replaced.
     languages
         ``"c"``, ``"javascript"``, or both.
 
@@ -57,7 +57,7 @@ def export_client(
     InputError
         If a language is unknown, or a file cannot be written.
     UnsupportedError
-        If clients do not draw from this kind of mechanism.
+        If clients do not support this mechanism.
     """
     wanted = [known_word(language, LANGUAGES, "language") for language in languages]
     table = client_table(saved)
@@ -69,7 +69,7 @@ def export_client(
         client, text = _source("mechdesign_client.mjs"), json.dumps(table, indent=1)
         files["mechdesign_client.mjs"] = client
         files["mechdesign_table.json"] = text + "\n"
-        safe = text.replace("<", r"\u003c")  # a label may not end the script
+        safe = text.replace("<", r"\u003c")  # a label must not close the script element
         page = _source("device.html")
         files["device.html"] = page.replace(IN_THE_PAGE, f"{client}\nconst table = {safe};\n")
     place = Path(folder)
@@ -87,7 +87,7 @@ def _source(name: str) -> str:
 
 
 def _c_table(table: Mapping[str, Any]) -> str:
-    """Return the table as constants of C99."""
+    """Return the table as C99 constants."""
     law = dict(table["law"])
     lines = [
         "/* The table of a mechdesign client. */",
@@ -124,6 +124,6 @@ def _c_rows(cells: list[int]) -> list[str]:
 
 
 def _c_text(label: str) -> str:
-    """Return a string literal of ASCII: quotes, backslashes and other bytes of UTF-8 in octal."""
+    """Return an ASCII string literal, with quotes, backslashes and other UTF-8 bytes in octal."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in label.encode())
     return f'  "{"".join(plain)}",'

@@ -1,7 +1,7 @@
-"""The table of a client: the certified integers of a channel, as a device draws from them.
+"""The table of a client: the certified integers of a channel in the form that a device uses.
 
-A channel becomes the alias table that :meth:`mechdesign.Channel.privatize` draws from, a structured
-mechanism its few integers. So a client that reads the same random bytes sends the same report.
+For a channel it is the alias table used by :meth:`mechdesign.Channel.privatize`, for a structured
+mechanism its few integers. So a client with the same random bytes sends the same report.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ FEW_INTEGERS = {
         SymmetricUnaryEncoding,
     )
 }
-"""Mechanisms that a client draws from the integers of their file alone."""
+"""Mechanisms for which a client needs only the integers of their file."""
 
 MOST_OUTPUTS = 1 << 16
-"""Outputs that two bytes number."""
+"""Maximum number of outputs, which are numbered by two bytes."""
 
 
 def client_table(saved: SavedMechanism) -> dict[str, Any]:
@@ -53,21 +53,21 @@ def client_table(saved: SavedMechanism) -> dict[str, Any]:
     Parameters
     ----------
     saved
-        A file that was checked, of :func:`mechdesign.load_mechanism`.
+        A verified file, from :func:`mechdesign.load_mechanism`.
 
     Returns
     -------
     dict
-        ``digest`` names what reports are drawn from: two lists of labels have two digests.
-        ``privacy`` has the claims of the file. ``inputs`` and ``outputs`` are labels as text, or a
-        number n where they are 0, ..., n - 1; no ``outputs`` where a report is a set of inputs.
-        ``law`` has integers as text, and tables as Base64 of their bytes, the lowest first:
-        ``thresholds`` of 8 bytes a cell, ``aliases`` of 2.
+        ``digest`` identifies the mechanism together with its labels. ``privacy`` has the claims of
+        the file. ``inputs`` and ``outputs`` are labels as text, or a number n for 0, ..., n - 1;
+        ``outputs`` is missing if reports are sets of inputs. ``law`` has integers as text, and
+        tables as Base64 of little-endian bytes: ``thresholds`` with 8 bytes per cell, ``aliases``
+        with 2.
 
     Raises
     ------
     UnsupportedError
-        If clients do not draw from this kind of mechanism.
+        If clients do not support this mechanism.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def client_table(saved: SavedMechanism) -> dict[str, Any]:
 
 
 def _channel_law(channel: Channel) -> dict[str, Any]:
-    """Return the alias table of a channel, always with cells of 62 bits."""
+    """Return the alias table of a channel, always with 62 bits."""
     if channel.bits > BITS or len(channel.outputs) > MOST_OUTPUTS:
         expected = f"a channel over at most 2**{BITS}, with at most {MOST_OUTPUTS} outputs"
         given = f"one over 2**{channel.bits}, with {len(channel.outputs)} outputs"
@@ -114,7 +114,7 @@ def _channel_law(channel: Channel) -> dict[str, Any]:
 
 
 def _lip_law(mechanism: LIPRandomizedResponse) -> dict[str, Any]:
-    """Return one row for all inputs, whose last output stands for the truth."""
+    """Return one row for all inputs, whose last output represents the true input."""
     masses = mechanism.parameters()
     if len(masses["fresh"]) >= MOST_OUTPUTS:
         expected = f"fewer than {MOST_OUTPUTS} inputs"

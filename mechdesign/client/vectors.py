@@ -1,7 +1,7 @@
 """Test vectors: random bytes, and the report that the library draws from them.
 
-They are drawn by the sampler of the library itself, :meth:`mechdesign.Channel.draw`, from bytes
-that are known. Another sampler that reads the same bytes must send the same reports.
+The sampler of the library, :meth:`mechdesign.Channel.draw`, draws them from known bytes. Another
+sampler with the same bytes must produce the same reports.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from mechdesign.sampling import Source
 __all__ = ["VectorSource", "vector_lines"]
 
 EDGES = 0.25
-"""The share of words at which a report changes, or just below."""
+"""The share of words that are thresholds of the law, or just below."""
 
 
 class VectorSource(Source):
-    """A stream of 64-bit words for each record, which remembers what was taken from it.
+    """A stream of 64-bit words for each record that records the words taken.
 
     Parameters
     ----------
     count
-        How many records.
+        Number of records.
     seed
-        Of the generator of the words, which are made when they are asked for.
+        Seed of the generator of the words.
     edges
-        ``(n,)`` words that are taken now and then in place of random ones.
+        ``(n,)`` words that replace some of the random ones.
     """
 
     simulated = True
@@ -55,7 +55,7 @@ class VectorSource(Source):
         return some
 
     def words(self, count: int) -> npt.NDArray[np.uint64]:
-        """Return new words, as many for each record."""
+        """Return new words, an equal number per record."""
         words = self._generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
         edge = self._generator.random(count) < EDGES
         words[edge] = self._generator.choice(self._edges, int(edge.sum()))
@@ -65,35 +65,34 @@ class VectorSource(Source):
         return words
 
     def bytes(self, count: int) -> npt.NDArray[np.uint8]:
-        """Return bytes of new words: no mechanism of a client asks for less than a word."""
+        """Return bytes of new words; the mechanisms of clients take whole words."""
         return self.words(count // 8).view(np.uint8)
 
     def taken(self) -> list[str]:
-        """Return the words that each record took, in hexadecimal and in order."""
+        """Return the words taken by each record, in hexadecimal and in order."""
         return [b"".join(parts).hex() for parts in self._taken]
 
 
 def vector_lines(saved: SavedMechanism, count: int) -> list[str]:
-    """Return lines of an input number, the bytes in hexadecimal, and the report.
+    """Return lines with an input number, the bytes in hexadecimal, and the report.
 
-    Of the words a share is at the edges of the law, where a comparison that is wrong by one
-    would be seen. A report is a number, or the hexadecimal of a set as in a file of reports. The
-    same mechanism has the same lines.
+    A share of the words is at the thresholds of the law, to detect off-by-one errors. A report is a
+    number, or a set in hexadecimal as in a file of reports. The lines are deterministic.
 
     Parameters
     ----------
     saved
-        A file that was checked, of :func:`mechdesign.load_mechanism`.
+        A verified file, from :func:`mechdesign.load_mechanism`.
     count
-        How many lines.
+        Number of lines.
 
     Raises
     ------
     UnsupportedError
-        If clients do not draw from this kind of mechanism.
+        If clients do not support this mechanism.
     """
     table, mechanism = client_table(saved), saved.mechanism
-    if isinstance(mechanism, ContinuousChannel):  # which has no table
+    if isinstance(mechanism, ContinuousChannel):  # has no table
         raise AssertionError
     source = VectorSource(count, int(table["digest"], 16), _edges(table["law"]))
     codes: Int64Array = np.arange(count) % len(mechanism.inputs)

@@ -1,4 +1,4 @@
-"""Collection: from records to reports, in files, by person, and in scikit-learn pipelines."""
+"""Collection of reports: files, tables, personalized LDP, and scikit-learn pipelines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Total leakage about one person whose record has several columns."""
+"""Total leakage about a person whose record has several columns."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from mechdesign.text import Table, Tabular
 __all__ = ["SHORT", "Spending", "adding_leakages", "spending", "totals"]
 
 SHORT = 12
-"""Digits of a digest that are enough to tell it from others."""
+"""Number of digits of an abbreviated digest."""
 
 N = TypeVar("N")
 
 
 @dataclass(frozen=True, repr=False)
 class Spending(Tabular):
-    """The leakage of the reports of one person, column by column and in all.
+    """The leakage of the reports of one person, by column and in total.
 
     Attributes
     ----------
     columns
-        For each column its leakage in nats under each notion that adds up, rounded up.
+        The leakage of each column in nats under each notion that adds up, rounded up.
     one_each
         Whether each person is asked for one column only.
     """
@@ -43,15 +43,15 @@ class Spending(Tabular):
 
     @property
     def total(self) -> dict[str, float]:
-        """Nats of all reports of a person together, by notion; rounded up.
+        """Total leakage in nats about a person, by notion, rounded up.
 
-        The sum over the columns, whose draws are independent given the record; the largest, where
-        each person is asked for one column, which is chosen whatever the record is.
+        This is the sum over the columns, whose draws are independent given the record; or the
+        maximum if each person is asked for one column, chosen independently of the record.
         """
         return totals(list(self.columns.values()), largest=self.one_each)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON has it; infinity is null."""
+        """Return plain data for JSON, with infinity as null."""
         columns = {name: _finite(nats) for name, nats in self.columns.items()}
         return {"columns": columns, "total": _finite(self.total), "one_each": self.one_each}
 
@@ -69,7 +69,7 @@ class Spending(Tabular):
 
 
 def spending(mechanisms: Mapping[Any, Drawer], *, one_each: bool = False) -> Spending:
-    """Return what one person spends whose record has several columns, each drawn by a mechanism.
+    """Return the total leakage about a person whose columns are drawn by several mechanisms.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def spending(mechanisms: Mapping[Any, Drawer], *, one_each: bool = False) -> Spe
 def adding_leakages(mechanism: Drawer) -> dict[tuple[str, str], float]:
     """Return the leakage in nats, rounded up, under each notion that adds up over draws.
 
-    Notions are named with the digest of their parameters, where they have some beside epsilon.
+    The keys are the name of a notion and a digest of its parameters other than epsilon.
     """
     own = mechanism.privacy if isinstance(mechanism, Mechanism) else None
     found: dict[tuple[str, str], float] = {}
@@ -123,7 +123,7 @@ def adding_leakages(mechanism: Drawer) -> dict[tuple[str, str], float]:
 
 
 def totals(each: Sequence[Mapping[N, float | str]], *, largest: bool = False) -> dict[N, float]:
-    """Return the sums of nats under each notion that all have, or the largest; rounded up."""
+    """Return the sum, or the maximum, of nats under each common notion, rounded up."""
     shared = [notion for notion in (each[0] if each else ()) if all(notion in own for own in each)]
     found = {}
     for notion in shared:

@@ -35,36 +35,37 @@ except ImportError:
 __all__ = ["ChannelTransformer"]
 
 MOST_DESIGNED = 24
-"""Categories up to which a channel is designed."""
+"""Maximum number of categories for which a channel is designed."""
 
 Maker = Callable[[Domain], Channel | Mechanism]
 """Returns a mechanism for the domain of a column."""
 
 
 class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Send each entry of categorical columns through a private channel.
+    """Replace each entry of categorical columns by a private report.
 
-    It stands in pipelines and column transformers of scikit-learn, and needs the extra ``sklearn``.
+    It can be used in scikit-learn pipelines and column transformers, and needs the extra
+    ``sklearn``.
 
-    Each column has its own channel and spends its own budget: by composition, a row of d columns is
-    private at d times epsilon. Every call of ``transform`` draws anew, and spends the budget anew.
+    Each column has its own channel and budget: by composition, a row of d columns is private at d
+    times epsilon. Every call of ``transform`` draws new reports and spends the budget again.
 
     Parameters
     ----------
     mechanism
-        A Channel or a Mechanism, for all columns; or a function that is given the
-        :class:`~mechdesign.Domain` of a column, as ``lambda c: HadamardResponse(c, epsilon=1)`` or
+        A Channel or a Mechanism for all columns; or a function of the :class:`~mechdesign.Domain`
+        of a column, such as ``lambda c: HadamardResponse(c, epsilon=1)`` or
         ``lambda c: design(Problem(c, LIP(1), HammingLoss(), prior=prior)).channel``.
     epsilon
-        In place of a mechanism, the budget of each column in nats of LDP: the best channel for
-        estimating frequencies is designed, and beyond 24 categories it is Hadamard response.
+        Instead of a mechanism, the LDP budget of each column in nats: the optimal channel for
+        frequency estimation is designed, or for more than 24 categories Hadamard response is used.
     categories
-        ``"auto"`` to take the values that ``fit`` sees, sorted; or a list of categories for each
-        column. **Give them, where the data are private**: categories that are read from the data
-        tell that they occur, which is a release of its own and not private. So would be a prior.
+        ``"auto"`` for the sorted values in ``fit``; or a list of categories for each column. **Give
+        a list if the data are private**: categories read from the data reveal which values occur,
+        a release that is not private. The same holds for a prior.
     unknown
-        What to do with a value that is no category, as with a missing one: ``"refuse"``, or
-        ``"map:LABEL"`` to take it as a category. Either is as private.
+        The treatment of missing values and of values that are not categories: ``"refuse"``, or
+        ``"map:LABEL"`` to replace them by a category. Both are equally private.
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation, which is not for release. A seed gives the same
@@ -77,9 +78,9 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     mechanisms_
         The channel or mechanism of each column.
     simulated_
-        Whether reports are drawn from a seed: not for release.
+        Whether reports are drawn from a seed and must not be released.
     n_features_in_, feature_names_in_
-        How many columns were fitted; their names, where all are text.
+        Number of fitted columns; their names, if all are text.
 
     Examples
     --------
@@ -109,7 +110,7 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.rng = rng
 
     def fit(self, X: Any, y: Any = None) -> ChannelTransformer:
-        """Find the categories, unless they are given, and design the channels.
+        """Determine the categories, unless they are given, and design the channels.
 
         Parameters
         ----------
@@ -121,7 +122,7 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         InputError
-            If a parameter is wrong, or a column has fewer than two categories.
+            If a parameter is invalid, or a column has fewer than two categories.
         """
         columns = self._columns(X, "a table of rows and columns", reset=True)
         source_of(self.rng)
@@ -149,7 +150,8 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         InputError
-            If an entry is unknown and that is refused, or the columns are not those of the fit.
+            If an entry is unknown and the policy is to refuse, or the columns differ from those of
+            the fit.
         """
         check_is_fitted(self)
         columns = self._columns(X, f"the {self.n_features_in_} columns of the fit", reset=False)
@@ -163,19 +165,19 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return reports
 
     def estimate(self, Xt: Any, **how: Any) -> list[Estimate]:
-        """Estimate how frequent each category was, from reports; one estimate for each column.
+        """Estimate the frequencies of the categories from reports, one estimate for each column.
 
         Parameters
         ----------
         Xt
-            What :meth:`transform` gave, or many of those below each other.
+            The output of :meth:`transform`, or several outputs concatenated.
         how
             As for :func:`mechdesign.estimation.estimate`: ``method``, ``prior``, ``target``.
 
         Raises
         ------
         InputError
-            If an entry is no report of its column.
+            If an entry is not a report of its column.
         """
         check_is_fitted(self)
         expected = f"reports in {self.n_features_in_} columns"
@@ -190,7 +192,7 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return found
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn asks: categories in, random reports of any type out."""
+        """Return the scikit-learn tags: categorical input, nondeterministic output of any type."""
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []
@@ -200,7 +202,8 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _columns(self, X: Any, expected: str, *, reset: bool | None) -> list[list[Any]]:
         """Return the columns of a table as lists of plain values.
 
-        They are those of the fit from now on (reset), compared with those (not reset), or any.
+        With ``reset`` True the columns define the fit, with False they are compared with it, and
+        with None they are not checked.
         """
         if getattr(X, "ndim", None) == 1:
             X = X.to_frame() if hasattr(X, "to_frame") else X.reshape(-1, 1)
@@ -238,7 +241,7 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return domains
 
     def _mechanism(self, domain: Domain) -> Channel | Mechanism:
-        """Return what is given for a domain, or the best channel for it."""
+        """Return the given mechanism for a domain, or the optimal channel."""
         mechanism: Any = self.mechanism
         if mechanism is None:
             if len(domain) > MOST_DESIGNED:
@@ -252,14 +255,14 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return mechanism
 
     def _other(self, domain: Domain) -> Any:
-        """Return the label that unknown values are taken as; None to refuse them."""
+        """Return the label that replaces unknown values; None to refuse them."""
         policy, _, text = str(self.unknown).partition(":")
         if policy != "map" and self.unknown != "refuse":
             raise InputError("unknown", "'refuse' or 'map:LABEL'", shown(self.unknown))
         return domain.labels[domain.index_of_text(text, "unknown")] if policy == "map" else None
 
     def _known(self, column: list[Any], domain: Domain, name: str) -> list[Any]:
-        """Return the entries with unknown ones mapped, where that is wanted."""
+        """Return the entries with unknown values replaced, if the policy says so."""
         other = self._other(domain)
         if other is not None:
             known = set(domain.labels)
@@ -273,13 +276,13 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 def _plain(values: Any) -> list[Any]:
-    """Return values as Python's own: numbers of NumPy become numbers."""
+    """Return values with NumPy scalars converted to Python objects."""
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
     return [v.item() if isinstance(v, np.generic) else v for v in listed]
 
 
 def _sorted_categories(column: list[Any]) -> list[Any]:
-    """Return the different values of a column in order."""
+    """Return the sorted distinct values of a column."""
     try:
         return sorted(set(column))
     except TypeError:

@@ -1,6 +1,6 @@
 """Files: problems in TOML, channels in JSON, priors from tables of records.
 
-A file is checked before it is believed, and written whole or not at all.
+Files are verified on reading, and written atomically.
 """
 
 from __future__ import annotations

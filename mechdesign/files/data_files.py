@@ -1,7 +1,7 @@
-"""Data beside a problem file: columns of records, matrices and rows of a notion, as CSV tables.
+"""CSV data referenced by a problem file: columns of records, matrices, and rows of a notion.
 
-Tables are read line by line, within limits. Messages say where something is wrong, and do not quote
-what stands there: a problem that somebody else wrote may name a file that is not meant for it.
+Tables are read line by line, within limits. Error messages give locations but do not quote the
+data: an untrusted problem may reference a file that its author must not see.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from mechdesign.resources import check_size, current
 __all__ = ["DataFile", "is_file", "read_matrix", "read_numbers", "read_rows"]
 
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
-"""The columns of a table of rows; the last may be left out."""
+"""The columns of a table of rows; the last is optional."""
 
 OTHER = "something else"
-"""Stands for a cell in an error, which never quotes it."""
+"""Replaces a cell in an error, which never quotes it."""
 
 
 def is_file(value: Any) -> bool:
-    """Return whether a table of a problem file refers to a data file."""
+    """Return whether a table of a problem file references a data file."""
     return isinstance(value, dict) and "file" in value
 
 
 class DataFile:
-    """A CSV file that a table of a problem file names: ``{ file, separator }``, maybe with columns.
+    """A CSV file in a table of a problem file: ``{ file, separator }``, with optional columns.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ class DataFile:
     columns
         The key for the names of columns: ``"column"`` for one, ``"columns"`` for two.
     also
-        Other keys that the table may have.
+        Further keys allowed in the table.
     expected
         A valid table, for errors.
 
     Raises
     ------
     InputError
-        If it has other keys or values, or names no file that may be read.
+        If the table has other keys or values, or the file must not be read.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class DataFile:
         return _rows(self.path, self._separator, self.where)
 
     def cells(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield for each record its place, for errors, and its cells in the columns."""
+        """Yield the location of each record, for errors, and its cells in the columns."""
         rows = self.rows()
         header = next(rows, [])
         key, name = f"{self._key}.column", self.path.name
@@ -104,7 +104,7 @@ class DataFile:
             yield where, tuple(row[place] if place < len(row) else "" for place in places)
 
     def numbers(self) -> list[Any]:
-        """Return for each record the number in the column, exact, or the pair in two columns."""
+        """Return the exact number in the column for each record, or the pair in two columns."""
         rows = []
         for where, cells in self.cells():
             try:
@@ -115,7 +115,7 @@ class DataFile:
 
 
 class _Lines:
-    """The lines of a text, counted, with limits on each row and on their total length."""
+    """The lines of a text, with limits on the length of each row and on the total length."""
 
     def __init__(self, stream: io.TextIOWrapper, key: str) -> None:
         self._stream, self._key, self._most = stream, key, current().row_bytes
@@ -147,7 +147,7 @@ def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
                 check_size("columns", len(row), where)
                 if row:
                     yield [cell.strip() for cell in row]
-        except csv.Error as error:  # its text names faults of quoting, and no cell
+        except csv.Error as error:  # its message is about quoting, and does not contain cells
             raise InputError(where, whole, f"{path.name}: {error}") from None
         except UnicodeDecodeError:
             fault = f"{path.name} is not UTF-8 text"
@@ -158,7 +158,7 @@ def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
 
 
 def _table(rows: Iterator[list[str]], where: str, of: str, most: float = inf) -> list[list[str]]:
-    """Return rows that are equally long; one more than ``most`` at the most."""
+    """Return rows of equal length, at most ``most + 1`` of them."""
     lines: list[list[str]] = []
     entries = 0
     for n, line in enumerate(rows, 1):
@@ -174,12 +174,12 @@ def _table(rows: Iterator[list[str]], where: str, of: str, most: float = inf) ->
 
 
 def read_numbers(path: Path) -> list[list[str]]:
-    """Return the cells of a table of numbers >= 0 without a header, as text.
+    """Return the cells of a table of nonnegative numbers without a header, as text.
 
     Raises
     ------
     InputError
-        If a cell is no such number, or the file cannot be read.
+        If a cell is not a nonnegative number, or the file cannot be read.
     """
     where = str(path)
     return _numbers(_table(_rows(path, ",", where), where, ""), where, "", 1)
@@ -194,21 +194,21 @@ def read_matrix(
 ) -> list[list[str]]:
     """Return the entries of a matrix in a file, as text, in the order of the labels.
 
-    Lines with one cell more than there are columns begin with a label, below a header line of
-    labels, which are matched; without, the order counts.
+    If lines have one cell more than there are columns, the first cell and the header are labels and
+    are matched with the domains. Otherwise the order of the file is used.
 
     Parameters
     ----------
     table
         ``{ file, separator }``.
     key
-        What refers to the file, for errors.
+        The key of the table, for errors.
     folder
-        Where the problem file is.
+        The folder of the problem file.
     columns
-        What columns are for.
+        The domain of the columns.
     rows
-        What rows are for; None for any number of rows, as of guesses.
+        The domain of the rows; None for any number of rows, such as guesses.
     """
     file, m = DataFile(table, key, folder), len(columns)
     of = f" of {file.path.name}"
@@ -238,7 +238,7 @@ def read_matrix(
 
 
 def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[str]]:
-    """Return cells that are numbers >= 0, maybe infinite; ``first`` is their line and column."""
+    """Return cells that are numbers in [0, inf]; ``first`` is their first line and column."""
     for n, line in enumerate(lines, first):
         for m, cell in enumerate(line, first):
             if not is_infinite(cell):
@@ -258,7 +258,7 @@ def _number(cell: str, where: str, expected: str, least: int | None = None) -> N
 
 
 def _places(given: Sequence[str], labels: Domain, key: str) -> list[int]:
-    """Return the place of each label among texts, in which each must occur exactly once."""
+    """Return the index of each label among texts, which must contain each exactly once."""
     found = [labels.index_of_text(text, key, quoted=False) for text in given]
     if sorted(found) != list(range(len(labels))):
         expected = f"each of {len(labels)} labels once"
@@ -272,8 +272,8 @@ def read_rows(
 ) -> list[dict[str, Any]]:
     """Return the rows of a user's own notion from a file with one coefficient per line.
 
-    The lines of one row share its ``name``; ``side`` is left or right. ``exponent``, and ``slope``
-    where there is such a column, stand in any of them, and do not differ.
+    The lines of a row share its ``name``; ``side`` is left or right. ``exponent``, and the optional
+    ``slope``, may be in any of its lines, and must not differ.
     """
     file = DataFile(table, key, folder)
     lines = file.rows()

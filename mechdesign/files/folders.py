@@ -1,7 +1,7 @@
-"""The folders that a problem file may read data from: its own, that of the data, and allowed ones.
+"""The folders that a problem file may read: its own, the data folder, and allowed folders.
 
-A problem may be written by somebody else. What it names is looked for where links lead, and
-nothing outside of these folders is opened, whether it is there or not.
+A problem may be untrusted. Links are resolved, and files outside these folders are never opened,
+whether they exist or not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mechdesign.errors import InputError, listed, shown
 __all__ = ["DATA_VARIABLE", "data_folder", "find_data", "reading_from"]
 
 DATA_VARIABLE = "MECHDESIGN_DATA"
-"""The environment variable that names the folder of real data."""
+"""The environment variable with the folder of real data."""
 
 _data: ContextVar[str | None] = ContextVar("data", default=None)
 _allowed: ContextVar[tuple[Path, ...]] = ContextVar("allowed", default=())
@@ -35,21 +35,21 @@ def reading_from(
     allowed: Iterable[str | os.PathLike[str]] = (),
     keys: tuple[str, str] = ("data", "allow_paths"),
 ) -> Iterator[None]:
-    """Let the problem files that are read inside the block take their data from more folders.
+    """Allow the problem files read inside the block to use data from more folders.
 
     Parameters
     ----------
     data
-        The folder of real data, in place of ``MECHDESIGN_DATA``.
+        The folder of real data, instead of ``MECHDESIGN_DATA``.
     allowed
-        Folders below which they may read as well.
+        Further allowed folders, with their subfolders.
     keys
-        What both are called in an error.
+        The names of both arguments in errors.
 
     Raises
     ------
     InputError
-        If there is no such folder.
+        If a folder does not exist.
     """
     named = [os.fspath(folder) for folder in listed(allowed, keys[1], "a list of folders")]
     if data is not None and not Path(data).is_dir():
@@ -66,23 +66,23 @@ def reading_from(
 
 
 def find_data(name: str, folder: Path, key: str) -> Path:
-    """Return the data file that a problem names: beside the problem file, else in the data folder.
+    """Return the data file of a problem: next to the problem file, else in the data folder.
 
     Links are followed.
 
     Parameters
     ----------
     name
-        A path, relative or not.
+        A relative or absolute path.
     folder
-        Where the problem file is.
+        The folder of the problem file.
     key
-        What names the file, for errors.
+        The key of the file, for errors.
 
     Raises
     ------
     InputError
-        If the file is in none of the folders that may be read, or is not there.
+        If the file is outside the allowed folders, or does not exist.
     """
     shared = data_folder()
     roots = [root for root in (folder, shared, *_allowed.get()) if root is not None]
@@ -95,7 +95,7 @@ def find_data(name: str, folder: Path, key: str) -> Path:
                 outside += 1
             elif found.is_file():
                 return found
-        except (OSError, RuntimeError, ValueError):  # links in a circle, a zero byte
+        except (OSError, RuntimeError, ValueError):  # circular links, a zero byte
             continue
     if outside == len(places):
         expected = "a file below the folder of the problem or the data folder"

@@ -1,4 +1,4 @@
-"""The laws of numbers and of points that a problem file states."""
+"""Laws of numbers and points in problem files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _pair_of_laws(given: Any, key: str, folder: Path) -> list[Any]:
 
 
 def read_law(section: Table, folder: Path) -> Law | None:
-    """Read the ``[prior]`` table of a number; a file of samples is looked for from ``folder``."""
+    """Read the ``[prior]`` table of a number; ``folder`` is the base of files of samples."""
     forms: dict[str, Callable[[Any], Law | None]] = {
         "samples": lambda given: Samples(_samples(given, folder, "column")),
         "kde": lambda given: _kde(given, folder),
@@ -75,7 +75,7 @@ def _kde(given: Any, folder: Path) -> KDE:
 
 
 def _samples(given: Any, folder: Path, columns: str) -> list[Any]:
-    """Return a list of numbers or points, or those in a column of a file, or in two."""
+    """Return numbers or points from a list, or from one or two columns of a file."""
     if isinstance(given, list):
         return given
     noun = "numbers, or a table" if columns == "column" else "points, or"

@@ -30,18 +30,18 @@ __all__ = ["SavedMechanism", "load_channel", "load_mechanism", "read_document", 
 
 @dataclass(frozen=True, repr=False)
 class SavedMechanism:
-    """A file of a channel or of a structured mechanism that was checked.
+    """A verified file of a channel or a structured mechanism.
 
     Attributes
     ----------
     mechanism
-        What draws reports, and reads them.
+        The channel or mechanism.
     prior
-        The prior that it was designed for; None where it needs none, or is saved by itself.
+        The prior of the design; None if it needs none, or was saved without a problem.
     document
-        Everything in the file.
+        The content of the file.
     verified
-        The claims that hold.
+        The verified claims.
     """
 
     mechanism: Channel | Mechanism | ContinuousChannel
@@ -51,11 +51,11 @@ class SavedMechanism:
 
     @property
     def channel(self) -> Channel:
-        """The mechanism, if it is a channel on labels, as :func:`load_channel` ensures."""
+        """The mechanism, which :func:`load_channel` ensures is a channel on labels."""
         return cast(Channel, self.mechanism)
 
     def privatize(self, records: Any, rng: Randomness = None) -> Reports:
-        """Draw a report for each record, by the mechanism."""
+        """Draw a report for each record."""
         return self.mechanism.privatize(records, rng)
 
     def __repr__(self) -> str:
@@ -65,21 +65,21 @@ class SavedMechanism:
 def save(result: Solution | Channel | Mechanism, path: str | os.PathLike[str]) -> None:
     """Write a solution with its certificate, a channel, or a structured mechanism to a JSON file.
 
-    The file is written whole or not at all.
+    The file is written atomically.
 
     Parameters
     ----------
     result
-        What to save.
+        The object to save.
     path
         The file.
 
     Raises
     ------
     InputError
-        If the file cannot be written, or what is given is none of these.
+        If the file cannot be written, or the object has another type.
     CertificateError
-        If it is not a mechanism that the checker accepts.
+        If the checker does not accept the mechanism.
     """
     is_solution = isinstance(result, Solution)
     if not is_solution and not isinstance(result, Channel):
@@ -98,7 +98,7 @@ def save(result: Solution | Channel | Mechanism, path: str | os.PathLike[str]) -
 
 
 def _text(document: dict[str, Any]) -> str:
-    """Return indented JSON, but each row of a large table on a line of its own."""
+    """Return indented JSON with one line per row of a large table."""
     channel = dict(document["channel"])
     tables = {key: channel[key] for key in ("matrix", "numerators")}
     channel |= {key: f"{key} of the channel" for key in tables}
@@ -110,14 +110,14 @@ def _text(document: dict[str, Any]) -> str:
 
 
 def load_channel(path: str | os.PathLike[str]) -> SavedMechanism:
-    """Read a channel file, and check every claim in it before returning it.
+    """Read a channel file and verify all its claims.
 
     Raises
     ------
     InputError
-        If it cannot be read or is no JSON.
+        If it cannot be read or is not JSON.
     CertificateError
-        If a claim does not hold, or the file is of another mechanism.
+        If a claim does not hold, or the file is not of a channel on labels.
     """
     saved = load_mechanism(path)
     if not isinstance(saved.mechanism, Channel):
@@ -126,14 +126,14 @@ def load_channel(path: str | os.PathLike[str]) -> SavedMechanism:
 
 
 def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
-    """Read a channel file, continuous or not, or a mechanism file, and check every claim in it.
+    """Read a file of a channel, a continuous channel or a mechanism, and verify all its claims.
 
     Raises
     ------
     InputError
-        If it cannot be read or is no JSON.
+        If it cannot be read or is not JSON.
     LimitError
-        If it asks for more than is allowed.
+        If it exceeds a resource limit.
     CertificateError
         If a claim does not hold.
     """
@@ -146,17 +146,11 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
 
 
 def read_document(file: Path) -> Any:
-    """Return the parsed JSON of a file.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or is no JSON.
-    """
+    """Return the parsed JSON of a file, or raise InputError."""
     text = read_json_text(file)
     try:
         return parse(text)
-    except (ValueError, RecursionError) as error:  # no JSON, or absurdly deep or long
+    except (ValueError, RecursionError) as error:  # invalid, or absurdly deep or long
         hint = ""
         if file.suffix.lower() == ".toml":
             hint = f"mechdesign solve {file} -o channel.json designs a channel for a problem"
@@ -167,7 +161,7 @@ def read_document(file: Path) -> Any:
 def _restored(
     document: dict[str, Any],
 ) -> tuple[Channel | Mechanism | ContinuousChannel, Prior | None]:
-    """Return the mechanism of a document that was checked, and its prior."""
+    """Return the mechanism and the prior of a verified document."""
     kind = "mechanism" if "law" in document else "channel"
     try:
         return _structured(document) if kind == "mechanism" else _channel(document)
@@ -188,7 +182,7 @@ def _structured(document: dict[str, Any]) -> tuple[Mechanism, Prior | None]:
 
 
 def _channel(document: dict[str, Any]) -> tuple[Channel | ContinuousChannel, Prior | None]:
-    """Return a channel on labels, or one on an interval or a box by its channel on nodes."""
+    """Return a channel on labels, or a continuous channel from its channel on nodes."""
     problem, saved = document["problem"], document["channel"]
     rounding = document.get("rounding")
     channel = Channel(
@@ -207,11 +201,11 @@ def _channel(document: dict[str, Any]) -> tuple[Channel | ContinuousChannel, Pri
 
 
 TEXTS = ("kind", "epsilon")
-"""Parameters that are text themselves, not integers."""
+"""Parameters that are text, not integers."""
 
 
 def _as_numbers(parameters: Any) -> Any:
-    """Return parameters with their integers as numbers."""
+    """Return parameters with integers parsed from text."""
     if isinstance(parameters, Mapping):
         return {
             key: entry if key in TEXTS else _as_numbers(entry) for key, entry in parameters.items()

@@ -48,7 +48,7 @@ __all__ = ["Setting", "load_problem", "load_problem_on_labels", "load_setting", 
 R = TypeVar("R")
 
 ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")
-"""Either key states the sensitive attribute that a notion is about."""
+"""The equivalent keys for the sensitive attribute of a notion."""
 
 GRID = ("rows", "columns")
 
@@ -67,7 +67,7 @@ class Setting:
     privacy
         The notions.
     prior
-        How likely the inputs are; None where the file does not say.
+        The prior, or None if the file has none.
     """
 
     domain: Domain
@@ -87,16 +87,16 @@ def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> AnyPr
     Parameters
     ----------
     path
-        A TOML file; the format is in ``docs/problem_files.md``.
+        A TOML file in the format of ``docs/problem_files.md``.
     allow_paths
-        Folders below which the data may be that the file names; without, they must be below its own
-        folder or the data folder.
+        Further folders for data files, which must otherwise be in the folder of the problem file or
+        in the data folder.
 
     Raises
     ------
     InputError
-        If it is not such a file; the message names the file, the key, what was expected and what
-        was given.
+        If the file is invalid; the message names the file, the key, the expected and the given
+        value.
     InfeasibleError
         If no channel satisfies its notion.
     """
@@ -105,15 +105,7 @@ def load_problem(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> AnyPr
 
 
 def load_problem_on_labels(path: AnyPath) -> Problem:
-    """Read a problem file whose domain is not an interval.
-
-    Raises
-    ------
-    InputError
-        If it is not such a file.
-    InfeasibleError
-        If no channel satisfies its notion.
-    """
+    """Read a problem file whose domain consists of labels; errors as in :func:`load_problem`."""
     problem = load_problem(path)
     if not isinstance(problem, Problem):
         fault = "this needs inputs that are labels, not an interval or a box"
@@ -134,8 +126,8 @@ def load_setting(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Setti
     Raises
     ------
     InputError
-        If it is not such a file; the message names the file, the key, what was expected and what
-        was given.
+        If the file is invalid; the message names the file, the key, the expected and the given
+        value.
     """
     with reading_from(allowed=allow_paths):
         return _read(path, _setting)
@@ -160,7 +152,7 @@ def _setting(table: Table, folder: Path, *required: str) -> Setting:
 
 
 def _problem(table: Table, folder: Path) -> AnyProblem:
-    """Read a problem, on an interval or a box if its domain is one."""
+    """Read a problem on labels, an interval or a box."""
     given = table.get("domain")
     own: dict[str, Any] = {"title": text_of(table, "title"), "source": text_of(table, "source")}
     if "expected" in table:
@@ -187,7 +179,7 @@ def _problem(table: Table, folder: Path) -> AnyProblem:
 
 
 def read_domain(section: Table, folder: Path | None = None) -> Domain:
-    """Read a ``[domain]`` table; a file of points is looked for from ``folder``."""
+    """Read a ``[domain]`` table; ``folder`` is the base of files of points."""
     forms: dict[str, Callable[[Any], Domain]] = {
         "values": lambda given: Domain(a_list(given, "values")),
         "size": Domain.range,
@@ -198,7 +190,7 @@ def read_domain(section: Table, folder: Path | None = None) -> Domain:
 
 
 def _points(given: Any, folder: Path | None) -> Domain:
-    """Read points: a list of pairs, or a table with such a list or a file, and maybe a metric."""
+    """Read points: a list of pairs, or a table with a list or a file, and optionally a metric."""
     if not isinstance(given, dict):
         return Domain.points(a_list(given, "points"))
     if "coordinates" in given or folder is None:
@@ -210,7 +202,7 @@ def _points(given: Any, folder: Path | None) -> Domain:
 
 
 def _prior(section: Table, domain: Domain, folder: Path) -> Prior:
-    """Read a ``[prior]`` table; a file of data is looked for from ``folder``."""
+    """Read a ``[prior]`` table; ``folder`` is the base of data files."""
 
     def uniform(given: Any) -> Prior:
         is_true(given)
@@ -244,7 +236,7 @@ def _prior_from_file(data: Any, domain: Domain, folder: Path) -> Prior:
 
 
 def _privacy(given: Any, domain: Domain, folder: Path) -> list[Notion]:
-    """Read a ``[privacy]`` table, or a list of them; data files are looked for from ``folder``."""
+    """Read a ``[privacy]`` table, or a list of them; ``folder`` is the base of data files."""
     tables = given if isinstance(given, list) else [given]
     if not tables or not all(isinstance(table, dict) for table in tables):
         raise InputError("privacy", "a table, or a list of tables [[privacy]]", shown(given))
@@ -257,7 +249,7 @@ def _privacy(given: Any, domain: Domain, folder: Path) -> list[Notion]:
 
 
 def _notion(table: Table, where: str, domain: Domain, folder: Path) -> Notion:
-    """Read one notion; with a key of :data:`ATTRIBUTE_KEYS` it is about a sensitive attribute."""
+    """Read a notion; a key of :data:`ATTRIBUTE_KEYS` makes it one for a sensitive attribute."""
     keys = [key for key in ATTRIBUTE_KEYS if key in table]
     if len(keys) > 1:
         fault = f"{keys[0]} and {keys[1]} exclude each other"
@@ -287,7 +279,7 @@ def _utility(section: Table, domain: Domain, outputs: list[Any] | None, folder: 
 def _with_files(
     table: Table, folder: Path, inputs: Domain, outputs: list[Any] | None = None
 ) -> Table:
-    """Return a table with the matrices and rows that its data files hold."""
+    """Return a table with the matrices and rows of its data files."""
     read = dict(table)
     for key, value in table.items():
         if key in ("matrix", "distance") and value == HAVERSINE:
@@ -309,9 +301,9 @@ def _build(
     registry: Mapping[str, Any],
     apart: tuple[str, ...] = (),
 ) -> Any:
-    """Make the object that a table names from its other keys, except those ``apart``.
+    """Create the object named by a table from its other keys, except those in ``apart``.
 
-    They are named where a key is not known.
+    The error for an unknown key lists them as well.
     """
     if naming_key not in table:
         _check_no_near_miss(table, where, naming_key)
@@ -325,7 +317,7 @@ def _build(
 
 
 def _check_no_near_miss(table: Table, where: str, key: str) -> None:
-    """Refuse a misspelled form of the missing ``key``."""
+    """Raise InputError for a misspelling of a missing ``key``."""
     for word in table:
         hint = did_you_mean(word, [key])
         if hint:

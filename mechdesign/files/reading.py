@@ -1,7 +1,7 @@
-"""Reads untrusted files within limits.
+"""Reading of untrusted files within limits.
 
-Nothing but a plain file is opened: a device may have no end, and a pipe may have no writer. No
-message of this module quotes what a file holds.
+Only regular files are opened: a device may be endless, and a pipe may have no writer. The error
+messages of this module do not quote the content of a file.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from mechdesign.resources import check_size, current
 __all__ = ["open_plain", "place_of_column", "read_json_text", "read_text", "read_toml"]
 
 GZIP = b"\x1f\x8b"
-"""How a file begins that is compressed by gzip."""
+"""The first bytes of a gzip file."""
 
 STEP = 2**20
-"""Bytes that are read at once."""
+"""Bytes read at once."""
 
 KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -38,16 +38,16 @@ KINDS = (
 )
 
 MOST_PARTS = 8
-"""Parts of a dotted key. No key of a problem file has more than four."""
+"""Maximum number of parts of a dotted key. Problem files need at most four."""
 
 PART = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 TOO_MANY_PARTS = re.compile(
     rf"(?<![A-Za-z0-9_\\-]){PART}(?:[ \t]*+\.[ \t]*+{PART}){{{MOST_PARTS}}}"
 )
-"""A dotted key of too many parts, wherever it stands; words in a text may look like one.
+"""A dotted key with too many parts, anywhere; text in strings may match, too.
 
-Every place where a key may begin is tried, and no part is read twice from the same beginning, so
-that the time is linear.
+Every possible start of a key is tried, and no part is read twice from the same start, so the time
+is linear.
 """
 
 SEPARATORS = ";\t|,"
@@ -57,23 +57,17 @@ NO_BRACKETS = re.compile(r"[^\[\]{}]++")
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """Open a plain file to read.
-
-    Raises
-    ------
-    InputError
-        If it cannot be opened, or is a folder, a device or a pipe.
-    """
+    """Open a regular file for reading, or raise InputError."""
     try:
         _check_plain(path, path.stat().st_mode)
         stream = open(path, "rb", opener=_without_waiting)  # noqa: SIM115
-    except (OSError, ValueError) as error:  # a name with a zero byte is no value
+    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
         if isinstance(error, InputError):
             raise
         given = getattr(error, "strerror", None) or error
         raise unreadable(path, given) from None
     try:
-        _check_plain(path, os.fstat(stream.fileno()).st_mode)  # what it is now
+        _check_plain(path, os.fstat(stream.fileno()).st_mode)  # again, for the file opened
     except InputError:
         stream.close()
         raise
@@ -81,7 +75,7 @@ def open_plain(path: Path) -> BinaryIO:
 
 
 def unreadable(path: Path, reason: object) -> InputError:
-    """Return the error of a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     fault = f"cannot read the file: {reason}"
     return InputError(str(path), "a readable file", reason, fault=fault)
 
@@ -97,14 +91,14 @@ def _check_plain(path: Path, mode: int) -> None:
 
 
 def read_text(path: Path, limit: str = "bytes") -> str:
-    """Return a text file in UTF-8, compressed by gzip or not, with a byte-order mark or not.
+    """Return the text of a UTF-8 file, optionally gzipped or with a byte-order mark.
 
     Parameters
     ----------
     path
         The file.
     limit
-        The limit on its size, as `resources.Resources` names it.
+        The name of the limit on its size in `resources.Resources`.
 
     Raises
     ------
@@ -133,9 +127,9 @@ def read_text(path: Path, limit: str = "bytes") -> str:
 
 
 def read_json_text(path: Path) -> str:
-    """Return the text of a JSON file, whose lists, entries, numbers and nesting are within limits.
+    """Return the text of a JSON file with lists, entries, numbers and nesting within limits.
 
-    Whether it is JSON is not looked at.
+    The syntax is not checked.
 
     Raises
     ------
@@ -158,14 +152,14 @@ def read_json_text(path: Path) -> str:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML file, numbers with a point as exact decimals.
+    """Return the tables of a TOML file, with floats as exact decimals.
 
     Raises
     ------
     LimitError
-        If it is larger or deeper than the limits.
+        If it is too large or too deep.
     InputError
-        If it cannot be read, or is no TOML.
+        If it cannot be read, or is not TOML.
     """
     text, key = read_text(path, "problem_bytes"), str(path)
     if TOO_MANY_PARTS.search(text):
@@ -186,7 +180,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _check_tables(tables: dict[str, Any], key: str) -> None:
-    """Raise LimitError if parsed tables are too many or too deep, or a number in them too long."""
+    """Raise LimitError for too many or too deep tables, and for too long numbers."""
     level: list[Any] = [tables]
     depth = lists = 0
     while level:
@@ -205,13 +199,13 @@ def _check_tables(tables: dict[str, Any], key: str) -> None:
 
 
 def place_of_column(wanted: str, names: Sequence[str], key: str, file: str) -> int:
-    """Return the place of the one column of a name.
+    """Return the index of the unique column of a name.
 
     Raises
     ------
     InputError
-        If there is none, or more than one. The message quotes no name in the file, which may not
-        be a table at all; a column whose name is nearly the wanted one is given by its number.
+        If there is none, or more than one. The message does not quote names from the file, which
+        may not be a table at all; it gives the number of a column with a similar name.
     """
     count = names.count(wanted)
     if count == 1:

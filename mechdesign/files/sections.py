@@ -1,4 +1,4 @@
-"""The tables of a problem file: sections, text, lists, and one of several forms."""
+"""Access to the tables of a problem file: sections, text, lists, and alternative forms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Table = dict[str, Any]
 
 
 def section_of(table: Table, key: str) -> Table:
-    """Return the table under a key, or raise InputError if it is none."""
+    """Return the table under a key, or raise InputError."""
     if not isinstance(table[key], dict):
         raise InputError(key, f"a table [{key}]", shown(table[key]))
     section: Table = table[key]
@@ -33,7 +33,7 @@ def section_of(table: Table, key: str) -> Table:
 
 
 def text_of(table: Table, key: str) -> str:
-    """Return the text under a key, empty where there is none, or raise InputError."""
+    """Return the text under a key, empty if missing, or raise InputError."""
     value = table.get(key, "")
     if not isinstance(value, str):
         raise InputError(key, "text", shown(value))
@@ -41,14 +41,14 @@ def text_of(table: Table, key: str) -> str:
 
 
 def a_list(value: Any, key: str) -> list[Any]:
-    """Return a list as it is, or raise InputError."""
+    """Return a list unchanged, or raise InputError."""
     if not isinstance(value, list):
         raise InputError(key, "a list", shown(value))
     return value
 
 
 def one_form(section: Table, where: str, forms: Iterable[str]) -> str:
-    """Return the one key of a section, or raise InputError if it is not just one of the forms."""
+    """Return the only key of a section, or raise InputError unless it is one of the forms."""
     words = tuple(forms)
     check_keys(section, where, words)
     if len(section) != 1:
@@ -58,7 +58,7 @@ def one_form(section: Table, where: str, forms: Iterable[str]) -> str:
 
 
 def read_form(section: Table, where: str, forms: Mapping[str, Callable[[Any], R]]) -> R:
-    """Return what the function of the one key of a section makes of its value."""
+    """Apply the function of the only key of a section to its value."""
     form = one_form(section, where, forms)
     with inside(where):
         return forms[form](section[form])
@@ -73,6 +73,6 @@ def table_of(given: Any, key: str, required: tuple[str, ...], *others: str) -> T
 
 
 def is_true(value: Any) -> None:
-    """Raise InputError unless a value is true, as that of the key uniform."""
+    """Raise InputError unless a value is true, as for the key ``uniform``."""
     if value is not True:
         raise InputError("uniform", "true", shown(value))

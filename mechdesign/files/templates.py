@@ -87,7 +87,7 @@ objective = "mean-absolute-error"   # or mean-squared-distance, posterior-mean-s
 
 
 def template(notion: type[Notion]) -> str:
-    """Return a commented problem file for a notion that can be solved unchanged.
+    """Return a commented problem file for a notion, which can be solved unchanged.
 
     Examples
     --------

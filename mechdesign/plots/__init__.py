@@ -1,8 +1,7 @@
 """Plots of channels, leakages, frontiers, estimates and cones, with matplotlib.
 
-Every function draws on Axes and returns them: on those that it is given, or on new ones. None shows
-anything on the screen. Colors are from a palette that the color-blind can tell apart; lines also
-differ by their marks.
+Every function draws on given or new Axes and returns them, without showing them. The colors are
+from a palette for color-blind readers; lines also have different markers.
 """
 
 from __future__ import annotations

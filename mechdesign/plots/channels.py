@@ -32,16 +32,16 @@ def plot_channel(
     Parameters
     ----------
     channel
-        What to draw, also a structured mechanism or a solution.
+        The channel, structured mechanism or solution to draw.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above.
+        The title.
 
     Returns
     -------
     Axes
-        With the color scale beside them; small channels have their numbers written in.
+        The axes, with a color bar; small channels are annotated with their numbers.
     """
     channel, ax = dense_channel(channel), axes_or_new(ax)
     matrix = channel.matrix

@@ -1,4 +1,4 @@
-"""Plots of a continuous channel: its kernel, where reports fall, and what they lose, by x."""
+"""Plots of a continuous channel: its kernel, quantiles of reports, and expected loss by x."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["plot_kernel", "plot_loss", "plot_report_quantiles"]
 
 POSITIONS = 401
-"""Numbers x at which a kernel is drawn."""
+"""Number of values x at which a kernel is drawn."""
 
 TAIL = 0.1
-"""How much of a half-line is drawn, as a share of the finite edges' distance."""
+"""Drawn length of a half-line, relative to the distance of the finite edges."""
 
 BANDS = ((0.05, 0.95, "90 % of the reports", 0.35), (0.25, 0.75, "half of the reports", 0.7))
-"""Quantiles from and to, what is between them, and how opaque it is."""
+"""Lower and upper quantile, label and opacity of each band."""
 
 
 def plot_kernel(
@@ -33,29 +33,29 @@ def plot_kernel(
     *,
     span: tuple[Any, Any] | None = None,
 ) -> Axes:
-    """Draw the kernel as a heat map: x to the right, a row for each output.
+    """Draw the kernel as a heat map: x on the horizontal axis, a row for each output.
 
     Parameters
     ----------
     channel
-        What to draw.
+        The channel to draw.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above.
+        The title.
     span
-        The least and the largest number to draw; default the interval, of which half-lines are cut
-        a little beyond the finite edges.
+        The least and the largest number to draw; default the interval, with half-lines cut a little
+        beyond the finite edges.
 
     Returns
     -------
     Axes
-        With the color scale beside them.
+        The axes, with a color bar.
 
     Raises
     ------
     InputError
-        If the span is none, or not inside the interval.
+        If the span is invalid, or not inside the interval.
 
     Examples
     --------
@@ -95,12 +95,12 @@ def plot_report_quantiles(
     *,
     span: tuple[Any, Any] | None = None,
 ) -> Axes:
-    """Draw where the reports fall, by x: the median, half of them, nine in ten; and the truth.
+    """Draw the median, the central 50 % and 90 % of the reports by x, and the identity.
 
     Parameters
     ----------
     channel
-        What to draw; its outputs are numbers.
+        The channel to draw, whose outputs are numbers.
     ax, title, span
         As for :func:`plot_kernel`.
 
@@ -133,23 +133,23 @@ def plot_loss(
     label: str = "",
     color: str = BLUE,
 ) -> Axes:
-    """Draw the expected loss of a report, by x; several channels may share their axes.
+    """Draw the expected loss of a report by x; several channels may share axes.
 
     Parameters
     ----------
     channel
-        What to draw; its outputs are numbers.
+        The channel to draw, whose outputs are numbers.
     ax, title, span
         As for :func:`plot_kernel`.
     distance
         ``"absolute"`` or ``"squared"``.
     label, color
-        Of the line.
+        Label and color of the line.
 
     Raises
     ------
     InputError
-        If the outputs are not numbers, there is no such distance, or the span is not inside the
+        If the outputs are not numbers, the distance is unknown, or the span is not inside the
         interval.
     """
     ax = axes_or_new(ax)
@@ -165,7 +165,7 @@ def plot_loss(
 
 
 def _numbers(channel: ContinuousChannel, span: tuple[Any, Any] | None) -> FloatArray:
-    """Return the numbers at which to draw, both ends included."""
+    """Return the numbers at which to draw, including both ends."""
     ends = float(channel.sides[0].low), float(channel.sides[0].high)
     if span is None:
         finite = [float(p) for p in channel.points if np.isfinite(float(p))] or [0.0]

@@ -24,31 +24,32 @@ def plot_error_region(
     *,
     labels: Sequence[str] | None = None,
 ) -> Axes:
-    """Draw the errors of the best tests between two inputs, in the region that a notion allows.
+    """Draw the errors of the best tests between two inputs, and the region that a notion allows.
 
     Parameters
     ----------
     curves
-        One answer of :func:`~mechdesign.accounting.trade_off`, or several.
+        One or several results of :func:`~mechdesign.accounting.trade_off`.
     region
-        What two budgets allow, from :func:`~mechdesign.accounting.error_region`; None: not drawn.
+        The region of two budgets, from :func:`~mechdesign.accounting.error_region`; None for none.
     ax
-        Where; default new axes, square.
+        The axes to draw on; default new square axes.
     title
-        What to write above.
+        The title.
     labels
-        A name for each curve; default its two inputs.
+        A label for each curve; default its two inputs.
 
     Returns
     -------
     Axes
-        With the region shaded up to the line of guessing, alarm + missed = 1, and a line with a
-        mark at each corner for every curve. Where a line leaves the shade, it is not private.
+        The axes, with the region shaded up to the line of random guessing, alarm + missed = 1, and
+        a line with a marker at each corner for every curve. A curve outside the shaded region
+        violates the budgets.
 
     Raises
     ------
     InputError
-        If there are not as many labels as curves.
+        If the numbers of labels and curves differ.
 
     Examples
     --------

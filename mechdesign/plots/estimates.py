@@ -1,4 +1,4 @@
-"""An estimated distribution with its confidence intervals."""
+"""Plots of an estimated distribution with confidence intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_estimate"]
 
 MOST_BARS, MOST_LEVEL = 40, 12
-"""Inputs that are drawn as bars, and whose names are written level, at most."""
+"""Maximum number of inputs for bars, and for horizontal labels."""
 
 
 def plot_estimate(
@@ -29,19 +29,19 @@ def plot_estimate(
     Parameters
     ----------
     estimate
-        What to draw.
+        The estimate to draw.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     confidence
-        Of each interval, above 0 and below 1.
+        Confidence of each interval, above 0 and below 1.
     title
-        What to write above; default the method, its label and the number of reports.
+        The title; default the method, its label and the number of reports.
 
     Returns
     -------
     Axes
-        With bars up to 40 inputs and a band beyond; for a number on an interval the density on the
-        line. Where a standard error is not known there is no interval.
+        The axes, with bars for up to 40 inputs and a band for more; for numbers in an interval with
+        the density. Unknown standard errors have no interval.
     """
     ax = axes_or_new(ax)
     if estimate.stretches is None:
@@ -57,7 +57,7 @@ def plot_estimate(
 
 
 def _draw_density(estimate: Estimate, ends: FloatArray, ax: Axes, confidence: float) -> None:
-    """Draw frequencies over the widths of the stretches that they are for."""
+    """Draw frequencies divided by the widths of their intervals."""
     widths = np.diff(ends, axis=1)[:, 0]
     low, high = estimate.interval(confidence).T / widths
     edges = np.append(ends[:, 0], ends[-1, 1])

@@ -1,4 +1,4 @@
-"""Loss against epsilon, with the proved bound; several notions on one picture."""
+"""Plots of loss against epsilon with the proved bound, for one or several notions."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["plot_frontier"]
 
 SIZE = (6.0, 5.6)
-"""In inches, with the legend below."""
+"""Figure size in inches, with the legend below."""
 
 YELLOW = "#f0e442"
 
 LONG = 36
-"""Letters of a name beyond which names stand below each other."""
+"""Maximum length of labels in a legend of several columns."""
 
 VISIBLE = 1e-3
-"""A gap below this share of the value cannot be seen."""
+"""Smaller gaps relative to the value are not visible."""
 
 
 def plot_frontier(
@@ -46,29 +46,29 @@ def plot_frontier(
     frontiers
         A :class:`~mechdesign.sweeps.Frontier`, or the solutions of
         :func:`~mechdesign.design_frontier`; or several of these with the same objective, in a list,
-        or in a dict with the name of each as its key.
+        or in a dict by label.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above.
+        The title.
     labels
-        A name for each frontier; default the key, or the notions, with the prior or the title where
-        that is what differs.
+        A label for each frontier; default the key, or the notions, with the prior or the title if
+        the notions are equal.
     reached
-        Answers of :func:`~mechdesign.min_epsilon`, to be marked.
+        Results of :func:`~mechdesign.min_epsilon` to mark.
     logarithmic
-        Whether epsilon has a logarithmic scale, without budgets of 0.
+        Whether epsilon has a logarithmic scale; budgets of 0 are omitted then.
 
     Returns
     -------
     Axes
-        With a line of certified values for each frontier, shaded down (for a gain up) to the proved
-        bound. A small cross on the axis is a budget at which no channel is private.
+        The axes, with a line of certified values for each frontier, shaded down (for a gain up) to
+        the proved bound. A small cross on the axis marks an infeasible budget.
 
     Raises
     ------
     InputError
-        If there is no frontier, the objectives differ, or there are not as many labels.
+        If there is no frontier, the objectives differ, or the number of labels is wrong.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def plot_frontier(
 
 
 def _listed(given: Any) -> list[Frontier]:
-    """Return frontiers; solutions of one problem at several budgets are one."""
+    """Return a list of frontiers; solutions of one problem at several budgets form one."""
     from mechdesign.designs.solution import Solution
     from mechdesign.sweeps.frontier import Frontier, FrontierPoint
 
@@ -133,13 +133,13 @@ def _listed(given: Any) -> list[Frontier]:
 
 
 def _budget(problem: Problem) -> Fraction:
-    """Return the epsilon of a problem, that of its first notion with one."""
+    """Return the epsilon of the first notion of a problem that has one."""
     budgets = (getattr(notion, "epsilon", None) for notion in problem.privacy)
     return next((epsilon for epsilon in budgets if epsilon is not None), Fraction())
 
 
 def _names(curves: Sequence[Frontier]) -> list[str]:
-    """Return the notions of each frontier, and what distinguishes those with the same notions."""
+    """Return labels: the notions of each frontier, with a suffix to make them distinct."""
     problems = [curve.problem for curve in curves]
     names = [[curve.label] for curve in curves]
     for parts in ([repr(p.prior) for p in problems], [p.title for p in problems]):
@@ -185,7 +185,7 @@ def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:
 
 
 def _logarithmic(ax: Axes) -> None:
-    """Give the budgets a logarithmic scale with plain numbers."""
+    """Set a logarithmic scale with plain numbers for the budgets."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     ax.set_xscale("log")
@@ -195,7 +195,7 @@ def _logarithmic(ax: Axes) -> None:
 
 
 def _mark(ax: Axes, reach: Reach) -> None:
-    """Mark the least epsilon that reaches what is wanted."""
+    """Mark the least epsilon that reaches the wanted value."""
     epsilon, wanted = float(reach.epsilon), float(reach.wanted)
     ax.axhline(wanted, color=GREY, linewidth=1, linestyle=":")
     ax.plot(

@@ -1,4 +1,4 @@
-"""Bar charts of leakages, and of the relations between notions."""
+"""Bar charts of leakages and of relations between notions."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -
     Parameters
     ----------
     leakages
-        An answer of :func:`~mechdesign.accounting.leakages`.
+        A result of :func:`~mechdesign.accounting.leakages`.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above.
+        The title.
 
     Returns
     -------
     Axes
-        With a bar for each notion, the first on top, its number beside it; an infinite leakage
-        has the word and no bar.
+        The axes, with a bar and a number for each notion, the first on top; an infinite leakage is
+        a word without a bar.
 
     Examples
     --------
@@ -59,22 +59,22 @@ def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -
 
 
 def plot_relations(relations: Relations, ax: Axes | None = None, title: str = "") -> Axes:
-    """Draw what a guarantee implies under every other notion.
+    """Draw the guarantees that a guarantee implies under every other notion.
 
     Parameters
     ----------
     relations
-        An answer of :func:`~mechdesign.accounting.relations`.
+        A result of :func:`~mechdesign.accounting.relations`.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above; default what holds.
+        The title; default the given guarantee.
 
     Returns
     -------
     Axes
-        With two bars for each notion, the exact value and the papers' bound, each with its number;
-        what is not known has no bar, and an infinite value has the word.
+        The axes, with two bars and their numbers for each notion, the exact value and the papers'
+        bound; an unknown value has no bar, and an infinite value is a word.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def plot_relations(relations: Relations, ax: Axes | None = None, title: str = ""
 
 
 def _name_rows(ax: Axes, names: list[str], heights: list[float]) -> None:
-    """Name the bars from the top down, and leave room for the numbers beside them."""
+    """Label the bars from the top down, and leave room for the numbers."""
     ax.set_yticks(np.arange(len(names)), names)
     ax.invert_yaxis()
     ax.set_xlim(0, 1.18 * max([*heights, 1e-9]))

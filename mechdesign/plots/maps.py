@@ -1,4 +1,4 @@
-"""Numbers on a map: a heat map on a grid, colored points on a plane or on the Earth."""
+"""Maps: a heat map of a grid, colored points in the plane or on the Earth."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["has_map", "plot_map"]
 SIZE = (6.4, 5.2)
 MOST_TICKS = 12
 MOST_NAMED = 24
-"""Points that are numbered in the picture, at most."""
+"""Maximum number of points for which indices are drawn."""
 
 
 def has_map(domain: Domain) -> bool:
-    """Return whether the inputs have places: those of a grid with two sides, or of points."""
+    """Return whether the inputs have places: a grid with two sides, or points."""
     grid = domain.grid_shape
     return domain.positions is not None or (grid is not None and min(grid) > 1)
 
@@ -36,31 +36,31 @@ def has_map(domain: Domain) -> bool:
 def plot_map(
     values: Any, domain: Domain | None = None, ax: Axes | None = None, title: str = ""
 ) -> Axes:
-    """Draw a number for each point of a grid, a plane or the Earth as its color.
+    """Draw a number for each point of a grid, the plane or the Earth as a color.
 
     Parameters
     ----------
     values
         An :class:`~mechdesign.estimation.Estimate`, whose frequencies are drawn, or ``(n_inputs,)``
-        numbers, as a prior or a row of a channel.
+        numbers, such as a prior or a row of a channel.
     domain
-        A grid, or points; that of the estimate by default.
+        A grid or points; default the domain of the estimate.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above; for an estimate by default its method and the number of reports.
+        The title; default for an estimate its method and the number of reports.
 
     Returns
     -------
     Axes
-        Rows of a grid go downwards. Places on the Earth have the longitude to the right and the
-        latitude upwards, so scaled that a step has one length in all directions at their middle.
-        Where some numbers are negative, as in unbiased estimates, 0 is white.
+        The axes. Rows of a grid go downwards. On the Earth, longitude is horizontal and latitude
+        vertical, scaled to equal distances at the middle latitude. If some numbers are negative, as
+        in unbiased estimates, 0 is white.
 
     Raises
     ------
     InputError
-        If the inputs have no places, or the numbers are not one for each.
+        If the inputs have no places, or the number of values is wrong.
     """
     text = title
     if isinstance(values, Estimate):
@@ -84,7 +84,7 @@ def plot_map(
 
 
 def _numbers(values: Any, domain: Domain) -> FloatArray:
-    """Return numbers in the order of the domain, aligned by their labels where they have some."""
+    """Return numbers in the order of the domain, aligned by labels if they have any."""
     given, labels = split(values, "values", "a number for each input")
     found = np.array(aligned([float(each) for each in given], labels, domain.labels, "values"))
     if not np.isfinite(found).all():
@@ -98,7 +98,7 @@ def _what(values: Any) -> str:
 
 
 def _colors(numbers: FloatArray) -> dict[str, Any]:
-    """Return the colors: from 0 up, or to both sides of a white 0."""
+    """Return the color scale: from 0 up, or diverging from a white 0."""
     low, high = float(numbers.min()), float(numbers.max())
     if low < 0:
         largest = max(-low, high)

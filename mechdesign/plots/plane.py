@@ -1,4 +1,4 @@
-"""Plots of a channel of points: where the reports of some points fall on the map."""
+"""Plots of a channel on points: the reports of a point on a map."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["plot_reports", "save_reports_plot"]
 SIZE = (6.4, 5.2)
 SIZE_OF_FOUR = (8.4, 7.4)
 LARGEST = 420.0
-"""The area of the mark of the likeliest report, in square points."""
+"""The marker area of the most probable report, in square points."""
 
 SHARES = (Fraction(1, 4), Fraction(3, 4))
-"""Where the four points of a picture are, as shares of the sides."""
+"""The coordinates of the four points of a picture, relative to the sides."""
 
 PROBABILITY = "probability of the report"
 
@@ -34,24 +34,24 @@ PROBABILITY = "probability of the report"
 def plot_reports(
     channel: ContinuousChannel, point: Sequence[Any], ax: Axes | None = None, title: str = ""
 ) -> Axes:
-    """Draw the reports of a point on the map: the likelier, the larger and the darker.
+    """Draw the reports of a point on a map, larger and darker for larger probabilities.
 
     Parameters
     ----------
     channel
-        What to draw; its outputs are points.
+        The channel to draw, whose outputs are points.
     point
-        The truth, a cross in the picture.
+        The true point, drawn as a cross.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above.
+        The title.
 
     Returns
     -------
     Axes
-        With the color scale beside them. The largest mark is that of the largest probability that
-        any point gives any report, so that pictures of two points compare.
+        The axes, with a color bar. Markers are scaled by the largest probability of any report at
+        any point, so that pictures of different points are comparable.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def save_reports_plot(
     Raises
     ------
     InputError
-        If the outputs are not points, the name has no such ending, or the file cannot be written.
+        If the outputs are not points, the extension is unknown, or the file cannot be written.
     """
 
     def draw(panels: Any) -> None:
@@ -103,7 +103,7 @@ def save_reports_plot(
 
 
 def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str) -> PathCollection:
-    """Draw one panel, without a color scale."""
+    """Draw one panel without a color bar."""
     try:
         places = np.array(channel.outputs, dtype=float).reshape(-1, 2)
         x, y = places.T
@@ -113,7 +113,7 @@ def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str
         raise InputError("outputs", "points as the outputs", shown(channel.outputs))
     shares = np.array([float(share) for share in channel.density(point)])
     largest = float(channel.nodes.matrix.max())
-    order = np.argsort(shares)  # the likeliest are on top
+    order = np.argsort(shares)  # the most probable on top
     marks = ax.scatter(
         x[order],
         y[order],
@@ -135,6 +135,6 @@ def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str
 
 
 def _ends(side: Interval) -> tuple[float, float]:
-    """Return the ends of a side, a little apart."""
+    """Return the ends of a side with a margin."""
     low, high = float(side.low), float(side.high)
     return low - (high - low) / 20, high + (high - low) / 20

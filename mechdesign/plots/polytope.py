@@ -1,4 +1,4 @@
-"""The cone of a notion on three inputs, cut by the triangle of posteriors."""
+"""Plots of the posteriors that a notion on three inputs allows."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ __all__ = ["plot_polytope"]
 
 INPUTS = 3
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
-"""Where the inputs stand: a posterior is drawn at its mean of these."""
+"""The corners for the inputs; a posterior is drawn at its mean of them."""
 
 TICKS = (0.2, 0.4, 0.6, 0.8)
 DIGITS, FLAT, NEAR = 9, 1e-9, 0.1
-"""Digits at which points are distinct; areas of triangles that count as 0; near a corner."""
+"""Digits for distinct points; areas that count as 0; distances that count as near a corner."""
 
 TOUCHING = 0.03
-"""Outputs nearer than this share their place for a label."""
+"""Outputs closer than this share a label."""
 
 SMALL, LEAST_SIZE = 0.25, 1e-6
-"""Polygons of less than the first, where a side of the triangle is 1, are drawn again, magnified;
-the second is the least size that is magnified."""
+"""Polygons smaller than the first, relative to the side of the triangle, are also drawn magnified;
+the second is the least size to magnify."""
 
 LARGEST_AREA = 420.0
-"""Of the circle of an output that is always sent, in square points."""
+"""The marker area of an output of probability 1, in square points."""
 
 
 def plot_polytope(
@@ -43,34 +43,33 @@ def plot_polytope(
 ) -> Axes:
     """Draw the posteriors that the notions of a problem with three inputs allow.
 
-    An output y has a posterior P(x|y), a point of the triangle: at a corner the input is known, and
-    at the prior nothing is learned. The posteriors that the notions allow are a polygon. Its
-    corners are the extreme rays of the cone, and a channel is a way to write the prior as a mean
-    of allowed posteriors.
+    An output y has a posterior P(x|y), a point of the triangle: a corner reveals the input, and the
+    prior reveals nothing. The allowed posteriors form a polygon whose corners are the extreme rays
+    of the cone; a channel writes the prior as a mean of allowed posteriors.
 
     Parameters
     ----------
     problem
-        With three inputs, each of prior above 0, and notions that are conditions on columns.
+        A problem with three inputs of positive prior, and notions that are conditions on columns.
     channel
-        Whose outputs to draw, as circles with an area in proportion to how often they are sent.
+        A channel whose outputs are drawn as circles with areas proportional to their probabilities.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above; default the notions.
+        The title; default the notions.
 
     Returns
     -------
     Axes
-        With the polygon, its rays, the prior, and the outputs of the channel. What is small is
-        drawn again beside it, magnified.
+        The axes, with the polygon, its rays, the prior, and the outputs of the channel. A small
+        polygon is also drawn magnified.
 
     Raises
     ------
     InputError
         If there are not three inputs, or one has prior 0.
     UnsupportedError
-        If a notion is no condition on columns.
+        If a notion is not a condition on columns.
 
     Examples
     --------
@@ -115,7 +114,7 @@ def _allowed(
 
 
 def _magnified(ax: Axes, corners: FloatArray, channel: Channel | None, prior: FloatArray) -> None:
-    """Draw a small polygon again, magnified, in the corner that is free."""
+    """Draw a magnified copy of a small polygon in the free corner."""
     low, high = corners.min(axis=0), corners.max(axis=0)
     middle, half = (low + high) / 2, 1.15 * float((high - low).max())
     inset = ax.inset_axes((0.7, 0.69, 0.3, 0.31))
@@ -131,14 +130,14 @@ def _magnified(ax: Axes, corners: FloatArray, channel: Channel | None, prior: Fl
 
 
 def _places(columns: FloatArray, prior: FloatArray) -> FloatArray:
-    """Return where the posteriors of columns, ``(3, n)``, stand in the plane, ``(n, 2)``."""
+    """Return the points ``(n, 2)`` of the posteriors of columns ``(3, n)``."""
     joint = prior[:, None] * columns
     places: FloatArray = (joint / joint.sum(axis=0)).T @ CORNERS
     return places
 
 
 def _hull(places: FloatArray) -> FloatArray:
-    """Return the corners of the convex hull of points, around it; Andrew's monotone chain."""
+    """Return the corners of the convex hull in order, by Andrew's monotone chain."""
     ordered = sorted({(round(x, DIGITS), round(y, DIGITS)) for x, y in places.tolist()})
     corners: list[tuple[float, float]] = []
     for points in (ordered, ordered[::-1]):
@@ -154,13 +153,13 @@ def _hull(places: FloatArray) -> FloatArray:
 def _turn(
     before: tuple[float, float], corner: tuple[float, float], after: tuple[float, float]
 ) -> float:
-    """Return twice the area of a triangle, above 0 where it turns to the left."""
+    """Return twice the signed area of a triangle, positive for a left turn."""
     (a, b), (c, d), (e, f) = before, corner, after
     return (c - a) * (f - b) - (d - b) * (e - a)
 
 
 def _triangle(ax: Axes, problem: Problem) -> None:
-    """Draw the triangle with a grid, its corners, and a scale for each input on a side."""
+    """Draw the triangle with a grid, its corners, and an axis for each input."""
     for x, label in enumerate(problem.domain.labels):
         corner, start, other = (CORNERS[(x + n) % INPUTS] for n in range(INPUTS))
         side = corner - start
@@ -182,15 +181,14 @@ def _triangle(ax: Axes, problem: Problem) -> None:
 
 
 def _write(ax: Axes, place: FloatArray, text: str, **style: Any) -> None:
-    """Write text with its middle at a place."""
+    """Write text centered at a point."""
     ax.text(float(place[0]), float(place[1]), text, ha="center", va="center", **style)
 
 
 def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) -> None:
-    """Draw the outputs of a channel that are sent at all.
+    """Draw the possible outputs of a channel with labels.
 
-    Their labels stand beside them, those of outputs that are nearer than ``near`` together; with
-    None there are no labels.
+    Outputs closer than ``near`` share a label; with None there are no labels.
     """
     matrix = channel.matrix
     shares = prior @ matrix
@@ -217,11 +215,11 @@ def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) 
 
 
 def _name_output(ax: Axes, place: FloatArray, center: FloatArray, name: str) -> None:
-    """Write the name of an output on the side away from the center."""
+    """Write the label of an output on the side away from the center."""
     away = place - center
     size = float(np.hypot(*away))
     right, up = (18 * away / size).tolist() if size > FLAT else (0.0, 18.0)
-    if np.hypot(*(CORNERS - place).T).min() < NEAR:  # where the name of the input stands
+    if np.hypot(*(CORNERS - place).T).min() < NEAR:  # the label of the input is there
         right, up = -right, -up
     ax.annotate(
         name,

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["MOST_BARS", "plot_posterior"]
 
 MOST_BARS = 60
-"""Bars that can be distinguished; beyond, or with more inputs than colors, there is a map."""
+"""Maximum number of bars; with more, or with more inputs than colors, a map is drawn."""
 
 WIDTH = 0.8
 LEVEL = 40
-"""Letters of all names together that fit below the axis side by side."""
+"""Maximum total length of horizontal labels below the axis."""
 
 
 def plot_posterior(
@@ -35,25 +35,25 @@ def plot_posterior(
     Parameters
     ----------
     channel
-        What to draw, also a structured mechanism or a solution.
+        The channel, structured mechanism or solution to draw.
     prior
-        The distribution of the input: a Prior, or probabilities, by label or in their order.
+        The distribution of the input: a Prior, or probabilities by label or in order.
     ax
-        Where; default new axes.
+        The axes to draw on; default new axes.
     title
-        What to write above.
+        The title.
 
     Returns
     -------
     Axes
-        With a group of bars P(x|y) for each output y, and a black line at P(x) over each bar.
-        Where these are too many they are a map of ln P(x|y) / P(x) in nats, with the color scale
-        beside it; grey is where the posterior is 0. An output that never occurs stays empty.
+        The axes, with a group of bars P(x|y) for each output y, and a black line at P(x) for each
+        bar. For too many bars, a map of ln P(x|y) / P(x) in nats with a color bar, grey where the
+        posterior is 0. Impossible outputs stay empty.
 
     Raises
     ------
     InputError
-        If the prior is on another number of inputs.
+        If the prior has another number of inputs.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def _bars(ax: Axes, channel: Channel, prior: Prior, posterior: npt.NDArray[np.fl
 
 
 def _map(ax: Axes, channel: Channel, prior: Prior, posterior: npt.NDArray[np.float64]) -> None:
-    """Draw the logarithm of the lift, red to violet around none."""
+    """Draw the log-lift on a diverging scale from red to violet."""
     import matplotlib as mpl
 
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Colors, axes, labels and files that all plots share."""
+"""Shared colors, axes, labels and file output of plots."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ __all__ = [
 
 BLUE, SKY, VERMILION, GREY = "#0072b2", "#56b4e9", "#d55e00", "#595959"
 COLORS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", SKY, GREY)
-"""From the palette of Okabe and Ito, which the color-blind can tell apart; and a grey."""
+"""The palette of Okabe and Ito for color-blind readers, and a grey."""
 
 PALE = "#e6e6e6"
-"""The background of the data."""
+"""The background color of data."""
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 MOST_TICKS = 24
 LONGEST = 16
-"""Letters of a label, at most."""
+"""Maximum length of a label."""
 
 SIZE = (6.0, 4.8)
-"""In inches: what a notebook shows without scaling."""
+"""Figure size in inches, which notebooks show without scaling."""
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
-    """Return the axes that were given, or new ones."""
+    """Return the given axes, or new ones."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -58,25 +58,25 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
 
 
 def plain(text: str) -> str:
-    """Return text that stays on its line and is not read as mathematics."""
+    """Return text on one line that matplotlib does not parse as mathematics."""
     return printable(text).replace("$", r"\$")
 
 
 def short(label: Any) -> str:
-    """Return a label as text, cut where it is long."""
+    """Return a label as text, truncated if long."""
     text = printable(label)
     return plain(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
 
 
 def label_axis(axis: Any, labels: Sequence[Any]) -> None:
-    """Name the places 0, 1, 2, ... on an axis, not all of them where they are many."""
+    """Label the positions 0, 1, 2, ... on an axis, skipping some if there are many."""
     step = -(-len(labels) // MOST_TICKS)
     places = range(0, len(labels), step)
     axis.set_ticks(list(places), [short(labels[place]) for place in places])
 
 
 def check_picture_name(path: str | os.PathLike[str]) -> Path:
-    """Return the path, or raise :class:`InputError` unless it names a picture."""
+    """Return the path, or raise :class:`InputError` unless it has the extension of a picture."""
     file = Path(path)
     if file.suffix.lower() not in (".png", ".pdf", ".svg"):
         raise InputError(str(file), "a file name that ends in .png, .pdf or .svg", file.suffix)
@@ -91,23 +91,24 @@ def save_plot(
 ) -> None:
     """Draw on the axes of a new figure and write it to a PNG, PDF or SVG file.
 
-    The file is written whole or not at all.
+    The file is written atomically.
 
     Parameters
     ----------
     path
         The file.
     draw
-        Is given the axes, as ``lambda ax: plot_channel(channel, ax)``; or an array of them.
+        A function of the axes, such as ``lambda ax: plot_channel(channel, ax)``, or of an array of
+        axes.
     size
-        In inches.
+        Figure size in inches.
     panels
-        How many rows and columns of axes there are.
+        The numbers of rows and columns of axes.
 
     Raises
     ------
     InputError
-        If the name has no ending of a picture, or the file cannot be written.
+        If the extension is unknown, or the file cannot be written.
     """
     file = check_picture_name(path)
     from matplotlib.figure import Figure

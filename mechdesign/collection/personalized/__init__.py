@@ -1,7 +1,7 @@
-"""Personalized LDP: every record is private at its own epsilon, and one estimate is made from all.
+"""Personalized LDP: each record has its own epsilon, and one estimate uses all reports.
 
-Categories go through :func:`privatize_each`; numbers go through PENA, :func:`collect_numbers`, for
-means and sums.
+:func:`privatize_each` handles categories; :func:`collect_numbers` (PENA) handles means and sums of
+numbers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Personalized LDP for categories: each record goes through a channel of its own epsilon."""
+"""Personalized LDP for categories: each record is privatized at its own epsilon."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ MechanismAt = Callable[[Fraction], Channel | Mechanism]
 
 @dataclass(frozen=True, eq=False)
 class PersonalizedGroup(Group[Channel | Mechanism]):
-    """The records of one budget, and of one prior where there are any.
+    """The records with one budget and one prior.
 
     Attributes
     ----------
     epsilon
-        The budget that was used.
+        The budget used.
     prior
-        Their prior, or None.
+        The prior, or None.
     solution
-        The design of the mechanism, with the proof; None where a function returned it.
+        The certified design of the mechanism; None if a function returned the mechanism.
     """
 
     epsilon: Fraction
@@ -54,27 +54,27 @@ class PersonalizedGroup(Group[Channel | Mechanism]):
 
 
 class PersonalizedReports(GroupedReports):
-    """Reports in groups of one budget; see :func:`privatize_each`."""
+    """Reports grouped by budget; see :func:`privatize_each`."""
 
     groups: tuple[PersonalizedGroup, ...]
 
     def estimate(
         self, method: str = "unbiased", *, prior: Prior | None = None, target: str = "population"
     ) -> Estimate:
-        """Estimate how the records are distributed, from all groups together.
+        """Estimate the distribution of the records from all groups.
 
-        Each report counts by the information in it, so that a small budget harms only its owner's
-        share: see :func:`mechdesign.estimation.estimate_groups`.
+        Reports are weighted by their information, so a small budget only reduces the weight of its
+        own report: see :func:`mechdesign.estimation.estimate_groups`.
 
         Parameters
         ----------
         method
             ``"unbiased"``, ``"maximum-likelihood"``, ``"projected"`` or ``"clipped"``.
         prior
-            A guess at which the variance is to be least; default uniform.
+            A guess of the distribution at which the variance is minimal; default uniform.
         target
-            ``"population"``: who has which budget must not depend on the records. Where it may,
-            ``"respondents"`` weights the groups by their sizes, which is unbiased all the same.
+            ``"population"``: the budgets must not depend on the records. If they may,
+            ``"respondents"`` weights the groups by size, which is still unbiased.
 
         Raises
         ------
@@ -100,10 +100,10 @@ def privatize_each(
     rng: Randomness = None,
     progress: bool | None = None,
 ) -> PersonalizedReports:
-    """Draw a report for each record from the best channel of its own budget.
+    """Draw a report for each record from the optimal channel at its own budget.
 
-    Records of one budget and one prior share a channel, which is designed once. Which budget a
-    record has is known to the aggregator: it must not depend on the record.
+    Records with equal budgets and priors share a channel. The aggregator knows the budget of each
+    record: it must not depend on the record.
 
     Parameters
     ----------
@@ -112,24 +112,25 @@ def privatize_each(
     epsilons
         Budgets in nats: one for all, or one for each record.
     by
-        A :class:`~mechdesign.Problem`, to be designed at each budget; or a function of the budget
-        that returns a Channel or a Mechanism, as ``lambda e: HadamardResponse(1000, e)``. What
-        a Mechanism promises is compared with the budget; that a Channel is private is up to you.
+        A :class:`~mechdesign.Problem`, designed at each budget; or a function that maps a budget to
+        a Channel or a Mechanism, such as ``lambda e: HadamardResponse(1000, e)``. The leakage of a
+        Mechanism is checked against the budget; that of a Channel is not.
     priors
-        Of each record, in place of the prior of the problem.
+        A prior for each record, instead of the prior of the problem.
     levels
-        None to use each budget as it is. A list of budgets, or how many to choose, to round each
-        budget *down* to one of them, which keeps every promise and needs fewer channels.
+        None to use each budget unchanged. A list of budgets, or the number of levels to choose:
+        each budget is rounded *down* to a level, which preserves its guarantee and needs fewer
+        channels.
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation.
     progress
-        Whether to show a bar; None where standard error is a terminal.
+        Whether to show a progress bar; by default only if standard error is a terminal.
 
     Raises
     ------
     InputError
-        If a record is no label, a budget is no number, or more than 64 channels are needed.
+        If a record or a budget is invalid, or more than 64 channels are needed.
     MechdesignError
         As :func:`mechdesign.design`.
 
@@ -185,7 +186,7 @@ def privatize_each(
 def _distinct_priors(
     priors: Iterable[Prior] | None, count: int, by: Problem | MechanismAt
 ) -> tuple[list[Prior | None], Int64Array]:
-    """Return the different priors, and the place of each record's."""
+    """Return the distinct priors, and the index of each record's prior."""
     if priors is None:
         return [None], np.zeros(count, dtype=np.int64)
     if not isinstance(by, Problem):
@@ -205,7 +206,7 @@ def _distinct_priors(
 def _mechanism_at(
     by: Any, epsilon: Fraction, prior: Prior | None
 ) -> tuple[Channel | Mechanism, Solution | None]:
-    """Return the mechanism of a budget, with its design if it is one."""
+    """Return the mechanism for a budget, and its design if there is one."""
     if isinstance(by, Problem):
         solution = design(by.at(epsilon, prior))
         return solution.channel, solution

@@ -1,4 +1,4 @@
-"""Groups of records that are drawn alike: the distinct budgets, and which record has which."""
+"""Groups of records that share a mechanism, by distinct budgets."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from mechdesign.sampling import SIMULATION, Randomness, stream_of
 __all__ = ["Group", "GroupedReports", "budgets_of", "distinct", "draw_groups", "rounded_down"]
 
 MOST_SHOWN = 12
-"""Groups that a repr names, at most."""
+"""Maximum number of groups in a repr."""
 
 
 def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Array]:
-    """Return the different numbers among ``values``, increasing, and the place of each record's.
+    """Return the sorted distinct numbers in ``values``, and the index of each record's number.
 
     Parameters
     ----------
     values
-        One number for all records, or one for each: a list or a NumPy array. A float stands for
-        the decimal that it prints as.
+        One number for all records, or a list or NumPy array with one for each. A float stands for
+        its shortest decimal.
     count
-        How many records there are.
+        Number of records.
 
     Raises
     ------
     InputError
-        If one is no finite number, or there are not as many as records.
+        If a value is not a finite number, or their number is not that of the records.
 
     Examples
     --------
@@ -72,31 +72,31 @@ def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Ar
 def _increasing(
     numbers: Sequence[Fraction], places: Int64Array
 ) -> tuple[list[Fraction], Int64Array]:
-    """Return the different numbers, increasing, and the place of each record's among them."""
+    """Return the sorted distinct numbers, and the index of each record's number."""
     ordered = sorted(set(numbers))
     order = {number: n for n, number in enumerate(ordered)}
     return ordered, np.array([order[number] for number in numbers], dtype=np.int64)[places]
 
 
 def rounded_down(budgets: Sequence[Fraction], places: Int64Array, levels: Any) -> list[Fraction]:
-    """Return for each budget the largest level that is not above it.
+    """Return for each budget the largest level not above it.
 
-    What is private at the level is private at the budget, so that each promise is kept.
+    Privacy at the level implies privacy at the budget.
 
     Parameters
     ----------
     budgets
-        Increasing.
+        Increasing budgets.
     places
-        The budget of each record.
+        The index of the budget of each record.
     levels
-        Budgets to round down to; or how many to choose: then the level of a part of the records is
-        the least budget in it, and the parts are as even as ties let them be.
+        Levels to round down to, or the number of levels: the records are then split into parts as
+        equal as ties permit, and the level of a part is its least budget.
 
     Raises
     ------
     InputError
-        If the levels are none, or a budget is below all of them.
+        If the levels are invalid, or a budget is below all of them.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def rounded_down(budgets: Sequence[Fraction], places: Int64Array, levels: Any) -
 
 
 def budgets_of(epsilons: Any, count: int, levels: Any) -> tuple[list[Fraction], Int64Array]:
-    """Return the different budgets, rounded down to levels if given, and which record has which."""
+    """Return the distinct budgets, rounded down to levels if given, and each record's index."""
     budgets, places = distinct(epsilons, count, "epsilons")
     if levels is None:
         return budgets, places
@@ -132,14 +132,14 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, eq=False)
 class Group(Generic[M]):
-    """The records that one mechanism drew for.
+    """The records whose reports one mechanism drew.
 
     Attributes
     ----------
     mechanism
         The channel or mechanism that drew the reports.
     places
-        The numbers of these records.
+        The indices of the records.
     reports
         Their reports, in the same order.
     """
@@ -151,12 +151,12 @@ class Group(Generic[M]):
 
 @dataclass(frozen=True, eq=False)
 class GroupedReports:
-    """Reports in groups that were drawn alike. Its repr is a table.
+    """Reports in groups that share a mechanism. Its repr is a table.
 
     Attributes
     ----------
     groups
-        The groups, smaller budgets first.
+        The groups, by increasing budget.
     """
 
     groups: tuple[Any, ...]
@@ -166,7 +166,7 @@ class GroupedReports:
 
     @property
     def simulated(self) -> bool:
-        """Whether they were drawn from a seed: not for release."""
+        """Whether the reports were drawn from a seed and must not be released."""
         return any(group.reports.simulated for group in self.groups)
 
     def labels(self) -> list[Any]:
@@ -179,7 +179,7 @@ class GroupedReports:
 
     @abstractmethod
     def _line(self, group: Any) -> str:
-        """Return the words of the repr for a group."""
+        """Return the line of the repr for a group."""
 
     def __repr__(self) -> str:
         note = f"; {SIMULATION}" if self.simulated else ""
@@ -196,9 +196,9 @@ def draw_groups(
     progress: bool | None,
     **how: Any,
 ) -> Iterator[tuple[int, Group[M]]]:
-    """Yield each key with the reports of its records by its own mechanism; show a bar over them.
+    """Yield each key with the group of its records, drawn by its mechanism; show a progress bar.
 
-    An error about a record of a group names its place among all.
+    Errors give the index of a record among all records.
     """
     from tqdm import tqdm
 

@@ -30,7 +30,7 @@ from mechdesign.sampling import Randomness
 __all__ = ["NumberReports", "TwoValuedResponder", "collect_numbers"]
 
 WEIGHTS = {"information": "population", "size": "respondents"}
-"""How reports of different budgets may be weighted, and whose mean is then unbiased."""
+"""Weightings of reports with different budgets, with the estimand that each is unbiased for."""
 
 
 class TwoValuedResponder(ContinuousChannel):
@@ -38,17 +38,17 @@ class TwoValuedResponder(ContinuousChannel):
 
         c = (e**eps + 1) / (e**eps - 1),      Pr(+c) = 1/2 + t / (2c)
 
-    It rounds a value to one of the ends of the range without bias, and sends the end by randomized
-    response: +c has h/2**62 of the probability at the upper end and 1 - h/2**62 at the lower one,
-    with h the largest that the budget allows. So c is 2**62 / (2h - 2**62), and E(report) = t
-    exactly. No other value has more extreme probabilities than the ends, so that their ratio
-    h / (2**62 - h) <= e**eps is the privacy of all.
+    A value is rounded to one of the ends of the range without bias, and the end is sent by
+    randomized response: +c has probability h/2**62 at the upper end and 1 - h/2**62 at the lower
+    end, with h the largest integer that the budget allows. So c = 2**62 / (2h - 2**62), and
+    E(report) = t exactly. The ends have the most extreme probabilities, so their ratio
+    h / (2**62 - h) <= e**eps determines the leakage.
 
     Parameters
     ----------
     low, high
-        The safe range: within it, values are epsilon-indistinguishable. That the
-        value lies within is not kept secret.
+        The safe range, within which values are epsilon-indistinguishable. Membership in the range
+        is not protected.
     epsilon
         The budget in nats, > 0 and at most 30.
 
@@ -92,7 +92,7 @@ class TwoValuedResponder(ContinuousChannel):
 
     @property
     def leakage(self) -> float:
-        """The smallest epsilon that holds for any two values of the range, rounded up."""
+        """The smallest epsilon for all pairs of values in the range, rounded up."""
         least, most = (int(mass) for mass in self.nodes.numerators[1])
         return math.nextafter(float(log_upper(Fraction(most, least))), math.inf)
 
@@ -105,15 +105,13 @@ class TwoValuedResponder(ContinuousChannel):
         return self.density(value)[1]
 
     def channel(self, values: Iterable[Exact]) -> Channel:
-        """Return the channel of some values, its entries rounded to multiples of 2**-62."""
+        """Return the channel on some values, with entries rounded to multiples of 2**-62."""
         inputs = list(values)
         rows = [self.density(value) for value in inputs]
         return Channel.from_matrix(rows, inputs=inputs, outputs=self.outputs)
 
     def mean_value(self, tally: Tally) -> Fraction:
-        """Return the unbiased estimate of the mean of the values, exactly.
-
-        It is low + (high - low)(mean of the reports + 1)/2.
+        """Return the exact unbiased estimate low + (high - low)(mean report + 1)/2 of the mean.
 
         Raises
         ------
@@ -154,22 +152,21 @@ class NumberReports(GroupedReports):
     def mean(self, weights: str = "information") -> ScalarEstimate:
         """Return an estimate of the mean over all records.
 
-        Subsets of different safe ranges are different populations, so that their means are always
-        weighted by their sizes. Inside a subset there is a choice between the budgets.
+        Subsets with different safe ranges are different populations, so their means are weighted by
+        size. Within a subset, ``weights`` determines the weights of the budgets.
 
         Parameters
         ----------
         weights
-            ``"information"``: each report weighs 1/c**2, the inverse of its variance but for what
-            the values themselves add. That is the most precise, and unbiased where the values do
-            not depend on the budgets that people choose. ``"size"``: each report weighs the same,
-            which is unbiased whatever the budgets depend on, the mean of just these respondents;
-            small budgets then add large errors.
+            ``"information"``: each report has weight 1/c**2, the inverse of its variance without
+            that of the values. This is the most precise, and unbiased if the values do not depend
+            on the budgets. ``"size"``: all reports have equal weight. This is always unbiased for
+            the mean of these respondents, but small budgets add large errors.
 
         Raises
         ------
         InputError
-            If the weights are none of these, or there are no records.
+            If the weights are unknown, or there are no records.
         """
         means = list(self.subsets(weights).values())
         total = len(self)
@@ -206,10 +203,10 @@ def collect_numbers(
 ) -> NumberReports:
     """Draw a two-valued report for each number, private in its own safe range at its own budget.
 
-    Means and sums are estimated without bias. The minimum, the maximum and quantiles cannot be:
-    the probability of a report depends on the distribution of the values through its mean alone, so
-    that values in the middle look like values of which half lie at each end. For those draw from a
-    :class:`~mechdesign.continuous.ContinuousChannel` on ``"cells"``.
+    Means and sums have unbiased estimates. The minimum, the maximum and quantiles are not
+    estimable: the law of the reports depends on the values through their mean alone, so values in
+    the middle look like values of which half lie at each end. Use a
+    :class:`~mechdesign.continuous.ContinuousChannel` on ``"cells"`` for these.
 
     Parameters
     ----------
@@ -220,27 +217,27 @@ def collect_numbers(
     low, high
         The ends of the safe range: one for all, or one for each record.
     levels
-        None to use each budget as it is. A list of budgets, or how many to choose, to round each
-        budget *down* to one of them, which keeps every promise: fewer, larger groups.
+        None to use each budget unchanged. A list of budgets, or the number of levels to choose:
+        each budget is rounded *down* to a level, which preserves its guarantee.
     outside
         ``"refuse"`` values outside their range, or ``"clip"`` them to the nearer end. Clipping is
-        as private, and biases the mean.
+        equally private, but biases the mean.
     rng
         None for the cryptographic source of the operating system; a seed or a
         ``numpy.random.Generator`` for a simulation.
     progress
-        Whether to show a bar; None where standard error is a terminal.
+        Whether to show a progress bar; by default only if standard error is a terminal.
 
     Raises
     ------
     InputError
-        If a value, a budget or a range is none.
+        If a value, a budget or a range is invalid.
 
     Notes
     -----
     Source: Akter and Hashem 2017, Algorithms 1 and 2. The mean there, (T_max - T_min) mean(f), is
-    wrong but for ranges where it happens to hold: E f is the value scaled to [-1, 1], so that the
-    mean is T_min + (T_max - T_min)(mean(f) + 1)/2.
+    wrong in general: E f is the value scaled to [-1, 1], so the mean is
+    T_min + (T_max - T_min)(mean(f) + 1)/2.
 
     Examples
     --------
@@ -277,14 +274,14 @@ def collect_numbers(
 
 
 def _pooled(groups: Sequence[Group[TwoValuedResponder]], weights: str) -> ScalarEstimate:
-    """Return the weighted mean of groups of one range; the weights do not look at the reports.
+    """Return the weighted mean of groups with one range; the weights do not depend on the reports.
 
-    With weights w_g of sum 1 and T = Sum_g w_g (mean report of g), whose expectation is t,
+    With weights w_g of sum 1 and T = Sum_g w_g (mean report of g) of expectation t,
 
         Var T = V = Sum_g w_g**2 (c_g**2 - t**2) / n_g = A - B t**2,      E T**2 = t**2 + V,
 
-    so that (A - B T**2) / (1 - B) is unbiased for V. T**2 is cut off at 1, as t**2 is at most 1,
-    and groups of different means make V smaller, so that the error is overstated if anything.
+    so (A - B T**2) / (1 - B) is unbiased for V. T**2 is clipped to 1, as t**2 <= 1, and groups with
+    different means have a smaller V, so the error is conservative.
     """
     if weights not in WEIGHTS:
         raise InputError("weights", "'information' or 'size'", shown(weights))

@@ -1,4 +1,4 @@
-"""Files of records: labels in, reports out, and reports counted, a chunk at a time."""
+"""Files of records: privatize records and count reports, one chunk at a time."""
 
 from __future__ import annotations
 

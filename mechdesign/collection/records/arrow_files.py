@@ -1,4 +1,4 @@
-"""Arrow files (IPC), with a footer or as a stream, read batch by batch."""
+"""Arrow IPC files and streams, read batch by batch."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mechdesign.errors import InputError
 __all__ = ["ArrowReader"]
 
 FOOTED = b"ARROW1"
-"""How a file begins that ends in a footer; else it is a stream."""
+"""First bytes of the file format, which has a footer; other files are streams."""
 
 
 class ArrowReader(Reader):
-    """Rows of an Arrow file. A batch is held at once, its offsets and codes checked."""
+    """Rows of an Arrow file, read and validated batch by batch."""
 
     kind = "an Arrow file"
 

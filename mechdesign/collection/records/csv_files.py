@@ -1,6 +1,6 @@
-"""CSV files, plain or compressed: whole records are cut from the bytes, and parsed by pyarrow.
+"""CSV files, plain or compressed: the bytes are split into whole records, which pyarrow parses.
 
-The cut is made here, since pyarrow names no lines, and takes quotes that fit badly for letters.
+The splitting is done here, since pyarrow does not report line numbers and accepts misplaced quotes.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from mechdesign.resources import current
 __all__ = ["CSVReader"]
 
 EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
-"""Bytes without which no line is empty, unless it is the first."""
+"""A text has an empty line, apart from the first line, only if it contains one of these."""
 
 
 def _record(separator: str) -> str:
     """Return the regular expression of a record that is not an empty line, with its line end.
 
-    Repetitions are possessive: they never backtrack, so that time and memory are linear. A carriage
-    return is an end only if its successor is known, which may be a line feed.
+    Repetitions are possessive: they do not backtrack, so time and memory are linear. A carriage
+    return ends a line only if the next byte is known, as it may be a line feed.
     """
     letter = re.escape(separator)
     field = rf'(?:"(?:[^"]++|"")*+"|[^"{letter}\r\n][^{letter}\r\n]*+)?+'
@@ -38,18 +38,17 @@ def _record(separator: str) -> str:
 
 
 class CSVReader(Reader):
-    """Rows of a CSV file in UTF-8. The first line holds the names of the columns.
+    """Rows of a CSV file in UTF-8 with a header.
 
-    Lines are counted from 1, the header being line 1; a row that goes over several lines, by line
-    ends inside quotes, is named by its first. Empty lines at the end do not count as rows; in a
-    file of one column they are empty cells.
+    The header is line 1; a row with quoted line ends is identified by its first line. Trailing
+    empty lines are ignored, but in a file with one column they are empty cells.
     """
 
     kind = "a CSV file"
     separated = True
 
     _block, _first = b"", 1
-    """The records that were parsed last, and their first line."""
+    """The last parsed records, and their first line."""
 
     def __init__(
         self,
@@ -60,7 +59,7 @@ class CSVReader(Reader):
         usual: str = ",",
     ) -> None:
         self._separator, self._most = check_separator(separator, usual), current().row_bytes
-        self._line, self._rest = 1, b""  # what was read and not parsed, and its first line
+        self._line, self._rest = 1, b""  # the bytes read but not yet parsed, and their first line
         super().__init__(path, separator, packed)
         record = _record(self._separator)
         if len(self.schema) == 1:
@@ -84,7 +83,7 @@ class CSVReader(Reader):
         return f"line {self._line_of(self._start + row)}"
 
     def _line_of(self, row: int) -> int:
-        """Return the line at which a row of the block begins: a walk over the records."""
+        """Return the first line of a row of the block, by a walk over the records."""
         end = 0
         for _ in range(row):
             end = cast(re.Match[bytes], self._one.match(self._block, end)).end()
@@ -95,7 +94,7 @@ class CSVReader(Reader):
         record, found, ended = re.compile(_record(self._separator).encode(), re.DOTALL), None, False
         while found is None and not ended and len(self._rest) <= self._most:
             ended = self._more()
-            self._rest = self._rest.removeprefix(b"\xef\xbb\xbf")  # the mark of UTF-8
+            self._rest = self._rest.removeprefix(b"\xef\xbb\xbf")  # byte-order mark
             found = record.match(self._rest)
         if self._rest[:1] in b"\r\n":
             raise self._refused("the names of the columns", "nothing")
@@ -112,7 +111,7 @@ class CSVReader(Reader):
         return pa.schema([(name, pa.string()) for name in names])
 
     def _more(self) -> bool:
-        """Read more bytes, and return whether there are none; the last line then gets its end."""
+        """Read more bytes and return whether the file has ended; terminate its last line."""
         more = self._read_on(f"line {self._line}")
         self._rest += more
         if not more and self._rest and not self._rest.endswith(b"\n"):
@@ -120,12 +119,12 @@ class CSVReader(Reader):
         return not more
 
     def _pass(self, end: int) -> None:
-        """Go on to what follows the first bytes of the rest."""
+        """Drop the first bytes of the rest, and count their lines."""
         block, self._rest = self._rest[:end], self._rest[end:]
         self._line += _line_ends(block)
 
     def _blocks(self) -> Iterator[tuple[bytes, int]]:
-        """Yield whole records, many at once, with their first line; refuse what is no record."""
+        """Yield blocks of whole records with their first line, or raise InputError."""
         ended = False
         while not ended:
             ended, is_text = self._more(), True
@@ -139,25 +138,25 @@ class CSVReader(Reader):
                 yield block, first
             if not is_text:
                 raise self._refused("text in UTF-8", "other bytes")
-            if self._rest.strip(b"\r\n"):  # else nothing, or empty lines, maybe the last ones
+            if self._rest.strip(b"\r\n"):  # else empty, or empty lines that may be trailing
                 if self._rest[:1] in b"\r\n":
                     raise self._refused(f"{len(self.schema)} cells, as in the header", "0 cells")
                 if ended or len(self._rest) > self._most:
                     raise self._badly_quoted()
             else:
-                self._rest = self._rest[-1:]  # one line end stands for all: nothing may follow
+                self._rest = self._rest[-1:]  # one line end represents all: nothing may follow it
 
     def _whole(self, block: bytes) -> int:
-        """Return where the whole, rightly quoted records end with which some bytes begin."""
+        """Return the length of the longest prefix of whole, correctly quoted records."""
         odd = b'"' in block or block[:1] in b"\r\n" or any(pair in block for pair in EMPTY_LINES)
         if odd:
-            return cast(re.Match[bytes], self._many.match(block)).end()  # it matches nothing, too
+            return cast(re.Match[bytes], self._many.match(block)).end()  # may match nothing
         return max(block.rfind(b"\n"), block.rfind(b"\r", 0, -1)) + 1
 
     def _parsed(self, names: Sequence[str]) -> tuple[pa.Table, int | None]:
-        """Return columns of the block up to the first row with not as many cells as the header.
+        """Return columns of the block up to the first row of the wrong length.
 
-        Also return how many cells that one has; None if there is none.
+        Also return the number of cells of that row; None if there is none.
         """
         wrong: list[tuple[int, int]] = []
 
@@ -168,7 +167,7 @@ class CSVReader(Reader):
         places = [str(self.schema.names.index(name)) for name in names]
         reading = pa.csv.ReadOptions(
             column_names=[str(n) for n in range(len(self.schema))],
-            use_threads=False,  # or else rows have no numbers
+            use_threads=False,  # rows have no numbers otherwise
             block_size=len(self._block) + 1,
         )
         parsing = pa.csv.ParseOptions(
@@ -182,7 +181,7 @@ class CSVReader(Reader):
         )
         try:
             table = pa.csv.read_csv(pa.BufferReader(self._block), reading, parsing, texts)
-        except pa.ArrowException:  # whose words quote the row
+        except pa.ArrowException:  # its message quotes the row
             raise self._refused("rows that can be read", "others") from None
         table = table.rename_columns(list(names))
         return (table.slice(0, wrong[0][0]), wrong[0][1]) if wrong else (table, None)

@@ -1,4 +1,4 @@
-"""An estimate as a table in a file."""
+"""Estimates as CSV files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["check_table_name", "save_estimate"]
 def check_table_name(
     path: str | os.PathLike[str], source: str | os.PathLike[str] | None = None
 ) -> Path:
-    """Return a path, or raise :class:`InputError` unless it names a CSV file, not the source."""
+    """Return a path, or raise :class:`InputError` unless it is a CSV file other than the source."""
     file = Path(path)
     if file.suffix.lower() != ".csv":
         raise InputError(str(path), "a file name that ends in .csv", shown(file.name))
@@ -42,21 +42,21 @@ def save_estimate(
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write an estimate to a CSV file, whole or not at all: a row for each input.
+    """Write an estimate atomically to a CSV file with one row per input.
 
-    The columns are ``input``, ``frequency``, ``standard_error``, ``lower`` and ``upper``; cells
-    that are not known are empty. A column ``note`` marks an estimate from a simulation.
+    The columns are ``input``, ``frequency``, ``standard_error``, ``lower`` and ``upper``; unknown
+    values are empty. A column ``note`` marks an estimate from a simulation.
 
     Parameters
     ----------
     estimate
-        What was estimated.
+        The estimate.
     path
-        A file that ends in ``.csv``.
+        A file name ending in ``.csv``.
     confidence
-        That of the intervals from ``lower`` to ``upper``.
+        Confidence of the intervals from ``lower`` to ``upper``.
     spreadsheet_safe
-        Whether labels that a spreadsheet would run are written with an apostrophe before them.
+        Whether to prefix labels that a spreadsheet would run with an apostrophe.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def save_table(
     *,
     spreadsheet_safe: bool = False,
 ) -> None:
-    """Write columns of text to a CSV file, whole or not at all."""
+    """Write columns of text atomically to a CSV file."""
     table = pa.table({name: text_array(cells) for name, cells in columns.items()})
     with atomic_file(path) as stream, csv_sink(stream) as write:
         write(safe_table(table) if spreadsheet_safe else table)

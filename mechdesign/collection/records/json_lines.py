@@ -22,8 +22,8 @@ EXPECTED = "a JSON object of text, numbers and nulls in each line, no key twice"
 class NDJSONReader(Reader):
     """Rows of an NDJSON file in UTF-8.
 
-    The columns are the keys of the first line; a row that lacks one holds nothing there. Cells are
-    text, numbers as they are written.
+    The columns are the keys of the first line; a missing key is an empty cell. Cells are text;
+    numbers keep their notation.
     """
 
     kind, noun = "an NDJSON file", "line"
@@ -54,7 +54,7 @@ class NDJSONReader(Reader):
             yield rest
 
     def _row(self, number: int, line: bytes) -> dict[str, str | None]:
-        """Return the cells of a line, numbers as they are written."""
+        """Return the cells of a line; numbers keep their notation."""
         try:
             row = json.loads(
                 line.decode(),
@@ -70,7 +70,7 @@ class NDJSONReader(Reader):
 
 
 def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object, or raise ValueError if a key is in it twice."""
+    """Return an object, or raise ValueError for a duplicate key."""
     row = dict(pairs)
     if len(row) < len(pairs):
         raise ValueError
@@ -78,7 +78,7 @@ def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _text(cell: Any) -> str | None:
-    """Return a cell as text, or raise TypeError for what is nested."""
+    """Return a cell as text, or raise TypeError for nested values."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if cell is None or isinstance(cell, str):

@@ -1,4 +1,4 @@
-"""A ledger of draws: which records were drawn for, by what, when, and what that adds up to."""
+"""A ledger of draws, with the total leakage for each set of records."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from mechdesign.text import Table, Tabular
 __all__ = ["Draw", "Leakage", "Ledger", "add_draw", "read_ledger"]
 
 APPLICATION, VERSION = 0x4D444C47, 2
-"""application_id and user_version of the SQLite file: a ledger of this library, and its form."""
+"""application_id and user_version of the SQLite file, which identify a ledger and its format."""
 
 COLUMNS = "time", "records", "mechanism", "reports", "leakages"
 
 SECONDS = 10
-"""How long a process waits for its turn."""
+"""Timeout for the lock on the database, in seconds."""
 
 KEY_BYTES = 32
 
@@ -49,7 +49,7 @@ NATS = re.compile(r"[0-9]{1,20}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|inf")
 
 @dataclass(frozen=True)
 class Leakage:
-    """The leakage of a draw under a notion, as a ledger has it."""
+    """The leakage of a draw under a notion, as stored in a ledger."""
 
     notion: str
     parameters: str
@@ -58,21 +58,21 @@ class Leakage:
 
 @dataclass(frozen=True)
 class Draw:
-    """One row of a ledger: reports that were drawn for some records.
+    """One row of a ledger: the reports drawn for some records.
 
     Attributes
     ----------
     time
-        When, in UTC: ``"2026-03-01T12:00:00Z"``.
+        The time in UTC, such as ``"2026-03-01T12:00:00Z"``.
     records
-        A digest of the records under the ledger's own key, whatever their order.
+        A digest of the records under the ledger's own key, independent of their order.
     mechanism
-        The digest of what drew.
+        The digest of the mechanism.
     reports
-        How many.
+        Number of reports.
     leakages
-        Under each notion that adds up over draws, with the digest of its parameters where it has
-        some beside epsilon, the exact leakage in nats, rounded up, as text.
+        The exact leakage in nats, rounded up, as text, under each notion that adds up over draws,
+        with a digest of the parameters of the notion other than epsilon.
     """
 
     time: str
@@ -89,42 +89,42 @@ class Draw:
 
 @dataclass(frozen=True, repr=False)
 class Ledger(Tabular):
-    """The draws of a ledger; printed as the joint leakage for each set of records.
+    """The draws of a ledger. Its repr is a table of the joint leakage for each set of records.
 
     Attributes
     ----------
     key
-        32 random bytes. Digests of records are made with it, so that a digest that is seen
-        elsewhere reveals nothing. Whoever has the ledger has the key, and can test guesses.
+        32 random bytes, the key of the digests of records. A digest reveals nothing without it;
+        anybody with the ledger, and so the key, can test guesses.
     draws
-        The draws, the first one first.
+        The draws in chronological order.
     """
 
     key: bytes
     draws: tuple[Draw, ...] = ()
 
     def digest_of(self, counts: Mapping[str, int]) -> str:
-        """Return the keyed digest of records, given by how many there are of each label."""
+        """Return the keyed digest of records, given by the count of each label."""
         some = {label: count for label, count in counts.items() if count}
         return hmac.new(self.key, canonical(some), hashlib.sha256).hexdigest()
 
     @property
     def sets(self) -> dict[str, list[Draw]]:
-        """For each digest of records its draws, in order."""
+        """The draws for each digest of records, in order."""
         sets: dict[str, list[Draw]] = {}
         for draw in self.draws:
             sets.setdefault(draw.records, []).append(draw)
         return sets
 
     def totals(self, records: str | None = None) -> dict[tuple[str, str], float]:
-        """Return the sums for one set of records; by default for a person who is in every set.
+        """Return the total leakage for one set of records; by default for a person in every set.
 
-        Notions without a leakage for some draw are left out. Sums are exact, then rounded up.
+        Notions without a leakage for some draw are omitted. Sums are exact, then rounded up.
         """
         return totals([draw.nats for draw in self.draws if records in (None, draw.records)])
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON has it; an infinite sum is null."""
+        """Return plain data for JSON, with an infinite sum as null."""
         sets = [
             {
                 "records": records,
@@ -166,7 +166,7 @@ class Ledger(Tabular):
 
 
 def read_ledger(path: str | os.PathLike[str]) -> Ledger:
-    """Read a ledger, which adds up what its draws leak, by basic sequential composition.
+    """Read a ledger, which adds up leakages by basic sequential composition.
 
     The reports of several draws are independent given the records, so the largest likelihood
     ratios multiply and LDP adds up, as do notions about pairs of inputs and maximal leakage. Lifts
@@ -175,7 +175,7 @@ def read_ledger(path: str | os.PathLike[str]) -> Ledger:
     Raises
     ------
     InputError
-        If it cannot be read, or a draw is not as this library writes it.
+        If it cannot be read or contains an invalid draw.
 
     Notes
     -----
@@ -202,7 +202,7 @@ def _opened(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _read(file: Path, database: sqlite3.Connection) -> Ledger:
-    """Return what a ledger holds."""
+    """Return the content of a ledger."""
     marks = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in MARKS]
     keys = (
         database.execute("SELECT key FROM ledger").fetchall() if marks == [*MARKS.values()] else []
@@ -215,7 +215,7 @@ def _read(file: Path, database: sqlite3.Connection) -> Ledger:
 
 
 def _draw(row: tuple[Any, ...], key: str) -> Draw:
-    """Return the draw of a row; no message quotes what stands there."""
+    """Return the draw in a row; error messages do not quote its content."""
     entries = dict(zip(COLUMNS, row, strict=True))
     try:
         draw: Draw = read(Draw, {**entries, "leakages": parse(entries["leakages"])})
@@ -231,7 +231,7 @@ def _draw(row: tuple[Any, ...], key: str) -> Draw:
 
 
 def _create(database: sqlite3.Connection) -> None:
-    """Make the tables of a ledger, and its key."""
+    """Create the tables and the key of a ledger."""
     for name, value in MARKS.items():
         database.execute(f"PRAGMA {name} = {value}")
     database.execute("CREATE TABLE ledger (key BLOB)")
@@ -240,23 +240,23 @@ def _create(database: sqlite3.Connection) -> None:
 
 
 def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[str, int]) -> None:
-    """Add a draw to a ledger, which is made if there is none; it is on the disk on return.
+    """Add a draw to a ledger, created if missing, and sync it to disk.
 
-    Processes take turns. Only its owner may read a new ledger.
+    Concurrent processes are serialized. A new ledger is readable by its owner only.
 
     Parameters
     ----------
     path
         The ledger.
     mechanism
-        What drew the reports.
+        The mechanism that drew the reports.
     counts
-        How many records there are of each label.
+        Number of records of each label.
 
     Warns
     -----
     RepeatedDrawWarning
-        If the same records were drawn for before: what the draws leak adds up.
+        If the ledger has an earlier draw for the same records: the leakages add up.
 
     Raises
     ------
@@ -265,7 +265,7 @@ def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[st
     """
     file, reports = Path(path), sum(counts.values())
     if not reports:
-        return  # nobody's record was drawn for
+        return  # no reports were drawn
     with contextlib.suppress(OSError):  # opening it raises the error
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     with _opened(file) as database, database:  # commits, or rolls back

@@ -1,4 +1,4 @@
-"""Parquet files, read in batches whose cells are counted before they are expanded."""
+"""Parquet files, read in batches whose expanded size is bounded in advance."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ from mechdesign.resources import check_size
 __all__ = ["ParquetReader"]
 
 PIECE = 2**23
-"""Bytes of the wanted cells that are passed on at once, about, if they are expanded."""
+"""Approximate expanded size in bytes of a table passed on."""
 
 EXPANDED = 2**26
-"""Bytes of cells that are held at once, at most, beside pages and one row."""
+"""Maximum expanded size in bytes of a batch, apart from pages and one row."""
 
 USUAL_PAGE = 2**21
-"""Bytes of a page that every writer keeps below, unless it is asked for more."""
+"""Page size in bytes that writers do not exceed by default."""
 
 LARGEST = 256
-"""Bits of a number, at most: those of a decimal."""
+"""Maximum number of bits of a number, that of a decimal."""
 
 
 class ParquetReader(Reader):
     """Rows of a Parquet file.
 
-    A page of a few bytes may stand for many long cells. So the headers of all pages are read first:
-    a page that is too large unpacked is refused, and so many rows are read at once that their cells
-    are few bytes even if each is the longest of its page. Text whose different cells are stored
-    once is held so, as the numbers of its cells in a dictionary. So what is held does not depend on
-    how long the file is, nor on the columns that are not wanted.
+    A page of a few bytes may encode many long cells. So the headers of all pages are read first:
+    pages that are too large uncompressed are rejected, and the batch size is chosen such that the
+    cells fit in memory even if each is the longest of its page. Dictionary-encoded text stays
+    encoded. So the memory does not depend on the length of the file or on unused columns.
     """
 
     kind = "a Parquet file"
@@ -49,7 +48,7 @@ class ParquetReader(Reader):
         return self._metadata.schema.to_arrow_schema().with_metadata(self._metadata.metadata)
 
     def _check_footer(self) -> None:
-        """Raise InputError unless the file ends as a Parquet file does, in a footer that is short.
+        """Raise InputError unless the file ends in a short Parquet footer.
 
         The last eight bytes are the length of the footer and the letters PAR1.
         """
@@ -60,7 +59,7 @@ class ParquetReader(Reader):
         check_size("footer_bytes", int.from_bytes(end[:4], "little"), self._file)
 
     def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
-        """Yield the rows of some columns, in pieces that are small when they are expanded."""
+        """Yield the rows of some columns, in tables of bounded expanded size."""
         row_bytes, once = self._sizes(names)
         file = pa.parquet.ParquetFile(
             self._raw, read_dictionary=once, buffer_size=max(2**12, min(2**16, PIECE // len(names)))
@@ -86,10 +85,10 @@ class ParquetReader(Reader):
                 yield table.slice(start, end - start)
 
     def _sizes(self, names: Sequence[str]) -> tuple[float, list[str]]:
-        """Return the bytes of a row, at most, and the columns of text that are stored once.
+        """Return a bound on the bytes of a row, and the dictionary-encoded text columns.
 
-        Cells take the bytes of their page together, but a page may be one cell again and again
-        where cells share prefixes, are stored once, or are nested.
+        The cells of a plain page share its bytes, but each cell may be as long as its page if cells
+        share prefixes, are dictionary-encoded, or are nested.
         """
         schema = self._metadata.schema
         longest, once = dict.fromkeys(names, 0.0), set[str]()
@@ -118,7 +117,7 @@ class ParquetReader(Reader):
         return 16 * len(names) + sum(longest.values()), sorted(once)
 
     def share(self) -> float:
-        """Return how many of the rows were read."""
+        """Return the share of the rows read so far."""
         return self._read / (self._metadata.num_rows or 1)
 
 
@@ -132,15 +131,15 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _is_number(kind: pa.DataType) -> bool:
-    """Return whether cells of a type are of one size, a few bytes."""
+    """Return whether cells of a type have a fixed size of a few bytes."""
     try:
         return not isinstance(kind, pa.BaseExtensionType) and kind.bit_width <= LARGEST
-    except ValueError:  # they are of any length
+    except ValueError:  # variable length
         return False
 
 
 def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
-    """Return how many bytes the cells of each row take expanded, about."""
+    """Return the approximate expanded size of each row in bytes."""
     total = np.full(batch.num_rows, 8 * batch.num_columns)
     for column in batch.columns:
         if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):

@@ -1,6 +1,6 @@
-"""Headers of the pages of a Parquet file: how many bytes a page takes, before it is unpacked.
+"""Page headers of Parquet files, which give the size of a page before it is decompressed.
 
-A header is a struct in the compact protocol of Thrift. pyarrow reads it, and shows nothing of it.
+A header is a struct in the compact protocol of Thrift. pyarrow does not expose it.
 
 Source: Apache Parquet, parquet.thrift, PageHeader; Apache Thrift, compact protocol.
 """
@@ -13,20 +13,20 @@ from typing import Any, BinaryIO, NamedTuple
 __all__ = ["Page", "page_sizes"]
 
 USUAL, HEADER = 2**8, 2**20
-"""Bytes of a usual header, and of any: it may quote the least and the largest cell of its page."""
+"""Typical and maximum bytes of a header, which may contain the extreme cells of its page."""
 
 DICTIONARY = 2
-"""The type of a page that holds a dictionary."""
+"""The type of a dictionary page."""
 
 HEADERS = (5, 7, 8)
-"""The structs about a page of data, of a dictionary, and of data in version 2."""
+"""The fields with the header of a data page, a dictionary page, and a data page of version 2."""
 
 BOOLEANS, BYTE, INTEGERS, DOUBLE, BINARY, STRUCT = (1, 2), 3, (4, 5, 6), 7, 8, 12
-"""The kinds of fields in a header, by their numbers in the protocol."""
+"""The field types of a header, by their numbers in the protocol."""
 
 
 class Page(NamedTuple):
-    """A page: its bytes, unpacked, its values, and whether it holds a dictionary."""
+    """A page: its uncompressed bytes, its values, and whether it is a dictionary."""
 
     size: int
     values: int
@@ -34,14 +34,14 @@ class Page(NamedTuple):
 
 
 def page_sizes(file: BinaryIO, column: Any) -> Iterator[Page]:
-    """Yield the pages of a column in a row group, as their headers describe them.
+    """Yield the pages of a column in a row group, from their headers.
 
     Parameters
     ----------
     file
         The file.
     column
-        The metadata of the column, as pyarrow has them.
+        The pyarrow metadata of the column.
 
     Raises
     ------
@@ -68,9 +68,9 @@ def page_sizes(file: BinaryIO, column: Any) -> Iterator[Page]:
 
 
 def _struct(data: bytes, at: int) -> tuple[dict[int, int], int]:
-    """Return the integers of a struct by their numbers, and where the struct ends.
+    """Return the integers of a struct by field number, and the end of the struct.
 
-    A struct in it counts as its own first integer.
+    A nested struct is represented by its first integer.
     """
     fields, number = dict[int, int](), 0
     while head := data[at]:
@@ -96,7 +96,7 @@ def _struct(data: bytes, at: int) -> tuple[dict[int, int], int]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number in groups of seven bits, the lowest first, and where it ends."""
+    """Return a little-endian base-128 number, and its end."""
     value = shift = 0
     while True:
         byte = data[at]
@@ -107,6 +107,6 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _integer(data: bytes, at: int) -> tuple[int, int]:
-    """Return an integer, whose sign is its lowest bit, and where it ends."""
+    """Return a zigzag-encoded integer, and its end."""
     value, at = _varint(data, at)
     return (value >> 1) ^ -(value & 1), at

@@ -42,22 +42,22 @@ class PrivatizedFile:
     Attributes
     ----------
     source, target
-        The file that was read and the file that was written.
+        The input file and the output file.
     columns
-        The columns that were made private.
+        The privatized columns.
     channels
-        The digest of what each of them was drawn by.
+        The digest of the mechanism of each column.
     rows, reports
-        How many rows were read, and how many reports were written.
+        The numbers of rows read and of reports written.
     unknown, missing
-        For each column, by name, how many cells were no label, and how many held nothing, with what
-        was done to them.
+        For each column, the numbers of cells that were not labels and of empty cells, and how they
+        were treated.
     kept
-        The columns that were copied as they are: not protected.
+        The columns that were copied unchanged and are not protected.
     simulated
-        Whether the reports were drawn from a seed: not for release.
+        Whether the reports were drawn from a seed and must not be released.
     spends
-        What one person spends in all, where there are several columns.
+        The total leakage per person, if there are several columns.
     """
 
     source: str
@@ -73,7 +73,7 @@ class PrivatizedFile:
     spends: Spending | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything as JSON has it."""
+        """Return plain data for JSON."""
         return {
             "source": self.source,
             "target": self.target,
@@ -114,7 +114,7 @@ class PrivatizedFile:
 
 
 def _as_json(cells: Mapping[ColumnName, tuple[int, str]]) -> dict[str, Any]:
-    """Return what became of cells, by column where there are several."""
+    """Return the treatment of cells, by column if there are several."""
     found = {_joined(name): {"cells": n, "policy": done} for name, (n, done) in cells.items()}
     return found if len(found) > 1 else next(iter(found.values()))
 
@@ -147,68 +147,65 @@ def privatize_file(
 ) -> PrivatizedFile:
     r"""Write one report for each row of a file of records, in the order of the rows.
 
-    The target holds the reports under the name of the column, and nothing else unless it is asked
-    for. It appears under its name when it is whole: if anything goes wrong before, whatever was
-    there stays.
+    The target contains the reports under the name of the column, and other columns only on request.
+    It is written atomically: if the run fails, an existing target stays unchanged.
 
     Parameters
     ----------
     mechanism
-        A :class:`mechdesign.Channel` or a structured mechanism, on the labels of the column, or a
-        :class:`mechdesign.continuous.ContinuousChannel`, for a column of numbers, or two; or the
-        name of a file of one, whose claims are then checked. Or a dict of these by column, in place
-        of the next but two. Draws for several columns are independent: what one person spends in
-        all is at most the sum.
+        A :class:`mechdesign.Channel` or a structured mechanism on the labels of the column, or a
+        :class:`mechdesign.continuous.ContinuousChannel` for one or two columns of numbers; or the
+        name of its file, whose claims are checked. Or a dict of these by column, instead of
+        ``column``. Draws for several columns are independent: the total leakage per person is at
+        most the sum.
     source, target
-        Files that end in ``.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``, maybe with ``.gz`` or
-        ``.zst`` behind; in ``.parquet``; or in ``.arrow``, ``.feather`` or ``.arrows``, a stream of
-        Arrow. ``-`` is standard input or output. The source may be a folder of such files, or a
-        pattern such as ``"part-*.parquet"``. The target is none of the files that are read.
+        Files that end in ``.csv``, ``.tsv``, ``.ndjson`` or ``.jsonl``, optionally followed by
+        ``.gz`` or ``.zst``; in ``.parquet``; or in ``.arrow``, ``.feather`` or ``.arrows`` (an
+        Arrow stream). ``-`` is standard input or output. The source may be a folder of such files,
+        or a pattern such as ``"part-*.parquet"``. The target must not be one of the input files.
     column
-        The column that is to be private, by name. A pair of names is for pairs of numbers in two
-        columns, as the points of a grid or a box; reports that are pairs get two columns, too.
+        The name of the column to privatize. A pair of names denotes pairs of numbers in two
+        columns, such as the points of a grid or a box; reports that are pairs get two columns, too.
     rng
         None for the cryptographic source of the operating system. A seed or a
-        ``numpy.random.Generator`` makes a simulation, which a column ``note`` of the file marks.
+        ``numpy.random.Generator`` makes a simulation, marked by a column ``note`` in the file.
     unknown, missing
-        What becomes of a cell that is no label of the domain, and of one that holds nothing:
-        ``"refuse"`` raises, ``"drop"`` leaves the row out, ``"map:LABEL"`` takes it as a label
-        and makes that private. A row that is left out shows that its cell was no label. Where
-        numbers of an interval are expected, ``unknown="clip"`` takes a number outside as the nearer
-        end, and refuses cells that are not numbers. Or a dict of these by column; a column that is
-        not in it refuses.
+        The treatment of cells that are not labels of the domain, and of empty cells: ``"refuse"``
+        raises, ``"drop"`` omits the row, ``"map:LABEL"`` replaces the cell by a label before the
+        draw. An omitted row reveals that its cell was not a label. For numbers in an interval,
+        ``unknown="clip"`` clips numbers to the interval and rejects cells that are not numbers. Or
+        a dict of these by column; the default for columns not in it is ``"refuse"``.
     keep
-        Columns to copy as they are. They are not protected.
+        Columns to copy unchanged. They are not protected.
     separator
-        What stands between the cells of a CSV file, read and written; default a comma.
+        The separator of CSV files, for input and output; default a comma.
     ledger
         A file in which the draw is recorded before the target appears; see
-        :func:`~mechdesign.collection.records.ledger.read_ledger`. It is made if there is
-        none. A simulation has none.
+        :func:`~mechdesign.collection.records.ledger.read_ledger`. It is created if missing, and
+        not available for simulations.
     key, ids
-        A secret of the collection and the column of the ids of the records, as for
-        :func:`mechdesign.privatize`: the same file gives the same reports again. To see that no id
-        occurs twice, 16 bytes a row are kept, of long files in a temporary one, encrypted.
+        A secret key of the collection and the column of record ids, as for
+        :func:`mechdesign.privatize`: the same file yields the same reports again. To detect
+        duplicate ids, 16 bytes per row are kept, for long files in an encrypted temporary file.
     one_each
         Whether each person is asked for one column only, as for :func:`mechdesign.privatize`.
     spreadsheet_safe
-        Whether cells and names of columns that a spreadsheet would run are written with an
-        apostrophe before them, in a CSV file for people; see
-        :func:`mechdesign.writing.spreadsheets.spreadsheet_safe`.
+        Whether to prefix cells and column names of a CSV file that a spreadsheet would run with an
+        apostrophe; see :func:`mechdesign.writing.spreadsheets.spreadsheet_safe`.
     form
-        What ``-`` holds: ``"csv"``, ``"tsv"``, ``"ndjson"``, any of these with ``".gz"`` or
-        ``".zst"``, or ``"arrows"``, a stream of Arrow.
+        The format of ``-``: ``"csv"``, ``"tsv"``, ``"ndjson"``, any of these with ``".gz"`` or
+        ``".zst"``, or ``"arrows"``, an Arrow stream.
     force
-        Whether a target that exists is replaced. Otherwise it is refused, and an empty file claims
-        the name of the target when the run begins, so that of several runs at once only one draws.
+        Whether to replace an existing target. Otherwise it raises, and an empty file claims the
+        name of the target at the start, so that only one of several concurrent runs draws.
     stamp
-        Whether a column ``NAME_channel_sha256`` stands beside each column of reports, with the
-        first 16 digits of the digest of its channel: for CSV and NDJSON, and for files of which
-        rows are put together. Parquet and Arrow state the digests in their metadata always.
+        Whether to add a column ``NAME_channel_sha256`` for each column of reports, with the first
+        16 digits of the digest of its channel: for CSV and NDJSON, and for files whose rows will be
+        combined. Parquet and Arrow files always have the digests in their metadata.
     chunk
-        Rows that are held at once; default 32,768, fewer where a report is long.
+        Number of rows per chunk; default 32,768, fewer for long reports.
     progress
-        Called after each chunk with the rows so far and the share of the file that was read.
+        Called after each chunk with the number of rows so far and the share of the file read.
 
     Warns
     -----
@@ -220,8 +217,8 @@ def privatize_file(
     CertificateError
         If a claim in the file of a mechanism does not hold.
     InputError
-        If a file or a row cannot be read, or an argument is wrong. The message names the line of
-        a CSV file, the header being line 1, or the row of a Parquet file, counted from 1.
+        If a file or a row cannot be read, or an argument is invalid. The message gives the line of
+        a CSV file, with the header as line 1, or the row of a Parquet file, counted from 1.
 
     Examples
     --------
@@ -296,7 +293,7 @@ def privatize_file(
 
 
 def _check_files(sources: Iterable[Path], target: Path, ledger: AnyPath | None) -> None:
-    """Refuse to write over what is read, or over the ledger; read the ledger before the work."""
+    """Raise InputError if the target is an input or the ledger, or the ledger is invalid."""
     read = [file for file in sources if file != STANDARD]
     for file in read:
         check_different(file, target)

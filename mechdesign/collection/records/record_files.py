@@ -1,4 +1,4 @@
-"""The kinds of files of records, by the endings of their names; folders of parts; pipes."""
+"""File formats of records by file extension, folders of files, and pipes."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ __all__ = ["KINDS", "AnyPath", "ColumnName", "FileKind", "Progress", "Records"]
 __all__ += ["check_has_text_cells", "checked_mechanisms", "chunk_size", "kind_of", "parts_of"]
 
 CHUNK = 1 << 15
-"""Rows that are held at once, unless a caller wants it otherwise."""
+"""Default number of rows per chunk."""
 
 CHUNK_BITS = 1 << 26
-"""Bits of reports that are held at once: they are text as well, and numbers in between."""
+"""Maximum number of bits of reports per chunk, which are also held as numbers and as text."""
 
 MOST_PARTS = 1 << 16
-"""Files that a folder or a pattern stands for, at most."""
+"""Maximum number of files in a folder or matching a pattern."""
 
 AnyPath = str | os.PathLike[str]
 
 ColumnName = str | tuple[str, str]
-"""The name of a column; two for pairs of numbers, as the points of a grid."""
+"""The name of a column, or two names for pairs of numbers such as the points of a grid."""
 
 Progress = Callable[[int, float | None], None]
-"""Called after each batch with the rows so far and the share of the file; None if unknown."""
+"""Called after each batch with the number of rows so far and the share of the file, if known."""
 
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file: its reader and its sink.
+    """A file format: its reader and its sink.
 
     Attributes
     ----------
     reader
-        Opens a file to read; the second argument separates cells, None for the usual.
+        Opens a file for reading; the second argument is the separator, None for the default.
     sink
-        Opens a file to write.
+        Opens a file for writing.
     has_text_cells
-        Whether a spreadsheet opens it, and may run its cells.
+        Whether a spreadsheet may open the file and run its cells.
     """
 
     reader: Callable[[Path, str | None], Reader]
@@ -89,23 +89,23 @@ KINDS = {
     ".feather": FileKind(ArrowReader, partial(arrow_sink, footed=True)),
     ".arrows": FileKind(ArrowReader, arrow_sink),
 }
-"""The kinds of files, by how their names end."""
+"""The file formats by extension."""
 
 
 def kind_of(path: AnyPath, form: str = "csv") -> FileKind:
-    """Return the kind of a file by how its name ends, in small letters or large ones.
+    """Return the format of a file by its extension, ignoring case.
 
     Parameters
     ----------
     path
         The file; ``-`` for standard input or output.
     form
-        The ending that ``-`` stands for.
+        The extension for ``-``.
 
     Raises
     ------
     InputError
-        If it ends in none of the known ways.
+        If the extension is unknown.
     """
     standard = Path(path) == STANDARD
     name = f"-.{str(form).removeprefix('.')}" if standard else Path(path).name.lower()
@@ -120,21 +120,21 @@ def kind_of(path: AnyPath, form: str = "csv") -> FileKind:
 
 
 def check_has_text_cells(path: AnyPath, form: str = "csv") -> None:
-    """Raise InputError unless a file is CSV or TSV, whose cells a spreadsheet may run."""
+    """Raise InputError unless a file is CSV or TSV, which a spreadsheet may open."""
     if not kind_of(path, form).has_text_cells:
         raise InputError("spreadsheet_safe", "a CSV file", shown(Path(path).name))
 
 
 def parts_of(source: Path) -> list[Path]:
-    """Return the files that a source stands for: itself, those in a folder, or of a pattern.
+    """Return the files of a source: a single file, a folder, or a pattern.
 
-    A pattern, as ``part-*.csv``, is for names in one folder. Files of a folder whose names begin
-    with a dot or an underscore are no parts of it.
+    A pattern such as ``part-*.csv`` matches names in one folder. Files in a folder whose names
+    begin with a dot or an underscore are ignored.
 
     Raises
     ------
     InputError
-        If there are none, or too many.
+        If there are no files, or too many.
     """
     if source.is_dir():
         found = [file for file in source.iterdir() if file.name[:1] not in "._"]
@@ -148,14 +148,14 @@ def parts_of(source: Path) -> list[Path]:
 
 
 class Records:
-    """The rows of a file, of a folder or a pattern of files, or of standard input; a context.
+    """Context manager for the rows of a file, of several files, or of standard input.
 
     Attributes
     ----------
     schema
         The columns of the first file.
     rows
-        The number of rows so far.
+        The number of rows read so far.
     """
 
     def __init__(self, source: Path, separator: str | None, form: str = "csv") -> None:
@@ -173,7 +173,7 @@ class Records:
     def batches(
         self, names: Sequence[str], size: int, progress: Progress | None = None
     ) -> Iterator[Batch]:
-        """Yield the rows of some columns, at most ``size`` at once, file by file."""
+        """Yield batches of at most ``size`` rows of some columns, file by file."""
         self.check(names)
         types = [self.schema.field(name).type for name in names]
         for n, part in enumerate(self._parts):
@@ -199,12 +199,12 @@ class Records:
 
 
 def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Drawer], list[Path]]:
-    """Return the mechanism of each column, and the files that mechanisms come from.
+    """Return the mechanism of each column, and the files of mechanisms.
 
     Parameters
     ----------
     mechanism, column
-        One for a column, or a dict by column in place of both; columns are names or pairs of names.
+        A mechanism and a column, or a dict by column; columns are names or pairs of names.
 
     Raises
     ------
@@ -229,7 +229,7 @@ def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Dr
 
 
 def _checked(given: Any) -> Drawer:
-    """Return a mechanism, that of a file if its claims hold."""
+    """Return a mechanism, loaded and verified if it is a file name."""
     if not isinstance(given, str | os.PathLike):
         return as_mechanism(given)
     try:
@@ -239,12 +239,12 @@ def _checked(given: Any) -> Drawer:
 
 
 def chunk_size(mechanisms: Mapping[Any, Drawer], wanted: Any) -> int:
-    """Return how many rows to hold at once: what a user wants, else by the length of their reports.
+    """Return the number of rows per chunk, by default from the length of the reports.
 
     Raises
     ------
     InputError
-        If the user wants something else than a whole number from 1 on.
+        If ``wanted`` is not a positive integer.
     """
     bits = sum(max(mechanism.bits_per_report, 1) for mechanism in mechanisms.values())
     if wanted is None:

@@ -1,4 +1,4 @@
-"""Files of records as sinks of tables: each kind of file writes what it is sent, table by table."""
+"""Sinks that write tables to files of records, one for each file format."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ __all__ = ["Sink", "arrow_sink", "check_separator", "csv_sink", "ndjson_sink", "
 __all__ += ["safe_table", "whole_output"]
 
 GROUP = 1 << 23
-"""Bytes of the rows that a Parquet file gets at once, about: each group costs a footer."""
+"""Approximate bytes per Parquet row group; each row group needs metadata in the footer."""
 
 Metadata = Mapping[bytes, bytes] | None
 
 Write = Callable[[pa.Table], None]
-"""Writes rows; the first call fixes the names and the types of the columns."""
+"""Writes rows; the first call determines the names and types of the columns."""
 
 Sink = Callable[[BinaryIO, str | None, Metadata], AbstractContextManager[Write]]
-"""Opens a file to write: the bytes go to a stream, which stays open. The arguments are the stream,
-the character between cells, in text, and the metadata, where the file can have some."""
+"""Opens a file for writing to a stream, which stays open. The arguments are the stream, the
+separator of text files, and the metadata, for formats that have any."""
 
 
 def check_separator(separator: Any, usual: str = ",") -> str:
-    """Return what stands between cells, by default the usual.
+    """Return the separator of cells, or the usual one for None.
 
     Raises
     ------
     InputError
-        If it is not one ASCII character, or one that a cell is quoted or ended by.
+        If it is not a single ASCII character, or is a quote or a line end.
     """
     found = {None: usual, "\\t": "\t"}.get(separator, separator)
     if not isinstance(found, str) or len(found) != 1 or found in '"\r\n\0' or not found.isascii():
@@ -55,7 +55,7 @@ def check_separator(separator: Any, usual: str = ",") -> str:
 
 
 def safe_table(table: pa.Table) -> pa.Table:
-    """Return a table as text, in which a spreadsheet runs no cell and no name of a column."""
+    """Return a table of text whose cells and column names are safe for spreadsheets."""
     safe = spreadsheet_safe
     return pa.table(
         {safe(n): Cells(table.column(n), n, str).changed(safe) for n in table.column_names}
@@ -64,8 +64,8 @@ def safe_table(table: pa.Table) -> pa.Table:
 
 @contextlib.contextmanager
 def _compressed(stream: BinaryIO, packed: str | None) -> Iterator[Callable[[Any], Any]]:
-    """Yield what writes bytes to a stream, packed by gzip, in frames of zstd, or not at all."""
-    if packed == "gzip":  # no name and no time of day go into the head
+    """Yield a function that writes bytes to a stream, compressed by gzip or zstd if asked."""
+    if packed == "gzip":  # without a name and a time in the header
         with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as file:
             yield file.write
     else:
@@ -81,7 +81,7 @@ def csv_sink(
     packed: str | None = None,
     usual: str = ",",
 ) -> Iterator[Write]:
-    """Write CSV in UTF-8, the names of the columns first; cells are quoted if needed."""
+    """Write CSV in UTF-8 with a header; cells are quoted if needed."""
     letter, begun = check_separator(separator, usual), False
 
     def write(table: pa.Table) -> None:
@@ -107,7 +107,7 @@ def _csv_rows(table: pa.Table, separator: str) -> Any:
         options = pa.csv.WriteOptions(
             include_header=False, delimiter=separator, quoting_style=quoting
         )
-        # without quotes a cell that holds a separator, a quote or a line end is refused
+        # without quoting, pyarrow rejects cells with a separator, a quote or a line end
         with contextlib.suppress(*[pa.ArrowInvalid] * (quoting == "none")):
             pa.csv.write_csv(table, rows, options)
             break
@@ -116,7 +116,7 @@ def _csv_rows(table: pa.Table, separator: str) -> Any:
 
 @contextlib.contextmanager
 def ndjson_sink(stream: BinaryIO, *_: Any, packed: str | None = None) -> Iterator[Write]:
-    """Write NDJSON; whole numbers and floats are numbers, all else is text."""
+    """Write NDJSON; integers and floats are numbers, other cells are text."""
     encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
     with _compressed(stream, packed) as send:
         yield lambda table: send("".join(f"{encode(r)}\n" for r in table.to_pylist()).encode())
@@ -124,7 +124,7 @@ def ndjson_sink(stream: BinaryIO, *_: Any, packed: str | None = None) -> Iterato
 
 @contextlib.contextmanager
 def parquet_sink(stream: BinaryIO, _: str | None, metadata: Metadata) -> Iterator[Write]:
-    """Write a Parquet file; tables are gathered to row groups."""
+    """Write a Parquet file; tables are collected into row groups."""
     held: list[pa.Table] = []
     with contextlib.ExitStack() as file:
         opened: list[pa.parquet.ParquetWriter] = []
@@ -165,7 +165,7 @@ def arrow_sink(
 
 @contextlib.contextmanager
 def whole_output(target: Path, force: bool) -> Iterator[BinaryIO]:
-    """Open a target to write that gets all at the end or nothing; standard output as well."""
+    """Open a file or standard output for atomic writing."""
     if target != STANDARD:
         with atomic_file(target, force=force) as stream:
             yield stream

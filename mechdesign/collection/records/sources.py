@@ -1,4 +1,4 @@
-"""Files of records as sources of batches: what all kinds of files share."""
+"""The base class of readers of files of records."""
 
 from __future__ import annotations
 
@@ -22,45 +22,45 @@ from mechdesign.resources import check_size
 __all__ = ["BLOCK", "STANDARD", "Reader"]
 
 BLOCK = 1 << 18
-"""Bytes of text that are read at once."""
+"""Bytes of text read at once."""
 
 STANDARD = Path("-")
 """The file name that stands for standard input and standard output."""
 
 
 class Reader(ABC):
-    """A file of records that is open to read, a source of batches; a context.
+    """Context manager for a file of records, read in batches.
 
     Parameters
     ----------
     path
         The file; ``-`` for standard input.
     separator
-        The character between cells, in text; None for the usual one.
+        The separator of a text file; None for the default.
     packed
         None, gzip or zstd.
 
     Attributes
     ----------
     schema
-        The columns of the file, with the metadata of the file.
+        The columns of the file, with its metadata.
     rows
-        The number of rows so far, those of the current batch included.
+        The number of rows read so far, including the current batch.
 
     Raises
     ------
     InputError
-        If it is no such file.
+        If the file does not have this format.
     """
 
     kind: ClassVar[str]
-    """The kind of the file, for errors."""
+    """The format of the file, for errors."""
 
     noun: ClassVar[str] = "row"
-    """What a row is called in errors, with its number from 1."""
+    """The word for a row in errors, followed by its number from 1."""
 
     separated: ClassVar[bool] = False
-    """Whether a character separates its cells."""
+    """Whether the format has a separator."""
 
     schema: pa.Schema
 
@@ -80,7 +80,7 @@ class Reader(ABC):
         try:
             self.schema = self._opened()
             check_size("columns", len(self.schema), self._file)
-        except (OSError, EOFError, pa.ArrowException):  # whose words may quote the file
+        except (OSError, EOFError, pa.ArrowException):  # their messages may quote the file
             self.close()
             raise self._damaged("", "a damaged one, or another kind") from None
         except BaseException:
@@ -89,18 +89,18 @@ class Reader(ABC):
 
     @abstractmethod
     def _opened(self) -> pa.Schema:
-        """Read what comes before the rows, and return the columns."""
+        """Read the header, and return the columns."""
 
     @abstractmethod
     def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
-        """Yield the rows of some columns, in order, in tables that memory holds.
+        """Yield the rows of some columns, in order, in tables that fit in memory.
 
-        Text may be held as a dictionary, whatever its type in the file.
+        Text may be dictionary-encoded, whatever its type in the file.
 
         Raises
         ------
         InputError
-            If a row cannot be read; the key names the file and the row.
+            If a row cannot be read; the key gives the file and the row.
         """
 
     def check(self, names: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ class Reader(ABC):
             place_of_column(name, self.schema.names, f"{self._file}: column", "the file")
 
     def batches(self, names: Sequence[str], size: int) -> Iterator[Batch]:
-        """Yield the rows of some columns, at most ``size`` at once; one empty batch if none."""
+        """Yield batches of at most ``size`` rows of some columns, at least one batch."""
         self.check(names)
         for table in self._tables(names, size):
             for self._start in range(0, table.num_rows, size):
@@ -123,16 +123,16 @@ class Reader(ABC):
         return Batch(table.column, self._where, self.schema.names, self.schema.metadata)
 
     def _where(self, names: tuple[str, ...], row: int | None = None) -> str:
-        """Return the name of columns in an error, or that of their cell in a row of the batch."""
+        """Return the key for errors about columns, or about their cell in a row of the batch."""
         place = "" if row is None else f"{self._place(row)}, "
         return f"{self._file}: {place}column{'s' * (len(names) > 1)} {', '.join(map(repr, names))}"
 
     def _place(self, row: int) -> str:
-        """Return the name of a row of the current batch, by its number there."""
+        """Return the location of a row of the current batch, for errors."""
         return f"{self.noun} {self._before + row + 1}"
 
     def _read_on(self, place: str) -> bytes:
-        """Return more bytes of text, none at the end."""
+        """Return more bytes of text, empty at the end."""
         try:
             return bytes(self._bytes.read(BLOCK))
         except (OSError, EOFError, zlib.error):
@@ -143,7 +143,7 @@ class Reader(ABC):
         return InputError(f"{self._file}{place and ': '}{place}", whole, given)
 
     def share(self) -> float | None:
-        """Return how much of the file was read, from 0 to 1; None where that is unknown."""
+        """Return the share of the file read so far, from 0 to 1; None if unknown."""
         return min(1.0, self._raw.tell() / self._size) if self._size else None
 
     def close(self) -> None:

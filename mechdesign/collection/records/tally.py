@@ -1,4 +1,4 @@
-"""Tally a file: the counts of the reports in it."""
+"""Counts of the reports in a file."""
 
 from __future__ import annotations
 
@@ -42,45 +42,45 @@ def tally_file(
 ) -> Any:
     r"""Count the reports in a column of a file, or in several columns in one pass.
 
-    A cell that is no report of the mechanism is refused: leaving it out would bias the estimate.
-    The tally is marked as a simulation if any row is, in its column ``note``, or the
-    file does.
+    A cell that is not a report of the mechanism raises: omitting it would bias the estimate. The
+    tally is marked as a simulation if the metadata of the file or the column ``note`` of any row
+    says so.
 
     Parameters
     ----------
     mechanism
-        What the reports were drawn by, or the name of its file; or a dict of these by column, in
-        place of the next but one.
+        The mechanism of the reports, or the name of its file; or a dict of these by column, instead
+        of ``column``.
     source
         A file, a folder or a pattern of files, or ``-``, as for :func:`privatize_file`.
     column
-        The column of the reports, by name; a pair of names for pairs of numbers in two columns.
+        The name of the column of reports; a pair of names for pairs of numbers in two columns.
     separator
-        What stands between the cells of a CSV file; default a comma.
+        The separator of a CSV file; default a comma.
     spreadsheet_safe
         Whether the file was written with this option of :func:`privatize_file`.
     one_each
-        Whether each person was asked for one column only, so that cells may hold nothing.
+        Whether each person was asked for one column only, so that cells may be empty.
     check
-        Whether reports are refused that state another channel: in the metadata of a Parquet or an
-        Arrow file, or in a column of :func:`privatize_file` with ``stamp=True``. A tally states the
-        channel that it was counted by.
+        Whether to reject reports that state another channel: in the metadata of a Parquet or Arrow
+        file, or in a column of :func:`privatize_file` with ``stamp=True``. The tally states the
+        channel used for counting.
     form
-        What ``-`` holds, as for :func:`privatize_file`.
+        The format of ``-``, as for :func:`privatize_file`.
     chunk
-        Rows that are held at once; default 32,768, fewer where a report is long.
+        Number of rows per chunk; default 32,768, fewer for long reports.
     progress
-        Called after each chunk with the rows so far and the share of the file that was read.
+        Called after each chunk with the number of rows so far and the share of the file read.
 
     Returns
     -------
     Tally or dict
-        The tally of the column; for a dict of mechanisms, one for each column by name.
+        The tally of the column; for a dict of mechanisms, a dict of tallies by column.
 
     Raises
     ------
     InputError
-        If the file or a row cannot be read, or holds no report; see :func:`privatize_file`.
+        If the file or a row cannot be read, or a cell is not a report; see :func:`privatize_file`.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def tally_file(
 def states_channel(
     source: AnyPath, columns: Iterable[ColumnName], separator: str | None, form: str
 ) -> bool:
-    """Return whether a file states the channel of its reports; standard input is not looked at."""
+    """Return whether a file states the channel of its reports; standard input is not read."""
     if Path(source) == STANDARD:
         return True
     with Records(Path(source), separator, form) as records:
@@ -129,7 +129,7 @@ def states_channel(
 
 
 def _restored(batch: Batch) -> Batch:
-    """Return the rows that were made safe for spreadsheets as they were."""
+    """Return the original rows of a batch that was made safe for spreadsheets."""
 
     def column(name: str) -> Column:
         return Cells(batch.column(safe_text(name)), name, str).changed(spreadsheet_restored)

@@ -1,4 +1,4 @@
-"""Tables in memory and in engines: labels in, reports out, of the same kind."""
+"""Tables of other libraries, in memory and in engines: reports come back in the same type."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Adapters of the tables and columns of other libraries: read as Arrow, and given back alike.
+"""Adapters for tables and columns of other libraries, which are read as Arrow.
 
-No library is imported that a user has not loaded: a table of pandas exists only if pandas is there.
-An adapter draws and counts by the one core of :mod:`~mechdesign.collection.tables.jobs`: data in
-memory are one batch, an engine computes many.
+Only libraries that the user has loaded are used: a pandas table exists only if pandas is imported.
+All adapters draw and count by :mod:`~mechdesign.collection.tables.jobs`: data in memory are one
+batch, an engine computes many.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ __all__ = ["ADAPTERS", "Adapter", "adapter_of"]
 
 @dataclass(frozen=True)
 class Adapter:
-    """A class of data of a library: a column, a table, or a plan of one.
+    """The adapter for a class of a library: a column, a table, or a lazy table.
 
     Attributes
     ----------
     place
-        Where the library has its class, ``"pandas.DataFrame"``; empty for all that speak the Arrow
-        C stream protocol.
+        The name of the class, such as ``"pandas.DataFrame"``; empty for any class with the Arrow C
+        stream protocol.
     privatize
-        Returns the reports of data, in data of the same kind; the arguments are the data, the job,
-        and whether errors count rows of a part.
+        Returns the reports in the same class; the arguments are the data, the job, and whether row
+        numbers in errors refer to a part.
     tally
         Returns the tally of each column; the arguments are the data and the job.
     is_column
-        Whether it is one column; else it has several, by name.
+        Whether it is a single column, not a table with named columns.
     draws_again
-        Whether it is a plan, by which a part may be drawn for more than once.
+        Whether it is lazy, so that a part may be drawn more than once.
     column
-        Returns a column of data in memory, by name, as Arrow has it; None for an engine.
+        Returns a column of data in memory, by name, as an Arrow array; None for an engine.
     """
 
     place: str
@@ -54,7 +54,7 @@ class Adapter:
     column: Callable[[Any, Any], Column] | None = None
 
     def holds(self, data: Any) -> bool:
-        """Return whether data are of this kind."""
+        """Return whether data have this class."""
         if not self.place:
             return hasattr(data, "__arrow_c_stream__")
         module, _, name = self.place.rpartition(".")
@@ -63,7 +63,7 @@ class Adapter:
 
 
 def adapter_of(data: Any) -> Adapter | None:
-    """Return the adapter of some data; None if they are of no known kind."""
+    """Return the adapter for data, or None for an unknown class."""
     return next((adapter for adapter in ADAPTERS if adapter.holds(data)), None)
 
 
@@ -74,10 +74,10 @@ def _in_memory(
     names: Callable[[Any], Iterable[Any]] | None = None,
     metadata: Callable[[Any], Metadata] = lambda _: None,
 ) -> Adapter:
-    """Return the adapter of data whose columns Arrow can read: one batch.
+    """Return the adapter for data in memory, whose columns Arrow can read.
 
-    ``give`` returns the reports, and the columns of the data that are kept, as the library has
-    them; ``names`` the columns of a table, None for a column alone.
+    ``give`` returns the reports and the kept columns in the class of the library; ``names`` returns
+    the columns of a table, and is None for a single column.
     """
 
     def batch(data: Any, read: Sequence[Any], in_part: bool = False) -> Batch:
@@ -111,16 +111,16 @@ def _check_names(wanted: Iterable[Any], names: list[Any]) -> None:
 
 
 def _typed(column: Any, convert: Callable[[Any], Column] = pa.array) -> Column:
-    """Return what Arrow makes of a column.
+    """Return a column as an Arrow array.
 
     Raises
     ------
     InputError
-        If its cells are of several types, or of one that Arrow has not.
+        If its cells have several types, or a type unknown to Arrow.
     """
     try:
         return convert(column)
-    except (pa.ArrowException, OverflowError, ValueError):  # whose words quote a cell
+    except (pa.ArrowException, OverflowError, ValueError):  # their messages quote a cell
         dtype = str(getattr(column, "dtype", "")) if hasattr(column, "to_arrow") else ""
         given = dtype or "cells of other types"
         raise InputError("data", "a column of text or numbers", given) from None
@@ -133,7 +133,7 @@ def _from_numpy(data: Any, _: Any) -> Column:
 
 
 def _to_numpy(data: Any, drawn: Drawn, _: Any) -> Any:
-    """Return an array, of text where the reports are text."""
+    """Return a NumPy array, of text if the reports are text."""
     made = drawn.columns[ALONE]
     if pa.types.is_string(made.type):
         return np.array(made.to_pylist(), dtype=object if data.dtype == object else str)
@@ -147,7 +147,7 @@ def _to_arrow(data: Any, drawn: Drawn, keep: Sequence[Any]) -> Any:
 
 
 def _arrow(place: str) -> Adapter:
-    """Return the adapter of a table or of a batch of Arrow."""
+    """Return the adapter for an Arrow table or record batch."""
     return _in_memory(
         place,
         lambda data, name: data.column(name),
@@ -166,7 +166,7 @@ _from_pandas = partial(_typed, convert=partial(pa.array, from_pandas=True))
 
 
 def _pandas(drawn: Drawn, index: Any) -> Any:
-    """Return the columns of reports as a DataFrame of pandas, numbered."""
+    """Return the columns of reports as a pandas DataFrame with numbered columns."""
     names = [str(n) for n in range(len(drawn.columns))]
     frame = pa.table(list(drawn.columns.values()), names=names).to_pandas()
     frame.index = index if drawn.rows is None else index[drawn.rows]
@@ -183,7 +183,7 @@ def _to_pandas(data: Any, drawn: Drawn, keep: Sequence[Any]) -> Any:
 
 
 def _from_polars(series: Any) -> Column:
-    """Return a Series of Polars as Arrow has it; some types it has not, as integers of 128 bits."""
+    """Return a Polars Series as an Arrow array; some types have none, such as 128-bit integers."""
     if str(series.dtype) == "Object":
         raise InputError("data", "a column of text or numbers", "Python objects")
     return _typed(series, lambda given: given.to_arrow())
@@ -217,7 +217,7 @@ POLARS_FRAME = _in_memory(
 
 
 def _stream_privatize(data: Any, job: PrivatizeJob) -> Any:
-    """Return a reader of batches, each drawn for when it is read."""
+    """Return a reader of batches, whose reports are drawn when a batch is read."""
     empty = TABLE.privatize(data.schema.empty_table(), job)
     return pa.RecordBatchReader.from_batches(
         empty.schema, (BATCH.privatize(batch, job) for batch in data)
@@ -230,12 +230,12 @@ def _stream_tally(data: Any, job: TallyJob) -> dict[Any, Tally]:
 
 
 def _stream(data: Any) -> Any:
-    """Return the batches of what speaks the Arrow C stream protocol.
+    """Return the record batches of an object with the Arrow C stream protocol.
 
     Raises
     ------
     InputError
-        If they are no rows of a table.
+        If they are not rows of a table.
     """
     try:
         return pa.RecordBatchReader.from_stream(data)
@@ -244,7 +244,7 @@ def _stream(data: Any) -> Any:
 
 
 def _duckdb_privatize(data: Any, job: PrivatizeJob) -> Any:
-    """Return a relation of the same connection; the reports are drawn once, and held."""
+    """Return a relation of the same connection; the reports are drawn once and stored."""
     drawn_reports = _stream_privatize(_stream(data), job).read_all()
     relation = data.query("records", "SELECT * FROM drawn_reports")  # the name of the local table
     del drawn_reports
@@ -252,9 +252,9 @@ def _duckdb_privatize(data: Any, job: PrivatizeJob) -> Any:
 
 
 def _polars_plan_privatize(data: Any, job: PrivatizeJob) -> Any:
-    """Return a LazyFrame, whose reports are drawn when it is collected, anew each time."""
+    """Return a LazyFrame whose reports are drawn anew each time it is collected."""
     empty = sys.modules["polars"].DataFrame(schema=data.collect_schema())
-    # a filter or a choice of columns that follows is about reports: it stays behind the draw
+    # later filters and projections apply to reports, so they must not be pushed before the draw
     return data.map_batches(
         partial(POLARS_FRAME.privatize, job=job, in_part=True),
         predicate_pushdown=False,
@@ -266,7 +266,7 @@ def _polars_plan_privatize(data: Any, job: PrivatizeJob) -> Any:
 
 
 def _dask(name: str, piece: Adapter) -> Adapter:
-    """Return the adapter of Dask, whose partitions are drawn for when they are computed."""
+    """Return a Dask adapter; the reports of a partition are drawn when it is computed."""
 
     def privatize(data: Any, job: PrivatizeJob) -> Any:
         meta = piece.privatize(data._meta, job)
@@ -285,11 +285,11 @@ SPARK_TYPES: Mapping[pa.DataType, str] = {
     pa.float64(): "DoubleType",
     pa.string(): "StringType",
 }
-"""Spark's names of the types of reports."""
+"""The Spark types of reports."""
 
 
 def _spark_privatize(data: Any, job: PrivatizeJob) -> Any:
-    """Return a DataFrame of Spark, whose partitions are drawn for when they are computed."""
+    """Return a Spark DataFrame; the reports of a partition are drawn when it is computed."""
     _check_names(job.read, data.columns)
     types = sys.modules["pyspark.sql.types"]
     empty = Batch(lambda _: pa.array([], pa.string()), lambda *_: "data", job.read)
@@ -306,7 +306,7 @@ def _spark_privatize(data: Any, job: PrivatizeJob) -> Any:
 
 
 def _spark_tally(data: Any, job: TallyJob) -> dict[Any, Tally]:
-    """Count each partition where it is, as rows in which a number names the column, and merge."""
+    """Count each partition on its worker, as rows with a column index, and merge the counts."""
     _check_names(job.read, data.columns)
     kinds = {
         "name": pa.int32(),
@@ -377,4 +377,4 @@ ADAPTERS: tuple[Adapter, ...] = (
         lambda data, job: _stream_tally(_stream(data), job),
     ),
 )
-"""The kinds of data that are known, and last those that speak the protocol."""
+"""The known classes, with the Arrow stream protocol last."""

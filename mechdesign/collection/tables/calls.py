@@ -1,4 +1,4 @@
-"""Privatize and count tables of every kind, and get back the same kind."""
+"""Privatize and tally columns and tables of all supported libraries."""
 
 from __future__ import annotations
 
@@ -38,55 +38,55 @@ def privatize(
 ) -> Any:
     """Draw a report for each record of a column, or for each record and column of a table.
 
-    What comes back is of the kind that is given. A table has the columns of reports, and no other
-    column unless it is kept.
+    The result has the type of ``data``. A table contains the columns of reports, and other columns
+    only if they are in ``keep``.
 
     Parameters
     ----------
     data
-        A column: a list, an array of NumPy or Arrow, a Series of pandas, Polars or Dask. Or a
-        table: of Arrow, also a batch or a reader of batches; a DataFrame of pandas, Polars, Dask or
-        Spark; a LazyFrame; a relation of DuckDB; or what else speaks the Arrow C stream protocol,
-        of which Arrow tables are made.
+        A column: a list, a NumPy or Arrow array, a Series of pandas, Polars or Dask. Or a table: an
+        Arrow table, record batch or reader of batches; a DataFrame of pandas, Polars, Dask or
+        Spark; a LazyFrame; a DuckDB relation; or any other object with the Arrow C stream protocol,
+        for which the result is an Arrow table.
     mechanisms
-        For a column, a Channel, a Mechanism, or for numbers, or points as text, "(0.5, 2)", a
-        ContinuousChannel; for a table, one for each column by name. Draws are independent: what one
-        person spends is the sum over the columns (:func:`spending`).
+        For a column, a Channel, a Mechanism, or, for numbers or for points as text such as
+        "(0.5, 2)", a ContinuousChannel; for a table, one for each column by name. Draws are
+        independent: the total leakage per person is the sum over the columns (:func:`spending`).
     rng
         None for the cryptographic source of the operating system; a seed or a
-        ``numpy.random.Generator`` for a simulation, which the column ``note`` of a table marks.
+        ``numpy.random.Generator`` for a simulation, marked by the column ``note`` of a table.
     unknown, missing
-        What becomes of a cell that is no label of the domain, and of one that holds nothing:
-        ``"refuse"``, ``"drop"`` (the whole row) or ``"map:LABEL"``; for numbers of an interval also
+        The treatment of cells that are not labels of the domain, and of empty cells: ``"refuse"``,
+        ``"drop"`` (the whole row) or ``"map:LABEL"``; for numbers in an interval also
         ``unknown="clip"``, to the nearer end; or a dict of these by column.
     keep
-        Columns to copy as they are. They are not protected; nor is the index of pandas.
+        Columns to copy unchanged. They are not protected; nor is the index of pandas.
 
     key, ids
-        A secret of the collection, 32 to 64 random bytes, and the column of the ids of the records,
-        by name; for a column alone, the ids. A record's coins are then a keyed function of its id,
-        the column and the mechanism: what is computed twice, as an engine may do, sends the same
-        reports. Keep the key as you keep the records, use it for one collection, and let no id
-        occur twice; that is checked within a table, or a part of it that an engine computes.
+        A secret key of the collection, 32 to 64 random bytes, and the name of the column of record
+        ids, or for a single column the ids. The coins of a record are then a keyed function of its
+        id, the column and the mechanism, so repeated computations, as in an engine, yield the same
+        reports. Keep the key as safe as the records, and use it for one collection only. Ids must
+        be unique; this is checked within a table, or within each part that an engine computes.
     one_each
-        Whether each person is asked for one column only, chosen at random, whatever the record is;
-        the other cells hold nothing. What one person spends is the largest budget, not the sum.
+        Whether each person is asked for one column only, chosen at random and independently of the
+        record; the other cells are empty. The total leakage is the largest budget, not the sum.
     stamp
-        Whether a table gets, beside each column of reports, a column ``NAME_channel_sha256`` with
-        the first 16 digits of the digest of its channel. :func:`tally` reads it, whatever was
-        done to the rows since. Tables and batches of Arrow state the digests in their metadata,
-        too, which is lost or kept for all rows where tables are joined.
+        Whether to add to a table a column ``NAME_channel_sha256`` for each column of reports, with
+        the first 16 digits of the digest of its channel. :func:`tally` checks it for each row, also
+        after rows were rearranged. Arrow tables and batches also have the digests in their
+        metadata, which may be lost, or attributed to all rows, when tables are combined.
 
     Raises
     ------
     InputError
-        If a cell is refused: the key names its row, counted from 0, in a plan that of a part of
-        the table; or an argument is wrong.
+        If a cell is rejected, where the key gives its row, counted from 0 within the table or the
+        part of a lazy table; or if an argument is invalid.
 
     Notes
     -----
-    Cells are read as in files: as text, in which ``0.50`` is the number 0.5. Reports are whole
-    numbers or floats where all outputs are such, else text; categories give categories.
+    Cells are read as in files: as text, in which ``0.50`` is the number 0.5. Reports are integers
+    or floats if all outputs are, else text; categorical columns give categorical reports.
 
     Examples
     --------
@@ -129,24 +129,24 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False, check: b
     Parameters
     ----------
     data
-        What :func:`privatize` gave, or any data of those kinds.
+        The result of :func:`privatize`, or any data of the same types.
     mechanisms
-        What the reports were drawn by: one for a column, or a dict by column for a table.
+        The mechanisms of the reports: one for a column, or a dict by column for a table.
     one_each
-        Whether each person was asked for one column only, so that cells may hold nothing.
+        Whether each person was asked for one column only, so that cells may be empty.
     check
-        Whether reports are refused that state another channel, in the metadata of an Arrow table or
+        Whether to reject reports that state another channel, in the metadata of an Arrow table or
         in a column of :func:`privatize` with ``stamp=True``.
 
     Returns
     -------
     Tally or dict
-        The tally of a column; for a table, one for each column by name. Tallies of parts add up.
+        The tally of a column; for a table, a dict of tallies by column. Tallies of parts add up.
 
     Raises
     ------
     InputError
-        If a cell is no report of its mechanism: leaving it out would bias estimates.
+        If a cell is not a report of its mechanism: omitting it would bias estimates.
     """
     adapter = _adapter_for(data, mechanisms)
     found: dict[Any, Tally] = adapter.tally(data, TallyJob(by_column(mechanisms), one_each, check))
@@ -154,12 +154,13 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False, check: b
 
 
 def _adapter_for(data: Any, mechanisms: Mechanisms) -> Adapter:
-    """Return the adapter of some data, which fits what is asked for it.
+    """Return the adapter for data.
 
     Raises
     ------
     InputError
-        If it is of no known kind, or a column where a table is wanted, or the reverse.
+        If the class is unknown, or the data are a column and the mechanisms are for a table, or the
+        reverse.
     """
     adapter = adapter_of(data)
     if adapter is None:

@@ -1,4 +1,4 @@
-"""Rows of a table or of a file, and the cells of a column as text, each different text once."""
+"""Rows of a table or a file, and dictionary-encoded cells of a column as text."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from mechdesign.errors import InputError
 __all__ = ["Batch", "Cells", "Column", "Metadata", "pairs_of", "text_array", "texts_of"]
 
 Column = Any
-"""An array of Arrow, in one piece or in chunks."""
+"""An Arrow array or chunked array."""
 
 Metadata = Mapping[bytes, bytes] | None
-"""The metadata of a table, as Arrow has them."""
+"""The metadata of an Arrow table."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows, one after the other: a table in memory is one batch, a file a stream of them.
+    """Consecutive rows: a table in memory is one batch, a file a stream of batches.
 
     Attributes
     ----------
     column
         Returns a column by its name.
     where
-        Returns the name for errors of a column, or of two that are read as pairs; with the number
-        of a row, counted from 0, that of its cell there.
+        Returns the key for errors about a column, or about two columns read as pairs; with a row
+        number, counted from 0, about the cell in that row.
     names
         All columns of the table or the file.
     metadata
-        Those of the table or the file.
+        The metadata of the table or the file.
     """
 
     column: Callable[[Any], Column]
@@ -54,18 +54,18 @@ class Batch:
 
 
 class Cells:
-    """The cells of one column, each different text once.
+    """The dictionary-encoded cells of a column.
 
     Attributes
     ----------
     texts
-        The different texts; None where nothing is held.
+        The distinct texts; None for an empty cell.
     which
-        For each row the number of its text.
+        The index of the text of each row.
     counts
-        For each text the number of its rows, at least 1.
+        The number of rows of each text, at least 1.
     categorical
-        Whether the column holds categories.
+        Whether the column is categorical.
 
     Examples
     --------
@@ -96,18 +96,18 @@ class Cells:
         self._place = place
 
     def _keep(self, kept: BoolArray) -> None:
-        """Leave out texts of no row, and number the others anew."""
+        """Drop the unused texts, and renumber the others."""
         self.texts = [text for text, stays in zip(self.texts, kept, strict=True) if stays]
         self.which = (np.cumsum(kept) - 1)[self.which]
         self.counts = self.counts[kept]
 
     def changed(self, change: Callable[[str], str]) -> pa.Array:
-        """Return the column with another text in the place of each, as for a spreadsheet."""
+        """Return the column with every text replaced by a function."""
         texts = [None if text is None else change(text) for text in self.texts]
         return text_array(texts).take(pa.array(self.which))
 
     def filled(self) -> Cells:
-        """Return the cells that hold something."""
+        """Return the nonempty cells."""
         kept = np.array([bool(text and text.strip()) for text in self.texts], dtype=bool)
         rows = np.flatnonzero(kept[self.which])
         some = copy.copy(self)
@@ -116,17 +116,17 @@ class Cells:
         return some
 
     def place(self, text: int) -> str:
-        """Return where a text, given by its number, is first: ``"in.csv: line 7"``."""
+        """Return the first occurrence of a text, given by index, such as ``"in.csv: line 7"``."""
         return self._place(int(np.argmax(self.which == text)))
 
     def as_they_occur(self) -> list[int]:
-        """Return the numbers of the texts in the order of the first row of each."""
+        """Return the indices of the texts in order of first occurrence."""
         numbers, first = np.unique(self.which, return_index=True)
         return [int(n) for n in numbers[np.argsort(first)]]
 
 
 def _check_codes(column: pa.Array | pa.ChunkedArray, key: str) -> None:
-    """Raise InputError unless every code is that of a category; Arrow itself trusts them."""
+    """Raise InputError unless every code is valid; Arrow does not check them."""
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
         try:
             chunk.validate()
@@ -139,7 +139,7 @@ def _check_codes(column: pa.Array | pa.ChunkedArray, key: str) -> None:
 
 
 def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return a column in one piece, its codes those of one list of categories."""
+    """Return a column as one array, with a common dictionary."""
     if not isinstance(column, pa.ChunkedArray):
         return column
     if column.num_chunks == 1:
@@ -150,13 +150,13 @@ def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def check_plain(kind: pa.DataType, key: str) -> None:
-    """Raise InputError unless cells of a type can be text."""
+    """Raise InputError unless cells of a type can be converted to text."""
     if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
         raise InputError(key, "a column of text or numbers", str(kind).partition("<")[0])
 
 
 def texts_of(column: pa.Array | pa.ChunkedArray, key: str) -> pa.Array:
-    """Return the cells of a column as text; a number that is none ("nan") holds nothing.
+    """Return the cells of a column as text; NaN is an empty cell.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def texts_of(column: pa.Array | pa.ChunkedArray, key: str) -> pa.Array:
     try:
         texts = _one_array(column.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        kind = str(column.type).partition("<")[0]  # without the names of what is nested in it
+        kind = str(column.type).partition("<")[0]  # without the names of nested fields
         raise InputError(key, "a column of text or numbers", kind) from None
     if pa.types.is_floating(column.type):
         return pc.if_else(pc.equal(texts, "nan"), None, texts)
@@ -174,9 +174,9 @@ def texts_of(column: pa.Array | pa.ChunkedArray, key: str) -> pa.Array:
 
 
 def pairs_of(first: pa.ChunkedArray, second: pa.ChunkedArray, key: str) -> pa.Array:
-    """Return two columns of numbers as one of pairs, as the text of a point of a grid.
+    """Return two columns of numbers as one column of pairs, as text like the points of a grid.
 
-    A pair of which a part holds nothing holds nothing.
+    A pair is empty if one of its parts is.
 
     Examples
     --------
@@ -192,12 +192,12 @@ def pairs_of(first: pa.ChunkedArray, second: pa.ChunkedArray, key: str) -> pa.Ar
 
 
 def text_array(cells: Sequence[Any]) -> pa.Array:
-    """Return cells, text or None, as an array of text.
+    """Return strings and None as an Arrow array.
 
     Raises
     ------
     InputError
-        If one cannot be written in UTF-8.
+        If a cell cannot be encoded in UTF-8.
     """
     try:
         return pa.array(cells, pa.string())

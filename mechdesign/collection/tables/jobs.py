@@ -1,4 +1,4 @@
-"""Draws and counts for batches of rows: the one core of tables in memory and of files."""
+"""Draws and counts for batches of rows, shared by tables and files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["ALONE", "NOTE", "Drawer", "Drawn", "Policies", "PrivatizeJob", "Tall
 __all__ += ["as_mechanism", "by_column", "names_of"]
 
 ALONE = ""
-"""The name of a column that is no part of a table."""
+"""The name of a column outside a table."""
 
 NOTE = "note"
 """The column that marks a simulation."""
@@ -56,12 +56,12 @@ def as_mechanism(given: Any) -> Drawer:
 
 
 def by_column(mechanisms: Any) -> dict[Any, Drawer]:
-    """Return mechanisms by the names of their columns; one alone is for a column without a name.
+    """Return mechanisms by column; a single one is for a column without a name.
 
     Raises
     ------
     InputError
-        If there are none, or one is no mechanism.
+        If there are none, or one is not a mechanism.
     """
     if not isinstance(mechanisms, Mapping):
         return {ALONE: as_mechanism(mechanisms)}
@@ -71,12 +71,12 @@ def by_column(mechanisms: Any) -> dict[Any, Drawer]:
 
 
 def names_of(column: Any, in_file: bool = True) -> tuple[Any, ...]:
-    """Return the columns that hold the cells of one attribute: in a file, a pair may be two."""
+    """Return the columns of an attribute: in a file, pairs may be in two columns."""
     return column if in_file and not isinstance(column, str) else (column,)
 
 
 class PrivateColumn:
-    """A column to draw for: its mechanism, how cells are read, and how reports are written."""
+    """A column to privatize: its mechanism, a reader of cells and a writer of reports."""
 
     def __init__(
         self, name: Any, mechanism: Drawer, unknown: Policies, missing: Policies, in_file: bool
@@ -102,11 +102,11 @@ class Drawn:
     Attributes
     ----------
     columns
-        The reports, by the names of their columns.
+        The reports by column name.
     rows
-        Positions of the rows that stay; None if all do.
+        Indices of the remaining rows; None for all rows.
     metadata
-        The channel of each column, and whether it is a simulation.
+        The digest of the channel of each column, and the mark of a simulation.
     """
 
     columns: dict[Any, pa.Array]
@@ -114,22 +114,22 @@ class Drawn:
     metadata: dict[bytes, bytes]
 
     def kept(self, cells: Any) -> Any:
-        """Return the cells of a column that is copied, of the rows that stay."""
+        """Return the cells of a copied column for the remaining rows."""
         return cells if self.rows is None else cells.take(pa.array(self.rows))
 
 
 class PrivatizeJob:
-    """Draws reports for the columns of a table or of a file, batch after batch.
+    """Draws reports for the columns of a table or a file, batch by batch.
 
     Parameters
     ----------
     mechanisms
-        By the name of the column.
+        Mechanisms by column.
     unknown, missing, keep, rng, key, ids, one_each, stamp
         As for :func:`~mechdesign.collection.tables.privatize`.
     in_file
-        Whether reports are for a file: there labels are text, and pairs two columns if two are
-        named. In memory numbers stay numbers, and categories give categories.
+        Whether the reports are for a file: then labels are text, and pairs fill two columns if two
+        are named. In memory numbers stay numbers, and categorical columns stay categorical.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class PrivatizeJob:
         self._check_names_differ([name for column in self.columns for name in column.read])
 
     def _check_names_differ(self, private: Sequence[Any]) -> None:
-        """Raise InputError unless the columns of what is written differ."""
+        """Raise InputError unless the output columns are distinct."""
         keep, others = self.keep, (*private, *self.keep)
         twice = [name for name in keep if name in private]
         if twice:
@@ -190,28 +190,28 @@ class PrivatizeJob:
 
     @property
     def read(self) -> list[Any]:
-        """The columns that are read, each once."""
+        """The distinct columns to read."""
         ids = [self.ids] if self.coins is not None and not self.alone else []
         private = [name for column in self.columns for name in column.read]
         return list(dict.fromkeys([*private, *self.keep, *ids]))
 
     def draw(self, batch: Batch, seen: SeenRecords | None = None, *, counts: bool = False) -> Drawn:
-        """Return the reports of each column, for the rows that stay.
+        """Return the reports of each column, for the remaining rows.
 
         Parameters
         ----------
         batch
             The rows.
         seen
-            The records of earlier batches of a file, if no id may occur twice in all of them; else
-            it may not in this one.
+            The records of earlier batches, to check that ids are unique among all batches; if None
+            they are checked in this batch only.
         counts
-            Whether readers count what reports were drawn for.
+            Whether readers count the records that reports are drawn for.
 
         Raises
         ------
         InputError
-            For the first cell of a column that is refused; the key is its place.
+            For the first rejected cell of a column; the key is its location.
         """
         cells = [batch.cells(column.read) for column in self.columns]
         sources = self._sources(batch, len(cells[0].which), seen)
@@ -243,7 +243,7 @@ class PrivatizeJob:
         return Drawn(sent, rows, self.metadata)
 
     def _sources(self, batch: Batch, rows: int, seen: SeenRecords | None) -> list[Source]:
-        """Return the source of coins of each column, and last that for the choice of one."""
+        """Return the source of coins of each column, and last the source for ``one_each``."""
         if self.coins is None:
             return [source_of(self.rng)] * (len(self.columns) + 1)
         ids, name = (self.ids, "ids") if self.alone else (batch.column(self.ids), self.ids)
@@ -255,18 +255,18 @@ class PrivatizeJob:
 
 
 class TallyJob:
-    """Counts the reports in the columns of a table or of a file.
+    """Counts the reports in the columns of a table or a file.
 
     Parameters
     ----------
     mechanisms
-        What they were drawn by, by the name of the column.
+        The mechanisms of the reports by column.
     one_each
-        Whether each person was asked for one column only; other cells hold nothing.
+        Whether each person was asked for one column only; other cells are empty.
     check
-        Whether reports that state another channel are refused.
+        Whether to reject reports that state another channel.
     in_file
-        Whether a pair of names is two columns.
+        Whether a pair of names denotes two columns.
     """
 
     def __init__(
@@ -282,7 +282,7 @@ class TallyJob:
         self.read = [part for names in self.columns.values() for part in names]
 
     def beside(self, names: Sequence[Any]) -> list[Any]:
-        """Return the columns beside those of reports that say something of them."""
+        """Return the columns with metadata about the reports."""
         stated = [stamp_of(own) for own in self.columns.values()] if self.check else []
         others = [NOTE, *stated]
         return [name for name in others if name not in self.read and names.count(name) == 1]
@@ -293,7 +293,7 @@ class TallyJob:
         Raises
         ------
         InputError
-            For the first cell that is no report; the key is its place.
+            For the first cell that is not a report; the key is its location.
         """
         beside = self.beside(batch.names)
         simulated = says_simulation(batch.metadata) or (
@@ -312,6 +312,6 @@ class TallyJob:
         return found
 
     def merged(self, parts: Iterable[dict[Any, Tally]]) -> dict[Any, Tally]:
-        """Return the tallies of all parts together."""
+        """Return the merged tallies of all parts."""
         first, *rest = parts
         return {name: sum((part[name] for part in rest), tally) for name, tally in first.items()}

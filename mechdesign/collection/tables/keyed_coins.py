@@ -1,4 +1,4 @@
-"""Coins of a collection: from its key, the ids of the records, the column and the mechanism."""
+"""Keyed coins of a collection, from its key, the record ids, the column and the mechanism."""
 
 from __future__ import annotations
 
@@ -33,34 +33,34 @@ from mechdesign.writing.temporary import temporary_room
 __all__ = ["CollectionCoins", "RecordTags", "SeenRecords"]
 
 RecordTags = npt.NDArray[np.uint64]
-"""``(n, 2)`` words that name records."""
+"""``(n, 2)`` words that identify records."""
 
 HELD = 1 << 22
-"""Bytes of names of records that are held in memory; more are in a file."""
+"""Maximum bytes of record names held in memory; more are in a file."""
 
 PART, SORTED = 1 << 18, 1 << 22
-"""Names that are read at once, and that are compared in one pass over the file, about."""
+"""Approximate numbers of names read at once, and compared in one pass over the file."""
 
 WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,18})$"
-"""Its digits are a number of 64 bits; with the sign it may be one or not."""
+"""Candidates for integers of 64 bits; the range is checked after parsing."""
 
 MOST_NUMBER = np.uint64(2**63 - 1)
 
 
 class CollectionCoins:
-    """The coins of a collection, those of each column and mechanism under a key of their own.
+    """The coins of a collection, with a separate key for each column and mechanism.
 
     Parameters
     ----------
     key
-        A secret of 32 to 64 bytes.
+        A secret key of 32 to 64 bytes.
     mechanisms
-        What each column is drawn by.
+        The mechanisms by column.
 
     Raises
     ------
     InputError
-        If the key is none.
+        If the key is invalid.
     """
 
     def __init__(self, key: Any, mechanisms: Mapping[Any, Any]) -> None:
@@ -75,24 +75,24 @@ class CollectionCoins:
     def tags(
         self, ids: Column, where: Callable[..., str], seen: SeenRecords | None = None
     ) -> RecordTags:
-        """Return the tags of records, of which no two have one id.
+        """Return the tags of records with distinct ids.
 
-        An id that is text and reads as a whole number is that number, so that the coins do not
-        depend on how a library holds it.
+        Text that reads as an integer is that integer, so the coins do not depend on the type of the
+        column.
 
         Parameters
         ----------
         ids
-            Whole numbers or text.
+            Integers or text.
         where
-            Returns the name of the column for errors, or that of a row of it.
+            Returns the key for errors about the column, or about a row of it.
         seen
-            The records of earlier parts, which are checked at the end; None if there is one part.
+            The records of earlier parts, checked at the end; None if there is one part.
 
         Raises
         ------
         InputError
-            If one holds nothing or is of another type, or two are equal; none is quoted.
+            If an id is empty, has another type, or is a duplicate; the message does not quote it.
         """
         whole = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
         if pa.types.is_dictionary(whole.type):
@@ -137,22 +137,22 @@ class CollectionCoins:
         return tags
 
     def sources(self, tags: RecordTags) -> list[Source]:
-        """Return where the bits for each column come from, and last those for a choice of one."""
+        """Return the source of coins for each column, and last the source for ``one_each``."""
         return [KeyedSource(key, tags) for key in (*self._keys.values(), self._choice)]
 
 
 class SeenRecords:
-    """Names of records, to see whether two have one id: their coins would be the same.
+    """Names of records, to detect duplicate ids, whose coins would be equal.
 
-    Beyond 262,144 records, names are in a temporary file, 16 bytes each, encrypted under a key that
-    is forgotten. Names of different records are as random bits: a pass over the file compares those
-    of one remainder, which are about as many as those of any other. More than twice as many show
-    that an id occurs again among those that were read.
+    Beyond 262,144 records the names are in a temporary file, 16 bytes each, encrypted under a key
+    that is discarded. Names of different records are pseudo-random: a pass over the file compares
+    the names of one residue class, and all classes have about equal size. More than twice the
+    expected size implies a duplicate among the names read.
 
     Parameters
     ----------
     place
-        What a record is called in an error, by its number from 0.
+        Returns the location of a record for errors, by its number from 0.
 
     Examples
     --------
@@ -177,15 +177,15 @@ class SeenRecords:
         Raises
         ------
         InputError
-            If names find no room on a disk.
+            If the disk is full.
         """
         with temporary_room():
-            self._file.seek(0, os.SEEK_END)  # a check reads elsewhere
+            self._file.seek(0, os.SEEK_END)  # a check moves the position
             self._file.write(self._names(tags).tobytes())
         self._rows += len(tags)
 
     def check(self) -> None:
-        """Raise InputError if two records of all parts have one id."""
+        """Raise InputError if two records have the same id."""
         passes = -(-self._rows // SORTED)
         with temporary_room():
             again = [row for turn in range(passes) for row in self._again(turn, passes)]
@@ -194,7 +194,7 @@ class SeenRecords:
             raise InputError(self._place(min(again)), expected, "one that an earlier record has")
 
     def _again(self, turn: int, passes: int) -> list[int]:
-        """Return the rows of a remainder whose ids earlier ones have."""
+        """Return the rows in a residue class whose ids occurred before."""
         parts: list[RecordTags] = []
         rows: list[IntArray] = []
         self._file.seek(0)
@@ -213,6 +213,6 @@ class SeenRecords:
         return list(places[order[1:]][same].tolist())
 
     def close(self) -> None:
-        """Forget all names."""
-        with contextlib.suppress(OSError):  # of names that found no room, as was said
+        """Discard all names."""
+        with contextlib.suppress(OSError):  # a full disk was reported before
             self._file.close()

@@ -1,7 +1,7 @@
 """Metadata of a table of reports: the channel of each column, and whether it is a simulation.
 
-Arrow and Parquet keep it as metadata of the table; any table may have it in columns: ``note``, and
-beside each column of reports one with the first digits of the digest of its channel.
+Arrow and Parquet store it as metadata of the table; any table may store it in columns: ``note``,
+and for each column of reports a column with the first digits of the digest of its channel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mechdesign.sampling import SIMULATION
 __all__ = ["check_stamps", "check_stated", "metadata_of", "says_simulation", "stamp_of"]
 
 SIMULATED, CHANNELS = b"mechdesign", b"mechdesign.channels"
-"""The keys of the metadata: of the words of a simulation, and of digests by column, as JSON."""
+"""The metadata keys of the simulation note, and of the digests by column as JSON."""
 
 
 def stamp_of(names: Iterable[Any]) -> str:
@@ -29,7 +29,7 @@ def stamp_of(names: Iterable[Any]) -> str:
 
 
 def metadata_of(digests: Mapping[Any, str], simulated: bool) -> dict[bytes, bytes]:
-    """Return what reports say of themselves: the digest of the channel of each column."""
+    """Return the metadata of reports: the digest of the channel of each column."""
     named = json.dumps({str(name): digest for name, digest in digests.items()}, sort_keys=True)
     return {CHANNELS: named.encode()} | ({SIMULATED: SIMULATION.encode()} if simulated else {})
 
@@ -51,7 +51,7 @@ def check_stated(metadata: Metadata, names: Iterable[Any], digest: str, key: str
 
 
 def check_stamps(cells: Cells, digest: str) -> None:
-    """Raise InputError for the first row of a column of digests that states another channel."""
+    """Raise InputError for the first row of a digest column with another channel."""
     for n in cells.as_they_occur():
         try:
             check_digest(cells.texts[n] or "", digest)
@@ -60,5 +60,5 @@ def check_stamps(cells: Cells, digest: str) -> None:
 
 
 def stamps(digest: str, rows: int) -> pa.Array:
-    """Return the cells of a column that states a channel."""
+    """Return the cells of a digest column."""
     return pa.repeat(digest[:STAMP], rows)

@@ -1,4 +1,4 @@
-"""Cells to what a mechanism draws for, by the policies of a user; and cells to reports."""
+"""Conversion of cells to records, by the policies of a user, and to reports."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from mechdesign.reports import Alphabet, Labels
 __all__ = ["LabelReader", "NumberReader", "Policy", "Reader", "read_reports"]
 
 EMPTY, OTHER = "an empty cell", "another text"
-"""Words of an error for a cell; it never quotes the cell, which may be private."""
+"""Descriptions of a cell in an error, which never quotes it, as it may be private."""
 
 HINT = '{}="drop" or "map:LABEL" (--{}) lets such cells pass'
-"""What to do about a cell that is refused, by the name of the policy."""
+"""The hint for a rejected cell, by the name of the policy."""
 
 MAP = "map:"
 
 DONE = {"refuse": "refused", "drop": "dropped", "clip": "taken as the nearer end of the interval"}
-"""The policies but for ``map:LABEL``, and what becomes of a cell by each."""
+"""The policies except ``map:LABEL``, and their treatment of a cell."""
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -37,28 +37,28 @@ WORD = 64
 
 
 class Policy:
-    """The treatment of cells of one sort: refuse, drop, map to a label, or clip.
+    """The treatment of unknown or missing cells: refuse, drop, map to a label, or clip.
 
     Parameters
     ----------
     text, key
-        ``"refuse"``, ``"drop"``, ``"map:LABEL"`` or ``"clip"``, and the argument that states it.
+        ``"refuse"``, ``"drop"``, ``"map:LABEL"`` or ``"clip"``, and the name of the argument.
     known
-        Returns a label as it is written, from its text and its key, or raises InputError.
+        Returns the canonical text of a label, from its text and its key, or raises InputError.
     clips
         Whether numbers outside an interval may be clipped.
 
     Attributes
     ----------
     label
-        The text of the label that cells are taken as; None to leave them out.
+        The text of the label that replaces cells; None to drop them.
     count, done
-        The number of cells so far, and what became of them.
+        The number of cells so far, and their treatment.
 
     Raises
     ------
     InputError
-        If there is no such policy, or the label is not known.
+        If the policy or the label is unknown.
     """
 
     def __init__(
@@ -77,29 +77,29 @@ class Policy:
 
     @property
     def used(self) -> tuple[int, str]:
-        """The number of cells, and what became of them."""
+        """The number of cells, and their treatment."""
         return self.count, self.done
 
 
 class Reader(ABC):
-    """Turns the cells of a column into what a mechanism draws for, by the policies of a user.
+    """Converts the cells of a column to records of a mechanism, by the policies of a user.
 
     Parameters
     ----------
     unknown, missing
-        The policies for cells that are no label, and for cells that hold nothing.
+        The policies for unknown cells and for empty cells.
 
     Raises
     ------
     InputError
-        If there is no such policy, or it maps to no label.
+        If a policy is unknown, or maps to an unknown label.
     """
 
     expected: str
-    """The cells that the mechanism takes, for errors."""
+    """The cells that the mechanism accepts, for errors."""
 
     outside = ""
-    """A number that is none of them, for errors."""
+    """A number outside the domain, for errors."""
 
     clips = False
 
@@ -109,25 +109,25 @@ class Reader(ABC):
 
     @abstractmethod
     def _known(self, label: str, key: str) -> str:
-        """Return a label as it is written, or raise InputError."""
+        """Return the canonical text of a label, or raise InputError."""
 
     @abstractmethod
     def _find(self, texts: Sequence[str]) -> tuple[AnyArray, BoolArray]:
-        """Return what is drawn for at each text, and where there is such a thing."""
+        """Return the record for each text, and a mask of the known texts."""
 
     def _nearest(self, text: str) -> str | None:
-        """Return the nearest text inside for one that is outside; None for any other."""
+        """Return the nearest text inside the domain for one outside; None for any other text."""
         return None
 
     def read(self, cells: Cells) -> tuple[AnyArray, BoolArray | None]:
-        """Return what is drawn for in each row, and which rows stay; None if all do.
+        """Return the record in each row, and a mask of the remaining rows; None for all.
 
-        A cell that holds nothing, or spaces only, is missing unless the domain has such a label.
+        A cell that is empty, or spaces only, is missing unless the domain has such a label.
 
         Raises
         ------
         InputError
-            For the first cell that is refused; the key is its place.
+            For the first rejected cell; the key is its location.
         """
         values, good = self._find([text or "" for text in cells.texts])
         good &= np.array([text is not None for text in cells.texts], dtype=bool)
@@ -155,17 +155,17 @@ class Reader(ABC):
 
     @abstractmethod
     def counts(self) -> dict[str, int]:
-        """Return how many rows were counted of each sort; the same for the same records."""
+        """Return counts that depend on the multiset of records only."""
 
 
 class LabelReader(Reader):
-    """Turns the cells of a column into positions of labels in a domain."""
+    """Converts the cells of a column to indices of labels in a domain."""
 
     def __init__(self, domain: Domain, unknown: str, missing: str) -> None:
         self._domain = domain
         self.expected = f"labels of the domain ({domain.listed()})"
         super().__init__(unknown, missing)
-        domain.read([])  # refuses labels that read alike
+        domain.read([])  # rejects labels with equal texts
         self._counts = np.zeros(len(domain), dtype=np.int64)
 
     def _known(self, label: str, key: str) -> str:
@@ -180,16 +180,17 @@ class LabelReader(Reader):
         self._counts += np.bincount(drawn_for, minlength=len(self._counts))
 
     def counts(self) -> dict[str, int]:
-        """Return how many rows were counted, for each label of which there is one, as text."""
+        """Return the positive counts of rows by label, as text."""
         some = np.flatnonzero(self._counts)
         return {self._domain.texts[n]: int(self._counts[n]) for n in some.tolist()}
 
 
 class NumberReader(Reader):
-    """Turns the cells of a column into doubles, each the nearest to its decimal.
+    """Converts the cells of a column to the nearest doubles.
 
-    A point is written as ``"(0.5, 2)"``, as which two columns are read. Other texts are unknown,
-    and so are numbers outside, which the policy ``"clip"`` takes as the nearest that is inside.
+    A point is text such as ``"(0.5, 2)"``; two columns are read in this form. Other texts are
+    unknown, and so are numbers outside the domain, which the policy ``"clip"`` moves to the
+    nearest inside.
     """
 
     clips = True
@@ -205,7 +206,7 @@ class NumberReader(Reader):
     def count(self, drawn_for: FloatArray) -> None:
         """Count rows that a report was drawn for."""
         self._total += len(drawn_for)
-        words = (drawn_for + 0.0).view(np.uint64).reshape(len(drawn_for), -1)  # there is one zero
+        words = (drawn_for + 0.0).view(np.uint64).reshape(len(drawn_for), -1)  # -0.0 becomes 0.0
         for n, start in enumerate(STARTS):
             mixed = np.full(len(words), start)
             for column in words.T:
@@ -213,15 +214,15 @@ class NumberReader(Reader):
             self._sums[n] += int(mixed.sum(dtype=np.uint64))
 
     def counts(self) -> dict[str, int]:
-        """Return how many rows were counted, under a fingerprint of their numbers in any order.
+        """Return the number of rows, under a fingerprint of the multiset of their numbers.
 
-        Numbers may all differ, so that to count each by itself would take memory without bound.
+        Counts of single numbers would need unbounded memory, as all may differ.
         """
         prints = [f"{total % (1 << WORD):016x}" for total in self._sums]
         return {"".join(prints): self._total} if self._total else {}
 
     def _find(self, texts: Sequence[str]) -> tuple[FloatArray, BoolArray]:
-        """Return the coordinates in each text, read all at once if each is a number inside."""
+        """Return the coordinates in each text, in one pass if all are numbers inside the domain."""
         try:
             split = zip(*map(self._parts, texts), strict=True)
             columns = [pa.array(each, pa.string()).cast(pa.float64()) for each in split]
@@ -237,7 +238,7 @@ class NumberReader(Reader):
         return (found[:, 0] if len(self._low) == 1 else found), good
 
     def _parts(self, text: str) -> list[str]:
-        """Return the coordinates in a text, whatever they are."""
+        """Return the texts of the coordinates in a text, without parsing them."""
         if len(self._low) == 1:
             return [text]
         text = text.strip()
@@ -246,14 +247,14 @@ class NumberReader(Reader):
         return [part.strip() for part in text[1:-1].split(",")]
 
     def _numbers(self, text: str) -> list[float] | None:
-        """Return the coordinates in a text; None if it is no decimal number or point."""
+        """Return the coordinates in a text; None unless it is a decimal number or a point."""
         parts = [part.strip() for part in self._parts(text)]
         if len(parts) != len(self._low) or not all(map(NUMBER.fullmatch, parts)):
             return None
         return list(map(float, parts))
 
     def _holds(self, numbers: FloatArray) -> BoolArray:
-        """Return which rows of coordinates are inside; ValueError if there are others."""
+        """Return which rows of coordinates are inside; ValueError for the wrong dimension."""
         inside = (self._low <= numbers) & (numbers <= self._high) & np.isfinite(numbers)
         return np.asarray(inside.all(axis=1))
 
@@ -275,11 +276,11 @@ class NumberReader(Reader):
 
 
 STARTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03))
-"""Odd words that make two sums of one."""
+"""Odd words for two independent sums."""
 
 
 def _mixed(words: WordArray) -> WordArray:
-    """Return words whose every bit depends on every bit of the given ones (splitmix64)."""
+    """Mix words so that every bit depends on all bits of the word (splitmix64)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
     return words ^ (words >> np.uint64(31))
@@ -291,7 +292,7 @@ def read_reports(alphabet: Alphabet, cells: Cells) -> AnyArray:
     Raises
     ------
     InputError
-        For the first cell that is no report; the key is its place.
+        For the first cell that is not a report; the key is its location.
     """
     texts = [text or "" for text in cells.texts]
     try:

@@ -16,27 +16,26 @@ __all__ = ["report_columns"]
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 Columns = Callable[[Any, bool], list[pa.Array]]
-"""Returns the columns of reports, given as an array of the alphabet; labels are categories if so
-asked."""
+"""Returns the columns of an array of reports; the second argument asks for categorical columns."""
 
 
 def report_columns(
     alphabet: Alphabet, names: tuple[Any, ...], floats: bool = False
 ) -> tuple[tuple[Any, ...], Columns]:
-    """Return the names of the columns of reports, and what writes them.
+    """Return the names of the columns of reports, and a function that makes the columns.
 
-    There is one column; or two, where every label is a pair and two are asked for. Whole numbers
-    stay such; other labels are text, unless numbers are to stay numbers. Reports that are no
-    labels, as sets, are text as the alphabet writes them.
+    There is one column, or two if two names are given and every label is a pair. Integers stay
+    integers; other labels are text, unless ``floats`` is set. Reports that are not labels, such as
+    sets, are text in the notation of the alphabet.
 
     Parameters
     ----------
     alphabet
         The reports.
     names
-        One name, of any kind, or two for pairs.
+        One name of any type, or two names for pairs.
     floats
-        Whether labels that are all numbers, not all of them whole, are a column of floats.
+        Whether numeric labels that are not all integers are a column of floats.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def report_columns(
 
 
 def _cells(labels: Any, floats: bool) -> pa.Array:
-    """Return labels as whole numbers or as floats where they are such, else as text."""
+    """Return labels as integers or floats if they are, else as text."""
     if all(isinstance(label, int) and SMALLEST <= label <= LARGEST for label in labels):
         return pa.array(labels, pa.int64())
     if floats and all(isinstance(label, int | float) for label in labels):

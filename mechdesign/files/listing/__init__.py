@@ -1,9 +1,9 @@
-"""A saved channel as a plain listing, for the checker that a proof assistant proved.
+"""A saved channel as a plain listing, for the formally verified checker.
 
-``formal/mechdesign-check`` reads it; ``formal/main.ml`` states the words. Nothing is decided here:
-the problem is compiled as :mod:`~mechdesign.kernel.verify` does, and its statement, the integers of
-the channel and the certificate are written number by number. What the proved checker does not know
-is refused by name.
+``formal/mechdesign-check`` reads it; ``formal/main.ml`` defines the format. Nothing is decided
+here: the problem is compiled as in :mod:`~mechdesign.kernel.verify`, and its statement, the
+integers of the channel and the certificate are written number by number. Parts that the verified
+checker does not support raise an error with their name.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ def listing(document: Any) -> str:
     Parameters
     ----------
     document
-        What :func:`~mechdesign.kernel.documents.parse` returns.
+        The result of :func:`~mechdesign.kernel.documents.parse`.
 
     Raises
     ------
     UnprovedError
-        If a part of it is outside of what the checker knows.
+        If the checker does not support a part of it.
     CertificateError
-        If it is no file of a channel that was designed.
+        If it is not a file of a designed channel.
 
     Notes
     -----
-    Privacy, value and bound are not checked here, and no word of the file is lost: where it claims
-    a value v to be maximized the listing claims -v.
+    Privacy, value and bound are not checked here; the listing contains all claims of the file. If
+    the file claims a maximized value v, the listing claims -v.
     """
     if not isinstance(document, dict) or not {"problem", "channel"} <= set(document):
         raise UnprovedError("a file without a table")

@@ -30,7 +30,7 @@ from mechdesign.kernel.statement import Statement
 
 
 def certificate_words(statement: Statement, certificate: Certificate) -> Iterator[str]:
-    """Return the certificate, in words."""
+    """Yield the lines of the certificate."""
     yield f"certificate relaxations {len(certificate.relaxations)}"
     for relaxation in certificate.relaxations:
         yield _relaxation(statement, relaxation)
@@ -71,7 +71,7 @@ def _relaxation(statement: Statement, relaxation: Relaxations) -> str:
 
 
 def _members(statement: Statement, relaxation: Members) -> str:
-    """Return each generator that is left: one of those before, or a prior of its set."""
+    """Return the remaining generators: each is a previous one, or a prior of its set."""
     words, first = [], _first(statement)
     for n, (place, part, _) in enumerate(parts(statement)):
         if place != relaxation.place:
@@ -89,7 +89,7 @@ def _members(statement: Statement, relaxation: Members) -> str:
 
 
 def _first(statement: Statement) -> dict[int, int]:
-    """Return the first of the checker's generators that each generator is."""
+    """Return the index of the first of the checker's generators for each generator."""
     found: dict[int, int] = {}
     for n, (place, _, _) in enumerate(parts(statement)):
         found.setdefault(place, n)
@@ -109,7 +109,7 @@ def _row(statement: Statement, first: dict[int, int], place: int, key: Key) -> s
 
 
 def _multipliers(statement: Statement, blocks: Sequence[Block], nodes: int) -> list[list[str]]:
-    """Return the multipliers of each node, in words."""
+    """Return the multipliers of each node as text."""
     terms: list[list[str]] = [[] for _ in range(nodes)]
     first = _first(statement)
     for block in blocks:
@@ -169,11 +169,11 @@ def _oracle(statement: Statement, oracle: Any) -> str:
 
 
 MOST_INPUTS = 10
-"""Inputs of a block of which the checker lists all rays, where a file lists those of classes."""
+"""Maximum number of inputs in a block: the checker enumerates all its rays, not only classes."""
 
 
 def _facets(statement: Statement, source: Sources) -> Iterator[str]:
-    """Return the rows whose rays the checker finds, without q >= 0."""
+    """Yield the rows whose rays the checker enumerates, except q >= 0."""
     first = _first(statement)
     if isinstance(source, Simplicial):
         for f in source.facets:
@@ -195,7 +195,7 @@ def _facets(statement: Statement, source: Sources) -> Iterator[str]:
 def _facets_of_block(
     statement: Statement, first: dict[int, int], block: tuple[int, ...]
 ) -> Iterator[str]:
-    """Return the rows that bound an input by all others of its block, by one number."""
+    """Yield the rows that bound an input by the others of its block, with one common bound."""
     if len(block) > MOST_INPUTS:
         raise UnprovedError(f"the rays of {len(block)} inputs")
     ratios = [(n, part) for n, part in enumerate(statement.cone) if isinstance(part, Ratio)]

@@ -28,9 +28,9 @@ from mechdesign.kernel.statement import Statement
 
 
 def parts(statement: Statement) -> Iterator[tuple[int, Cone, Cone]]:
-    """Return the generators as the checker has them, with the place and generator each is of.
+    """Yield the generators of the checker, each with the index and the generator it comes from.
 
-    A lift at several priors is one at each of them, and rows behind the inputs are listed rows.
+    A lift at several priors becomes one lift per prior; rows on latent inputs become listed rows.
     """
     for place, part in enumerate(statement.cone):
         if isinstance(part, Lift) and isinstance(part.priors, Listed):
@@ -49,7 +49,7 @@ def parts(statement: Statement) -> Iterator[tuple[int, Cone, Cone]]:
 
 
 def cone_words(statement: Statement) -> Iterator[str]:
-    """Return the generators, in words."""
+    """Yield the lines of the generators."""
     found = [part for _, _, part in parts(statement)]
     yield f"cone {len(found)}"
     for part in found:
@@ -69,7 +69,7 @@ def _generator(part: Cone, k: int) -> Iterator[str]:
 
 
 def _set(priors: Listed | Ball | Box) -> list[Any]:
-    """Return the kind of a set of priors, the denominator and integers over it."""
+    """Return the kind of a set of priors, and its integers over a common denominator."""
     if isinstance(priors, Ball):
         masses, over = over_one_denominator((*priors.center, priors.radius))
         return ["lift-ball", over, *masses]
@@ -81,7 +81,7 @@ def _set(priors: Listed | Ball | Box) -> list[Any]:
 
 
 def limit_words(limit: Limit) -> str:
-    """Return a limit, in words."""
+    """Return a limit as text."""
     if not isinstance(limit, Gauge) or limit.below is not None or limit.limit < 0:
         raise UnprovedError(f"the limit {limit.kind!r}")
     return f"{exponent(limit.exponent)} {limit.limit} {rows(limit.parts)}"
@@ -107,7 +107,7 @@ def _ratio(part: Ratio, k: int) -> Iterator[str]:
 
 
 def _exponents(e: Matrix | Distance, k: int) -> Iterator[list[str]]:
-    """Return the exponents of all pairs; "" where nothing is bounded."""
+    """Yield the exponents of all pairs, row by row; "" for an unbounded pair."""
     if isinstance(e, Distance) and e.is_rooted and e.offset:
         raise UnprovedError("distances with an offset")
     for x in range(k):
@@ -123,7 +123,7 @@ def _exponents(e: Matrix | Distance, k: int) -> Iterator[list[str]]:
 
 
 def objective_words(aim: Objective) -> Iterator[str]:
-    """Return the objective, in words."""
+    """Yield the lines of the objective."""
     if isinstance(aim, Loss):
         costs, n = aim.costs, aim.costs.n_outputs
         yield f"objective loss {n} {costs.denominator}"
@@ -146,7 +146,7 @@ def objective_words(aim: Objective) -> Iterator[str]:
 
 
 def answer_words(aim: Objective, used: Sequence[int]) -> str:
-    """Return the answer of each output, in words."""
+    """Return the answers of the outputs as text."""
     if isinstance(aim, Loss) and not aim.free:
         return f"answers given {line(used)}"
     return "answers best"

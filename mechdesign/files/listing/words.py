@@ -1,4 +1,4 @@
-"""Words of a listing: numbers, exponents, rows; and the error for unsupported parts."""
+"""Text of numbers, exponents and rows in a listing, and the error for unsupported parts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ONE = Fraction(1)
 
 
 class UnprovedError(CertificateError):
-    """The proved checker does not know a part of the file."""
+    """The verified checker does not support a part of the file."""
 
 
 def line(numbers: Iterable[Any]) -> str:
@@ -22,12 +22,12 @@ def line(numbers: Iterable[Any]) -> str:
 
 
 def counted(numbers: Sequence[Any]) -> str:
-    """Return the number of words, and the words."""
+    """Return the length of a list and its elements."""
     return line([len(numbers), *numbers])
 
 
 def exponent(a: Fraction | None, square: Fraction = ONE) -> str:
-    """Return the number a sqrt square, or the word for none."""
+    """Return the number a * sqrt(square), or the word for an unbounded exponent."""
     return "none" if a is None else f"{a} {square}"
 
 
