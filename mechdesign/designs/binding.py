@@ -7,10 +7,10 @@ returns small ones on other rows too, which are dropped here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,9 +48,6 @@ PRICED = (Line, OneBudget, Knapsack)
 
 MOST_PRICED = 30_000
 """The largest number of entries of the columns for binding rows from prices."""
-
-Block: TypeAlias = tuple[int, Multipliers, tuple[Weights, ...]]
-"""The index of a notion, multipliers on its rows, and the priors that they refer to."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +111,11 @@ def binding_of(
     sent = Q.any(axis=0)
     for part in (np.flatnonzero(sent), np.flatnonzero(~sent)):
         columns = [outputs[y] for y in part.tolist()], Q[:, part], places[:, part]
-        blocks = _blocks_of(problem, certificate)
+        blocks = _multipliers_of(problem, certificate)
         if is_priced and not certificate.multipliers:
             blocks = _priced(problem, certificate, columns[2].argmax(axis=0).tolist())
             columns = *columns[:2], np.eye(len(part))
-        found = [row for block in blocks for row in _binding(problem, channel, block, *columns)]
+        found = [row for given in blocks for row in _binding(problem, channel, given, *columns)]
         least = NEGLIGIBLE * max((row.multiplier for row in found), default=0.0)
         if found:
             found = [row for row in found if row.multiplier > least]
@@ -129,7 +126,7 @@ def binding_of(
 def _binding(
     problem: Problem,
     channel: Channel,
-    block: Block,
+    given: Multipliers,
     outputs: Sequence[Label | None],
     Q: FloatArray,
     places: FloatArray,
@@ -138,15 +135,15 @@ def _binding(
 
     Parameters
     ----------
-    problem, channel, block
-        The index in the block is that of a notion of the problem.
+    problem, channel, given
+        The multipliers are on rows of one of the notions of the problem.
     outputs, Q
         ``n_columns`` labels, None for a column without a label, and ``(n_inputs, n_columns)``.
     places
         ``(n_certificate, n_columns)``: maps multipliers at the outputs of the certificate to
         multipliers at these columns.
     """
-    n, given, priors = block
+    n = given.notion
     notion, constraint = problem.privacy[n], problem.channel_constraints[n]
     labels = notion.protected(problem.domain).labels
     if constraint is not None:
@@ -165,7 +162,7 @@ def _binding(
     output: IntArray = entries.col.astype(np.intp)
     x, other = keys[:, used]
     named = replace(given, output=x, x=x, other=other, weight=x)
-    rows = problem.cone.families[n].rows_of(named, priors, labels)
+    rows = problem.cone.families[n].rows_of(named, labels)
     tight = _are_tight(rows, number.astype(np.intp), output, Q)
     for r, y, weight in zip(number[tight], output[tight], entries.data[tight], strict=True):
         pair = (labels[x[r]], labels[other[r]]) if given.side == "ratio" else ()
@@ -205,21 +202,22 @@ def _columns(
     return outputs, matrix, np.eye(len(allowed))
 
 
-def _priced(problem: Problem, certificate: Certificate, allowed: list[int]) -> Iterator[Block]:
-    """Yield the multipliers implied by prices at some outputs."""
+def _priced(
+    problem: Problem, certificate: Certificate, allowed: list[int]
+) -> Iterable[Multipliers]:
+    """Return the multipliers implied by prices at some outputs."""
     from mechdesign.search.lp.warm_column import row_multipliers  # scipy
 
     if not 0 < len(problem.domain) * len(allowed) <= MOST_PRICED:
-        return
+        return ()
     named = certificate.reference
     weights = None if named is None else np.array(list(map(float, named)))
     prices = np.array(list(map(float, certificate.prices or [0.0] * len(problem.domain))))
     prices += ceiling_of(problem) * problem.prior.array
-    for dual in row_multipliers(problem, prices, weights, allowed):
-        yield from ((dual.notion, m, dual.priors) for m in dual.multipliers)
+    return row_multipliers(problem, prices, weights, allowed)
 
 
-def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
+def _multipliers_of(problem: Problem, certificate: Certificate) -> Iterable[Multipliers]:
     """Yield the multipliers of a certificate, by notion."""
     compiled, statement = problem.compiled, problem.compiled.statement
     n_nodes = None
@@ -252,7 +250,7 @@ def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
             ]
             side = named[0][0] if named else ""
             x, other = (np.array([row[i] for row in named], dtype=np.intp) for i in (1, 2))
-            yield n, Multipliers(side, node, x, other, weight), ()
+            yield Multipliers(side, node, x, other, weight, notion=n)
             continue
         if stands is not None:
             x, other = (np.array(stands, dtype=np.intp)[part] for part in (x, other))
@@ -262,12 +260,12 @@ def _blocks_of(problem: Problem, certificate: Certificate) -> Iterator[Block]:
         priors = listed.get(block.place, ())
         if isinstance(inner, Lift) and not priors and isinstance(inner.priors, Listed):
             priors = inner.priors.priors
-        yield n, Multipliers(latent + side, node, x, other, weight), priors
+        yield Multipliers(latent + side, node, x, other, weight, priors, n)
     if isinstance(certificate.oracle, Entropy):
         zero = np.zeros(1, dtype=np.intp)
         for place, value in certificate.oracle.multipliers:
             n = next(n for n, parts in enumerate(compiled.parts) if place in parts.limits)
-            yield n, Multipliers(INFORMATION, zero, zero, zero, np.array([float(value)])), ()
+            yield Multipliers(INFORMATION, zero, zero, zero, np.array([float(value)]), notion=n)
 
 
 def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArray) -> BoolArray:

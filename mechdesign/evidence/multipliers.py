@@ -9,21 +9,19 @@ multipliers and binary digits are taken for which that is little enough.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.kernel.generators import Block
 from mechdesign.kernel.packed import PACKED_FROM, Places, Weights
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior_sets import Weights as Prior
 from mechdesign.problem import Problem
 
-__all__ = ["FamilyDual", "SideMultipliers", "block_of", "rounded", "shortened"]
-
-PARALLEL = ("output", "x", "other", "weight")
-"""The lists of multipliers, of one length."""
+__all__ = ["block_of", "rounded", "shortened"]
 
 WORTH_SAVING = 1e-16
 """Multipliers below this share of the largest are left out whatever they do."""
@@ -35,47 +33,9 @@ DIGITS = (8, 10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 40, 53)
 """Binary digits that multipliers may be rounded to. Up to 24 are those of a float of four bytes."""
 
 
-@dataclass(frozen=True)
-class FamilyDual:
-    """Multipliers of the rows of the notion number ``notion`` of the problem.
-
-    Attributes
-    ----------
-    notion
-        Its place among the problem's notions.
-    multipliers
-        Numbers >= 0; ``other`` of a lift row is a place in ``priors``.
-    priors
-        The priors that lift rows refer to; empty for rows on ratios.
-    """
-
-    notion: int
-    multipliers: tuple[Multipliers, ...]
-    priors: tuple[Prior, ...] = ()
-
-
-@dataclass(frozen=True)
-class SideMultipliers:
-    """Multipliers of the rows of one side of a notion.
-
-    Attributes
-    ----------
-    notion
-        Its place among the problem's notions.
-    multipliers
-        Numbers >= 0; ``other`` of a lift row is a place in ``priors``.
-    priors
-        The priors that lift rows refer to; empty for other rows.
-    """
-
-    notion: int
-    multipliers: Multipliers
-    priors: tuple[Prior, ...]
-
-
 def shortened(
-    problem: Problem, duals: Sequence[FamilyDual], n_columns: int, spare: Callable[[], float]
-) -> list[SideMultipliers]:
+    problem: Problem, duals: Sequence[Multipliers], n_columns: int, spare: Callable[[], float]
+) -> list[Multipliers]:
     """Return the multipliers of rows of a problem's notions, side by side.
 
     Parameters
@@ -88,10 +48,10 @@ def shortened(
         Returns how much the bound may fall, in the unit of the loss; not asked about few.
     """
     parts = _by_side(duals)
-    if sum(len(part.multipliers.weight) for part in parts) >= PACKED_FROM:
+    if sum(len(part.weight) for part in parts) >= PACKED_FROM:
         room = spare()
         parts = _shortened(problem, parts, n_columns, room) if room > 0 else parts
-    return [_named(part) for part in parts if len(part.multipliers.weight)]
+    return [part.with_used_priors() for part in parts if len(part.weight)]
 
 
 def block_of(
@@ -107,62 +67,64 @@ def block_of(
     return Block(of, place, node, x, weight, other if any(other) else Places(), side)
 
 
-def rounded(duals: Sequence[FamilyDual], digits: int) -> list[SideMultipliers]:
+def rounded(duals: Sequence[Multipliers], digits: int) -> list[Multipliers]:
     """Return multipliers of ratios, rounded to so many binary digits."""
-    parts = [part for part in _by_side(duals) if len(part.multipliers.weight)]
-    return [_with(part, _rounded(part.multipliers.weight, digits)) for part in parts]
+    parts = [part for part in _by_side(duals) if len(part.weight)]
+    return [_with(part, _rounded(part.weight, digits)) for part in parts]
 
 
-def _by_side(duals: Sequence[FamilyDual]) -> list[SideMultipliers]:
-    return [
-        SideMultipliers(dual.notion, _joined(dual, side), dual.priors)
-        for dual in duals
-        for side in dict.fromkeys(m.side for m in dual.multipliers)
-    ]
+def _by_side(duals: Sequence[Multipliers]) -> list[Multipliers]:
+    """Join those of each side of a notion, without those that are next to nothing."""
+    sides, top = dict[tuple[int, str], list[Multipliers]](), dict[int, float]()
+    for m in duals:
+        sides.setdefault((m.notion, m.side), []).append(m)
+        top[m.notion] = max(top.get(m.notion, 0.0), float(m.weight.max(initial=0.0)))
+    joined = map(_joined, sides.values())
+    return [m.chosen(m.weight > WORTH_SAVING * top[m.notion]) for m in joined]
 
 
-def _joined(dual: FamilyDual, side: str) -> Multipliers:
-    """Return the multipliers of one side together, without those that are next to nothing."""
-    parts = [m for m in dual.multipliers if m.side == side]
-    top = max((float(m.weight.max(initial=0.0)) for m in dual.multipliers), default=0.0)
-    joined = Multipliers(
-        side, *(np.concatenate([getattr(m, key) for m in parts]) for key in PARALLEL)
+def _joined(parts: Sequence[Multipliers]) -> Multipliers:
+    """Return multipliers of one side, which refer to each prior once."""
+    numbers, numbering = dict[Prior, int](), dict[int, IntArray]()
+    others = []
+    for m in parts:
+        if m.priors and id(m.priors) not in numbering:
+            listed = [numbers.setdefault(prior, len(numbers)) for prior in m.priors]
+            numbering[id(m.priors)] = np.array(listed, dtype=np.intp)
+        others.append(numbering[id(m.priors)][m.other] if m.priors else m.other)
+    output, x, weight = (
+        np.concatenate([getattr(m, key) for m in parts]) for key in ("output", "x", "weight")
     )
-    return _chosen(joined, joined.weight > WORTH_SAVING * top)
+    first, other = parts[0], np.concatenate(others)
+    return Multipliers(first.side, output, x, other, weight, tuple(numbers), first.notion)
 
 
-def _chosen(m: Multipliers, kept: BoolArray | IntArray) -> Multipliers:
-    return Multipliers(m.side, m.output[kept], m.x[kept], m.other[kept], m.weight[kept])
-
-
-def _with(part: SideMultipliers, weight: FloatArray) -> SideMultipliers:
+def _with(part: Multipliers, weight: FloatArray) -> Multipliers:
     """Return the multipliers with other weights, in an order in which numbers repeat."""
-    m = replace(part.multipliers, weight=weight)
-    m = _chosen(m, m.weight > 0)
-    return replace(part, multipliers=_chosen(m, np.lexsort((m.other, m.x, m.output))))
+    m = replace(part, weight=weight).chosen(weight > 0)
+    return m.chosen(np.lexsort((m.other, m.x, m.output)))
 
 
 def _shortened(
-    problem: Problem, parts: list[SideMultipliers], n_columns: int, spare: float
-) -> list[SideMultipliers]:
+    problem: Problem, parts: list[Multipliers], n_columns: int, spare: float
+) -> list[Multipliers]:
     """Leave out and round multipliers, at a loss of up to half of what there is to spare each."""
     conic = [problem.channel_constraints[part.notion] is None for part in parts]
-    in_floats = [[[float(p) for p in prior] for prior in part.priors] for part in parts]
-    top = max(float(part.multipliers.weight.max(initial=0.0)) for part in parts)
+    in_floats: list[Any] = [tuple(tuple(map(float, p)) for p in part.priors) for part in parts]
+    top = max(float(part.weight.max(initial=0.0)) for part in parts)
 
     def loss(weights: Sequence[FloatArray]) -> float:
         lost = np.zeros((len(problem.domain), n_columns))
         for part, after, priors, is_conic in zip(parts, weights, in_floats, conic, strict=True):
             if is_conic:
-                before = part.multipliers
-                change = replace(before, weight=before.weight - after)
+                change = replace(part, weight=part.weight - after, priors=priors)
                 family = problem.cone.families[part.notion]
-                family.add_terms(lost, _chosen(change, change.weight != 0), priors)
+                family.add_terms(lost, change.chosen(change.weight != 0))
         return float(np.maximum(lost.max(axis=1), 0.0).sum())
 
     def changed(change: Callable[[FloatArray], FloatArray]) -> list[FloatArray]:
         pairs = zip(parts, conic, strict=True)
-        return [change(p.multipliers.weight) if c else p.multipliers.weight for p, c in pairs]
+        return [change(p.weight) if c else p.weight for p, c in pairs]
 
     def without(share: float) -> list[FloatArray]:
         return changed(lambda w: np.where(w > share * top, w, 0.0))
@@ -171,7 +133,7 @@ def _shortened(
         return changed(lambda w: _rounded(w, digits))
 
     for attempts in ((without(s) for s in THRESHOLDS), (to_digits(d) for d in DIGITS)):
-        own = [part.multipliers.weight for part in parts]
+        own = [part.weight for part in parts]
         kept = next((weights for weights in attempts if loss(weights) <= spare / 2), own)
         parts = [_with(part, weight) for part, weight in zip(parts, kept, strict=True)]
     return parts
@@ -181,14 +143,3 @@ def _rounded(weight: FloatArray, digits: int) -> FloatArray:
     """Round to so many binary digits."""
     mantissa, exponent = np.frexp(weight)
     return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, digits)), exponent - digits))
-
-
-def _named(part: SideMultipliers) -> SideMultipliers:
-    """Return the multipliers with those priors only that they refer to, each of them once."""
-    if not part.priors:
-        return part
-    used, place = np.unique(part.multipliers.other, return_inverse=True)
-    places: dict[Prior, int] = {}
-    number = [places.setdefault(part.priors[n], len(places)) for n in used]
-    m = replace(part.multipliers, other=np.array(number, dtype=np.intp)[place])
-    return SideMultipliers(part.notion, m, tuple(places))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from mechdesign._typing import FloatArray
-from mechdesign.evidence.multipliers import FamilyDual, SideMultipliers, shortened
+from mechdesign.evidence.multipliers import shortened
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Block, Latent, Lift, Listed
 from mechdesign.kernel.limits import NOTHING, Gauge
@@ -20,7 +20,7 @@ from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.relaxations import Average, Estimator, Members, Relaxations
 from mechdesign.kernel.statement import Statement
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
-from mechdesign.notions.rows.row import LATENT
+from mechdesign.notions.rows.row import LATENT, Multipliers
 from mechdesign.prior_sets import Weights as Prior
 from mechdesign.problem import Problem
 
@@ -62,7 +62,7 @@ def certificate(
     line: Linearizations | None = None,
     oracle: Oracles | None = None,
     *,
-    duals: Sequence[FamilyDual] = (),
+    duals: Sequence[Multipliers] = (),
     n_nodes: int | None = None,
     spare: Callable[[], float] = lambda: 0.0,
     weights: Sequence[Fraction] | FloatArray | None = None,
@@ -185,13 +185,13 @@ def members_of(
 
 def blocks_of(
     problem: Problem,
-    parts: Iterable[SideMultipliers],
+    parts: Iterable[Multipliers],
     members: Mapping[int, list[Prior]],
 ) -> list[Block]:
     """Return multipliers as the kernel has them: of generators, and of parts of limits."""
     compiled, found = problem.compiled, list[Block]()
-    for part in parts:
-        m, at = part.multipliers, compiled.parts[part.notion]
+    for m in parts:
+        at = compiled.parts[m.notion]
         side = m.side.removeprefix(LATENT)
         node, x, other = (Places(numbers.tolist()) for numbers in (m.output, m.x, m.other))
         weight = Weights(m.weight.tolist())
@@ -199,13 +199,13 @@ def blocks_of(
             place = at.cone.start
             if side in LIFTS and place in members:
                 number = {p: n for n, p in enumerate(members[place])}
-                other = Places(number[tuple(part.priors[n])] for n in other)
+                other = Places(number[tuple(m.priors[n])] for n in other)
             of = side if side in LIFTS else ""
             found.append(
                 Block("cone", place, node, x, weight, other if any(other) else Places(), of)
             )
             continue
-        rows = limit_rows(problem, part.notion)
+        rows = limit_rows(problem, m.notion)
         places = [rows[m.side, a, b] for a, b in zip(x, other, strict=True)]
         first = min(place for place, _ in places)
         after = Places(place - first for place, _ in places)

@@ -21,7 +21,7 @@ from mechdesign import (
     Problem,
 )
 from mechdesign.evidence import multipliers
-from mechdesign.evidence.multipliers import FamilyDual, SideMultipliers, shortened
+from mechdesign.evidence.multipliers import shortened
 from mechdesign.evidence.rows import blocks_of, members_of
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Costs, Linearizations
@@ -29,6 +29,7 @@ from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.schema import write
 from mechdesign.notions import SensitiveAttribute, SensitiveAttributePrivacy
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.cones.proofs import multiplier_bound
 from mechdesign.search.decoders import search as decoders
 from mechdesign.search.decoders.search import solve_decoders
@@ -54,24 +55,21 @@ NOTIONS: dict[str, Any] = {
 }
 
 
-def perturbed(problem: Problem, seed: int) -> list[FamilyDual]:
+def perturbed(problem: Problem, seed: int) -> list[Multipliers]:
     """Multipliers of the optimum, and many small ones as an interior point has them."""
     cost, scale = program_cost(problem)
     answer = by_highs(ConicProgram(problem.cone, cost), Limits())
     rng = np.random.default_rng(seed)
-    families = list[FamilyDual]()
-    for dual in answer.duals:
-        found = []
-        for m in dual.multipliers:
-            many = np.repeat(np.arange(len(m.weight)), 3)
-            noise = 1e-9 * rng.random(len(many)) + np.where(np.arange(len(many)) % 3, 0, 1)
-            places = m.output[many], m.x[many], m.other[many]
-            found.append(type(m)(m.side, *places, scale * noise * m.weight[many]))
-        families.append(FamilyDual(dual.notion, tuple(found), dual.priors))
-    return families
+    found = []
+    for m in answer.duals:
+        many = m.chosen(np.repeat(np.arange(len(m.weight)), 3))
+        n = len(many.weight)
+        noise = 1e-9 * rng.random(n) + np.where(np.arange(n) % 3, 0, 1)
+        found.append(replace(many, weight=scale * noise * many.weight))
+    return found
 
 
-def bound(problem: Problem, line: Linearizations, parts: list[SideMultipliers]) -> float:
+def bound(problem: Problem, line: Linearizations, parts: list[Multipliers]) -> float:
     """The bound of multipliers, by the kernel."""
     compiled = problem.compiled
     members = members_of(compiled, [(part.notion, part.priors) for part in parts])
@@ -94,26 +92,28 @@ def test_the_bound_falls_by_no_more_than_there_is_to_spare(
     monkeypatch.setattr(multipliers, "PACKED_FROM", 1)
     short = shortened(problem, duals, K, lambda: spare)
     assert bound(problem, Costs(), short) >= best - spare - 1e-13
-    number = [sum(len(part.multipliers.weight) for part in parts) for parts in (whole, short)]
+    number = [sum(len(part.weight) for part in parts) for parts in (whole, short)]
     if spare >= 1e-6:
         assert number[1] <= number[0] / 2
 
 
 def test_a_part_has_those_priors_only_that_it_refers_to_each_once() -> None:
     problem = Problem(range(K), NOTIONS["set"], MeanAbsoluteError(), prior=PRIOR)
-    (dual,) = perturbed(problem, 1)
-    twice = replace(dual, priors=(*dual.priors, *dual.priors))
-    other = [replace(m, other=m.other + len(dual.priors)) for m in dual.multipliers]
-    twice = replace(twice, multipliers=(*dual.multipliers, *other))
-    parts = shortened(problem, [twice], K, lambda: 0.0)
+    duals = perturbed(problem, 1)
+    n, both = len(duals[0].priors), (*duals[0].priors, *duals[0].priors)
+    twice = [replace(m, priors=both, other=m.other + at) for m in duals for at in (0, n)]
+    apart = [m.with_used_priors() for m in twice]
+    parts = shortened(problem, twice, K, lambda: 0.0)
+    for part, same in zip(parts, shortened(problem, apart, K, lambda: 0.0), strict=True):
+        assert bound(problem, Costs(), [part]) == bound(problem, Costs(), [same])
     assert len(parts) > 1
     for part in parts:
-        m, priors = part.multipliers, part.priors
+        m, priors = part, part.priors
         assert len(set(priors)) == len(priors)
         assert set(m.other) == set(range(len(priors)))
         named = [
-            (y, x, twice.priors[n], w)
-            for given in twice.multipliers
+            (y, x, given.priors[n], w)
+            for given in twice
             if given.side == m.side
             for y, x, n, w in zip(given.output, given.x, given.other, given.weight, strict=True)
         ]

@@ -269,7 +269,6 @@ class _Proofs:
 
     def _certificate(self, found: CoarseBound) -> Certificate:
         """Return multipliers of representatives, for rectangles of outputs."""
-        rows = [part.multipliers for part in rounded(found.proof.duals, DIGITS)]
         blocks = found.proof.renumbered(
             Block(
                 "cone",
@@ -279,7 +278,7 @@ class _Proofs:
                 Weights(m.weight.tolist()),
                 Places(m.other.tolist()),
             )
-            for m in rows
+            for m in rounded(found.proof.duals, DIGITS)
         )
         relaxations = Cells(found.cells), Representatives(found.proof.stands)
         return Certificate(Costs(), Orthant(), relaxations, blocks)

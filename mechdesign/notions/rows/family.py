@@ -32,7 +32,6 @@ from mechdesign.kernel.generators.base import Test
 from mechdesign.notions.rows.exact_rows import ExactRows
 from mechdesign.notions.rows.least import decimal, reported
 from mechdesign.notions.rows.row import NUMBERED, CarryBack, Multipliers, Row
-from mechdesign.prior_sets import Weights
 
 if TYPE_CHECKING:
     from mechdesign.notions.rows.lift_rows import LiftRows
@@ -136,41 +135,27 @@ class Family(ABC):
         """Return edges that connect the inputs that share a row."""
         return edges_of((min(row), x) for row in self._exact.integers for x in row)
 
-    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
-        """Convert multipliers of the rows of :meth:`matrix`, ``(n_rows, n_outputs)``.
-
-        Returns
-        -------
-        multipliers, priors
-            The multipliers, and the priors that multipliers on lift rows refer to.
-        """
+    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
+        """Convert multipliers of the rows of :meth:`matrix`, ``(n_rows, n_outputs)``."""
         row, output = np.nonzero(weights > 0)
         weight = weights[row, output] / self._exact.scale[row]
         number = self.row_numbers[row]
-        return [Multipliers(NUMBERED, output, number, np.zeros_like(number), weight)], ()
+        return [Multipliers(NUMBERED, output, number, np.zeros_like(number), weight)]
 
-    def rows_of(
-        self, found: Multipliers, _priors: Sequence[Weights], _labels: Sequence[Label]
-    ) -> list[Row]:
+    def rows_of(self, found: Multipliers, _labels: Sequence[Label]) -> list[Row]:
         """Return the row of each multiplier, with the user's labels in its name.
 
         Parameters
         ----------
         found
             Multipliers on rows of this family.
-        priors, labels
-            The priors and the labels of the inputs that multipliers refer to by number; without
-            priors, the vertices of the set.
+        labels
+            The labels of the inputs that multipliers refer to by number.
         """
         places = np.searchsorted(self.row_numbers, found.x)
         return [self._exact.rows[r] for r in places.tolist()]
 
-    def add_terms(
-        self,
-        costs: FloatArray,
-        found: Multipliers,
-        _priors: Sequence[Sequence[Fraction | float]] = (),
-    ) -> None:
+    def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
         """Add the terms w (e**-a left - right) of multipliers w to the costs of the entries of Q.
 
         Parameters
@@ -180,8 +165,6 @@ class Family(ABC):
             sum over inputs of their least costs is then a lower bound on the optimum.
         found
             Multipliers on rows of this family.
-        priors
-            The priors that multipliers on lift rows refer to; by default the vertices of the set.
         """
         row = np.searchsorted(self.row_numbers, found.x)
         shape = (len(self.row_numbers), costs.shape[1])

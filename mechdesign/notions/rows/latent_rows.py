@@ -87,15 +87,13 @@ class LatentRows(Family):
         for row, (left, right) in zip(self.inner.rows(), self._sides, strict=True):
             yield row._replace(name=row.name + TAIL, left=left, right=right)
 
-    def rows_of(
-        self, found: Multipliers, _priors: Sequence[Weights], labels: Sequence[Label]
-    ) -> list[Row]:
+    def rows_of(self, found: Multipliers, labels: Sequence[Label]) -> list[Row]:
         """Return the rows of the inner family in terms of the inputs.
 
         The labels are those of the values, and the only prior is that of the inner family.
         """
-        inner = replace(found, side=found.side.removeprefix(LATENT))
-        rows = self.inner.rows_of(inner, (), labels)
+        inner = replace(found, side=found.side.removeprefix(LATENT), priors=())
+        rows = self.inner.rows_of(inner, labels)
         return [self._pulled(row) for row in rows]
 
     def _pulled(self, row: Row, tail: str = "") -> Row:
@@ -136,21 +134,15 @@ class LatentRows(Family):
         y, row = self.inner.worst(values >> max(0, int(values.max()).bit_length() - FLOAT_BITS))
         return y, None if row is None else self._pulled(row)
 
-    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
+    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
         """Give each multiplier its inner row."""
-        found, priors = self.inner.read_dual(weights)
-        return [on_latent(m) for m in found], priors
+        return [on_latent(m) for m in self.inner.read_dual(weights)]
 
-    def add_terms(
-        self,
-        costs: FloatArray,
-        found: Multipliers,
-        priors: Sequence[Sequence[Fraction | float]] = (),
-    ) -> None:
+    def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
         """Add B-transposed times the terms of the inner family, which are on w."""
         terms = np.zeros((len(self.given_value), costs.shape[1]))
         inner = replace(found, side=found.side.removeprefix(LATENT))
-        self.inner.add_terms(terms, inner, priors)
+        self.inner.add_terms(terms, inner)
         costs += self.array.T @ terms
 
 

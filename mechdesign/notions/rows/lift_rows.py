@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from operator import mul
 from typing import Any
@@ -108,15 +109,12 @@ class LiftRows(Family):
         left, right = (entry, output) if side == "upper" else (output, entry)
         return Row(name, left, bound.exponent(self.epsilon), right, bound.slope)
 
-    def rows_of(
-        self, found: Multipliers, priors: Sequence[Weights], labels: Sequence[Label]
-    ) -> list[Row]:
+    def rows_of(self, found: Multipliers, labels: Sequence[Label]) -> list[Row]:
         """Return the row of each input and prior; with several priors the name has the prior."""
         names = [shown(label) for label in labels]
         head = "max-lift" if found.side == "upper" else "min-lift"
-        of_prior = [
-            (self._tail(prior), _positive(prior)) for prior in priors or self.priors.vertices()
-        ]
+        priors = found.priors or self.priors.vertices()
+        of_prior = [(self._tail(prior), _positive(prior)) for prior in priors]
         rows = []
         for x, n in zip(found.x.tolist(), found.other.tolist(), strict=True):
             tail, output = of_prior[n]
@@ -177,10 +175,8 @@ class LiftRows(Family):
         first = np.unique(member_of, return_index=True)[1]
         prior_of = dict(zip(sums, whole, strict=True))
 
-        def carry_back(
-            found: tuple[Multipliers, ...], priors: tuple[Weights, ...]
-        ) -> tuple[tuple[Multipliers, ...], tuple[Weights, ...]]:
-            return tuple(m.on_inputs(first) for m in found), tuple(prior_of[p] for p in priors)
+        def carry_back(found: Multipliers) -> Multipliers:
+            return replace(found.on_inputs(first), priors=tuple(prior_of[p] for p in found.priors))
 
         rows = LiftRows(self.name, PriorList(sums), self.upper, self.lower, self.epsilon)
         return rows, carry_back
@@ -219,29 +215,24 @@ class LiftRows(Family):
         """Return all inputs if the lift is bounded from below and any input is positive."""
         return positive | positive.any(axis=0) if self.lower is not None else positive
 
-    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
+    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
         """Give each multiplier the side, the input and the prior of its row."""
         vertices, found, row = self.priors.vertices(), [], 0
         for number in range(len(vertices)):
             for side, _ in self.sides():
                 x, output = np.nonzero(weights[row : row + self.size] > 0)
-                places = (output, x, np.full(len(x), number))
-                found.append(Multipliers(side, *places, weight=weights[row + x, output]))
+                other, weight = np.full(len(x), number), weights[row + x, output]
+                found.append(Multipliers(side, output, x, other, weight, vertices))
                 row += self.size
-        return found, vertices
+        return found
 
-    def add_terms(
-        self,
-        costs: FloatArray,
-        found: Multipliers,
-        priors: Sequence[Sequence[Fraction | float]] = (),
-    ) -> None:
+    def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
         """Add the terms of each side: to one entry, and to all in proportion to the prior."""
         shrink = math.exp(-float(dict(self.sides())[found.side].exponent(self.epsilon)))
         of_entry, of_mean = (shrink, -1.0) if found.side == "upper" else (-1.0, shrink)
         np.add.at(costs, (found.x, found.output), of_entry * found.weight)
         used, number = np.unique(found.other, return_inverse=True)
-        listed = priors or self.priors.vertices()
+        listed = found.priors or self.priors.vertices()
         table = np.array([[float(p) for p in listed[n]] for n in used]).reshape(-1, self.size)
         totals = np.zeros((len(used), costs.shape[1]))
         np.add.at(totals, (number, found.output), of_mean * found.weight)

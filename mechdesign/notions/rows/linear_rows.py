@@ -67,7 +67,7 @@ class LinearRows(Family):
         rows = [_placed(row, place) for row in self._rows]
         size = int(member_of.max()) + 1
         family = LinearRows(rows, size, self.epsilon, self.floor, self.row_numbers)
-        return family, lambda found, priors: (found, priors)
+        return family, lambda found: found
 
 
 def _placed(row: Row, place: Mapping[int, int]) -> Row:

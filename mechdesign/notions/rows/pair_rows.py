@@ -27,7 +27,6 @@ from mechdesign.kernel.generators import Key
 from mechdesign.notions.rows.family import Edges, Family, components
 from mechdesign.notions.rows.ratio_steps import FREE, Raising
 from mechdesign.notions.rows.row import Bound, BoundsAt, CarryBack, Multipliers, Row
-from mechdesign.prior_sets import Weights
 
 __all__ = ["FREE", "PairRows"]
 
@@ -215,11 +214,9 @@ class PairRows(Family):
         first[member_of[x], member_of[other]] = x
         second[member_of[x], member_of[other]] = other
 
-        def carry_back(
-            found: tuple[Multipliers, ...], priors: tuple[Weights, ...]
-        ) -> tuple[tuple[Multipliers, ...], tuple[Weights, ...]]:
-            places = ((m, (m.x, m.other)) for m in found)
-            return tuple(replace(m, x=first[at], other=second[at]) for m, at in places), priors
+        def carry_back(found: Multipliers) -> Multipliers:
+            pair = found.x, found.other
+            return replace(found, x=first[pair], other=second[pair])
 
         index = self.index[first, second]
         np.fill_diagonal(index, FREE)
@@ -308,16 +305,14 @@ class PairRows(Family):
         """
         return columns if self._raising is None else self._raising.raised(columns)
 
-    def read_dual(self, weights: FloatArray) -> tuple[list[Multipliers], tuple[Weights, ...]]:
+    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
         """Give each multiplier the pair of its row."""
         x, other = np.nonzero(self.index != FREE)
         row, output = np.nonzero(weights > 0)
         weight = weights[row, output]
-        return [Multipliers("ratio", output, x[row], other[row], weight)], ()
+        return [Multipliers("ratio", output, x[row], other[row], weight)]
 
-    def rows_of(
-        self, found: Multipliers, _priors: Sequence[Weights], labels: Sequence[Label]
-    ) -> list[Row]:
+    def rows_of(self, found: Multipliers, labels: Sequence[Label]) -> list[Row]:
         """Return the row of each pair."""
         names = [shown(label) for label in labels]
         pairs = zip(found.x.tolist(), found.other.tolist(), strict=True)
@@ -328,12 +323,7 @@ class PairRows(Family):
         bound, exponent = self.bounds[b], self.exponents[b]
         return Row(name, {x: Fraction(1)}, exponent, {other: bound.factor}, bound.slope)
 
-    def add_terms(
-        self,
-        costs: FloatArray,
-        found: Multipliers,
-        priors: Sequence[Sequence[Fraction | float]] = (),
-    ) -> None:
+    def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
         """Add w e**-a at x and -w factor at x'."""
         b = self.index[found.x, found.other]
         np.add.at(costs, (found.x, found.output), found.weight * self.inverse[b])

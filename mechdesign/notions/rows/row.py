@@ -128,18 +128,22 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Multipliers:
-    """Dual variables on the rows of one family, nonzero ones only.
+    """Dual variables on the rows of one side of a notion, nonzero ones only.
 
     Attributes
     ----------
     side
         Which rows: ``"ratio"`` (``x`` against the input ``other``), ``"upper"`` or ``"lower"``
-        (``x`` against the prior number ``other``), or :data:`NUMBERED` (the row number ``x``;
-        ``other`` is 0); after :data:`LATENT` where the rows are on a latent variable.
+        (``x`` against the prior number ``other`` of ``priors``), or :data:`NUMBERED` (the row
+        number ``x``; ``other`` is 0); after :data:`LATENT` where the rows are on a latent variable.
     output, x, other
         Integer arrays of one length.
     weight
         Float array: the multiplier of each row ``e**-a (left . q) <= right . q``.
+    priors
+        Those that rows on lifts refer to: none are the vertices of the set.
+    notion
+        The place of the notion among those of the problem.
     """
 
     side: str
@@ -147,6 +151,8 @@ class Multipliers:
     x: IntArray
     other: IntArray
     weight: FloatArray
+    priors: tuple[Weights, ...] = ()
+    notion: int = 0
 
     @property
     def refer_to_priors(self) -> bool:
@@ -166,13 +172,21 @@ class Multipliers:
         """Return the multipliers for costs that are ``factor`` times as large."""
         return replace(self, weight=factor * self.weight)
 
+    def chosen(self, kept: BoolArray | IntArray) -> Multipliers:
+        """Return some of the multipliers."""
+        keys = ("output", "x", "other", "weight")
+        return replace(self, **{key: getattr(self, key)[kept] for key in keys})
 
-CarryBack: TypeAlias = Callable[
-    [tuple[Multipliers, ...], tuple[Weights, ...]],
-    tuple[tuple[Multipliers, ...], tuple[Weights, ...]],
-]
-"""Maps multipliers on the rows of a smaller family, and their priors, to those of the original
-family."""
+    def with_used_priors(self) -> Multipliers:
+        """Return the multipliers without the priors that they do not refer to."""
+        if not self.priors:
+            return self
+        used, place = np.unique(self.other, return_inverse=True)
+        return replace(self, other=place, priors=tuple(self.priors[n] for n in used))
+
+
+CarryBack: TypeAlias = Callable[[Multipliers], Multipliers]
+"""Maps multipliers on the rows of a smaller family to those of the original family."""
 
 
 def _log(ratio: Fraction) -> float:

@@ -15,7 +15,7 @@ that no more are above 0 than there are representatives.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +23,14 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual, block_of, shortened
+from mechdesign.evidence.multipliers import block_of, shortened
 from mechdesign.evidence.rows import blocks_of, spared
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Block
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.relaxations import Representatives
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.coarse.representatives import CoarseProgram
 from mechdesign.search.highs import LPModel, WarmStartedLP
@@ -68,7 +69,7 @@ class RepresentativesProof:
     """
 
     stands: tuple[int, ...]
-    duals: tuple[FamilyDual, ...]
+    duals: Sequence[Multipliers]
     spare: float
 
     def __call__(self, problem: Problem) -> Certificate:

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.row import Multipliers
 
 __all__ = ["CoarseProgram", "Ratios", "chosen"]
 
@@ -97,7 +98,7 @@ class CoarseProgram:
         kept, place = spanner_pairs(E.min(axis=0)), E.argmin(axis=0)
         return Cone([rows.on_pairs(kept & (place == n)) for n, rows in enumerate(families)])
 
-    def on_inputs(self, cone: Cone, weights: FloatArray, unit: float) -> tuple[FamilyDual, ...]:
+    def on_inputs(self, cone: Cone, weights: FloatArray, unit: float) -> list[Multipliers]:
         """Return multipliers of the cone's rows, times a unit, as those of the notions' rows.
 
         Parameters
@@ -110,12 +111,12 @@ class CoarseProgram:
             That of the costs.
         """
         ends = np.cumsum([family.matrix().shape[0] for family in cone.families])[:-1]
-        parts, found = np.split(weights, ends), list[FamilyDual]()
-        for notion, family, own in zip(self._ratios.families, cone.families, parts, strict=True):
-            read, _ = family.read_dual(own)
-            moved = tuple(m.scaled(unit).on_inputs(self._names) for m in read)
-            found.append(FamilyDual(notion, moved))
-        return tuple(found)
+        parts = np.split(unit * weights, ends)
+        return [
+            replace(m.on_inputs(self._names), notion=notion)
+            for notion, family, own in zip(self._ratios.families, cone.families, parts, strict=True)
+            for m in family.read_dual(own)
+        ]
 
 
 def chosen(ratios: Ratios, prior: FloatArray, counts: Sequence[int]) -> list[IntArray]:

@@ -14,10 +14,10 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.evidence.rows import Proof, ceiling_of, certificate, spared
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.packed import Numbers
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.cones.pricing import pricer_of
 
@@ -31,7 +31,7 @@ MARGIN = 1e-15
 
 
 def linear_proof(
-    duals: Sequence[FamilyDual],
+    duals: Sequence[Multipliers],
     matrix: FloatArray,
     gap: float,
     *,
@@ -99,7 +99,7 @@ def feasible_prices(
 
 
 def multiplier_bound(
-    problem: Problem, duals: Sequence[FamilyDual], weights: FloatArray | None = None
+    problem: Problem, duals: Sequence[Multipliers], weights: FloatArray | None = None
 ) -> float:
     """Return the bound on a linear loss that multipliers prove, in floating point.
 
@@ -108,9 +108,8 @@ def multiplier_bound(
     if not problem.is_conic:
         return -np.inf
     costs = weighted_costs(problem, weights)
-    for family in duals:
-        for found in family.multipliers:
-            problem.cone.families[family.notion].add_terms(costs, found, family.priors)
+    for found in duals:
+        problem.cone.families[found.notion].add_terms(costs, found)
     return float(costs.min(axis=1).sum())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError, UnsupportedError, did_you_mean
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.evidence.rows import Proof, ceiling_of, certificate
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.oracles import Entropy
 from mechdesign.kernel.packed import Numbers
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.proofs import linear_proof
@@ -104,7 +104,7 @@ def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> 
 
 
 def _entropy(
-    duals: Sequence[FamilyDual], weights: FloatArray | None, found: Information, problem: Problem
+    duals: Sequence[Multipliers], weights: FloatArray | None, found: Information, problem: Problem
 ) -> Certificate:
     """Return the certificate of multipliers, some of them of bounds on information."""
     ceiling, parts = ceiling_of(problem), problem.compiled.parts
@@ -201,7 +201,7 @@ class DualBound:
         The bound, in floating point.
     """
 
-    families: list[FamilyDual]
+    families: list[Multipliers]
     information: Information | None
     least: float
 
@@ -284,14 +284,13 @@ class StatedProblem:
         cost
             ``(n_inputs, n_outputs)``: the loss is at least the sum of cost times Q.
         """
-        m, found, reduced, scale = self.Q.shape[1], list[FamilyDual](), cost.copy(), self.scale
+        m, found, reduced, scale = self.Q.shape[1], list[Multipliers](), cost.copy(), self.scale
         from_limits = 0.0  # the multipliers of constraints g(Q) <= limit, times their limits
         pairs = zip(self.problem.cone.families, self._rows, strict=True)
         for n, (family, row) in enumerate(pairs):
             G = family.matrix()
             multipliers = scale * _multipliers(row, (G.shape[0], m))
-            listed, priors = family.read_dual(multipliers)
-            found.append(FamilyDual(n, tuple(listed), priors))
+            found += [replace(m, notion=n) for m in family.read_dual(multipliers)]
             reduced += G.T @ multipliers
         on_information: dict[int, float] = {}
         for n, (constraint, stated) in enumerate(
@@ -301,7 +300,7 @@ class StatedProblem:
                 continue
             if isinstance(constraint, ExcessConstraint):
                 multipliers = scale * _multipliers(stated.rows, (len(constraint.members()), m))
-                found.append(FamilyDual(n, tuple(constraint.read_dual(multipliers))))
+                found += [replace(m, notion=n) for m in constraint.read_dual(multipliers)]
                 reduced += constraint.matrix().T @ multipliers
                 sums = np.zeros((len(constraint.excesses), m))
                 np.add.at(sums, constraint.members(), multipliers)

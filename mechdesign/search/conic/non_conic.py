@@ -14,14 +14,13 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
@@ -85,7 +84,7 @@ def solve_non_conic(
     start = strict_mixture(problem, cost, scale, limits) if all_linear else None
     if start is not None:
         best.take_channel(start.matrix, start.value)
-        best.take_bound([FamilyDual(0, (start.multipliers,))], start.input_multipliers, start.bound)
+        best.take_bound([start.multipliers], start.input_multipliers, start.bound)
         for some in sums:
             some.add(start.multipliers)
         done = limits.report(0, best.value, best.bound)
@@ -130,7 +129,7 @@ class _Best:
     matrix: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     value: float = np.nan
     bound: float = -np.inf
-    families: list[FamilyDual] | None = None
+    families: list[Multipliers] | None = None
     on_inputs: FloatArray | None = None
 
     def take_channel(self, matrix: FloatArray, value: float) -> None:
@@ -138,7 +137,7 @@ class _Best:
         self.matrix, self.value = matrix, value
 
     def take_bound(
-        self, families: list[FamilyDual], on_inputs: FloatArray | None, bound: float
+        self, families: list[Multipliers], on_inputs: FloatArray | None, bound: float
     ) -> None:
         """Take the evidence for a bound if it is the best."""
         if bound > self.bound:
@@ -244,16 +243,16 @@ class _ExcessProgram:
 
     def read_dual(
         self, duals: FloatArray, scale: float
-    ) -> tuple[list[FamilyDual], FloatArray | None]:
+    ) -> tuple[list[Multipliers], FloatArray | None]:
         """Return the multipliers of the rows by notion, and, for a worst case, of the inputs."""
         parts = np.split(duals, np.cumsum([len(high) for high in self.high]))
-        found: list[FamilyDual] = []
+        found: list[Multipliers] = []
         for place, family in enumerate(self.families):
-            multipliers, priors = family.read_dual(scale * parts[place].reshape(-1, self.m))
-            found.append(FamilyDual(place, tuple(multipliers), priors))
+            own = family.read_dual(scale * parts[place].reshape(-1, self.m))
+            found += [replace(m, notion=place) for m in own]
         for number, (place, constraint) in enumerate(self.sums):
             part = parts[len(self.families) + 2 * number].reshape(-1, self.m)
-            found.append(FamilyDual(place, tuple(constraint.read_dual(scale * part))))
+            found += [replace(m, notion=place) for m in constraint.read_dual(scale * part)]
         if not self.worst_case:
             return found, None
         on_inputs = parts[-2]

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import pricer_of
@@ -93,15 +93,14 @@ def by_interior(program: ConicProgram, limits: Limits) -> Answer:
     if not len(rows):  # nothing is secret
         matrix: FloatArray = np.zeros((k, m))
         matrix[np.arange(k), cost.argmin(axis=1)] = 1
-        duals = tuple(rows.duals(multipliers))
-        return Answer(matrix, duals, "interior: no blocks", cost.min(axis=1))
+        return Answer(matrix, rows.duals(multipliers), "interior: no blocks", cost.min(axis=1))
     counts = np.ones(m) if program.output_count is None else program.output_count
     blocks, places, kind = _blocks(rows, counts)
     found = interior_point(blocks, cost[None], limits, orbit=program.input_orbit)
     if not np.isfinite(found.value).all():
         raise SolverError("the interior-point method found no channel inside the cone")
     multipliers[places] = found.multipliers[0]
-    duals = () if program.is_priced else tuple(rows.duals(multipliers))
+    duals = [] if program.is_priced else rows.duals(multipliers)
     route = f"interior: {kind} blocks"
     return Answer(found.matrix[0], duals, route, found.potentials[0])
 
@@ -157,13 +156,13 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
     for n, (problem, own, (cost, scale)) in enumerate(zip(problems, rows, programs, strict=True)):
         if not np.isfinite(found.value[n]):
             return None
-        potentials, duals = None, tuple[FamilyDual, ...]()
+        potentials, duals = None, list[Multipliers]()
         if pricer_of(problem) is not None:
             potentials = scale * found.potentials[n]
         else:
             multipliers = np.zeros((len(own), cost.shape[1]))
             multipliers[~own.equal] = scale * found.multipliers[n]
-            duals = tuple(own.duals(multipliers))
+            duals = own.duals(multipliers)
         matrix = found.matrix[n]
         proof = linear_proof(duals, matrix, limits.gap, potentials=potentials)
         route = f"interior: arrow blocks, {found.steps} steps, with {len(problems)} problems"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +10,6 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone, Family, Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.search.lp.extended_formulation import NONE, extended_formulation, stacked
@@ -70,17 +70,17 @@ class ColumnRows:
             row += block.A.shape[0]
         return NONE
 
-    def duals(self, weights: FloatArray) -> list[FamilyDual]:
+    def duals(self, weights: FloatArray) -> list[Multipliers]:
         """Return multipliers of the rows, ``(n_rows, n_outputs)``, as those of the notions."""
         ends = np.cumsum([block.A.shape[0] for block in self.blocks])
-        found = []
+        found = list[Multipliers]()
         for n, (block, mine) in enumerate(
             zip(self.blocks, np.split(weights, ends[:-1]), strict=True)
         ):
-            multipliers: list[Multipliers] = []
-            for y, column in enumerate(np.ascontiguousarray(mine.T)):
-                multipliers += block.carry_back(column, y)
-            found.append(FamilyDual(n, tuple(multipliers), self._tables[n] or tuple(block.priors)))
+            columns = enumerate(np.ascontiguousarray(mine.T))
+            own = [m for y, column in columns for m in block.carry_back(column, y)]
+            priors = self._tables[n] or tuple(block.priors)
+            found += [replace(m, notion=n, priors=priors) for m in own]
         return found
 
 

@@ -82,7 +82,7 @@ def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> E
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Undo the scaling of the rows."""
-        found, _ = family.read_dual((np.maximum(multipliers, 0.0) / largest)[:, None])
+        found = family.read_dual((np.maximum(multipliers, 0.0) / largest)[:, None])
         return [replace(m, output=np.full(len(m.output), output)) for m in found]
 
     A = sp.csr_array(sp.diags_array(1 / largest) @ G)

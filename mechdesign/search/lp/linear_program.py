@@ -89,7 +89,7 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
             of_losses = sizes.astype(np.float64)
     return Answer(
         (matrix if found.is_optimal else _channel(matrix, program)) / program.counts,
-        () if program.is_priced else tuple(rows.duals(np.maximum(weights, 0.0))),
+        [] if program.is_priced else rows.duals(np.maximum(weights, 0.0)),
         f"linear-program: HiGHS {method}",
         (found.dual[-orbits:] / sizes)[orbit],
         of_losses,

@@ -17,8 +17,8 @@ from queue import SimpleQueue
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions import Cone
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.cones.input_line import ratio_lengths
 from mechdesign.search.cones.pricing import PricedColumns, Pricer
 from mechdesign.search.cones.shortest_paths import closure
@@ -109,6 +109,6 @@ class LPPricer(Pricer):
         reduced = np.where(solved, self.priced(v, rays).reduced, -np.inf)
         return PricedColumns(reduced, rays, multipliers)
 
-    def duals(self, multipliers: FloatArray, unit: float) -> tuple[FamilyDual, ...]:
+    def duals(self, multipliers: FloatArray, unit: float) -> list[Multipliers]:
         """Return multipliers of the rows, ``(n_rows, m)``, as those of the notions."""
-        return tuple(self.rows.duals(unit * multipliers))
+        return self.rows.duals(unit * multipliers)

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.cones.proofs import weighted_costs
 from mechdesign.search.highs import Basis, LPModel, LPResult, WarmStartedLP
@@ -72,11 +72,11 @@ class WarmColumn:
         scale = float(np.abs(direction).max()) or 1.0
         return np.maximum(self.cheapest(-direction / scale)[0], 0.0)
 
-    def families(self, weights: list[FloatArray], scale: float) -> tuple[FamilyDual, ...]:
+    def families(self, weights: list[FloatArray], scale: float) -> list[Multipliers]:
         """Return multipliers of the rows, an array for each output, as those of the notions."""
         n = len(self.rows)  # the last row of the program is P . r = 1
         mine = np.array([own[:n] for own in weights]).reshape(len(weights), n)
-        return tuple(self.rows.duals(scale * mine.T))
+        return self.rows.duals(scale * mine.T)
 
 
 def row_multipliers(
@@ -84,7 +84,7 @@ def row_multipliers(
     potentials: FloatArray,
     weights: FloatArray | None,
     outputs: Sequence[int],
-) -> tuple[FamilyDual, ...]:
+) -> list[Multipliers]:
     """Return multipliers of rows that show the prices to be feasible, at some outputs.
 
     They are the dual variables of the least reduced cost of a private column.

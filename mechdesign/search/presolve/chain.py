@@ -94,7 +94,7 @@ def solve_reduced(
             program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
             potentials = reduced_costs(program, duals).min(axis=1)
     proof = linear_proof(
-        [replace(d, multipliers=tuple(m.scaled(unit) for m in d.multipliers)) for d in duals],
+        [m.scaled(unit) for m in duals],
         answer.matrix,
         limits.gap,
         potentials=None if potentials is None else unit * potentials,

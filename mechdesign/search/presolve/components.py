@@ -13,7 +13,6 @@ from itertools import chain
 import numpy as np
 
 from mechdesign._typing import IntArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced, Reduction
 
 __all__ = ["Components"]
@@ -46,18 +45,12 @@ def _joined(whole: ConicProgram, members: Sequence[IntArray], answers: Sequence[
     matrix = np.zeros(whole.cost.shape)
     for inputs, answer in zip(members, answers, strict=True):
         matrix[inputs] = answer.matrix
-    duals = tuple(
-        FamilyDual(
-            n,
-            tuple(
-                found.on_inputs(inputs)
-                for inputs, answer in zip(members, answers, strict=True)
-                for found in answer.duals[n].multipliers
-            ),
-            answers[0].duals[n].priors,
-        )
-        for n in range(len(whole.cone.families) * (not whole.is_priced))
-    )
+    duals = [
+        found.on_inputs(inputs)
+        for inputs, answer in zip(members, answers, strict=True)
+        for found in answer.duals
+        if not whole.is_priced
+    ]
     potentials = None
     if all(answer.potentials is not None for answer in answers):
         potentials = np.concatenate([answer.potentials for answer in answers])

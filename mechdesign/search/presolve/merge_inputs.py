@@ -12,7 +12,7 @@ of the small program. Then Sum_x min_y r_x(y) over the class is min_y R(y).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone, Multipliers
 from mechdesign.notions.rows.family import edges_of
 from mechdesign.search.presolve.reduction import (
@@ -71,10 +70,7 @@ class MergeInputs(Reduction):
 
         def invert(answers: Sequence[Answer]) -> Answer:
             (answer,) = answers
-            taken = [
-                FamilyDual(n, *carry(dual.multipliers, dual.priors))
-                for n, (carry, dual) in enumerate(zip(carry_back, answer.duals, strict=True))
-            ]
+            taken = [carry_back[m.notion](m) for m in answer.duals]
             duals = _evened(program, member_of, taken)
             matrix = answer.matrix[member_of]
             return replace(answer, matrix=matrix, duals=duals, potentials=None)
@@ -83,22 +79,18 @@ class MergeInputs(Reduction):
 
 
 def _evened(
-    whole: ConicProgram, member_of: IntArray, duals: Sequence[FamilyDual]
-) -> tuple[FamilyDual, ...]:
+    whole: ConicProgram, member_of: IntArray, duals: Sequence[Multipliers]
+) -> list[Multipliers]:
     """Add the multipliers that equalize the reduced costs of a class."""
     reduced = reduced_costs(whole, duals)
     size = np.bincount(member_of)
     total = np.zeros((len(size), reduced.shape[1]))
     np.add.at(total, member_of, reduced)
-    moves = _tree_moves(whole.cone, (total / size[:, None])[member_of] - reduced)
-    return tuple(
-        replace(dual, multipliers=(*dual.multipliers, *moves.get(dual.notion, ())))
-        for dual in duals
-    )
+    return [*duals, *_tree_moves(whole.cone, (total / size[:, None])[member_of] - reduced)]
 
 
-def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
-    """Return multipliers whose terms add ``lack`` to the costs of the inputs, by family.
+def _tree_moves(cone: Cone, lack: FloatArray) -> Iterator[Multipliers]:
+    """Yield multipliers whose terms add ``lack`` to the costs of the inputs.
 
     In every class the lacks sum to 0. They are sent along a spanning tree of the pairs with bound
     1, from the leaves to the root, with a constant for all outputs so that nothing sent is
@@ -113,7 +105,6 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
     }
     graph = sp.csr_array((np.ones(len(tied)), edges_of(tied)), shape=(cone.size, cone.size))
     seen, lack = set[int](), lack.copy()
-    moves: dict[int, list[Multipliers]] = {}
     for root in range(cone.size):
         if root in seen:
             continue
@@ -126,7 +117,5 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> dict[int, list[Multipliers]]:
             sent = sign * lack[x] - (sign * lack[x]).min()
             y = np.flatnonzero(sent)
             places = (y, np.full(len(y), one), np.full(len(y), other))
-            found = Multipliers("ratio", *places, weight=sent[y])
-            moves.setdefault(tied[one, other], []).append(found)
+            yield Multipliers("ratio", *places, weight=sent[y], notion=tied[one, other])
             lack[up] += lack[x]
-    return moves

@@ -51,7 +51,7 @@ class OrbitReduction(Reduction):
             return replace(
                 answer,
                 matrix=whole.expand(answer.matrix),
-                duals=tuple(map(whole.expand_dual, answer.duals)),
+                duals=[m for dual in answer.duals for m in whole.expand_dual(dual)],
                 route=f"{answer.route}, by symmetry",
                 worst_case_multipliers=of_inputs,
             )

@@ -21,8 +21,8 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.limits import Limits
 
 __all__ = ["Answer", "Backend", "ConicProgram", "Reduced", "Reduction", "reduced_costs"]
@@ -81,8 +81,7 @@ class Answer:
     matrix
         ``(n_inputs, n_outputs)``, a channel up to a tolerance.
     duals
-        Multipliers of rows of the cone, one item for each of its families, in the unit of the cost;
-        empty if the program is priced.
+        Multipliers of rows of the cone, in the unit of the cost; empty if the program is priced.
     route
         How it was found, for the report.
     potentials
@@ -97,7 +96,7 @@ class Answer:
     """
 
     matrix: FloatArray
-    duals: tuple[FamilyDual, ...]
+    duals: Sequence[Multipliers]
     route: str
     potentials: FloatArray | None = None
     worst_case_multipliers: FloatArray | None = None
@@ -142,7 +141,7 @@ class Reduction(ABC):
         """Reduce a program; None if there is nothing to reduce."""
 
 
-def reduced_costs(program: ConicProgram, duals: Sequence[FamilyDual]) -> FloatArray:
+def reduced_costs(program: ConicProgram, duals: Sequence[Multipliers]) -> FloatArray:
     """Return the costs plus the terms of multipliers w, w (e**-a left - right).
 
     The terms are at most 0 on private columns, so Sum_x min_y of the result is a lower bound on an
@@ -153,10 +152,9 @@ def reduced_costs(program: ConicProgram, duals: Sequence[FamilyDual]) -> FloatAr
     program
         Without orbits.
     duals
-        Multipliers of rows of its cone, one item for each family.
+        Multipliers of rows of its cone.
     """
     costs = np.array(program.cost)
-    for family, dual in zip(program.cone.families, duals, strict=True):
-        for found in dual.multipliers:
-            family.add_terms(costs, found, dual.priors)
+    for found in duals:
+        program.cone.families[found.notion].add_terms(costs, found)
     return costs

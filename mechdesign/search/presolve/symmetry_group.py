@@ -16,7 +16,7 @@ multipliers of the rows of those columns prove the same bound for the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,7 +25,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior_sets import Weights
 
@@ -153,8 +152,8 @@ class Symmetry:
         """Return multipliers of all inputs, ``(n_inputs,)``, from the totals of the orbits."""
         return (totals / self.orbit_size)[self.input_orbit]
 
-    def expand_dual(self, dual: FamilyDual) -> FamilyDual:
-        """Return multipliers of rows of all outputs that prove the same bound.
+    def expand_dual(self, dual: Multipliers) -> Iterator[Multipliers]:
+        """Yield multipliers of rows of all outputs that prove the same bound.
 
         Parameters
         ----------
@@ -162,22 +161,13 @@ class Symmetry:
             Multipliers of rows of the representatives, for costs c_y (not n_y c_y) and potentials
             that are the same for all inputs of an orbit; ``output`` counts the representatives.
         """
-        places = {prior: n for n, prior in enumerate(dict.fromkeys(dual.priors))}
-        found = []
-        for m in dual.multipliers:
-            for orbit in np.unique(m.output):
-                mine = m.output == orbit
-                for y in np.flatnonzero(self.output_orbit == orbit):
-                    carry, other = self.carrier[y], m.other[mine]
-                    if m.refer_to_priors:
-                        used, place = np.unique(other, return_inverse=True)
-                        moved = [_moved(dual.priors[n], carry) for n in used]
-                        number = [places.setdefault(prior, len(places)) for prior in moved]
-                        other = np.array(number, dtype=np.intp)[place]
-                    output = np.full(len(other), y)
-                    of_output = Multipliers(m.side, output, m.x[mine], other, m.weight[mine])
-                    found.append(of_output.on_inputs(carry))
-        return replace(dual, multipliers=tuple(found), priors=tuple(places))
+        for orbit in np.unique(dual.output):
+            mine = dual.chosen(dual.output == orbit).with_used_priors()
+            for y in np.flatnonzero(self.output_orbit == orbit):
+                carry = self.carrier[y]
+                moved = tuple(_moved(prior, carry) for prior in mine.priors)
+                output = np.full_like(mine.output, y)
+                yield replace(mine.on_inputs(carry), output=output, priors=moved)
 
 
 def _moved(prior: Weights, carry: IntArray) -> Weights:

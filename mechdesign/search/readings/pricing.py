@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.notions.rows.cone import Cone
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.lp.warm_column import WarmColumn
 
@@ -130,6 +130,6 @@ class ColumnPricer:
         added = found.reduced[: self.size] + found.dual[-1] / self.size
         return r, unit * added, unit * np.maximum(-found.dual[:-1], 0.0)
 
-    def families(self, weights: list[FloatArray], unit: float) -> tuple[FamilyDual, ...]:
+    def families(self, weights: list[FloatArray], unit: float) -> list[Multipliers]:
         """Return multipliers, an array for each probe, as those of the notions."""
         return self._column.families(weights, unit)

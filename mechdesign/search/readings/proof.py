@@ -11,7 +11,6 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.evidence.rows import FAR, averaged, certificate, mass_of, relaxed, rounded_numbers
 from mechdesign.kernel.arithmetic import BITS, scaled
 from mechdesign.kernel.certificate import Certificate
@@ -54,7 +53,7 @@ class ReadingsProof:
     values: tuple[Fraction, ...]
     slope: FloatArray
     weights: FloatArray | None
-    duals: tuple[FamilyDual, ...]
+    duals: Sequence[Multipliers]
     potentials: FloatArray | None
     spare: float
 
@@ -73,9 +72,13 @@ class ReadingsProof:
         line = Readings(self.values, slopes)
         if self.potentials is None:
             ends = (self.values[0], self.values[-1])
-            tails = [float(2 * half * half / abs(end - middle)) for end in ends]
+            tails = [2 / float(abs(end - middle)) for end in ends]
             unit = float(half * half)
-            duals = [_with_tails(dual, len(self.values), unit, tails) for dual in self.duals]
+            duals = [
+                part
+                for m in self.duals
+                for part in _with_tails(m.scaled(unit), len(self.values), tails)
+            ]
             n, spare = len(self.values) + 2, self.spare
             return certificate(
                 problem, line, duals=duals, n_nodes=n, weights=self.weights, spare=lambda: spare
@@ -91,22 +94,12 @@ class ReadingsProof:
         return certificate(problem, line, oracle, weights=self.weights, prices=prices)
 
 
-def _with_tails(dual: FamilyDual, n: int, unit: float, tails: Sequence[float]) -> FamilyDual:
-    """Return multipliers in the unit of the objective, and those of the two ends beyond probes."""
-
-    def parts(m: Multipliers) -> Iterator[Multipliers]:
-        yield replace(m, weight=m.weight * unit)
-        for number, (at, tail) in enumerate(zip((0, n - 1), tails, strict=True)):
-            end = m.output == at
-            yield Multipliers(
-                m.side,
-                np.full(int(end.sum()), n + number, dtype=np.intp),
-                m.x[end],
-                m.other[end],
-                m.weight[end] * tail,
-            )
-
-    return replace(dual, multipliers=tuple(part for m in dual.multipliers for part in parts(m)))
+def _with_tails(m: Multipliers, n: int, tails: Sequence[float]) -> Iterator[Multipliers]:
+    """Yield multipliers at probes, and those of the two ends beyond: so many times as large."""
+    yield m
+    for number, (at, tail) in enumerate(zip((0, n - 1), tails, strict=True)):
+        end = m.chosen(m.output == at)
+        yield replace(end.scaled(tail), output=np.full_like(end.output, n + number))
 
 
 def _denser(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.evidence.rows import spared
 from mechdesign.exact import as_fraction
 from mechdesign.notions import Cone
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.one_budget import OneBudgetCone
@@ -112,7 +112,7 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
     pricer = search.pricer
     unit = search.unit
     slack = max(SLACK, 0.1 * limits.gap) * search.value
-    evidence: list[tuple[ReadingsDual, FloatArray, tuple[FamilyDual, ...]]]
+    evidence: list[tuple[ReadingsDual, FloatArray, Sequence[Multipliers]]]
     if isinstance(pricer, BudgetPricer):
         evidence = [(search.dual, budget_probes(search.dual, pricer, slack), ())]
     else:

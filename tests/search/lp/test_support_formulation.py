@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -61,7 +62,7 @@ def test_the_columns_are_those_of_all_vertices(
         values.append(float(model.cost @ found.primal))
         reduced = costs[:, None].copy()
         for m in short.carry_back(np.maximum(-found.dual[:-1], 0.0), 0):
-            family.add_terms(reduced, m, table or tuple(short.priors))
+            family.add_terms(reduced, replace(m, priors=table or tuple(short.priors)))
         assert float(reduced.min()) == pytest.approx(values[0], abs=1e-8)
         assert all(priors.contains(prior) or prior in vertices.members for prior in short.priors)
     assert values[0] == pytest.approx(values[1], abs=1e-9)

@@ -35,7 +35,6 @@ from mechdesign import (
     UnsupportedError,
     design,
 )
-from mechdesign.evidence.multipliers import FamilyDual
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.search.interior.solve import by_interior
@@ -361,18 +360,18 @@ def test_a_bound_is_carried_whatever_the_weights() -> None:
     family, k = problem.cone.families[0], 9
     G = family.matrix().toarray()
     weights = rng.random((len(G), len(found.representatives))) / 100
-    multipliers, _ = family.read_dual(weights)
+    (multipliers,) = family.read_dual(weights)
     reduced = (cost[:, found.representatives] + G.T @ weights).min(axis=1)
     potential = np.array(
         [reduced[found.input_orbit == o].min() for o in range(len(found.orbit_size))]
     )
-    dual = found.expand_dual(FamilyDual(0, tuple(multipliers)))
+    duals = list(found.expand_dual(multipliers))
     whole = cost.copy()
     b = [float(np.exp(-float(bound.exponent(family.epsilon)))) for bound in family.bounds]
-    for m in dual.multipliers:
+    for m in duals:
         np.add.at(whole, (m.x, m.output), m.weight * np.array(b)[family.index[m.x, m.other]])
         np.add.at(whole, (m.other, m.output), -m.weight)
-    assert sum(len(m.x) for m in dual.multipliers) == 72 * k
+    assert sum(len(m.x) for m in duals) == 72 * k
     assert np.allclose(whole.min(axis=1), potential[found.input_orbit], atol=1e-14)
 
 
