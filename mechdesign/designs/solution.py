@@ -11,21 +11,24 @@ import numpy as np
 
 from mechdesign.channel import Channel
 from mechdesign.designs.binding import BindingRow, binding_of, label_text
-from mechdesign.designs.report import SHORTEST, Answer, PrivacyClaim
+from mechdesign.designs.report import PrivacyClaim, float_below, inside
 from mechdesign.domain import plain_label
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.documents import FORMAT, VERSION, digest
+from mechdesign.kernel.documents import FORMAT, OPTIMAL_GAP, VERSION, digest, relative_gap
 from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
-from mechdesign.text import Report
+from mechdesign.text import Report, Reported
 
 if TYPE_CHECKING:
     from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 
 __all__ = ["EARLY", "PrivacyClaim", "Solution"]
+
+SHORTEST = 0.005
+"""The least time of a phase in the report, in seconds."""
 
 EARLY = "ended early"
 """Prefix of the note on the limit that ended the search."""
@@ -47,7 +50,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class Solution(Answer):
+class Solution(Reported):
     """The best channel found, exactly private, with a rigorous bound on the optimum.
 
     Attributes
@@ -94,6 +97,28 @@ class Solution(Answer):
     readings: tuple[Fraction, ...] | None
     seconds: float
     timings: dict[str, float] = field(default_factory=dict)
+
+    noun = "channel"
+    """The private object, in a word."""
+
+    @property
+    def _maximized(self) -> bool:
+        return self.problem.utility.is_maximized
+
+    @property
+    def gap(self) -> float:
+        """``|value - bound| / max(1e-12, |value|)``."""
+        return relative_gap(float(self.value), self._float_bound())
+
+    @property
+    def status(self) -> str:
+        """``"optimal"`` if the gap is at most 1e-6, else ``"bounded"``."""
+        return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
+
+    def _float_bound(self) -> float:
+        """Return a float whose decimal text is a valid bound."""
+        sign = -1 if self._maximized else 1
+        return sign * float_below(sign * self.bound) + 0.0  # avoids -0.0
 
     @property
     def _noise(self) -> LatticeNoise | None:
@@ -218,10 +243,40 @@ class Solution(Answer):
         matrix = (channel.matrix, channel.inputs.labels, channel.outputs)
         return Report(self._lines(), matrix)
 
+    def _lines(self) -> list[tuple[str, str]]:
+        """Return the lines of the report, with placeholders for lines of subclasses."""
+        problem = self.problem
+        lines = [("problem", problem.title), ("source", problem.source)]
+        lines = [(head, text) for head, text in lines if text]
+        lines.append(("inputs", inside(problem.domain)))
+        prior = inside(problem.prior) if problem.prior_given else "none given: taken as uniform"
+        lines.append(("prior", prior))
+        lines += [("privacy", str(claim)) for claim in self.privacy]
+        what = "gain" if self._maximized else "loss"
+        worst = f", worst case over the {problem.utility.worst_over}"
+        name = problem.utility.name + (worst if problem.utility.worst_case else "")
+        lines += [(what, f"{name} = {float(self.value):.9g}"), *self._terms()]
+        lines += [("bound", self._verdict(what)), ("route", self.route), *self._details()]
+        for n, note in enumerate(self.notes):
+            lines.append(("" if n else "notes", f"{note[:1].upper()}{note[1:]}."))
+        return [*lines, ("seconds", self._spent())]
+
+    def _verdict(self, what: str) -> str:
+        """Return the largest possible distance from the optimum as text."""
+        which = f"no private {self.noun}{' that keeps this' * bool(self._terms())}"
+        side = "above" if self._maximized else "below"
+        verdict = "optimal" if self.status == "optimal" else "not proved optimal"
+        share = f"{self.gap:.1e}" if self.gap < 1e-4 else f"{100 * self.gap:.2g}%"
+        proved = "" if self.bound_proved else "; computed in floating point, not proved"
+        bound = f"{which} has a {what} {side} {self._float_bound():.9g}"
+        return f"{verdict}: {bound} (gap {share}{proved})"
+
     def _terms(self) -> list[tuple[str, str]]:
+        """Return the lines on constraints of the user's own."""
         return [("subject to", text) for text in self.problem.quoted]
 
     def _details(self) -> list[tuple[str, str]]:
+        """Return the lines after the route."""
         lines = [("", f"because {self.why}")]
         lines += [("rejected", f"{c.name}: {c.reason}") for c in self.considered]
         return [*lines, *self._binding_lines(), *self._report_lines(), *self._frequency_lines()]
@@ -272,6 +327,7 @@ class Solution(Answer):
         return texts
 
     def _spent(self) -> str:
+        """Return the time that it took."""
         long = {name: spent for name, spent in self.timings.items() if spent >= SHORTEST}
         phases = ", ".join(f"{name} {spent:.2f}" for name, spent in long.items())
         return f"{self.seconds:.2f}" + (f" ({phases})" if phases else "")
