@@ -96,23 +96,23 @@ def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> 
     run(stated.program, name, limits)
     bound = stated.dual_bound(stated.mean_cost())
     matrix, weights = np.array(Q.value), stated.input_multipliers()
-    if bound.information is not None:
-        proof: Proof = partial(_entropy, bound.families, weights, bound.information)
+    if bound.potentials is not None:
+        proof: Proof = partial(_entropy, bound, bound.potentials, weights)
     else:
-        proof = linear_proof(bound.families, matrix, (limits or Limits()).gap, weights=weights)
+        proof = linear_proof(bound.duals, matrix, (limits or Limits()).gap, weights=weights)
     return RawSolution(matrix, outputs, [proof], f"cvxpy: {name}")
 
 
 def _entropy(
-    duals: Sequence[Multipliers], weights: FloatArray | None, found: Information, problem: Problem
+    bound: DualBound, potentials: FloatArray, weights: FloatArray | None, problem: Problem
 ) -> Certificate:
     """Return the certificate of multipliers, some of them of bounds on information."""
     ceiling, parts = ceiling_of(problem), problem.compiled.parts
     multipliers = tuple(
-        (parts[n].limits.start, as_fraction(v)) for n, v in found.multipliers.items()
+        (parts[n].limits.start, as_fraction(v)) for n, v in bound.on_information.items()
     )
-    levels = Numbers([v - ceiling for v in found.potentials.tolist()])
-    return certificate(problem, oracle=Entropy(multipliers, levels), duals=duals, weights=weights)
+    oracle = Entropy(multipliers, Numbers([v - ceiling for v in potentials.tolist()]))
+    return certificate(problem, oracle=oracle, duals=bound.duals, weights=weights)
 
 
 def solver_named(solver: str) -> str:
@@ -171,39 +171,27 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
 
 
 @dataclass(frozen=True)
-class Information:
-    """Dual variables of bounds on the mutual information of X and Y.
-
-    Attributes
-    ----------
-    multipliers
-        That of each such notion, by its place among the problem's notions: loss per nat.
-    potentials
-        ``(n_inputs,)`` numbers in the unit of the loss, as in
-        :mod:`mechdesign.search.conic.blahut_arimoto`.
-    """
-
-    multipliers: Mapping[int, float]
-    potentials: FloatArray
-
-
-@dataclass(frozen=True)
 class DualBound:
     """A lower bound on a linear cost, from the dual values of a solver.
 
     Attributes
     ----------
-    families
-        Multipliers of the rows, by notion.
-    information
-        The multipliers of bounds on the information, with potentials; None if none binds.
+    duals
+        Multipliers of the rows of the notions.
     least
         The bound, in floating point.
+    on_information
+        The multiplier of each bound on the information of X and Y, by the place of the notion: loss
+        per nat.
+    potentials
+        Where one of these binds, ``(n_inputs,)`` numbers in the unit of the loss, as in
+        :mod:`mechdesign.search.conic.blahut_arimoto`.
     """
 
-    families: list[Multipliers]
-    information: Information | None
+    duals: list[Multipliers]
     least: float
+    on_information: Mapping[int, float]
+    potentials: FloatArray | None = None
 
 
 class StatedProblem:
@@ -310,11 +298,11 @@ class StatedProblem:
                 from_limits += on_information[n] * float(constraint.epsilon)
         total = sum(on_information.values())
         if total <= NO_MULTIPLIER * float(np.abs(cost).max()):
-            return DualBound(found, None, float(reduced.min(axis=1).sum()) - from_limits)
+            return DualBound(found, float(reduced.min(axis=1).sum()) - from_limits, {})
         P, Q = self.problem.prior.array, np.maximum(np.array(self.Q.value), 0.0)
         b = best_potentials(reduced, P, P @ Q, total)
         least = potential_bound(reduced, P, b, total)
-        return DualBound(found, Information(on_information, b), least - from_limits)
+        return DualBound(found, least - from_limits, on_information, b)
 
 
 def _multipliers(constraint: cp.Constraint | None, shape: tuple[int, ...]) -> FloatArray:

@@ -27,6 +27,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
+from mechdesign.evidence.rows import Proof
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.generators import Lift
 from mechdesign.kernel.oracles import Oracles, Products
@@ -35,12 +36,13 @@ from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.estimation_risk.proofs import RiskProof
 from mechdesign.search.highs import LPModel, solve_lp
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["ProductBound", "product_bound"]
+__all__ = ["product_bound"]
 
 
 SOLVER = "CLARABEL"
@@ -73,6 +75,8 @@ class ProvedProducts:
 
     Attributes
     ----------
+    potentials
+        ``(n_inputs,)``.
     surplus
         What no gain is above its price by, where P . q = 1.
     parts
@@ -81,6 +85,7 @@ class ProvedProducts:
         ``(n_inputs,)`` multipliers of the rays' two levels; else None.
     """
 
+    potentials: FloatArray
     surplus: float
     parts: Sequence[FloatArray | IntArray]
     levels: FloatArray | None = None
@@ -104,32 +109,23 @@ class ProvedProducts:
         )
 
 
-@dataclass(frozen=True)
-class ProductBound:
-    """Evidence for the bound.
-
-    Attributes
-    ----------
-    inverse
-        A = M**-1 at the optimum of the relaxation.
-    potentials
-        ``(n_inputs,)``.
-    proved
-        The claim and the products.
-    risk
-        The bound, in floating point, as a sum of deviations.
-    """
-
-    inverse: FloatArray
-    potentials: FloatArray
-    proved: ProvedProducts
-    risk: float
-
-
 def product_bound(
-    problem: Problem, utility: EstimationRisk, prior: FloatArray, limits: Limits
-) -> ProductBound | None:
-    """Return the bound at a prior; None where the notions have no such forms or inputs are many.
+    problem: Problem,
+    utility: EstimationRisk,
+    prior: FloatArray,
+    limits: Limits,
+    worst: Weights | None = None,
+) -> tuple[float, Proof] | None:
+    """Return a bound on the risk at a prior, and what proves it.
+
+    None where the notions have no such forms or inputs are many.
+
+    Parameters
+    ----------
+    problem, utility, prior, limits
+        What the risk is of and at, and when to stop.
+    worst
+        For a worst case, the prior exactly.
 
     Raises
     ------
@@ -146,9 +142,10 @@ def product_bound(
         deviations = utility.deviations(np.diag(A).copy(), prior)
         B = (A * deviations.slope) @ A
         if np.abs(deviations.slope - slope).max() <= SETTLED * slope.max():
-            u, proved = relaxation.prices(B, limits)
+            proved = relaxation.prices(B, limits)
             risk = float(deviations.value.sum() + deviations.slope @ np.diag(A))
-            return ProductBound(A, u, proved, risk - float(u.sum()) - proved.surplus)
+            risk -= float(proved.potentials.sum()) + proved.surplus
+            return risk, RiskProof(A, proved.potentials, prior, proved.oracle, worst)
         slope = deviations.slope
     return None
 
@@ -239,10 +236,11 @@ class _Relaxation:
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
         return np.asarray((inverse + inverse.T) / 2)
 
-    def prices(self, B: FloatArray, limits: Limits) -> tuple[FloatArray, ProvedProducts]:
-        """Return potentials, and what proves q' B q <= (u . q) (p . q), but for the claim.
+    def prices(self, B: FloatArray, limits: Limits) -> ProvedProducts:
+        """Return what proves q' B q <= (u . q) (p . q), but for the claim.
 
-        They are the dual variables of the largest B . M, a linear program in the entries of M.
+        The potentials u are the dual variables of the largest B . M, a linear program in the
+        entries of M.
 
         Raises
         ------
@@ -268,7 +266,7 @@ class _Relaxation:
             if not self._add_broken(M):
                 break
         u, w = -unit * found.dual[:k], unit * np.maximum(found.dual[k:], 0.0)
-        return u, self._proof(B, u, w)
+        return self._proof(B, u, w)
 
     def _products(self) -> FloatArray:
         """Return the matrices (f h' + h f') / 2 of the chosen products."""
@@ -307,7 +305,7 @@ class _Relaxation:
         claim = max(0.0, -least) + SLACK * float(np.abs(B / unit).max())
         w = w / (forms.scale[i] * forms.scale[j])
         parts: list[FloatArray | IntArray] = [forms.x[i], forms.z[i], forms.x[j], forms.z[j], w]
-        return ProvedProducts(claim, parts)
+        return ProvedProducts(u, claim, parts)
 
 
 def _low(problem: Problem) -> float | None:
@@ -343,10 +341,10 @@ class _TwoLevels:
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
         return np.asarray((inverse + inverse.T) / 2)
 
-    def prices(self, B: FloatArray, limits: Limits) -> tuple[FloatArray, ProvedProducts]:
-        """Return potentials, and what proves q' B q <= (u . q) (p . q) on rays.
+    def prices(self, B: FloatArray, limits: Limits) -> ProvedProducts:
+        """Return what proves q' B q <= (u . q) (p . q) on rays.
 
-        They are the dual variables of the largest B . M, a semidefinite program.
+        The potentials u are the dual variables of the largest B . M, a semidefinite program.
         """
         import cvxpy as cp
 
@@ -372,7 +370,7 @@ class _TwoLevels:
         kept = w > LEAST_MULTIPLIER * w.max(initial=0.0)
         i, j = self.first[kept], self.second[kept]
         parts = [lower[i], upper[i], lower[j], upper[j], w[kept]]
-        return u, ProvedProducts(claim, parts, v)
+        return ProvedProducts(u, claim, parts, v)
 
     def _left(self, B: FloatArray, u: FloatArray, w: FloatArray, v: FloatArray) -> FloatArray:
         """Return the matrix that is to be positive semidefinite."""

@@ -163,10 +163,9 @@ def _relaxed_proofs(
     if not found:
         found = _by_diagonal(problem, master.rays * mixture.theta, worst, limits)
     with contextlib.suppress(SolverError):
-        bound = product_bound(problem, utility, prior, limits)
+        bound = product_bound(problem, utility, prior, limits, worst)
         if bound is not None:
-            proof = RiskProof(bound.inverse, bound.potentials, prior, bound.proved.oracle, worst)
-            found.append((bound.risk, proof, "products of rows of the cone"))
+            found.append((*bound, "products of rows of the cone"))
     larger = relaxed(problem, worst)
     if larger is not None and not limits.expired():
         with contextlib.suppress(SolverError):
