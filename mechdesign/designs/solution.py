@@ -272,7 +272,7 @@ class Solution(Reported):
         return f"{verdict}: {bound} (gap {share}{proved})"
 
     def _terms(self) -> list[tuple[str, str]]:
-        """Return the lines on constraints of the user's own."""
+        """Return the lines on the user's own constraints."""
         return [("subject to", text) for text in self.problem.quoted]
 
     def _details(self) -> list[tuple[str, str]]:
@@ -327,7 +327,7 @@ class Solution(Reported):
         return texts
 
     def _spent(self) -> str:
-        """Return the time that it took."""
+        """Return the elapsed time."""
         long = {name: spent for name, spent in self.timings.items() if spent >= SHORTEST}
         phases = ", ".join(f"{name} {spent:.2f}" for name, spent in long.items())
         return f"{self.seconds:.2f}" + (f" ({phases})" if phases else "")
