@@ -19,7 +19,12 @@ from mechdesign.accounting.central.crossings import (
     coarse_crossing,
     crossing,
 )
-from mechdesign.accounting.central.lattice_sums import LARGEST, Part, positive_part
+from mechdesign.accounting.central.lattice_sums import (
+    LARGEST,
+    Part,
+    log_moments,
+    positive_part,
+)
 from mechdesign.exact import exp_lower, exp_upper
 
 __all__ = [
@@ -239,7 +244,9 @@ class Hidden:
             known, rest = left.pop()
             counted = [each._replace(n=int(m)) for each, m in zip(kinds, known, strict=True)]
             parts = [own, *counted, told._replace(n=rest)]
-            if self._delta_of(parts, COARSE / 4) <= most:
+            if self._by_moments(parts, kinds) <= most or (
+                self._delta_of(parts, COARSE / 4) <= most
+            ):
                 continue
             if not rest:
                 return False
@@ -247,6 +254,21 @@ class Hidden:
             units = np.eye(len(kinds), dtype=np.int64)
             left += [(known + share * unit, rest - share) for unit in units]
         return False
+
+    def _by_moments(self, parts: list[Part], kinds: list[Part]) -> float:
+        """Return a bound on all data sets at once, by s_+ <= e**(t s - 1) / t for every t > 0.
+
+        A moment of the people whose inputs are not fixed is largest if all hold one input.
+        """
+        known, rest = [part for part in parts[:-1] if part.n], parts[-1].n
+        top = max(float(np.abs(part.values).max()) for part in (*known, *kinds))
+        variance = sum(self._n * float(each.masses @ each.values**2) for each in kinds) / len(kinds)
+        tilts = np.minimum(np.geomspace(0.5, 64, 43) / math.sqrt(variance), 600 / top)
+        grown = log_moments(known, tilts)
+        grown += rest * np.max([log_moments([each._replace(n=1)], tilts) for each in kinds], axis=0)
+        best = float((grown - 1 - np.log(tilts)).min())
+        scale = self._share / (self._enough + 1)
+        return self._tail + scale * math.exp(min(best, 700.0)) * (1 + 1e-6)
 
 
 def _kinds(comparison: Comparison, pair: int) -> FloatArray:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, TypeVar
 
-from mechdesign.exact import exp_lower, exp_upper
+from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
 from mechdesign.kernel.arithmetic import BITS, lattice, need, scaled, shortened
 from mechdesign.kernel.packed import Places, Weights
 
@@ -40,8 +40,11 @@ class ListedRow:
         """Return ``e**-exponent left - right``, whose product with a private column is <= 0.
 
         ``weak`` (for bounds) rounds ``e**-exponent`` down: as left >= 0 and q >= 0, the product
-        falls. Otherwise (for checks) it is rounded up.
+        falls. Otherwise (for checks) it is rounded up; where ``e**exponent`` is below every bound
+        that is kept, it counts as 0, so that a column must keep ``left . q <= 0``.
         """
+        if not weak and self.exponent < -LARGEST_EXPONENT:
+            return dict(self.left)
         factor = exp_lower(-self.exponent) if weak else exp_upper(-self.exponent)
         factor = shortened(factor, not weak, bits)
         found = {x: factor * v for x, v in self.left}
