@@ -202,6 +202,7 @@ class _Rows:
                     return None
         while len(found) <= n:
             table = np.vstack([np.ones(n), vectors[1 : len(found)] - vectors[0]])
+            table /= np.abs(table).max(axis=1, keepdims=True)  # squares would overflow
             table /= np.linalg.norm(table, axis=1, keepdims=True)
             _, sizes, basis = called("LAPACK", np.linalg.svd, table)
             rank = int((sizes > SAME).sum())
