@@ -1,1 +1,1 @@
-"""Bounds for problems too large to be written out, from some inputs that stand for the others."""
+"""Bounds for problems too large for one program, from representatives of the inputs."""

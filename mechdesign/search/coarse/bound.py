@@ -1,15 +1,14 @@
-"""The bound that representatives prove, from a program with some of the outputs.
+"""The bound proved by representatives, from a program with a subset of the outputs.
 
-The program of representatives is solved with some outputs only, for its potentials u. Multipliers
-of every output y, also of those that were left out, are then found by a linear program on one
-column,
+The program of representatives is solved with some outputs only, for its potentials u. A linear
+program on one column then finds multipliers of every output y, including the omitted ones,
 
     minimize (C_y - u) . q   over q in the cone with Sum_i q_i <= 1,
 
-whose multipliers w leave C_y + w (e**-a left - right) below u by no more than its optimum. That is
-near 0 where the outputs of the program are close to all others: on the city of 64 x 64 cells, 300
-outputs of 4,096 were enough for 99 percent of the bound. The multipliers are those of a vertex, so
-that no more are above 0 than there are representatives.
+whose multipliers w leave C_y + w (e**-a left - right) below u by at most its optimum. This is near
+0 if every output is close to one in the program: on a city of 64 x 64 cells, 300 outputs of 4,096
+were enough for 99 percent of the bound. The multipliers are those of a vertex, so at most as many
+are positive as there are representatives.
 """
 
 from __future__ import annotations
@@ -42,21 +41,21 @@ from mechdesign.search.presolve.reduction import ConicProgram, reduced_costs
 __all__ = ["CoarseBound", "RepresentativesProof", "coarse_bound", "first_outputs", "refined"]
 
 ACCURATE = 1e-2
-"""The gap to which a program on representatives is solved: the bound is no closer anyhow."""
+"""The gap of a program on representatives: the bound is not more accurate anyway."""
 
 FIRST, GROWTH, MOST = 60, 2.6, 600
-"""Representatives in the first round; how many times more there are in each round after; and in the
-last one at most: their rows and factors fill a gigabyte."""
+"""Representatives in the first round, their growth factor per round, and their number in the last
+round at most: then their rows and factors fill a gigabyte."""
 
 POWER, LEAST_GROWTH, SHARE = 3.2, 1.15, 0.75
-"""The power of the number of representatives with which the time of a round grows, the least growth
-that is worth another round, and the share of the time left that a round may be expected to take:
-one that the limit ends proves less than the round before."""
+"""The exponent of the time of a round in the number of representatives, the least growth worth
+another round, and the largest expected time of a round as a share of the time left: a round that
+the limit ends proves less than the previous one."""
 
 
 @dataclass(frozen=True)
 class RepresentativesProof:
-    """Multipliers of rows on representatives, which stand for all inputs.
+    """Multipliers of rows on representatives, in place of all inputs.
 
     Attributes
     ----------
@@ -65,7 +64,7 @@ class RepresentativesProof:
     duals
         Multipliers of rows of the notions.
     spare
-        What leaving out some of them may take off the bound.
+        The loss of the bound allowed for omitted multipliers.
     """
 
     stands: tuple[int, ...]
@@ -99,7 +98,7 @@ class RepresentativesProof:
 
 @dataclass(frozen=True)
 class CoarseBound:
-    """A bound with what proves it.
+    """A bound with its evidence.
 
     Attributes
     ----------
@@ -108,10 +107,10 @@ class CoarseBound:
     proof
         The evidence.
     weights
-        ``(n_outputs,)``: how much of an output the program uses, or how far it is from having
-        multipliers as good as those of its outputs, as a share of the bound.
+        ``(n_outputs,)``: the use of an output by the program, or the excess of its multipliers, as
+        a share of the bound.
     cells
-        The rectangles that outputs are, on a lattice.
+        The rectangles of outputs, on a lattice.
     """
 
     value: float
@@ -121,7 +120,7 @@ class CoarseBound:
 
     @property
     def n_inputs(self) -> int:
-        """How many representatives there are."""
+        """The number of representatives."""
         return len(set(self.proof.stands))
 
 
@@ -142,9 +141,9 @@ def coarse_bound(
     costs
         ``(n, n_outputs)``: those of the representatives.
     outputs
-        Those of the program that is solved.
+        The outputs of the solved program.
     limits
-        When to end.
+        The limits of the search.
     """
     unit, cone, part = float(costs.max()) or 1.0, program.cone(), limits.part()
     costs, part.gap = costs / unit, max(limits.gap, ACCURATE)
@@ -181,20 +180,20 @@ def refined(
     limits: Limits,
     held: int = 1,
 ) -> Iterator[CoarseBound]:
-    """Yield bounds, each better than those before, from more representatives while there is time.
+    """Yield increasing bounds, from more and more representatives, until the time is over.
 
     Parameters
     ----------
     bound
-        Returns the bound of so many representatives, and whether it is the last of that number.
+        Returns the bound for a number of representatives, and whether it is the last for it.
     most
-        Inputs that may stand for others.
+        The number of possible representatives.
     value
-        The loss of a channel that there is, for reports of progress.
+        The loss of a known channel, for progress reports.
     limits
-        When to end.
+        The limits of the search.
     held
-        Rounds with the first number of representatives.
+        The number of rounds with the first number of representatives.
     """
     most, best, rounds = min(MOST, most), -math.inf, 0
     count = min(FIRST, most)

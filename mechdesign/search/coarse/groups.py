@@ -1,10 +1,10 @@
-"""A bound for any problem with bounds on ratios, for little more than a look at the losses.
+"""An inexpensive bound for any problem with bounds on ratios.
 
 Every input is in the group of one input r. A private column has q_x >= s_x q_r for the others of
 the group, with 1 / s_x the bound on q_r / q_x. These rows and q_r >= 0, one for each input, are the
-facets of a cone that holds all private columns. Its rays are s on each group, and each other input
-alone; so the channel of these rays is at least as good as any private one. Few groups tell too
-little, many too much: some numbers of them are tried.
+facets of a cone that contains all private columns. Its rays are s on each group, and each other
+input alone; so the channel of these rays is at least as good as any private one. Both few and many
+groups give weak bounds, so several numbers of groups are tried.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from mechdesign.utilities import ColumnUtility, EstimationRisk
 __all__ = ["grouped"]
 
 MOST_ENTRIES = 2 * 10**6
-"""Entries of the losses, or pairs of inputs, up to which groups are looked for."""
+"""The largest number of entries of the losses, or pairs of inputs."""
 
 MOST_FACETS, MOST_ESTIMATED = 200, 40
-"""Inputs up to which rays of facets are listed: for objectives other than losses; and for a risk of
-estimation, whose estimator takes as many steps as the cube of their number."""
+"""The largest number of inputs with listed rays of facets: for objectives other than losses; and
+for a risk of estimation, whose estimator takes a cubic number of steps."""
 
 
 def grouped(problem: Problem) -> Certificate | None:
-    """Return the bound of the best groups; None where no ratio is bounded, or inputs are many."""
+    """Return the bound of the best groups; None without bounds on ratios, or with many inputs."""
     statement, k = problem.compiled.statement, len(problem.domain)
     n_outputs = len(problem.guesses) if isinstance(statement.objective, Loss) else 1
     if k < 2 or k * max(k, n_outputs) > MOST_ENTRIES:
@@ -116,7 +116,7 @@ def _worth(problem: Problem, small: Statement) -> Callable[[CoarseProgram], floa
 
 
 def _facet(statement: Statement, x: int, r: int) -> Facet:
-    """Return the row q_x >= s q_r, of the generator that bounds the ratio most; q_r >= 0 for r."""
+    """Return the tightest row q_x >= s q_r of the generators; q_r >= 0 for r."""
     if x == r:
         return Facet(None, x)
     bounds = {

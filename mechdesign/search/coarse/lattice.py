@@ -1,10 +1,10 @@
-"""Representatives on large lattices, where outputs are taken together as well.
+"""Representatives on large lattices, with rectangles of outputs.
 
-Inputs are points of a lattice, and losses and budgets depend on the steps between two points. So
-nothing is as large as the square of their number: candidates for representatives are the likeliest
-inputs, and a few everywhere; and an output of the program is a rectangle of points, which costs at
-every input what the nearest of its points does (:mod:`mechdesign.kernel.relaxations.cells`).
-Rectangles that the program uses, or that cost less than it may, are cut in four for the next round.
+Inputs are points of a lattice, and losses and budgets depend on the steps between two points. No
+array is quadratic in their number: candidates for representatives are the likeliest inputs, and a
+sparse regular subset; and an output of the program is a rectangle of points, which costs at every
+input as much as its nearest point (:mod:`mechdesign.kernel.relaxations.cells`). Rectangles that the
+program uses, or that are too cheap, are divided into four for the next round.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ from mechdesign.search.limits import Limits
 __all__ = ["Lattice", "LatticeProgram", "cut", "first_cells", "lattice_bounds"]
 
 AT_ONCE = 2 * 10**7
-"""Entries of losses that are held at once."""
+"""Entries of losses in memory at a time."""
 
 MOST_CANDIDATES, A_SECOND = 3_600, 40
-"""Inputs that may stand for others, beside those everywhere, and for each second of a time limit:
-the bounds on their pairs are held."""
+"""Candidates for representatives besides the regular ones, at most and per second of a time limit:
+the bounds on their pairs are in memory."""
 
 ALONG, EVERYWHERE = 32, 16
-"""Rectangles along the longer side in the first round; and along each side inputs that may stand
-for others wherever the likeliest ones are."""
+"""Rectangles along the longer side in the first round; and regular candidates for representatives
+along each side."""
 
 HELD = 3
-"""Rounds with the first representatives, which find out what rectangles are to be cut."""
+"""Rounds with the first representatives, which find the rectangles to divide."""
 
 WORTH = 3e-4
-"""The weight from which a rectangle is cut, or takes part in the next program."""
+"""The least weight of a rectangle that is divided or used in the next program."""
 
 ROUGH = 5e-2
-"""The gap to which a program on some of the candidates is solved: on the city of 64 x 64 cells its
-bound was as close as with 1e-2, in two thirds of the time."""
+"""The gap of a program on some of the candidates: on a city of 64 x 64 cells its bound was as close
+as with 1e-2, in two thirds of the time."""
 
 
 class Lattice:
-    """The inputs of a problem that suits noise.
+    """The inputs of a problem for which noise is supported.
 
     Parameters
     ----------
     problem
-        With metric privacy by a distance that has a name, and a loss by steps.
+        With metric privacy by a named distance, and a loss by steps.
     most
-        How many of the likeliest inputs may stand for others.
+        The number of likeliest inputs among the candidates.
 
     Attributes
     ----------
@@ -71,11 +71,11 @@ class Lattice:
     populated
         The inputs whose prior is not 0.
     candidates
-        The inputs that may stand for others, in rising order.
+        The candidates for representatives, in increasing order.
     ratios
         The bounds on their ratios.
     exponent, power
-        The budget of one step; and 2 for Euclidean distances, 1 where steps add up.
+        The budget of one step; and 2 for Euclidean, 1 for Manhattan distances.
     """
 
     def __init__(self, problem: Problem, most: int = MOST_CANDIDATES) -> None:
@@ -124,7 +124,7 @@ class LatticeProgram(CoarseProgram):
     lattice
         All inputs.
     inputs
-        The representatives, by their places among the candidates, in rising order.
+        The representatives, as increasing indices of candidates.
     """
 
     def __init__(self, lattice: Lattice, inputs: IntArray) -> None:
@@ -145,16 +145,16 @@ class LatticeProgram(CoarseProgram):
 
 
 def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[CoarseBound]:
-    """Yield bounds, each better than those before, while there is time.
+    """Yield increasing bounds until the time is over.
 
     Parameters
     ----------
     problem
-        What to bound.
+        The problem.
     value
-        The loss of a channel that there is, for reports of progress.
+        The loss of a known channel, for progress reports.
     limits
-        When to end.
+        The limits of the search.
     """
     with limits.stopwatch.phase("presolve"):
         lattice = Lattice(problem, limits.steps(MOST_CANDIDATES, A_SECOND))
@@ -173,7 +173,7 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[C
 def _round(
     lattice: Lattice, inputs: IntArray, cells: IntArray, weights: FloatArray, limits: Limits
 ) -> tuple[CoarseBound, IntArray, FloatArray]:
-    """Bound by some inputs and rectangles; return the rectangles of the next round as well."""
+    """Return a bound from some inputs and rectangles, and the rectangles of the next round."""
     program = LatticeProgram(lattice, inputs)
     places = lattice.places[lattice.candidates[inputs]]
     first, last = cells[:, None, ::2], cells[:, None, 1::2]
@@ -199,7 +199,7 @@ def _round(
 
 
 def first_cells(sides: tuple[int, int], size: int) -> IntArray:
-    """Return rectangles of so many steps or fewer, ``(n_cells, 4)``: first and last of each side.
+    """Return rectangles of at most ``size`` steps, ``(n_cells, 4)``: first and last of each side.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def first_cells(sides: tuple[int, int], size: int) -> IntArray:
 
 
 def cut(cells: IntArray) -> IntArray:
-    """Return each rectangle cut in four, or in two if it has one row or one column.
+    """Return each rectangle divided into four, or into two if it has one row or one column.
 
     Examples
     --------

@@ -1,14 +1,14 @@
-"""Some inputs that stand for others, and the program on them, which is a relaxation.
+"""Representatives of the inputs, and the program on them, which is a relaxation.
 
 With E the exponents of the notions' bounds on ratios, q_x <= e**E[x, z] q_z, an input x counts for
 its representative r with the share s_x = e**-E[r, x], since q_x >= s_x q_r. So the program of the
-representatives, with the costs Sum_x s_x P_x D[x, y] of those that each stands for, bounds the loss
-from below (:mod:`mechdesign.kernel.relaxations.representatives`).
+representatives, with the costs Sum_x s_x P_x D[x, y] of the inputs that each represents, bounds the
+loss from below (:mod:`mechdesign.kernel.relaxations.representatives`).
 
-Representatives are chosen one after the other, each where it raises the sum of the shares most: of
-the prior, and a little of each input alike, since the rows of inputs that are rare are restricted
-too. The sum is submodular, so that what an input would add never grows, and most need not be asked
-again (Minoux 1978).
+Representatives are chosen greedily, each to increase the sum of the shares most, weighted by the
+prior and a small uniform part, since the rows of rare inputs are restricted too. The sum is
+submodular, so the increase by an input never grows, and most increases need not be recomputed
+(Minoux 1978).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from mechdesign.notions.rows.row import Multipliers
 __all__ = ["CoarseProgram", "Ratios", "chosen"]
 
 ALIKE = 0.1
-"""The share of the weights of inputs that is the same for all."""
+"""The share of the uniform part in the weights of inputs."""
 
 STRETCH = 1.05
-"""Pairs of representatives are left out where a chain of others is longer by this factor at most:
-on the city of 64 x 64 cells a tenth of the pairs was left, and the bound within a hundredth."""
+"""Pairs of representatives are dropped if a chain of others is longer by at most this factor: on a
+city of 64 x 64 cells a tenth of the pairs remained, with a loss of one percent of the bound."""
 
 
 class Ratios:
@@ -40,15 +40,14 @@ class Ratios:
     Parameters
     ----------
     cone
-        Families on lifts and others are left out.
+        The cone; families without bounds on ratios are ignored.
 
     Attributes
     ----------
     families
-        The families on ratios, by the number of their notion.
+        The families on ratios, by the index of their notion.
     E
-        ``(size, size)``: the least exponent of each pair, inf where there is none, 0 on the
-        diagonal.
+        ``(size, size)``: the least exponent of each pair, inf without a bound, 0 on the diagonal.
     """
 
     def __init__(self, cone: Cone) -> None:
@@ -60,19 +59,19 @@ class Ratios:
 
 
 class CoarseProgram:
-    """Some inputs that stand for others.
+    """Representatives of the inputs.
 
     Parameters
     ----------
     ratios
         The bounds on all inputs.
     inputs
-        The representatives, in rising order.
+        The representatives, in increasing order.
 
     Attributes
     ----------
     stands
-        ``(n_inputs,)``: the input that stands for each.
+        ``(n_inputs,)``: the representative of each input.
     shares
         ``(n_representatives, n_inputs)``: s_x at the representative of x, else 0.
     """
@@ -86,13 +85,13 @@ class CoarseProgram:
     def _take(
         self, ratios: Ratios, inputs: IntArray, names: IntArray, own: IntArray, shares: FloatArray
     ) -> None:
-        """Take representatives, their names, the number of that of each input, and the shares."""
+        """Set representatives, names, the representative of each input, and shares."""
         self._ratios, self._inputs, self._names, self.stands = ratios, inputs, names, names[own]
         places, shape = (own, np.arange(len(own))), (len(inputs), len(own))
         self.shares = sp.csr_array((shares, places), shape=shape)
 
     def cone(self) -> Cone:
-        """Return the pairs of a spanner: a cone a little larger than that of all pairs."""
+        """Return the cone of the pairs of a spanner, slightly larger than that of all pairs."""
         families = [rows.restricted(self._inputs) for rows in self._ratios.families.values()]
         E = np.array([rows.lengths() for rows in families])
         kept, place = spanner_pairs(E.min(axis=0)), E.argmin(axis=0)
@@ -104,11 +103,11 @@ class CoarseProgram:
         Parameters
         ----------
         cone
-            That of the spanner.
+            The cone of the spanner.
         weights
             ``(n_rows, n_columns)``.
         unit
-            That of the costs.
+            The unit of the costs.
         """
         ends = np.cumsum([family.matrix().shape[0] for family in cone.families])[:-1]
         parts = np.split(unit * weights, ends)
@@ -120,16 +119,16 @@ class CoarseProgram:
 
 
 def chosen(ratios: Ratios, prior: FloatArray, counts: Sequence[int]) -> list[IntArray]:
-    """Choose representatives, so many for each of some rising counts.
+    """Choose representatives for each of several increasing counts.
 
     Parameters
     ----------
     ratios
-        Whose bounds make the shares.
+        The bounds that define the shares.
     prior
         ``(n_inputs,)``.
     counts
-        How many; those of a count are among those of the next.
+        The numbers of representatives; each set contains the previous one.
 
     Examples
     --------
@@ -159,9 +158,9 @@ def chosen(ratios: Ratios, prior: FloatArray, counts: Sequence[int]) -> list[Int
 
 
 def spanner_pairs(E: FloatArray, stretch: float = STRETCH) -> BoolArray:
-    """Return pairs over which no other is longer by more than a factor, ``(size, size)``.
+    """Return the pairs of a spanner with a stretch factor, ``(size, size)``.
 
-    Pairs are taken in rising order of length, each unless a chain of those before is short enough
+    Pairs are added in increasing order of length, unless a chain of previous pairs is short enough
     (Althoefer et al. 1993, the greedy spanner).
     """
     size = len(E)

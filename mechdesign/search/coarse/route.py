@@ -1,4 +1,4 @@
-"""The route for problems too large to be written out as one program: coarse to fine."""
+"""The route for problems too large for one program: coarse to fine."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from mechdesign.search.starts.route import Start
 __all__ = ["Coarse", "is_too_large"]
 
 TOO_MANY = 10**8
-"""Rows of all columns, without those that others imply, from which the whole program is too large:
+"""The number of non-implied rows of all columns from which the whole program is too large:
 Euclidean grids of more than 24 x 24 points."""
 
 OUTPUTS = 1.5
-"""So many times more outputs than representatives are in the programs that are solved: on the city
-of 64 x 64 cells, 60 representatives and 90 outputs proved as much as 180, to half a percent."""
+"""The ratio of outputs to representatives in the programs: on a city of 64 x 64 cells, 60
+representatives and 90 outputs proved as much as 180 outputs, up to half a percent."""
 
 SECONDS_PER_ROW = 2e-8
 """Seconds of the repair and of the proof for each row of all columns."""
 
 
 class Coarse(LinearRoute):
-    """Proves a bound by inputs that stand for others, more of them from round to round.
+    """Proves a bound by representatives of the inputs, with more of them in each round.
 
     The channel is that of :class:`~mechdesign.search.starts.route.Start`.
 
     Parameters
     ----------
     most_rounds
-        It ends after so many rounds: one gives a first bound before another search.
+        The largest number of rounds: one gives a first bound before another search.
     """
 
     name = "coarse"
@@ -46,7 +46,7 @@ class Coarse(LinearRoute):
         self._most_rounds = most_rounds
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for an expected loss, bounds on ratios, and a very large program."""
+        """Require an expected loss, bounds on ratios, and a very large program."""
         if problem.expected_loss is None or not (named or is_too_large(problem)):
             return None
         if all(family.ratio_rows() is None for family in problem.cone.families):
@@ -56,9 +56,9 @@ class Coarse(LinearRoute):
         return f"{reason}; some inputs stand for all in a program of {n_rows:.0e} rows"
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Start from a channel of known columns, and prove bounds while there is time.
+        """Start from a channel of known columns, and prove bounds until the time is over.
 
-        Where the whole program is too large, this ends the search.
+        If the whole program is too large, this ends the search.
         """
         from mechdesign.search.coarse.bound import (  # scipy on demand
             CoarseBound,
@@ -98,12 +98,12 @@ class Coarse(LinearRoute):
 
 
 def is_too_large(problem: Problem) -> bool:
-    """Return whether the program of all inputs is too large to be stated."""
+    """Return whether the program of all inputs is too large."""
     return not problem.is_written_out or rows_of_all(problem) >= TOO_MANY
 
 
 def rows_of_all(problem: Problem) -> float:
-    """Return the rows of all columns but those that others imply; one budget counts as none."""
+    """Return the number of non-implied rows of all columns; one budget counts as none."""
     found = (family.ratio_rows() for family in problem.cone.families)
     pairs = sum(rows.n_checked for rows in found if rows is not None and len(rows.bounds) > 1)
     return float(pairs * len(problem.outputs or ()))

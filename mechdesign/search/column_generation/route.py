@@ -14,25 +14,25 @@ from mechdesign.search.route import LinearRoute
 __all__ = ["ColumnGeneration"]
 
 MIDDLE = 400
-"""Rows of the extended formulation for all outputs from which on column generation comes first,
-where its pricing is simple."""
+"""The number of rows of the extended formulation from which column generation with simple pricing
+is tried first."""
 
 BYTES = 128.0
-"""For each pair of inputs: eight rays for each input, twice."""
+"""Bytes per pair of inputs: eight rays for each input, twice."""
 
 ROW_BYTES, SOLVER_BYTES = 24.0, 2500.0
-"""For a row of an output: its multiplier, now and at the best bound, and its place in a basis; for
-a row or an input of the program of one output: what HiGHS holds, once for each thread."""
+"""Bytes for a row of an output: its multiplier, now and at the best bound, and its place in a
+basis; and for a row or an input of the program of one output: HiGHS, once for each thread."""
 
 
 class ColumnGeneration(LinearRoute):
-    """Solves a restricted master problem over rays, and prices further rays until none helps."""
+    """Solves a restricted master problem over rays, and prices rays until none improves it."""
 
     name = "columns"
     summary = "column generation over the extreme rays of the cone"
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for an expected linear loss, and for rays that are simple to price."""
+        """Require an expected linear loss, and rays that are simple to price."""
         reason = super().suits(problem)
         if reason is None or problem.utility.worst_case:
             return None
@@ -41,8 +41,8 @@ class ColumnGeneration(LinearRoute):
         return reason if named else None
 
     def memory(self, problem: Problem) -> float:
-        """Return that of the rays and the program over them, and of linear programs for rays."""
-        from mechdesign.search.cones.pricing import pricer_of  # scipy on demand
+        """Return the memory of the rays, their program, and the linear programs for rays."""
+        from mechdesign.search.cones.pricing import pricer_of  # imports scipy
 
         k, rows = len(problem.domain), program_size(problem).rows
         rays = BYTES * k**2
@@ -52,18 +52,18 @@ class ColumnGeneration(LinearRoute):
         return rays + ROW_BYTES * rows + SOLVER_BYTES * one * (os.cpu_count() or 1)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Generate columns until the bound is as close as asked."""
-        from mechdesign.search.column_generation.search import solve_columns  # scipy on demand
+        """Generate columns until the bound is close enough."""
+        from mechdesign.search.column_generation.search import solve_columns  # imports scipy
 
         return solve_columns(problem, limits)
 
 
 @lru_cache(maxsize=4)
 def _simple_rays(problem: Problem) -> str | None:
-    """Return why rays are simple to price; None where they are not, or the program is small."""
+    """Return why rays are simple to price; None if they are not, or the program is small."""
     size = program_size(problem)
     if size.rows < MIDDLE:
         return None
-    from mechdesign.search.column_generation.search import suits  # scipy on demand
+    from mechdesign.search.column_generation.search import suits  # imports scipy
 
     return suits(problem, small=not size.is_large)

@@ -1,17 +1,17 @@
 """The least expected loss by column generation (Dantzig and Wolfe 1960) over extreme rays.
 
-A column of a channel is a mixture of extreme rays r of the cone, so that the best channel is
+A column of a channel is a mixture of extreme rays r of the cone, so the best channel is
 
     minimize Sum_j theta_j min_y c_y . r_j   over theta >= 0 with Sum_j theta_j r_j = 1:
 
-a ray is worth what it is with the best output for it (:mod:`mechdesign.search.generation`). The
-potentials u of the inputs, the dual variables of the equations, tell which rays to add: those of
-negative reduced cost (c_y - u) . r (see `pricing`).
+each ray is used with its best output (:mod:`mechdesign.search.generation`). The potentials u of the
+inputs, the dual variables of the equations, determine the rays to add: those of negative reduced
+cost (c_y - u) . r (see `pricing`).
 
 The first rays are the k that are largest on one input each. If they are independent and some
 mixture of them is a channel, it is a basis, and its potentials solve k equations. On a line, with a
-loss that grows with the distance, no other ray has a negative reduced cost, for any prior: one
-round is all.
+loss that increases with the distance, no other ray has a negative reduced cost, for any prior: one
+round suffices.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = ["solve_columns", "suits"]
 PACE = Pace(goal=1e-10, patience=math.inf, worth=0.01, most_rays=8)
 
 FEW = 6
-"""Rows for each input, once those that follow from others are dropped, that count as few."""
+"""Number of non-implied rows per input that counts as few."""
 
 
 def solve_columns(
@@ -54,17 +54,16 @@ def solve_columns(
     Parameters
     ----------
     problem
-        With a :class:`~mechdesign.utilities.LinearUtility` in expectation, and notions that all
-        speak of columns.
+        With an expected :class:`~mechdesign.utilities.LinearUtility`, and notions on columns.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
     workers
-        Threads for the linear programs over one column, where it takes any.
+        Threads for the linear programs over one column.
 
     Raises
     ------
     UnsupportedError
-        If the problem is another.
+        If the problem is of another kind.
     SolverError
         If HiGHS fails before there is a channel.
 
@@ -87,7 +86,7 @@ def solve_columns(
     pricer = pricer_of(problem) or LPPricer(problem.cone, workers=workers)
     columns = _Columns(pricer, cost, scale, limits.gap)
     start = pricer.start()
-    # a constant column is a channel, whatever the first rays are
+    # a constant column is a channel, for any first rays
     rays = np.column_stack([start / start.max(axis=0), np.ones(len(cost))])
     program = RestrictedMaster(rays, columns.gain(rays), UNIT)
     search = Generation(columns, program, lambda gain: -gain, limits.part(scale))
@@ -98,9 +97,9 @@ def solve_columns(
 
 
 def suits(problem: Problem, *, small: bool = False) -> str | None:
-    """Return the reason for column generation, in a few words; None where there is none.
+    """Return a short reason for column generation; None if it does not apply.
 
-    A small one should only be on a line.
+    A small problem qualifies only on a line.
     """
     if problem.expected_loss is None or not problem.is_conic:
         return None
@@ -135,7 +134,7 @@ class _Columns:
         return np.asarray(-(self._cost.T @ rays).min(axis=0))
 
     def sent(self, columns: FloatArray) -> FloatArray:
-        """Return the channel that sends the best output for each column."""
+        """Return the channel with the best output for each column."""
         n = columns.shape[1]
         best = (self._cost.T @ columns).argmin(axis=0)
         places = sp.csr_array((np.ones(n), (np.arange(n), best)), shape=(n, self._cost.shape[1]))
@@ -145,7 +144,7 @@ class _Columns:
     def price(
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
     ) -> SurplusBound:
-        """Return how much a column may be worth above its price, and the best rays."""
+        """Return a bound on the surplus of a column, and the best rays."""
         expired = None if limits is None else limits.expired
         priced = self._pricer.price(self._cost + u[:, None], expired)
         tops = priced.rays.max(axis=0)
@@ -156,7 +155,7 @@ class _Columns:
     def _certificate(
         self, u: FloatArray, multipliers: FloatArray, problem: Problem
     ) -> Certificate | None:
-        """Return the potentials; or the multipliers, where they are the evidence."""
+        """Return the potentials, or the multipliers if they are the evidence."""
         if isinstance(self._pricer, LPPricer):
             duals = self._pricer.duals(multipliers, self._scale)
             return linear_proof(duals, self._matrix, self._gap)(problem)

@@ -1,1 +1,1 @@
-"""Forms of cones that decide how rays are priced, and whether prices alone prove a bound."""
+"""Forms of cones, which determine the pricing of rays and whether prices prove a bound."""

@@ -15,11 +15,11 @@ __all__ = ["InputLine", "ratio_lengths"]
 
 
 FOLLOWS = 1e-12
-"""A bound may be this much tighter, relative to it, than what neighbors imply."""
+"""Relative amount by which a bound may be tighter than what neighbors imply."""
 
 SHORTEST, LONGEST = 1e-9, 700.0
-"""Neighbors nearer than this, both ways together, are as good as one input; and e to more than
-that is no float."""
+"""Neighbors closer than this, in both directions together, count as one input; and e to more than
+the second is not a finite float."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class InputLine:
 
     @classmethod
     def of_problem(cls, problem: Problem) -> Self | None:
-        """Return the line on which the inputs of a problem lie; None if they do not.
+        """Return the line of the inputs of a problem; None if there is none.
 
-        They are taken in the order of their numbers, or as they come, as the checker does.
+        They are taken in the order of their numbers, or as listed, as in the checker.
         """
         E = ratio_lengths(problem.cone)
         if E is None or len(E) < 2:
@@ -56,7 +56,7 @@ class InputLine:
 
     @classmethod
     def of(cls, E: FloatArray, order: IntArray) -> Self | None:
-        """Return the line in some order if bounds E on ln(q_x / q_x') amount to it; else None."""
+        """Return the line in an order if bounds E on ln(q_x / q_x') have this form; else None."""
         x, z = order[:-1], order[1:]
         up, down = E[z, x], E[x, z]
         if max(up.max(), down.max()) > LONGEST or (up + down).min() < SHORTEST:
@@ -70,18 +70,18 @@ class InputLine:
         return cls(order, up, down) if (slack >= -FOLLOWS * np.abs(implied)).all() else None
 
     def rays(self) -> FloatArray:
-        """Return for each place z the least column that is 1 there, ``(k, k)``, in this order."""
+        """Return for each position z the least column that is 1 there, ``(k, k)``."""
         k = len(self.order)
         rise = np.concatenate([[0.0], np.cumsum(self.up)])
         fall = np.concatenate([[0.0], np.cumsum(self.down)])
-        ahead = np.tri(k, dtype=bool)  # x >= z: from z on ln q falls, at most as it may
+        ahead = np.tri(k, dtype=bool)  # x >= z: from z on ln q falls as fast as allowed
         return np.asarray(np.exp(np.where(ahead, fall - fall[:, None], rise[:, None] - rise)))
 
 
 def ratio_lengths(cone: Cone) -> FloatArray | None:
-    """Return E with ln(q_x / q_x') <= E[x, x'] for private columns, inf where there is no bound.
+    """Return E with ln(q_x / q_x') <= E[x, x'] for private columns, inf without a bound.
 
-    None where a family has other rows than those on ratios of two entries.
+    None if a family has rows other than ratios of two entries.
     """
     found = np.full((cone.size, cone.size), np.inf)
     for family in cone.families:

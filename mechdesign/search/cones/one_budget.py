@@ -1,8 +1,8 @@
 """Cones of one budget, whose extreme rays are known: LDP, high-low and block-structured LDP.
 
-They bound q_x <= e**eps q_z for the protected inputs x of a block and every z of it. On an extreme
-ray every protected input of one block is at e**eps times the least entry or at that entry, and the
-block's other inputs are at it; or the ray is one input alone that is protected nowhere.
+They bound q_x <= e**eps q_z for the protected inputs x of a block and every z in it. On an extreme
+ray every protected input of one block is at the least entry or e**eps times it, and the block's
+other inputs are at it; or the ray is a single unprotected input.
 
 Source: Kairouz, Oh and Viswanath 2016 (staircase mechanisms, for LDP).
 """
@@ -30,11 +30,11 @@ class OneBudgetCone:
     Attributes
     ----------
     blocks
-        For each block: its inputs, and those of them that are protected.
+        For each block: its inputs, and the protected ones among them.
     alone
-        The inputs that are protected nowhere.
+        The unprotected inputs.
     low
-        e**-eps: a ray has this where it is not raised, and 1 where it is.
+        e**-eps: the entry of a ray at inputs that are not raised; raised inputs have 1.
     size
         The number of inputs.
     """
@@ -46,7 +46,7 @@ class OneBudgetCone:
 
     @classmethod
     def of(cls, cone: Cone) -> Self | None:
-        """Return the blocks of a cone; None where it is of another form."""
+        """Return the blocks of a cone; None for another form."""
         (only, *more) = cone.families
         family = only.ratio_rows()
         if more or family is None:
@@ -57,7 +57,7 @@ class OneBudgetCone:
         if not len(used) or used.min() < used.max() or family.bounds[used[0]].factor != 1:
             return None
         k = family.size
-        members: dict[bytes, list[int]] = {}  # by the inputs that they and others are against
+        members: dict[bytes, list[int]] = {}  # keyed by the inputs that bound them
         np.fill_diagonal(bounded, True)
         for x in np.flatnonzero(guarded).tolist():
             members.setdefault(bounded[x].tobytes(), []).append(x)
@@ -77,14 +77,14 @@ class OneBudgetCone:
 
     @property
     def block_groups(self) -> tuple[tuple[int, ...], ...] | None:
-        """The blocks as the kernel has them; None where there is one of all inputs."""
+        """The blocks in the kernel's form; None for a single block of all inputs."""
         found = tuple(tuple(block.tolist()) for block, _ in self.blocks)
         return None if len(found) == 1 and len(found[0]) == self.size else found
 
     def subset_rays(self, most: int) -> FloatArray | None:
-        """Return all rays, largest entry 1, ``(n_inputs, n_rays)``; None if they are too many.
+        """Return all rays, largest entry 1, ``(n_inputs, n_rays)``; None if there are too many.
 
-        A whole block that is raised is, but for scale, one in which nothing is.
+        A block with all inputs raised is, up to scale, one with none raised.
         """
         if sum(1 << len(inputs) for _, inputs in self.blocks) > most:
             return None

@@ -1,9 +1,9 @@
-"""Pricing: the private columns of least reduced cost, and how far they lower a bound.
+"""Pricing: the private columns of least reduced cost, and their effect on a bound.
 
 With costs c_y of the outputs and potentials u of the inputs, the reduced cost of a column q for an
-output y is v_y . q, v_y = c_y - u. A :class:`Pricer` finds for each output a column r of least
-v_y . r / w . r, with weights w of its own. The columns of a channel have Sum_y w . q_y = Sum_x w_x,
-so that no private channel has an expected loss below
+output y is v_y . q, v_y = c_y - u. A :class:`Pricer` finds for each output a column r of least v_y
+. r / w . r, with its own weights w. The columns of a channel have Sum_y w . q_y = Sum_x w_x, so no
+private channel has an expected loss below
 
     Sum_x u_x + (Sum_x w_x) min(0, min_y v_y . r_y / w . r_y).
 """
@@ -36,21 +36,21 @@ __all__ = [
 
 
 NEAR, MOST_TURNS = 1e-14, 30
-"""Dinkelbach's method ends when the mean changes by less; it converges faster than linearly."""
+"""Dinkelbach's method ends when the mean changes by less; it converges superlinearly."""
 
 
 @dataclass(frozen=True)
 class PricedColumns:
-    """The cheapest columns for some costs.
+    """The columns of least cost.
 
     Attributes
     ----------
     reduced
-        ``(m,)``: v . r / w . r; inf where w . r is 0.
+        ``(m,)``: v . r / w . r; inf if w . r is 0.
     rays
         ``(n_inputs, m)``, of any size.
     multipliers
-        ``(n_rows, m)``: of the rows of the cone; none where prices are the evidence.
+        ``(n_rows, m)``: multipliers of the rows of the cone; none if prices are the evidence.
     """
 
     reduced: FloatArray
@@ -64,11 +64,11 @@ class Pricer(ABC):
     Attributes
     ----------
     route
-        In a few words, for the report.
+        A short description for the report.
     weight
         ``(n_inputs,)``: w.
     oracle
-        How the kernel finds the least cost; None where multipliers of rows are the evidence.
+        The kernel's oracle of the least cost; None if multipliers of rows are the evidence.
     """
 
     route: ClassVar[str]
@@ -84,7 +84,7 @@ class Pricer(ABC):
         """Return a column of least v_y . r / w . r for each column of v, ``(n_inputs, m)``."""
 
     def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
-        """Return the cheapest columns; a reduced cost of -inf where the search is cut short."""
+        """Return the cheapest columns; a reduced cost of -inf if the search is cut short."""
         return self.priced(v, self.cheapest(v))
 
     def priced(self, v: FloatArray, rays: FloatArray) -> PricedColumns:
@@ -97,9 +97,9 @@ class Pricer(ABC):
 
 @lru_cache(maxsize=4)
 def pricer_of(problem: Problem) -> Pricer | None:
-    """Return the pricer for a cone where potentials alone prove a bound; None elsewhere.
+    """Return the pricer for a cone whose potentials alone prove a bound; None for others.
 
-    There the kernel finds the least cost of a private column by itself
+    For these cones the kernel computes the least cost of a private column
     (:mod:`mechdesign.kernel.oracles`).
 
     Examples
@@ -132,7 +132,7 @@ class BlockPricer(Pricer):
     """LDP, high-low and block-structured LDP: rays raise some inputs of a block, or are one input.
 
     For each size of the raised set the best one has the inputs of least v_x / w_x: at the least
-    ratio of all, those whose own is below it are raised (Dinkelbach 1967).
+    overall ratio, the inputs with smaller own ratio are raised (Dinkelbach 1967).
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ class BlockPricer(Pricer):
 class LiftPricer(Pricer):
     """Bounds on the lift for the prior P of the problem: low <= r_x <= high at P . r = 1.
 
-    The best ray is that of a fractional knapsack: of the inputs in rising order of v_x / P_x as
-    many are at the upper end as P . r = 1 allows, one is in between, the rest at the lower end.
+    The best ray solves a fractional knapsack: in increasing order of v_x / P_x as many inputs are
+    at the upper end as P . r = 1 allows, one is in between, the rest are at the lower end.
 
     Parameters
     ----------
@@ -221,33 +221,33 @@ class LiftPricer(Pricer):
             above[0] = room / share[0]
         rays = np.full_like(v, self.low)
         np.put_along_axis(rays, order, self.low + above, axis=0)
-        free = (self.weight == 0)[:, None]  # not in P . r = 1: at the end that is cheaper
+        free = (self.weight == 0)[:, None]  # not in P . r = 1: at the cheaper end
         return np.where(free, np.where(v < 0, self.high, self.low), rays)
 
 
 class LinePricer(Pricer):
     """Inputs on a line, by dynamic programming along it.
 
-    Where every bound follows from those between neighbors,
+    If bounds between neighbors imply all others,
 
         q_{x+1} <= e**up_x q_x   and   q_x <= e**down_x q_{x+1}        for x = 1, ..., k - 1,
 
-    an extreme ray has each ratio of neighbors at one of its two ends: it rises or falls as fast as
-    it may. The least cost of all entries from x on, given r_x, is R_x r_x by Bellman's recursion
+    an extreme ray has each ratio of neighbors at one of its two ends. The least cost of all entries
+    from x on, given r_x, is R_x r_x by Bellman's recursion
 
         R_x = v_x + min over rho in [e**-down_x, e**up_x] of rho R_{x+1}
             = v_x + (e**-down_x R_{x+1} if R_{x+1} >= 0 else e**up_x R_{x+1}),
 
-    and likewise L_x from the left: the ray that is best given r_x costs (L_x + R_x - v_x) r_x. So
-    two passes of k steps price all outputs at once. A partial ray is kept at the scale at which its
-    largest entry is 1, so that nothing overflows however long the line is. The cost by the sum of
-    the ray, v . r / 1 . r, is found by Dinkelbach's method, which takes the mean found off v until
-    no ray has a negative cost (Dinkelbach 1967).
+    and likewise L_x from the left: the best ray given r_x costs (L_x + R_x - v_x) r_x. So two
+    passes of k steps price all outputs at once. A partial ray is scaled to a largest entry of 1, so
+    that nothing overflows for any length of the line. Dinkelbach's method finds the least cost
+    relative to the sum of the ray, v . r / 1 . r: it subtracts the current mean from v until no ray
+    has a negative cost (Dinkelbach 1967).
 
     Parameters
     ----------
     line
-        How the inputs lie.
+        The line of the inputs.
     """
 
     route = "dynamic programming along the line"
@@ -263,7 +263,7 @@ class LinePricer(Pricer):
         return self.line.rays()[np.ix_(place, place)]
 
     def cheapest(self, v: FloatArray) -> FloatArray:
-        """Pass along the line both ways, until no ray costs less than the mean found."""
+        """Pass along the line in both directions, until no ray costs less than the current mean."""
         v = v[self.line.order]
         k, m = v.shape
         mean, root, rises = np.zeros(m), np.zeros(m, dtype=np.intp), np.zeros((2, k, m), dtype=bool)
@@ -287,16 +287,15 @@ class LinePricer(Pricer):
         return rays
 
     def _passes(self, v: FloatArray) -> tuple[FloatArray, IntArray, BoolArray]:
-        """Return for each column the least mean cost of the rays that are best given one entry.
+        """Return for each column the least mean cost of the best rays given one entry.
 
         Returns
         -------
         mean, root
-            ``(m,)``: the mean, negative exactly where a ray has a negative cost; and the place of
-            that entry.
+            ``(m,)``: the mean, negative exactly if a ray has a negative cost; and the position of
+            the entry.
         rises
-            ``(2, k, m)``: whether the ray rises after a place, where that is before the root and
-            where it is not.
+            ``(2, k, m)``: whether the ray rises after a position, before the root and after it.
         """
         (k, m), line = v.shape, self.line
         value, log, total = (np.empty((k, m)) for _ in range(3))
@@ -304,7 +303,7 @@ class LinePricer(Pricer):
         partial = v[0], np.zeros(m), np.ones(m)
         value[0], log[0], total[0] = partial
         for x in range(1, k):
-            gains = partial[0] < 0  # what is before x is a gain: as large as it may be
+            gains = partial[0] < 0  # entries before x have negative cost: as large as allowed
             rises[0, x - 1] = ~gains
             partial = _longer(partial, np.where(gains, -line.down[x - 1], line.up[x - 1]), v[x])
             value[x], log[x], total[x] = partial
@@ -316,7 +315,7 @@ class LinePricer(Pricer):
                 partial = _longer(partial, np.where(rises[1, x], -line.up[x], line.down[x]), v[x])
             here = np.minimum(partial[1], log[x])
             right, left, own = np.exp(here - partial[1]), np.exp(here - log[x]), np.exp(here)
-            # both parts have the entry at x: brought to one scale, it is counted once
+            # both parts have the entry at x: rescaled and counted once
             cost = partial[0] * right + value[x] * left - v[x] * own
             found = cost / (partial[2] * right + total[x] * left - own)
             better = found < mean
@@ -325,7 +324,7 @@ class LinePricer(Pricer):
 
 
 Partial = tuple[FloatArray, FloatArray, FloatArray]
-"""Of a partial ray with largest entry 1, for each output: cost, log of its last entry, sum."""
+"""For a partial ray with largest entry 1, for each output: cost, log of the last entry, sum."""
 
 
 def _longer(partial: Partial, step: FloatArray, v: FloatArray) -> Partial:
@@ -339,7 +338,7 @@ def _longer(partial: Partial, step: FloatArray, v: FloatArray) -> Partial:
 
 
 def _rates(v: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return v_x / w_x; where w_x is 0, -inf if v_x < 0 and else inf."""
+    """Return v_x / w_x; if w_x is 0, -inf for v_x < 0 and else inf."""
     rate = np.where(v < 0, -np.inf, np.inf)
     np.divide(v, weight[:, None], out=rate, where=weight[:, None] > 0)
     return rate

@@ -1,8 +1,8 @@
 """The evidence of a bound on a linear loss: prices of the inputs, or multipliers of rows.
 
-A solver's potentials are feasible to its tolerance, by the size of the largest entry of a ray. What
-the kernel would take off the bound for it is far more than what the bound loses if all potentials
-are lowered by the least mean cost of a ray.
+A solver's potentials are feasible to its tolerance, relative to the largest entry of a ray. The
+kernel's correction of the bound would be far larger than the loss from lowering all potentials by
+the least mean cost of a ray.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from mechdesign.search.cones.pricing import pricer_of
 __all__ = ["feasible_prices", "linear_proof", "multiplier_bound", "weighted_costs"]
 
 TURNS = 4
-"""How often potentials are lowered."""
+"""The number of times that potentials are lowered."""
 
 MARGIN = 1e-15
-"""Potentials are lowered by this more, relative to them: floats have a rounding of their own."""
+"""Potentials are lowered by an additional relative margin for floating-point rounding."""
 
 
 def linear_proof(
@@ -38,17 +38,17 @@ def linear_proof(
     potentials: FloatArray | None = None,
     weights: FloatArray | None = None,
 ) -> Proof:
-    """Return what makes the certificate of a bound on a linear loss.
+    """Return the function that makes the certificate of a bound on a linear loss.
 
     Parameters
     ----------
     duals
-        Multipliers of rows of the notions; not asked for where there are potentials.
+        Multipliers of rows of the notions; not used if there are potentials.
     matrix, gap
-        ``(n_inputs, n_outputs)``, with all outputs, and the relative gap that is aimed at: how many
-        of the multipliers are needed depends on what is left between the bound and the loss.
+        ``(n_inputs, n_outputs)``, with all outputs, and the relative gap of the search: the number
+        of needed multipliers depends on the difference between the bound and the loss.
     potentials
-        ``(n_inputs,)``, where :func:`~.pricing.pricer_of` finds that they prove a bound.
+        ``(n_inputs,)``, if :func:`~.pricing.pricer_of` finds that they prove a bound.
     weights
         For a worst case ``(n_inputs,)`` multipliers of the losses of the inputs; else None.
     """
@@ -66,7 +66,7 @@ def linear_proof(
 
 
 def _of_prices(potentials: FloatArray, weights: FloatArray | None, problem: Problem) -> Certificate:
-    """Return the certificate of potentials; a gain is a loss less its ceiling at each input."""
+    """Return the certificate of potentials; a gain is a ceiling at each input minus a loss."""
     pricer, lowered = pricer_of(problem), feasible_prices(problem, potentials, weights)
     mass = ceiling_of(problem) * problem.prior.array
     prices, oracle = Numbers((lowered - mass).tolist()), getattr(pricer, "oracle", None)
@@ -81,7 +81,7 @@ def feasible_prices(
     Parameters
     ----------
     problem
-        With a linear loss, or one that stands for it, under a cone with a pricer.
+        With a linear loss, or a linear form, under a cone with a pricer.
     potentials, weights
         ``(n_inputs,)``; the weights of a worst case, else None.
     """
@@ -101,7 +101,7 @@ def feasible_prices(
 def multiplier_bound(
     problem: Problem, duals: Sequence[Multipliers], weights: FloatArray | None = None
 ) -> float:
-    """Return the bound on a linear loss that multipliers prove, in floating point.
+    """Return the bound on a linear loss proved by multipliers, in floating point.
 
     It is -inf for notions about the whole channel.
     """
@@ -114,7 +114,7 @@ def multiplier_bound(
 
 
 def weighted_costs(problem: Problem, weights: FloatArray | None) -> FloatArray:
-    """Return the cost of each entry of Q, for a worst case that of a mean with these weights."""
+    """Return the cost of each entry of Q, for a worst case that of the mean with these weights."""
     loss = problem.utility.linear_form
     if loss is None:
         raise UnsupportedError("objective", "a loss that is linear", problem.utility.name)

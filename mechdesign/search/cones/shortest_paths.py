@@ -1,8 +1,8 @@
-"""Shortest paths over pairs of inputs: the bounds on ratios that given bounds imply.
+"""Shortest paths over pairs of inputs: the implied bounds on ratios.
 
-A pair bounds ln(q_x / q_x') by its length E[x, x'], so that two pairs in a row bound it by the sum
-of their lengths. In floating point, for use by algorithms only: certificates speak of the rows of
-the notion.
+A pair bounds ln(q_x / q_x') by its length E[x, x'], so a path of pairs bounds it by the sum of
+their lengths. In floating point, for use by algorithms only: certificates use the rows of the
+notion.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mechdesign._typing import FloatArray
 __all__ = ["closure"]
 
 MOST_SPARSE = 0.1
-"""The share of pairs up to which Dijkstra's method is faster than that of Floyd and Warshall."""
+"""The share of pairs up to which Dijkstra's algorithm is faster than Floyd-Warshall."""
 
 
 def closure(E: FloatArray) -> FloatArray:
@@ -27,7 +27,7 @@ def closure(E: FloatArray) -> FloatArray:
     Parameters
     ----------
     E
-        ``(n_inputs, n_inputs)`` lengths >= 0; inf where no row is. The diagonal is ignored.
+        ``(n_inputs, n_inputs)`` lengths >= 0; inf without a row. The diagonal is ignored.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Conic programs: cvxpy, terms of the user, and non-conic notions."""
+"""Conic programs: cvxpy, the user's own terms, and non-conic notions."""

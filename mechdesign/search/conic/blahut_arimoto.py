@@ -1,13 +1,13 @@
 """The Blahut–Arimoto algorithm: potentials that bound a loss plus a multiple of the information.
 
-A multiplier v of a bound on I(X; Y) makes the problem that of a rate-distortion function. Its dual,
-with d = cost / P, is to maximize over potentials b
+A multiplier v of a bound on I(X; Y) gives the problem of a rate-distortion function. Its dual, with
+d = cost / P, is to maximize over potentials b
 
     Sum_x P_x b_x - v ln max_y Sum_x P_x exp((b_x - d[x, y]) / v),
 
 and any b gives a bound. The maximum is at b_x = -v ln Sum_y m_y exp(-d[x, y] / v) with m the best
-output distribution, which the algorithm approaches: m_y is multiplied by the sum in the dual, which
-is at most 1 at the optimum.
+output distribution, to which the algorithm converges: m_y is multiplied by the sum in the dual,
+which is at most 1 at the optimum.
 
 Source: Blahut 1972; Arimoto 1972.
 """
@@ -24,13 +24,13 @@ __all__ = ["best_potentials", "potential_bound"]
 ROUNDS, TOLERANCE = 5_000, 1e-14
 
 LEAST_SHARE = 1e-9
-"""Outputs start with at least this probability: one that starts at 0 would stay there."""
+"""The least initial probability of an output: a probability of 0 would stay 0."""
 
 
 def best_potentials(
     reduced: FloatArray, prior: FloatArray, output_distribution: FloatArray, multiplier: float
 ) -> FloatArray:
-    """Return potentials at which the bound is large, ``(n_inputs,)``; 0 for inputs of prior 0.
+    """Return potentials with a large bound, ``(n_inputs,)``; 0 for inputs of prior 0.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def best_potentials(
     prior
         ``(n_inputs,)``.
     output_distribution
-        ``(n_outputs,)``: where to start, as that of a solver's channel.
+        ``(n_outputs,)``: the starting point, such as that of a solver's channel.
     multiplier
         v > 0, the multiplier of the bound on the information.
     """

@@ -1,4 +1,4 @@
-"""The problem stated in cvxpy as it stands: the reference for every faster route."""
+"""The problem stated directly in cvxpy: the reference for every faster route."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "OSQP": {"eps_abs": 1e-9, "eps_rel": 1e-9, "max_iter": 200_000, "polishing": True},
     "SCS": {"eps_abs": 1e-10, "eps_rel": 1e-10, "max_iters": 200_000},
 }
-"""Tolerances by solver: as tight as each is known to reach."""
+"""The tightest tolerances that each solver is known to reach."""
 
 TIME_LIMITS = {
     "CLARABEL": "time_limit",
@@ -57,10 +57,10 @@ TIME_LIMITS = {
     "OSQP": "time_limit",
     "SCS": "time_limit_secs",
 }
-"""The name of the time limit of each solver; one without a time limit is not stopped."""
+"""The name of the time limit option of each solver; others are not stopped."""
 
 CONIC_SOLVERS = ("CLARABEL", "ECOS", "SCS")
-"""Solvers for conic programs, the most precise first."""
+"""Solvers for conic programs, in decreasing order of precision."""
 
 EXTRAS = {"ECOS": "ecos"}
 """Solvers that only an extra of this package installs, with its name."""
@@ -77,16 +77,16 @@ def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> 
     problem
         With a loss that is convex in the channel.
     solver
-        The name of a solver that cvxpy finds installed.
+        The name of an installed cvxpy solver.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
 
     Raises
     ------
     UnsupportedError
         If there is no such solver, or the loss is not convex.
     SolverError
-        If it stops without an answer, or time is over before; the message says why.
+        If it stops without an answer, or the time is over before; the message has the reason.
     """
     import cvxpy as cp
 
@@ -121,7 +121,7 @@ def solver_named(solver: str) -> str:
     Raises
     ------
     UnsupportedError
-        If it is not installed; the message lists those that are.
+        If it is not installed; the message lists the installed solvers.
     """
     import cvxpy as cp
 
@@ -136,12 +136,12 @@ def solver_named(solver: str) -> str:
 
 
 def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
-    """Solve a problem of cvxpy to the tightest tolerance of the solver, in the time that is left.
+    """Solve a cvxpy problem to the tightest tolerance of the solver, in the remaining time.
 
     Raises
     ------
     SolverError
-        If it stops without an answer, or time is over before; the message says why.
+        If it stops without an answer, or the time is over before; the message has the reason.
     """
     import cvxpy as cp
 
@@ -151,7 +151,7 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
     if name in TIME_LIMITS and math.isfinite(limits.left):
         options[TIME_LIMITS[name]] = limits.left
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "may be inaccurate": the certificate will tell
+        warnings.simplefilter("ignore")  # "may be inaccurate": the certificate decides
         try:
             called(name, stated.solve, solver=name, **options)
         except SolverError:
@@ -204,19 +204,19 @@ class StatedProblem:
     Q
         A variable of shape ``(n_inputs, n_outputs)``.
     further
-        Constraints beside those of the notions.
+        Constraints in addition to those of the notions.
 
     Attributes
     ----------
     program
-        The problem as cvxpy has it.
+        The cvxpy problem.
     loss
-        What is minimized, as an expression of ``Q``; None for a linear loss.
+        The minimized expression of ``Q``; None for a linear loss.
     cost
-        ``(n_inputs, n_outputs)``: that of a linear loss, else 0.
+        ``(n_inputs, n_outputs)``: the cost of a linear loss, else 0.
     scale
-        The unit in which the solver sees the loss. Tolerances of solvers are absolute: the largest
-        cost is scaled to 1.
+        The unit of the loss for the solver, whose tolerances are absolute: the largest cost is
+        scaled to 1.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class StatedProblem:
             self.scale = float(self.cost.max()) or 1.0
             terms = cp.multiply(self.cost, Q)
             goal = cp.sum(terms)
-            if utility.worst_case:  # input by input, so that the solver gives their multipliers
+            if utility.worst_case:  # one constraint per input, for its multiplier
                 goal = cp.Variable()
                 self._per_input = [cp.sum(terms, axis=1) <= goal]
         else:
@@ -258,7 +258,7 @@ class StatedProblem:
         return np.ones(k) if stated.dual_value is None else _multipliers(stated, (k,))
 
     def mean_cost(self) -> FloatArray:
-        """Return costs whose sum times Q a linear loss is at least: for a worst case a mean."""
+        """Return costs whose sum times Q bounds a linear loss below: for a worst case a mean."""
         weights = self.input_multipliers()
         if weights is None:
             return self.cost

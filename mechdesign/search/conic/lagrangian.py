@@ -1,4 +1,4 @@
-"""Lagrangian bounds for convex problems that are stated in cvxpy, in floating point.
+"""Lagrangian bounds for convex cvxpy problems, in floating point.
 
 With multipliers u of the constraints, the Lagrangian L(Q) = f(Q) + Sum_i u_i g_i(Q) is convex, and
 at most f(Q) where the constraints hold (weak duality). So at any Q0, with any subgradient D of L,
@@ -28,14 +28,14 @@ __all__ = ["dual_objective", "lagrangian_term", "linearized"]
 
 
 def lagrangian_term(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
-    """Return a constraint times its dual value: at most 0 where it holds; None for an unknown kind.
+    """Return a constraint times its dual value, at most 0 where it holds; None for unknown kinds.
 
     Parameters
     ----------
     constraint
         Solved: an (in)equality, a second-order cone, or a semidefinite matrix.
     scale
-        What to multiply the dual value with.
+        A factor of the dual value.
     """
     import cvxpy as cp
 
@@ -60,7 +60,7 @@ def lagrangian_term(constraint: cp.Constraint, scale: float) -> cp.Expression | 
 
 
 def _left(constraint: cp.Constraint) -> cp.Expression:
-    """Return the expression that the constraint keeps at most, or equal to, 0."""
+    """Return the expression that the constraint bounds by, or equates to, 0."""
     if len(constraint.args) == 2:
         return constraint.args[0] - constraint.args[1]
     return constraint.args[0]
@@ -69,7 +69,7 @@ def _left(constraint: cp.Constraint) -> cp.Expression:
 def _second_order_cone(constraint: cp.Constraint, dual: Any, scale: float) -> cp.Expression | None:
     """Return -(t, y) . (top, rest) for a dual point (t, y) of the cone, which is its own dual.
 
-    The largest of t and |y| in the place of t keeps the point in the cone in spite of rounding.
+    Replacing t by the larger of t and |y| keeps the point in the cone in spite of rounding.
     """
     import cvxpy as cp
 
@@ -112,8 +112,8 @@ def linearized(
 def dual_objective(stated: cp.Problem, name: str, options: dict[str, Any]) -> float | None:
     """Solve again, and return the dual objective that a solver reports.
 
-    It is the objective at the solution less the gap of the same run, as solvers leave constants of
-    the objective out. None where both sides are not reported, or the solver fails.
+    It is the objective at the solution minus the gap of the same run, as solvers omit constants of
+    the objective. None if one of these is not reported, or the solver fails.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,14 +1,13 @@
-"""Linear programs for notions about the whole channel, with constraint generation.
+"""Linear programs for notions on the whole channel, with constraint generation.
 
-A sum of largest linear excesses is stated with an auxiliary variable s[j, y] for every excess j and
-output y:
+A sum of largest linear excesses has an auxiliary variable s[j, y] for every excess j and output y:
 
     minimize  Sum_xy cost[x,y] Q[x,y]   with   s[j,y] >= rows_j . q_y,   Sum_y s[j,y] <= limit_j
 
-beside the rows on columns. Where the excesses are many, those that the last solution violates are
-added in rounds, after a start that needs no program of this size (`strict_mixture`). A bound on
-mutual information is not linear: cvxpy solves it (`cvxpy_solver`), unless the other notions imply
-it.
+in addition to the rows on columns. If there are many excesses, those that the last solution
+violates are added in rounds, after a start without a program of this size (`strict_mixture`). A
+bound on mutual information is not linear: cvxpy solves it (`cvxpy_solver`), unless the other
+notions imply it.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ __all__ = ["UNLIKELY", "solve_non_conic"]
 
 MOST_ENTRIES = 4_000_000
 ALL_AT_ONCE = 10_000
-"""Rows up to which all excesses are in the program from the start."""
+"""The number of rows up to which all excesses are in the first program."""
 
 FEW_ROUNDS, ROUNDS = 6, 50
 VIOLATION, LEAST_VIOLATION = 1e-9, 1e-14
-"""A sum above its limit by this, relative and absolute, is violated."""
+"""A sum is violated if it exceeds its limit by this, relative and absolute."""
 
 
 def solve_non_conic(
@@ -49,27 +48,27 @@ def solve_non_conic(
     limits: Limits | None = None,
     unlikely: float = UNLIKELY,
 ) -> RawSolution:
-    """Solve a problem with a linear loss and notions about the whole channel.
+    """Solve a problem with a linear loss and notions on the whole channel.
 
     Parameters
     ----------
     problem
-        With a linear loss. Bounds on information are left out: where they bind, the repair mixes
-        the answer with a constant channel, which is then far from optimal.
+        With a linear loss. Bounds on information are ignored: if they bind, the repair mixes the
+        answer with a constant channel, which is then far from optimal.
     method
         ``"simplex"`` or ``"ipm"``.
     limits
-        When to stop; default at the optimum. Every round gives a bound, and its channel is made
-        private by the repair, however many excesses it violates.
+        The limits of the search; default at the optimum. Every round gives a bound, and the repair
+        makes its channel private, for any number of violated excesses.
     unlikely
         The share of the largest cost that an input of prior 0 has.
 
     Raises
     ------
     UnsupportedError
-        If the loss is another, or the program too large to be written out.
+        If the loss is not linear, or the program is too large.
     SolverError
-        If HiGHS fails, or time is over before there is an answer.
+        If HiGHS fails, or the time is over before there is an answer.
     """
     limits = limits or Limits()
     cost, scale = program_cost(problem, unlikely)
@@ -114,7 +113,7 @@ def solve_non_conic(
         if start is None or not violated:
             best.take_channel(matrix, least if all_linear and not violated else np.nan)
         done = limits.report(rounds, best.value, best.bound)
-        if rounds > FEW_ROUNDS:  # nearly all bind: for so large a program ipm is faster
+        if rounds > FEW_ROUNDS:  # nearly all bind: ipm is faster for such a large program
             method = "ipm"
     notes = [f"violated sums were added in {rounds} rounds"] if rounds > 1 else []
     route = f"conic: HiGHS {method}" if rounds else "conic: the strict optimum and the truth, mixed"
@@ -145,7 +144,7 @@ class _Best:
 
 
 def _excess_constraints(problem: Problem) -> list[tuple[int, ExcessConstraint]]:
-    """Return the constraints that are sums of linear excesses, each with its place."""
+    """Return the constraints that are sums of linear excesses, with their positions."""
     return [
         (place, constraint)
         for place, constraint in enumerate(problem.channel_constraints)
@@ -154,7 +153,7 @@ def _excess_constraints(problem: Problem) -> list[tuple[int, ExcessConstraint]]:
 
 
 class _Excesses:
-    """The excesses of one constraint; if many, only those once violated are in the program."""
+    """The excesses of one constraint; if there are many, the program has only violated ones."""
 
     def __init__(self, place: int, constraint: ExcessConstraint, m: int) -> None:
         self.place, self.constraint, self.limits = place, constraint, constraint.limits()
@@ -168,9 +167,9 @@ class _Excesses:
             self.active[j] |= any((row.x, row.other) in rows for row in excess.rows)
 
     def add_violated(self, Q: FloatArray, add_all: bool) -> bool:
-        """Add the most violated sum for each input on either side, or all that are violated.
+        """Add the most violated sum for each input on either side, or all violated ones.
 
-        Returns whether there was any.
+        Returns whether there is any.
         """
         over = self.constraint.sums(Q) - self.limits
         violated = ~self.active & (over > VIOLATION * self.limits + LEAST_VIOLATION)

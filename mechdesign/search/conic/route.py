@@ -1,4 +1,4 @@
-"""The routes by conic programming: non-conic notions, and any convex problem as cvxpy states it."""
+"""The routes by conic programming: non-conic notions, and any convex problem in cvxpy."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ BYTES = 200.0
 class NonConic(LinearRoute):
     """Solves for linear losses under constraints on the whole channel.
 
-    Sums of linear excesses are a linear program. A bound on mutual information is not: it is left
-    to cvxpy, unless the other notions imply it.
+    Sums of linear excesses give a linear program. A bound on mutual information is not linear and
+    is left to cvxpy, unless the other notions imply it.
 
     Parameters
     ----------
     solver
-        A method of HiGHS or a solver of cvxpy; default the first that suits.
+        A method of HiGHS or a solver of cvxpy; default the first suitable one.
     again
-        Whether it is tried again for a smaller gap: inputs of prior 0 then cost nothing.
+        Whether it is a retry for a smaller gap, in which inputs of prior 0 cost nothing.
     """
 
     name = "conic"
@@ -45,7 +45,7 @@ class NonConic(LinearRoute):
         self._solver, self._again = solver, again
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for a linear loss, and for a notion about the whole channel."""
+        """Require a linear loss, and a notion on the whole channel."""
         if problem.is_conic and not named:
             return None
         if problem.utility.linear_form is problem.utility:
@@ -53,7 +53,7 @@ class NonConic(LinearRoute):
         return super().suits(problem)
 
     def memory(self, problem: Problem) -> float:
-        """Return that of a row for each pair of inputs and each output."""
+        """Return the memory of a row for each pair of inputs and each output."""
         return _rows_in_full(problem)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
@@ -75,7 +75,7 @@ class NonConic(LinearRoute):
 
 
 def _solvers(problem: Problem) -> tuple[str, ...]:
-    """Return the solvers for a problem, best first."""
+    """Return the solvers for a problem, in order of preference."""
     bounds = (bound for bound in problem.channel_constraints if bound is not None)
     if all(isinstance(bound, ExcessConstraint) for bound in bounds):
         return (*HIGHS, CONIC_SOLVERS[0])
@@ -89,12 +89,12 @@ def _rows_in_full(problem: Problem) -> float:
 
 
 class Cvxpy(LinearRoute):
-    """States the problem in cvxpy as it stands: the reference for every faster route.
+    """States the problem directly in cvxpy: the reference for every faster route.
 
     Parameters
     ----------
     solver
-        A solver that cvxpy finds installed; default the most precise.
+        An installed cvxpy solver; default the most precise.
     """
 
     name = "cvxpy"
@@ -106,26 +106,26 @@ class Cvxpy(LinearRoute):
         self._solver = solver
 
     def configured(self, setting: str) -> Cvxpy:
-        """Return the route by one solver, which must be named."""
+        """Return the route with the named solver."""
         if not setting:
             raise InputError("route", "cvxpy:NAME, as in cvxpy:CLARABEL", "cvxpy")
         return Cvxpy(setting)
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Accept any problem that names it, and convex losses of the user's own."""
+        """Accept any problem if named, and the user's own convex losses."""
         if isinstance(problem.utility, ConvexUtility):
             return "a loss of your own, convex in the channel"
         return "asked for" if named else None
 
     def memory(self, problem: Problem) -> float:
-        """Return that of a row for each pair of inputs and each output."""
+        """Return the memory of a row for each pair of inputs and each output."""
         return _rows_in_full(problem)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """State the problem and solve it."""
         if not isinstance(problem.utility, ConvexUtility):
             return solve_conic(problem, self._solver, limits)
-        from mechdesign.search.conic.user_terms import solve_custom  # cvxpy on demand
+        from mechdesign.search.conic.user_terms import solve_custom  # imports cvxpy
 
         return solve_custom(problem, (), solver_named(self._solver), limits)
 

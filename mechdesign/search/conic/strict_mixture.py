@@ -1,22 +1,22 @@
 """Bounds on a sum by delta, solved from the strict notion: its optimum, mixed with the truth.
 
-With delta = 0 such a notion is a cone of columns (approximate LDP is LDP), and the optimum there is
-a matter of milliseconds. Let Q be that channel, T the one that sends each input's best output.
+With delta = 0 such a notion is a cone of columns (approximate LDP is LDP), whose optimum takes
+milliseconds. Let Q be that channel, T the one that sends each input's best output.
 
 *Value.* Every sum is convex, at most 0 at Q; so (1 - t) Q + t T is private up to some t, for
-approximate LDP up to t = delta at least.
+approximate LDP at least up to t = delta.
 
-*Bound.* Let u be the potentials of the strict optimum and v_y = c_y - u. Where the sums are those
-of pairs, multipliers f of the excesses e**-eps q_x - q_z prove
+*Bound.* Let u be the potentials of the strict optimum and v_y = c_y - u. If the sums are those of
+pairs, multipliers f of the excesses e**-eps q_x - q_z prove
 
     loss  >=  Sum_x u_x - e**-eps delta Sum_xz W_xz,   W_xz = max_y f[x, z, y],
 
-as soon as v_y plus their terms is >= 0 for every output: Sum_z f[x, z, y] >= e**eps (-v_y[x]) where
-v_y[x] < 0, and Sum_x f[x, z, y] <= v_y[z] where it is not. So for each output they are a flow in a
-transport problem, and W has the capacities that all of them share. An input needs most at its best
-output; if capacities that sum to that suffice for all outputs, then value and bound are both
-(1 - delta) of the strict optimum and delta of the loss of the truth. So it was for expected
-distances in every problem tried; it is not so for every loss.
+if v_y plus their terms is >= 0 for every output: Sum_z f[x, z, y] >= e**eps (-v_y[x]) where v_y[x]
+< 0, and Sum_x f[x, z, y] <= v_y[z] elsewhere. So for each output they are a flow in a transport
+problem, and W is the capacity common to all outputs. An input needs most at its best output; if
+capacities with that sum suffice for all outputs, then value and bound are both (1 - delta) times
+the strict optimum plus delta times the loss of the truth. This held for expected distances in every
+problem tried; it does not hold for every loss.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ __all__ = ["StrictMixture", "strict_mixture"]
 
 
 MOST_FLOWS = 20_000
-"""Up to so many flows one program finds the best capacities."""
+"""The number of flows up to which one program finds the best capacities."""
 
 CHORDS = 20
 """Steps towards the largest share of the truth."""
 
 NOTHING = 1e-12
-"""Residual of an input, in the unit of the costs, below which it counts as a rounding error."""
+"""Residual of an input, in the unit of the costs, that counts as a rounding error."""
 
 ROOM = 1e-11
-"""The flows may miss what is needed, relative to it, by this: potentials are rounded."""
+"""Relative shortfall of the flows that is accepted: potentials are rounded."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class StrictMixture:
     matrix
         ``(n_inputs, n_outputs)``.
     value, bound
-        Its loss, and what the multipliers prove.
+        Its loss, and the bound from the multipliers.
     multipliers
-        Of the excesses of pairs.
+        The multipliers of the excesses of pairs.
     input_multipliers
         For a worst case; else None.
     """
@@ -90,15 +90,15 @@ def strict_mixture(
     problem
         With a linear loss.
     cost, scale
-        Those of the entries, with a largest entry near 1, and their unit.
+        The costs of the entries, with a largest entry near 1, and their unit.
     limits
-        When to stop.
+        The limits of the search.
 
     Returns
     -------
     StrictMixture or None
-        None if the problem has another notion than one that bounds excesses of pairs, or the
-        strict problem is not solved, or time is over.
+        None if the problem has other notions than one that bounds excesses of pairs, if the strict
+        problem is not solved, or if the time is over.
     """
     notion, *more = problem.privacy
     constraint, *_ = problem.channel_constraints
@@ -112,7 +112,7 @@ def strict_mixture(
         solver = by_highs if program.worst_case else by_interior
         answer = solve_chain(program, [Components()], solver, limits.part())
     except (SolverError, UnsupportedError):
-        return None  # a budget of 0 leaves the interior-point method no inside
+        return None  # with a budget of 0 the interior-point method has no interior
     weights = answer.worst_case_multipliers
     if weights is not None:
         cost = weights[:, None] / weights.sum() * cost
@@ -138,8 +138,8 @@ def strict_mixture(
 def _mixed(Q: FloatArray, cost: FloatArray, constraint: ExcessConstraint) -> FloatArray:
     """Return (1 - t) Q + t T for the largest t that is found.
 
-    Each sum is convex in t: its chord from here to t = 1 is above it, so that the place where that
-    meets the limit is a step on the safe side.
+    Each sum is convex in t: its chord from here to t = 1 is an upper bound, so the point at which
+    the chord meets the limit is a safe step.
     """
     T = np.zeros_like(Q)
     T[np.arange(len(Q)), cost.argmin(axis=1)] = 1
@@ -173,10 +173,10 @@ class _Flows:
 
 
 def _flows(v: FloatArray, shrink: float, limits: Limits) -> _Flows:
-    """Return flows from the inputs that lack to those that have, for each column of v.
+    """Return flows from deficient inputs to others, for each column of v.
 
-    Their capacities are the least in sum where the program for all outputs is small; else one
-    output after the other takes the flow that adds least to the capacities there are.
+    Their capacities have the least sum if the program for all outputs is small; else each output in
+    turn takes the flow with the least additional capacity.
     """
     need, has = np.maximum(-v, 0.0) / shrink, np.maximum(v, 0.0)
     lacks, haves = need > NOTHING, has > NOTHING
@@ -184,7 +184,7 @@ def _flows(v: FloatArray, shrink: float, limits: Limits) -> _Flows:
         try:
             return _least_capacities(need, has, lacks, haves, limits)
         except SolverError:
-            pass  # what follows is quick
+            pass  # the fallback is fast
     capacity = np.zeros((len(v), len(v)))
     found = [np.zeros((0, 4))]
     for y in np.argsort(-lacks.sum(axis=0), kind="stable").tolist():
@@ -206,9 +206,9 @@ def _flows(v: FloatArray, shrink: float, limits: Limits) -> _Flows:
 
 
 def _next_flow(need: FloatArray, has: FloatArray, capacity: FloatArray) -> FloatArray | None:
-    """Return the flow of one output that exceeds the capacities by the least sum.
+    """Return the flow of one output with the least sum of excesses over the capacities.
 
-    Half of the variables are below the capacities, the others beyond; None where HiGHS fails.
+    Half of the variables are below the capacities, the others above; None if HiGHS fails.
     """
     p, q = capacity.shape
     n = p * q

@@ -1,4 +1,4 @@
-"""Convex programs with constraints or an objective of the user's own, stated in cvxpy.
+"""Convex programs with the user's own constraints or objective, stated in cvxpy.
 
 The channel is repaired and satisfies the notions exactly. The user's constraints hold up to the
 tolerance of the solver and the change by the repair, which the report states. The value of the
@@ -38,28 +38,28 @@ __all__ = ["UserTerms", "best_constant", "solve_custom"]
 
 
 FLOOR = 1e-12
-"""Entries below this are raised to it for the tangents of logarithms and roots."""
+"""Smaller entries are raised to it for the tangents of logarithms and roots."""
 
 LONGEST = 500
-"""Characters of a constraint that are quoted."""
+"""Quoted characters of a constraint."""
 
 ROUGH = 1e-3
-"""Rows of a solver's channel that are off by more are no answer."""
+"""A solver's channel with larger errors of its rows is rejected."""
 
 ROUNDING = 1e-14
-"""The share of all its terms that the bound is lowered by, for the rounding of their sum."""
+"""Relative safety margin of the bound for the rounding of its sum."""
 
 CLOSE, HUGE = 1e-6, 1e99
-"""A violation that is mentioned as a tolerance only, and a bound that stands for none."""
+"""A violation that is reported as a tolerance only, and a bound that counts as infinite."""
 
 
 class UserTerms:
-    """A problem with constraints, and maybe an objective, of the user's own.
+    """A problem with the user's own constraints, and optionally an objective.
 
     Parameters
     ----------
     problem
-        Whose variable ``problem.Q`` they speak of.
+        The problem of the variable ``problem.Q``.
     constraints
         cvxpy constraints.
     objective
@@ -69,9 +69,9 @@ class UserTerms:
     Raises
     ------
     InputError
-        If one is not convex, or no such thing; the message names it.
+        If a term is not convex, or not a constraint or objective; the message names it.
     UnsupportedError
-        If one speaks of other variables.
+        If a term contains other variables.
     """
 
     def __init__(self, problem: Problem, constraints: Sequence[Any], objective: Any) -> None:
@@ -108,7 +108,7 @@ class UserTerms:
         Raises
         ------
         UnsupportedError
-            If it is another.
+            If the route is another.
         """
         name, _, option = route.partition(":")
         if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
@@ -117,7 +117,7 @@ class UserTerms:
         return _Convex(self.constraints, (solver_named(option),) if option else CONIC_SOLVERS)
 
     def notes(self, channel: Channel) -> list[str]:
-        """Return how well the user's constraints hold at the channel that is returned."""
+        """Return how well the user's constraints hold at the returned channel."""
         if not self.constraints:
             return []
         self.problem.Q.value = placed(channel, self.problem.outputs or ())
@@ -130,7 +130,7 @@ class UserTerms:
 
 
 class _Convex(Route):
-    """A problem with constraints of the user's own, by the first of some solvers that succeeds."""
+    """A problem with the user's own constraints, by the first solver that succeeds."""
 
     name = "cvxpy"
     summary = "constraints or an objective of the user's own, by cvxpy"
@@ -140,7 +140,7 @@ class _Convex(Route):
         self._constraints, self._solvers = constraints, solvers
 
     def suits(self, problem: Problem, named: bool = False) -> str:
-        """Accept any problem; whether it is convex was checked with the terms."""
+        """Accept any problem; the constructor of the terms checks convexity."""
         return "constraints or an objective of your own are a convex program"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
@@ -149,7 +149,8 @@ class _Convex(Route):
         Raises
         ------
         InfeasibleError
-            If a solver finds it infeasible, none has an answer, and no constant channel fits.
+            If a solver finds it infeasible, none has an answer, and no constant channel is
+            feasible.
         SolverError
             If no solver has an answer.
         """
@@ -194,7 +195,7 @@ def solve_custom(
     solver
         The name of an installed solver.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
 
     Raises
     ------
@@ -210,7 +211,7 @@ def solve_custom(
         run(stated.program, solver, limits)
     except SolverError:
         claimed = stated.program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
-        if claimed and constraints:  # without any, what ignores its input is feasible
+        if claimed and constraints:  # without any, a constant channel is feasible
             raise InfeasibleError("no private channel meets your constraints") from None
         raise
     matrix, scale = np.array(problem.Q.value), stated.scale
@@ -233,7 +234,7 @@ def solve_custom(
 
 
 def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> RawSolution:
-    """Return the best of some channels that ignore their input and meet the constraints.
+    """Return the best of some channels that ignore their input and satisfy the constraints.
 
     Parameters
     ----------
@@ -245,7 +246,7 @@ def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> Raw
     Raises
     ------
     SolverError
-        If none of them meets the constraints.
+        If none of them satisfies the constraints.
     """
     found = _constants(problem, constraints)
     if not found:
@@ -265,9 +266,9 @@ def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> Raw
 
 
 def _constants(problem: Problem, constraints: Sequence[cp.Constraint]) -> list[FloatArray]:
-    """Return channels with equal rows that meet the constraints: one output, all alike, the prior.
+    """Return feasible channels with equal rows: one output, the uniform row, the prior.
 
-    Where there are as many outputs as inputs the last has them as often as the inputs.
+    If there are as many outputs as inputs, the last has the prior as its row.
     """
     k, m = problem.Q.shape
     rows = [*np.eye(m), np.full(m, 1 / m)]

@@ -1,31 +1,32 @@
 """The least posterior-mean squared error of a scalar f(X), by column generation over decoders.
 
-The error is concave in Q, so that minimizing it is no convex program. But if output y is decoded as
-s_y, the error is linear,
+The error is concave in Q, so its minimization is not a convex program. But if output y is decoded
+as s_y, the error is linear,
 
     Sum_y Sum_x P_x Q[x, y] (f_x - s_y)**2,
 
 and its minimum over decoders is the posterior-mean error, attained at the posterior means. It is a
-constant less a sum of gains, g(r) = (Sum_x P_x f_x r_x)**2 / (P . r) of the column r, which is
+constant minus a sum of gains, g(r) = (Sum_x P_x f_x r_x)**2 / (P . r) of the column r, which is
 convex: so extreme rays of the cone are mixed (:mod:`mechdesign.search.generation`). Rays are found
 at decoders. With h_x = P_x f_x**2 - u_x, u the prices of the inputs, let at a decoder s
 
     gamma(s) = min over private columns r with P . r = 1 of  Sum_x r_x (P_x (f_x - s)**2 - h_x),
 
-the least reduced cost of a column decoded as s. Summing over the columns of any private channel,
+the least reduced cost of a column decoded as s. Summed over the columns of any private channel,
 whose output probabilities sum to 1, its error is at least Sum_x h_x + min_s gamma(s). As P . r = 1,
 gamma(s) - s**2 is a minimum of functions that are linear in s, so it is concave, and above its
-chord between two probes at distance d; on that gap s**2 is its own chord less t (1 - t) d**2, t the
-share of the way. So
+chord between two probes at distance d; on that gap s**2 is its own chord minus t (1 - t) d**2, for
+the relative position t. So
 
     gamma(s) >= (1 - t) gamma(s_i) + t gamma(s_{i+1}) - t (1 - t) d**2,
 
 and gaps between probes are halved until the bound is good
 (:mod:`mechdesign.kernel.linearizations.decoders`).
 
-Few inputs, and cones whose columns are priced by linear programs, have a restricted master problem
-over rays. On many inputs it would take many rounds; there the master problem is the linear program
-over all channels for a grid of decoders, to which the posterior means of new rays are added.
+Problems with few inputs, and cones with linear programs for pricing, have a restricted master
+problem over rays. With many inputs it would take many rounds; there the master problem is the
+linear program over all channels for a grid of decoders, to which the posterior means of new rays
+are added.
 """
 
 from __future__ import annotations
@@ -59,29 +60,29 @@ __all__ = ["least_on_gaps", "merge_columns", "solve_decoders"]
 
 
 FIRST_PROBES, MOST_PROBES = 17, 4000
-"""Evenly spaced probes of each bound, and the most of them."""
+"""Evenly spaced probes of each bound, and the largest number of probes."""
 
 FEW = 32
-"""Inputs up to which there is a restricted master problem over rays."""
+"""The number of inputs up to which there is a restricted master problem over rays."""
 
 GRID = 65
 """Decoders of the first program over channels, evenly spaced."""
 
 LEAST_GAP, FIRST_GAP, SHARE = 1e-9, 1e-6, 1e-2
-"""The relative gap of such a program: a share of what the last one gained, between these."""
+"""The relative gap of such a program: a share of the last improvement, between these."""
 
 MERGED = 1e-10
 """The share of the gain that merging outputs of a channel may cost."""
 
 SAME = 1e-9
-"""Decoders closer than this, in units of the range of f, are one."""
+"""Decoders closer than this, in units of the range of f, are merged."""
 
 NEAR, COARSEST = 1e-5, 1e-2
-"""Decoders of a program closer than the first are one; closer than the second at first."""
+"""Decoders of a program closer than the first are merged; closer than the second at first."""
 
 RARE = 1e-290
-"""Outputs less likely than this are none, and smaller numbers are written as 0: the kernel does not
-take subnormal ones."""
+"""Less likely outputs are dropped, and smaller numbers become 0: the kernel rejects subnormal
+numbers."""
 
 PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
 PACE_ON_CHANNELS = Pace(goal=4e-9, patience=4, last_patience=4, worth=0.3)
@@ -95,7 +96,7 @@ def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolutio
     problem
         With a :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
 
     Raises
     ------
@@ -146,7 +147,7 @@ class _DecoderPricer:
     f
         ``(n_inputs,)`` values of f, scaled to [0, 1].
     low, width
-        What they were scaled from.
+        Their original minimum and range.
     """
 
     how, steps_of_a_box = "columns at decoders", 0
@@ -171,7 +172,7 @@ class _DecoderPricer:
         return np.asarray(self.prior[:, None] * (self.f[:, None] - decoders) ** 2)
 
     def means(self, rays: FloatArray) -> FloatArray:
-        """Return the posterior mean of rays; 0 for those that never occur."""
+        """Return the posterior mean of rays; 0 for rays that never occur."""
         output, moment = self.prior @ rays, (self.prior * self.f) @ rays
         return np.divide(moment, output, out=np.zeros(len(output)), where=output > RARE)
 
@@ -193,11 +194,11 @@ class _DecoderPricer:
     ) -> SurplusBound:
         """Return a bound on the surplus of all columns, and columns with a positive one.
 
-        Gaps between probes are halved until they cost no more than a share of the goal, or of the
-        largest surplus. Once time is over there are no more of them than a bound needs.
+        Gaps between probes are halved until they cost at most a share of the goal, or of the
+        largest surplus. When the time is over, only as many as a bound needs are used.
         """
         limits, u = limits or Limits(), u.copy()
-        for inputs in self._never:  # no column of theirs has a surplus at the mean
+        for inputs in self._never:  # none of their columns has a surplus at the mean
             u[inputs] = u[inputs].mean()
         potentials = self.prior * self.f**2 - u
         s, todo, parts = np.zeros(0), np.linspace(0, 1, FIRST_PROBES), list[PricedColumns]()
@@ -227,7 +228,7 @@ class _DecoderPricer:
         multipliers: FloatArray,
         problem: Problem,
     ) -> Certificate:
-        """Return decoders with multipliers or prices, from units in which f runs from 0 to 1."""
+        """Return decoders with multipliers or prices, rescaled from f in [0, 1]."""
         line = Decoders(tuple(self.low + self.width * as_fraction(s) for s in decoders))
         if isinstance(self.pricer, LPPricer):
             duals = self.pricer.duals(multipliers, float(self.width) ** 2)
@@ -244,14 +245,14 @@ class _DecoderPricer:
 
 
 class _ChannelMaster:
-    """The linear program over channels for some decoders, in the place of that over rays.
+    """The linear program over channels for some decoders, in place of that over rays.
 
     Attributes
     ----------
     rays
         ``(n_inputs, n)``: the columns of the best channel so far.
     gain
-        Theirs.
+        Their gains.
     """
 
     def __init__(self, problem: Problem, pricer: _DecoderPricer, limits: Limits) -> None:
@@ -295,10 +296,10 @@ class _ChannelMaster:
 def least_on_gaps(
     s: FloatArray, cost: FloatArray, curvature: float | FloatArray = 1.0
 ) -> FloatArray:
-    """Return the least of (1 - t) a + t b - t (1 - t) w d**2 over 0 <= t <= 1 on each gap.
+    """Return the minimum of (1 - t) a + t b - t (1 - t) w d**2 over 0 <= t <= 1 on each gap.
 
-    The derivative b - a - (1 - 2 t) w d**2 is 0 at t = (1 - (b - a) / (w d**2)) / 2. The curvature
-    w > 0 is 1 where there is none.
+    The derivative b - a - (1 - 2 t) w d**2 is 0 at t = (1 - (b - a) / (w d**2)) / 2. A missing
+    curvature w > 0 counts as 1.
     """
     a, b, square = cost[:-1], cost[1:], curvature * np.diff(s) ** 2
     t = np.clip(0.5 - (b - a) / (2 * square), 0.0, 1.0)
@@ -308,7 +309,7 @@ def least_on_gaps(
 def merge_columns(
     Q: FloatArray, output: FloatArray, moment: FloatArray, budget: float
 ) -> FloatArray:
-    """Add up columns of near posterior means, as long as the error grows by less than a budget.
+    """Merge columns of close posterior means, while the error grows by less than a budget.
 
     Merging two outputs of probabilities a, b and posterior means s, t adds a b / (a + b) (s - t)**2
     to the error.
@@ -340,7 +341,7 @@ def merge_columns(
 
 
 def distinct(points: FloatArray, near: float = SAME) -> FloatArray:
-    """Return 0, 1 and the points between in order, without those too near to the one before."""
+    """Return 0, 1 and the points between in order, without those too close to the previous one."""
     inner = np.sort(points[(points > SAME) & (points < 1 - SAME)])
     inner = inner[np.diff(inner, prepend=0.0) > near]
     return np.concatenate([[0.0], inner, [1.0]])
