@@ -31,8 +31,8 @@ class RayMoments:
     mean
         l_i, the mean of r: ``(n_inputs, n_rays)``.
     group
-        ``(n_inputs,)``: the number of each input's group; the means agree within a group, so that
-        one equation is enough for all of it.
+        ``(n_inputs,)``: the group of each input; the means agree within a group, so one equation
+        per group is enough.
     """
 
     second: FloatArray
@@ -50,7 +50,7 @@ class RayMoments:
 
     @property
     def equations(self) -> FloatArray:
-        """The rows of Sum_i theta_i l_i = 1 that differ, ``(n_groups, n_rays)``."""
+        """The distinct rows of Sum_i theta_i l_i = 1, ``(n_groups, n_rays)``."""
         return self.mean[np.unique(self.group, return_index=True)[1]]
 
 
@@ -63,14 +63,14 @@ class Expansion:
     value
         The sum of the deviations.
     gain
-        ``(n_rays,)``: how fast the risk falls with each weight.
+        ``(n_rays,)``: the rate at which the risk decreases with each weight.
     prior_slope
-        ``(n_inputs,)``: how fast it rises with each probability.
+        ``(n_inputs,)``: the rate at which it increases with each probability.
     A
         M**-1.
     H
-        Second derivatives in the weights, then in the probabilities if they move; empty where they
-        were not asked for.
+        Second derivatives in the weights, then in the probabilities if they move; empty if not
+        requested.
     """
 
     value: float
@@ -86,9 +86,9 @@ class MixtureRisk:
     Parameters
     ----------
     rays
-        The moments of what is mixed.
+        The moments of the mixed rays.
     utility
-        The risk. In the worst case p is a variable as well, of the concave side of a saddle point.
+        The risk. In the worst case p is also a variable, of the concave side of a saddle point.
     """
 
     def __init__(self, rays: RayMoments, utility: EstimationRisk) -> None:

@@ -1,14 +1,14 @@
-"""A lower bound on a risk whose extreme rays are too many to list: products of rows of the cone.
+"""A lower bound on a risk with too many extreme rays to list: products of rows of the cone.
 
 The information matrix of a channel, M = Sum_y q_y q_y' / (p . q_y), has M p = 1, and f . M h >= 0
 for any two forms f and h that are at least 0 on private columns. The least risk over all M with
-these properties is a convex program that knows no rays (the reformulation and linearization of
-Sherali and Adams 1990). Products are added as M breaks them. At the optimum the risk is linearized,
-and the dual variables of the linear program that is left prove the bound
+these properties is a convex program without rays (the reformulation and linearization of Sherali
+and Adams 1990). Violated products are added in rounds. At the optimum the risk is linearized, and
+the dual variables of the remaining linear program prove the bound
 (:mod:`mechdesign.kernel.oracles.products`).
 
-Under one budget for all inputs a ray has two levels, t and t / low. With t as a further unknown the
-products of q_x - t and t - low q_x are 0, and with M, now of all unknowns, positive semidefinite,
+Under one budget for all inputs a ray has two levels, t and t / low. With t as an additional unknown
+the products of q_x - t and t - low q_x are 0. With M, now for all unknowns, positive semidefinite,
 the relaxation is nearly exact.
 
 The risk is a sum of deviations, concave in the variances (M**-1)_xx: a weighted sum of the
@@ -48,37 +48,37 @@ __all__ = ["product_bound"]
 SOLVER = "CLARABEL"
 
 MOST_INPUTS = 24
-"""Beyond it the program takes minutes."""
+"""With more inputs the program takes minutes."""
 
 ROUNDS, ADDED = 40, 20
-"""Of adding products; and how many a round adds, times inputs."""
+"""Rounds of adding products; and the number added per round, times inputs."""
 
 BROKEN, IMPLIED = 1e-8, 1e-12
-"""A product this far below 0 is added; and a bound implied by two others to this is left out."""
+"""A product this far below 0 is added; and a bound implied by two others to this is dropped."""
 
 REWEIGHTED, SETTLED = 6, 1e-4
-"""Rounds of new weights at most, and weights that change by less, relatively, are kept."""
+"""Largest number of rounds of new weights; and largest relative change of settled weights."""
 
 LEAST_MULTIPLIER = 1e-12
-"""Relative to the largest; smaller ones are left out."""
+"""Relative to the largest; smaller ones are dropped."""
 
 LEAST_LOW = 1e-20
-"""Below this e**-eps is 0 for the checker."""
+"""Below this the checker treats e**-eps as 0."""
 
 SLACK = 1e-12
-"""Margin of the claim above the least that rounding allows, relative to the matrix."""
+"""Relative margin of the claim above the least value that rounding allows."""
 
 
 @dataclass(frozen=True)
 class ProvedProducts:
-    """Multipliers of products of forms, and what they prove.
+    """Multipliers of products of forms, and the bound that they prove.
 
     Attributes
     ----------
     potentials
         ``(n_inputs,)``.
     surplus
-        What no gain is above its price by, where P . q = 1.
+        An upper bound on every gain minus its price, where P . q = 1.
     parts
         ``(x, z, x', z', weight)``: the two forms of each product, and its multiplier.
     levels
@@ -91,7 +91,7 @@ class ProvedProducts:
     levels: FloatArray | None = None
 
     def oracle(self, problem: Problem, _prior: Weights, _potentials: FloatArray) -> Oracles:
-        """Return the products as the kernel has them."""
+        """Return the products in the kernel's form."""
         scale = float(getattr(problem.utility, "scale", 1.0))
         a, b, c, d, weight = (part.tolist() for part in self.parts)
         forms = dict[tuple[int, int], int]()
@@ -157,7 +157,7 @@ class _Forms:
     Attributes
     ----------
     x, z
-        Entries by number; the number of inputs stands for P . q.
+        Indices of entries; the number of inputs stands for P . q.
     rows
         ``(n_forms, n_inputs)``, the largest coefficient 1.
     scale
@@ -174,7 +174,7 @@ class _Forms:
 
     @classmethod
     def of(cls, problem: Problem) -> _Forms | None:
-        """Return the forms of rows on ratios and on lifts; None if there are none of them."""
+        """Return the forms of rows on ratios and on lifts; None if there are none."""
         k, P = len(problem.domain), problem.prior.array
         bounds = np.full((k + 1, k + 1), np.inf)
         for family in problem.cone.families:
@@ -218,7 +218,7 @@ class _Relaxation:
         Raises
         ------
         SolverError
-            If the solver fails or time is over.
+            If the solver fails or the time is over.
         """
         import cvxpy as cp
 
@@ -245,7 +245,7 @@ class _Relaxation:
         Raises
         ------
         SolverError
-            If HiGHS fails or time is over.
+            If HiGHS fails or the time is over.
         """
         k, p, unit = self.size, self.prior, float(np.abs(B).max())
         x, z = np.triu_indices(k)
@@ -274,7 +274,7 @@ class _Relaxation:
         return _outer(i, j)
 
     def _add_broken(self, M: FloatArray) -> bool:
-        """Choose more products, those that M breaks most; return whether there are any."""
+        """Choose the most violated products of M; return whether there are any."""
         rows = self.forms.rows
         worth = ((rows @ M) @ rows.T)[self.first, self.second]
         broken = np.flatnonzero(worth < -BROKEN * np.abs(M).max())
@@ -286,7 +286,7 @@ class _Relaxation:
     def _proof(self, B: FloatArray, u: FloatArray, w: FloatArray) -> ProvedProducts:
         """Return the products, and the least claim that they prove.
 
-        What is left above 0 is that of products of entries.
+        The positive remainder is assigned to products of entries.
         """
         forms, p = self.forms, self.prior
         used = np.flatnonzero(w > LEAST_MULTIPLIER * w.max(initial=0.0))
@@ -309,7 +309,7 @@ class _Relaxation:
 
 
 def _low(problem: Problem) -> float | None:
-    """Return e**-eps where one budget protects all inputs against each other."""
+    """Return e**-eps if one budget protects all inputs against each other."""
     cone = OneBudgetCone.of(problem.cone)
     if cone is None or len(cone.blocks) > 1 or len(cone.blocks[0][1]) < cone.size:
         return None
@@ -373,7 +373,7 @@ class _TwoLevels:
         return ProvedProducts(u, claim, parts, v)
 
     def _left(self, B: FloatArray, u: FloatArray, w: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the matrix that is to be positive semidefinite."""
+        """Return the matrix of the semidefinite constraint."""
         k = self.size
         T = np.zeros((k + 1, k + 1))
         T[:k, :k] = np.outer(u, self.prior) - B
@@ -410,7 +410,7 @@ def _solved(program: Any, limits: Limits) -> None:
     Raises
     ------
     SolverError
-        If the solver finds no optimum or time is over.
+        If the solver finds no optimum or the time is over.
     """
     import cvxpy as cp
 

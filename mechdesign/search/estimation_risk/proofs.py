@@ -31,16 +31,16 @@ __all__ = ["Oracle", "RiskProof", "by_classes", "by_rays", "channel_proof", "imp
 
 @dataclass(frozen=True)
 class RiskProof:
-    """An optimum, and how the kernel prices its estimator.
+    """An optimum, and the kernel's oracle for its estimator.
 
     Attributes
     ----------
     inverse, potentials, prior
-        ``(n_inputs, n_inputs)`` and ``(n_inputs,)``: M**-1, and what the gain is priced at.
+        ``(n_inputs, n_inputs)`` and ``(n_inputs,)``: M**-1, and the potentials of the gain.
     oracle
-        Returns it for a problem, the prior of the bound, and the potentials.
+        Returns the oracle for a problem, the prior of the bound, and the potentials.
     worst
-        For a worst case, the prior that the bound is at, exactly.
+        For a worst case, the exact prior of the bound.
     """
 
     inverse: FloatArray
@@ -51,7 +51,7 @@ class RiskProof:
 
     @classmethod
     def of(cls, mixture: Mixture, oracle: Oracle, worst: Weights | None) -> RiskProof:
-        """Return that of a mixture of rays."""
+        """Return the proof of a mixture of rays."""
         return cls(mixture.inverse, mixture.potentials, mixture.prior, oracle, worst)
 
     def __call__(self, problem: Problem) -> Certificate:
@@ -62,7 +62,7 @@ class RiskProof:
         prices = self.potentials * getattr(problem.utility, "scale", 1.0)
         oracle = self.oracle(problem, self.worst or problem.prior.probabilities, prices)
         step = estimator(self.inverse, self.prior, aim.roots)
-        # rays are listed of the vertices of a set of priors; other oracles are of the whole set
+        # ray oracles use the vertices of a set of priors; other oracles the whole set
         priors = set_vertices(problem.cone) if self.oracle is by_rays else None
         return certificate(
             problem,
@@ -83,7 +83,7 @@ def by_rays(problem: Problem, _prior: Weights, _potentials: FloatArray) -> Oracl
 
 
 def by_classes(problem: Problem, prior: Weights, potentials: FloatArray) -> Oracles:
-    """Price classes of rays that are alike but for a permutation."""
+    """Price classes of rays that are equal up to a permutation."""
     budget = OneBudgetCone.of(problem.cone)
     if budget is None:
         raise UnsupportedError("privacy", "one budget in blocks", problem.privacy)
@@ -97,9 +97,9 @@ def implied(proof: Proof, larger: Problem, worst: Weights | None, problem: Probl
     Parameters
     ----------
     proof, larger
-        What proves a bound for the problem under local differential privacy.
+        The proof of a bound for the problem under local differential privacy.
     worst
-        For a worst case, the prior that the bound is at.
+        For a worst case, the prior of the bound.
     problem
         The problem itself.
     """
@@ -113,8 +113,8 @@ def implied(proof: Proof, larger: Problem, worst: Weights | None, problem: Probl
 def channel_proof(matrix: FloatArray, problem: Problem) -> Certificate | None:
     """Return the certificate of an optimal channel at a prior, by classes of rays, if any.
 
-    The gain of each of its columns is its price, which gives the potential of each group of inputs
-    that are alike.
+    The gain of each of its columns is its price, which determines the potential of each group of
+    equivalent inputs.
     """
     classes, utility, p = RayClasses.of(problem.cone), problem.utility, problem.prior.array
     if classes is None or not isinstance(utility, EstimationRisk) or not classes.fit(problem):

@@ -1,9 +1,9 @@
 """Orbits of the extreme rays of a cone of one budget under permutations of its protected inputs.
 
-The extreme rays raise a subset of the protected inputs of one block (`one_budget`). Where the prior
-is the same on all protected inputs of each block, the risk does not change when they are permuted;
-as it is convex, the mean of an optimum over all permutations is an optimum too, and it mixes
-classes of rays: all subsets of one size, with equal weights.
+The extreme rays raise a subset of the protected inputs of one block (`one_budget`). If the prior is
+uniform on the protected inputs of each block, the risk is invariant under their permutations; as it
+is convex, the mean of an optimum over all permutations is also an optimum, and it mixes classes of
+rays: all subsets of one size, with equal weights.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ __all__ = ["RayClasses"]
 
 
 MOST_NUMBERS = 1 << 25
-"""Numbers that the classes' matrices may hold."""
+"""The largest number of entries of the classes' matrices."""
 
 USED = 1e-10
-"""Classes with a smaller weight are left out of the channel."""
+"""Classes with a smaller weight are dropped from the channel."""
 
 
 class RayClasses(OneBudgetCone):
     """The classes of one problem."""
 
     def fit(self, problem: Problem) -> bool:
-        """Return whether the prior does not tell apart what is alike, and the classes are few."""
+        """Return whether the prior is uniform within groups, and there are few classes."""
         prior = problem.prior.probabilities
         moving = problem.utility.worst_case
         same = all(len({prior[x] for x in inputs}) == 1 for _, inputs in self.blocks)
         return (moving or same) and (len(self._sizes()) + self.size) * self.size**2 <= MOST_NUMBERS
 
     def _sizes(self) -> list[tuple[int, int]]:
-        """Return the number of the block and of raised inputs, for each class of subsets.
+        """Return the index of the block and the number of raised inputs, for each class of subsets.
 
-        That nothing is raised is, but for scale, the same as that everything is where the whole
-        block is protected.
+        If the whole block is protected, raising nothing is, up to scale, the same as raising
+        everything.
         """
         return [
             (b, j)
@@ -51,7 +51,7 @@ class RayClasses(OneBudgetCone):
 
     @property
     def groups(self) -> IntArray:
-        """The first input of those that are alike, for each input."""
+        """For each input the first equivalent input."""
         groups = np.arange(self.size)
         for _, inputs in self.blocks:
             groups[inputs] = inputs[0]
@@ -82,7 +82,7 @@ class RayClasses(OneBudgetCone):
         return RayMoments(second, mean, self.groups)
 
     def columns(self, theta: FloatArray) -> FloatArray:
-        """Return a channel with those weights of the classes, of few outputs."""
+        """Return a channel with these weights of the classes, with few outputs."""
         sizes, found = self._sizes(), []
         for weight, (b, j) in zip(theta, sizes, strict=False):
             if weight <= USED:
@@ -99,9 +99,9 @@ class RayClasses(OneBudgetCone):
         return np.hstack(found)
 
     def evened(self, mixture: Mixture) -> Mixture:
-        """Return a mixture whose numbers are, to the last bit, the same on inputs of one group.
+        """Return a mixture whose numbers are exactly equal on the inputs of a group.
 
-        The certificate by classes asks for that; rounding makes them differ.
+        The certificate by classes needs this; rounding makes them differ.
         """
         groups = self.groups
         _, place = np.unique(groups, return_inverse=True)

@@ -1,8 +1,8 @@
-"""A bound on a risk whose extreme rays are too many to list: that of a larger cone.
+"""A bound on a risk with too many extreme rays to list, from a larger cone.
 
-Where the notions bound the ratio of every two entries of a column, q_x <= e**budget q_z, private
-channels are locally private at that budget. Under local differential privacy rays are known, so
-that its least risk is found and proved: no channel that is private has less.
+If the notions bound the ratio of any two entries of a column, q_x <= e**budget q_z, private
+channels are locally differentially private at that budget, for which the rays are known. The least
+risk under that notion is found and proved, and is a lower bound.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from mechdesign.search.cones.shortest_paths import closure
 __all__ = ["relaxed"]
 
 MOST_INPUTS = 12
-"""Inputs up to which the rays of local differential privacy are as few as can be checked soon."""
+"""The number of inputs up to which the checker lists the rays of LDP quickly."""
 
 LARGEST_BUDGET = 50.0
-"""A larger budget hides next to nothing: the bound without any privacy is as good."""
+"""With a larger budget the bound without privacy is as good."""
 
 
 def relaxed(problem: Problem, worst: Weights | None) -> Problem | None:
-    """Return the problem under local differential privacy; None where there is no such budget.
+    """Return the problem under local differential privacy; None if there is no such budget.
 
     Parameters
     ----------
     problem
         With an :class:`~mechdesign.utilities.EstimationRisk`.
     worst
-        For a worst case, the prior that the risk is bounded at; it is no less in the worst case.
+        For a worst case, the prior at which the risk is bounded; the worst case is no smaller.
     """
     budgets = []
     for family in problem.cone.families:

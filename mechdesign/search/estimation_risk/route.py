@@ -22,14 +22,14 @@ class Estimation(Route):
     summary = "a convex program over extreme rays of the cone, for a risk of estimation"
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for a risk of estimation."""
+        """Require a risk of estimation."""
         if not isinstance(problem.utility, EstimationRisk):
             return None
         return "the risk is convex in the weights of the extreme rays of the cone"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Solve the program; where lifts are bounded from below, a theorem bounds the risk too."""
-        from mechdesign.search.estimation_risk.solve import solve_estimation  # scipy on demand
+        """Solve the program; if lifts are bounded from below, a theorem also bounds the risk."""
+        from mechdesign.search.estimation_risk.solve import solve_estimation  # imports scipy
 
         raw = solve_estimation(problem, limits)
         lifts = any(notion.bounds_lift_from_below for notion in problem.privacy)

@@ -11,8 +11,8 @@ of theta >= 0 and p >= 0, and t the potential of Sum p = 1, every step is Newton
     risk_theta - C' y - z = 0,    C theta = 1,    theta z = mu,
     risk_p + s - t 1 = 0,         1' p = 1,       p s = mu.
 
-The risk is no quadratic, so that Newton's step may overshoot: it is halved until the residual of
-these conditions falls (a line search in place of a corrector).
+The risk is not quadratic, so Newton's step may overshoot: it is halved until the residual of these
+conditions decreases (a line search instead of a corrector).
 
 Source: Boyd and Vandenberghe 2004, sections 10.3.4 (saddle points) and 11.7 (primal-dual methods).
 """
@@ -45,46 +45,46 @@ GOAL = 1e-12
 """The target of complementarity, relative to the risk."""
 
 CENTERING = ((0.9, 0.02), (0.5, 0.1), (0.0, 0.5))
-"""The share of the complementarity to aim at, by the least length of the step before."""
+"""The target share of the complementarity, by the shorter step length of the previous iteration."""
 
 BEHIND = 0.1
-"""The target is at least this share of the residual of the other conditions: complementarity must
-not run ahead of them, or the steps to the boundary become too short to reduce them."""
+"""The target is at least this share of the residual of the other conditions: if complementarity
+decreases faster, the steps to the boundary become too short to reduce them."""
 
 LEAST_STEP, DECREASE = 1e-9, 0.01
-"""The line search: its shortest step, and the share of the residual that a whole step must save."""
+"""The line search: its shortest step, and the relative decrease of the residual by a whole step."""
 
 ENOUGH = 0.25
-"""The share of the gap that is wanted which each program may leave."""
+"""The share of the requested gap allowed to each program."""
 
 SAME, USED = 1e-9, 1e-8
-"""Rays with a mean of 1 that differ by less are one; and those whose weight is below this share of
-the largest are not in use."""
+"""Rays with a mean of 1 and smaller differences are merged; rays with a smaller share of the
+largest weight are not in use."""
 
 FORCED = 1e-9
-"""A ray whose weight no mixture can raise above this share is left out."""
+"""A ray whose largest possible weight is below this share is dropped."""
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Weights of rays, with what proves them good.
+    """Weights of rays, with the evidence of their optimality.
 
     Attributes
     ----------
     theta
         ``(n_rays,)`` weights.
     prior
-        The prior that they are best at.
+        The prior at which they are optimal.
     inverse
         A = M**-1.
     potentials
-        ``(n_inputs,)`` u with g_i <= u . l_i, about, and equality where a ray is used.
+        ``(n_inputs,)`` u with g_i <= u . l_i, approximately, and equality for used rays.
     gain
-        ``(n_rays,)``: g_i, what a unit of each ray lowers the risk by.
+        ``(n_rays,)``: g_i, the decrease of the risk per unit of each ray.
     risk
         The sum of the deviations.
     rise
-        By how much it can be larger at another prior, for a worst case.
+        The largest increase of the risk at another prior, for a worst case.
     """
 
     theta: FloatArray
@@ -102,7 +102,7 @@ class Mixture:
 
 @dataclass(frozen=True)
 class _SaddleIterate:
-    """The unknowns; p, t and s only matter where the prior moves."""
+    """The unknowns; p, t and s matter only if the prior moves."""
 
     theta: FloatArray
     prior: FloatArray
@@ -112,7 +112,7 @@ class _SaddleIterate:
     s: FloatArray
 
     def moved(self, step: FloatArray, size: float, dz: FloatArray) -> _SaddleIterate:
-        """Return the iterate so far along a step; ``dz`` is that of z, then of s."""
+        """Return the iterate after a step of size ``size``; ``dz`` is that of z, then of s."""
         n, k = len(self.theta), len(self.s)
         prior = self.prior + size * step[n : n + k] if k else self.prior
         return _SaddleIterate(
@@ -128,14 +128,14 @@ class _SaddleIterate:
 def best_mixture(
     rays: RayMoments, utility: EstimationRisk, prior: FloatArray, limits: Limits
 ) -> Mixture:
-    """Return the mixture of least risk: at a prior, or, in the worst case, at the worst one.
+    """Return the mixture of least risk: at a prior, or, in the worst case, at the worst prior.
 
-    Every step has a mixture and a bound; limits end the steps.
+    Every iterate is a mixture with a bound; limits end the iterations.
 
     Raises
     ------
     SolverError
-        If the rays do not allow a channel whose rows are independent, or Newton's method stalls.
+        If no mixture of the rays has independent rows, or Newton's method stalls.
     """
     start, kept = _start(rays)
     rays = rays.chosen(kept)
@@ -156,17 +156,17 @@ def best_mixture(
 class RiskMaster:
     """The mixture of least risk of some rays, for a search that adds rays.
 
-    By convexity the risk of any other mixture is at least that of this one and what the gain of
-    this one is above that of the other.
+    By convexity the risk of any other mixture is at least the risk of this one plus the gain of
+    this one minus that of the other.
 
     Parameters
     ----------
     rays
         ``(n_inputs, n_rays)``, of which some mixture is a channel with independent rows.
     utility, prior
-        The risk; and the prior that it is at, in the worst case at first.
+        The risk; and its prior, in the worst case the initial one.
     limits
-        When to stop.
+        The limits of the search.
 
     Attributes
     ----------
@@ -185,11 +185,11 @@ class RiskMaster:
 
     @property
     def gain(self) -> FloatArray:
-        """How fast the risk falls with the weight of each ray."""
+        """The rate at which the risk decreases with the weight of each ray."""
         return self.utility.scale * self.mixture.gain
 
     def gain_of(self, rays: FloatArray) -> FloatArray:
-        """Return how fast the risk falls with the weights of any rays."""
+        """Return the rate at which the risk decreases with the weights of any rays."""
         A, p = self.mixture.inverse, self.mixture.prior
         slope = self.utility.scale * self.mixture.slope(self.utility)
         return np.asarray(slope @ (A @ rays) ** 2 / (p @ rays))
@@ -202,7 +202,7 @@ class RiskMaster:
         return np.asarray(2 * A @ (slope * lift) - (slope @ lift**2) * p)
 
     def loss(self, gain: float) -> float:
-        """Return a risk that no mixture is below whose gain is at most this one."""
+        """Return a lower bound on the risk of every mixture with at most this gain."""
         risk = self.utility.scale * self.mixture.risk
         return risk + float(self.gain @ self.mixture.theta) - gain
 
@@ -215,7 +215,7 @@ class RiskMaster:
         self._next = np.column_stack(found)
 
     def keep(self, wanted: BoolArray) -> BoolArray:
-        """Drop rays that are not wanted and not in use; return which of all stay."""
+        """Drop rays that are neither wanted nor in use; return which of all stay."""
         theta = self.mixture.theta
         kept: BoolArray = wanted | (theta > USED * theta.max())
         self.mixture = replace(self.mixture, theta=theta[kept], gain=self.mixture.gain[kept])
@@ -225,7 +225,7 @@ class RiskMaster:
     def solve(self) -> tuple[FloatArray, FloatArray]:
         """Return the best weights of the rays, and the potentials of the inputs.
 
-        A method that was cut short leaves the mixture before where that is better.
+        If the method was cut short, the previous mixture is kept if it is better.
         """
         before = self.mixture
         if self._next.shape[1] != len(before.theta):
@@ -237,9 +237,9 @@ class RiskMaster:
 
 
 def _start(rays: RayMoments) -> tuple[FloatArray, IntArray]:
-    """Return a mixture inside the weights, and which rays it can use.
+    """Return a mixture in the interior of the weights, and the rays that it can use.
 
-    With shares theta_i / even_i, the linear program makes the least share as large as it can be.
+    With shares theta_i / even_i, the linear program maximizes the least share.
     """
     C = rays.equations
     n = C.shape[1]
@@ -251,7 +251,7 @@ def _start(rays: RayMoments) -> tuple[FloatArray, IntArray]:
     theta = even * (found[:n] + found[n])
     if found[n] > FORCED:
         return theta, np.arange(n)
-    # rays that no mixture can use have weight 0: the mean of many vertices shows which
+    # rays that no mixture can use have weight 0 in the mean of many vertices
     rng = np.random.default_rng(0)
     A = sp.csr_array(C * even)
     theta = np.zeros(n)
@@ -287,7 +287,7 @@ class _SaddlePointMethod:
         )
 
     def run(self, limits: Limits) -> tuple[_SaddleIterate, Expansion]:
-        """Iterate until complementarity is as small as it gets, or limits end it."""
+        """Iterate until complementarity stops decreasing, or limits end it."""
         share, best = 0.1, (np.inf, self.point)
         for step in range(1, MOST_STEPS + 1):
             point = self.point
@@ -301,7 +301,7 @@ class _SaddlePointMethod:
                 best = (off, point)
             value, bound = self._value_and_bound(point, model)
             if limits.report(step, value, bound) and (limits.expired() or limits.gap > OPTIMAL):
-                best = (off, point)  # else to the last digit: a step or two
+                best = (off, point)  # otherwise to full precision: one or two steps
                 break
             if left <= GOAL * scale and off <= 100 * GOAL * scale:
                 break
@@ -313,13 +313,14 @@ class _SaddlePointMethod:
         return point, self.model.at(point.theta, point.prior, hessian=False)
 
     def _value_and_bound(self, point: _SaddleIterate, model: Expansion) -> tuple[float, float]:
-        """Return a risk that the mixture is at most at any prior, and one that none is below.
+        """Return an upper bound on the risk of the mixture at any prior, and a bound on all risks.
 
         By convexity in theta the risk of a mixture theta' is at least risk - gain . (theta' -
         theta). As C theta' = C theta, gain may be replaced by gain + C' y, and as Sum_i theta'_i
         p . l_i = 1 for every mixture, the bound is the risk plus the mean of the excess
-        (gain + C' y)_i / (p . l_i) over theta less its maximum over all rays. By concavity in p the
-        risk is at most what it is here and how much its tangent rises towards one input.
+        (gain + C' y)_i / (p . l_i) over theta minus its maximum over all rays. By concavity in p
+        the risk is at most its value here plus the largest increase of its tangent towards one
+        input.
         """
         output = point.prior @ self.model.rays.mean
         excess = (model.gain + point.y @ self.C) / output
@@ -330,7 +331,7 @@ class _SaddlePointMethod:
         return unit * (value + self.rise(point, model)), unit * bound
 
     def rise(self, point: _SaddleIterate, model: Expansion) -> float:
-        """Return how much the risk can be larger at another prior."""
+        """Return the largest increase of the risk at another prior."""
         if not self.moving:
             return 0.0
         return float(model.prior_slope.max() - model.prior_slope @ point.prior)
@@ -347,9 +348,9 @@ class _SaddlePointMethod:
     def _residual(
         self, point: _SaddleIterate, model: Expansion, mu: float, by: _SaddleIterate | None = None
     ) -> FloatArray:
-        """Return the residuals of the conditions, the dual ones times theta and p of a point.
+        """Return the residuals of the conditions, with the dual ones times theta and p of a point.
 
-        So all are in the unit of complementarity products, whatever the size of a weight.
+        So all are in the unit of complementarity products, for any size of a weight.
         """
         by = by or point
         parts = [
@@ -370,9 +371,9 @@ class _SaddlePointMethod:
     ) -> float:
         """Take Newton's step towards products of mu as far as it helps; return its length, or 0.
 
-        Eliminating dz = (mu - theta z - z dtheta) / theta, and ds likewise, leaves a system for
-        (dtheta, dp, dy, dt), whose matrix is that of a saddle point: z / theta is added to the
-        convex part of the Hessian, s / p taken off the concave one.
+        Eliminating dz = (mu - theta z - z dtheta) / theta, and ds likewise, leaves a saddle point
+        system for (dtheta, dp, dy, dt): z / theta is added to the convex part of the Hessian, s / p
+        subtracted from the concave one.
         """
         n, k, m = len(point.theta), len(point.s), len(self.C)
         size = n + k + m + bool(k)
@@ -401,7 +402,7 @@ class _SaddlePointMethod:
         x, z = np.append(point.theta, point.prior[:k]), np.append(point.z, point.s)
         dz = dual_change(mu - x * z, x, z, step[: n + k])
         relative = min((step[: n + k] / x).min(), (dz / z).min())
-        # a whole step is taken where the boundary allows it: Newton's method then is quadratic
+        # whole steps where the boundary allows them, for quadratic convergence
         alpha = FRACTION_TO_BOUNDARY * float(longest_step(relative, 1 / FRACTION_TO_BOUNDARY))
         before = float(np.linalg.norm(residual))
         while alpha >= LEAST_STEP:

@@ -1,14 +1,14 @@
-"""A lower bound on a risk of estimation that knows only the diagonal of M.
+"""A lower bound on a risk of estimation from the diagonal of M alone.
 
-As M p = 1, the variance of an input is at least that which M_xx leaves it:
+As M p = 1, the variance of an input is bounded below in terms of M_xx:
 
     v_x  >=  p_x**2 + (1 - p_x)**2 / (M_xx - 1),
 
-with equality where the off-diagonal entries of M are those of the symmetric case. The risk of these
-variances is convex in the diagonal. Its linearization is a gain that splits by inputs, a sum of
-(d_x q_x)**2 / (p . q), which the routes for such gains bound for any cone and any number of inputs
-(:mod:`mechdesign.search.rays.extreme_rays`). They return the channel of the largest gain, towards
-which the diagonal moves: the method of Frank and Wolfe.
+with equality if the off-diagonal entries of M are those of the symmetric case. The risk of these
+variances is convex in the diagonal. Its linearization is a gain that is separable by inputs, a sum
+of (d_x q_x)**2 / (p . q), which the routes for such gains bound for any cone and any number of
+inputs (:mod:`mechdesign.search.rays.extreme_rays`). They return the channel of the largest gain,
+towards which the diagonal moves: the Frank-Wolfe method.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from mechdesign.utilities import ColumnUtility
 __all__ = ["separable_bound"]
 
 ROUNDS, STEP = 6, 0.5
-"""Linearizations at most, and how far the diagonal moves towards the last channel's."""
+"""The largest number of linearizations, and the step size towards the last channel's diagonal."""
 
 BETTER, GAP = 0.01, 1e-2
-"""The rounds go on while the bound gains this share, and leave such a gap of the gain."""
+"""The rounds continue while the bound improves by this share; and the gap of each gain."""
 
 LEAST = 1e-9
 """The least excess of M_xx over 1."""
 
 
 class _Squares(ColumnUtility):
-    """Sum_x (d_x q_x)**2 / (P . q), maximized: one that splits, with numbers of the moment."""
+    """Sum_x (d_x q_x)**2 / (P . q), maximized: separable, with weights of the current iterate."""
 
     name, sense = "squares", "maximize"
 
@@ -66,18 +66,18 @@ class _Squares(ColumnUtility):
 def separable_bound(
     problem: Problem, channel: FloatArray, worst: Weights | None, limits: Limits
 ) -> tuple[float, Proof] | None:
-    """Return a bound on the risk, and what proves it; None where no cone or gain fits.
+    """Return a bound on the risk, and its proof; None if no cone or gain fits.
 
     Parameters
     ----------
     problem
         With a risk of estimation.
     channel
-        ``(n_inputs, n_outputs)``: a good one.
+        ``(n_inputs, n_outputs)``: a good channel.
     worst
-        For a worst case, the prior that the risk is bounded at.
+        For a worst case, the prior at which the risk is bounded.
     limits
-        When to stop.
+        The limits of the search.
     """
     prior = problem.prior
     if worst is not None and not any(f.lift_rows() for f in problem.cone.families):
@@ -91,7 +91,7 @@ def separable_bound(
         channel = channel[:, channel.any(axis=0)]
         rest = (channel**2 / (p @ channel)).sum(axis=1) - 1
         W, step = (1 - step) * W + step * np.maximum(rest, LEAST), STEP
-        W = (np.bincount(alike, W) / np.bincount(alike))[alike]  # inputs of one probability
+        W = (np.bincount(alike, W) / np.bincount(alike))[alike]  # equal for equal probabilities
         a = (1 - p) / W
         found = estimator(np.diag(a), p, roots, p * p + a * (1 - p))
         steps = [*averaged(statement, worst and prior.probabilities), found]
@@ -121,7 +121,7 @@ def _linearized(
         for x, (v, b) in enumerate(zip(aim.vectors, aim.numbers, strict=True))
     ]
     gain = Problem(problem.domain, problem.privacy, _Squares(np.array(scales)), prior=prior)
-    vars(gain)["compiled"] = replace(problem.compiled, statement=statement)  # what it stands for
+    vars(gain)["compiled"] = replace(problem.compiled, statement=statement)  # of the gain
     within = limits.part()
     within.gap = max(within.gap, GAP)
     raw = solve_by_rays(gain, within, near)

@@ -1,10 +1,9 @@
 """The best channel to estimate the distribution of the inputs: a convex program over extreme rays.
 
 A channel is a mixture of extreme rays of the cone, and the risk is convex in their weights
-(:mod:`~mechdesign.search.estimation_risk.saddle_point`). Rays are listed where they are few, or
-where they fall into few classes (:mod:`~mechdesign.search.estimation_risk.ray_classes`); of many
-hundreds only those whose gain is above their price at the potentials are taken into the program
-(column generation).
+(:mod:`~mechdesign.search.estimation_risk.saddle_point`). Rays are listed if there are few, or if
+they fall into few classes (:mod:`~mechdesign.search.estimation_risk.ray_classes`); of many hundreds
+the program uses only those whose gain is above their price at the potentials (column generation).
 """
 
 from __future__ import annotations
@@ -48,14 +47,14 @@ __all__ = ["solve_estimation"]
 
 
 AT_ONCE, FIRST = 400, 250
-"""Up to so many listed rays the program takes all; and of more, so many to start with."""
+"""The number of listed rays up to which all are used; and the initial number of more rays."""
 
 LISTED = Pace(goal=5e-11, patience=2, worth=0.5, most_rays=25, smoothing=0.0)
 SEARCHED = Pace(patience=3, most_rays=25, smoothing=0.0)
-"""The rounds over listed rays, and those with a local search, which nothing bounds."""
+"""The rounds over listed rays, and those with a local search, which have no bound."""
 
 SHARES, EXACT = (1e-8, 1e-14), 1e-11
-"""Weights below one of these shares of the largest are left out, the first at which the others
+"""Weights below one of these shares of the largest are dropped, the first for which the others
 attain the same sums with a residual of at most ``EXACT``."""
 
 MOST_SPARSE = 1500
@@ -63,16 +62,16 @@ MOST_SUBSETS = 1 << 16
 PRIOR_BITS = 60
 LEAST_PRIOR = 1e-12
 SHARE = 0.5
-"""The share of the time that is left which a first bound takes, and then the search for rays."""
+"""The share of the remaining time for a first bound, and for the search for rays."""
 
 MANY = 4096
-"""Beyond so many rays the checker takes seconds to list them."""
+"""The number of rays from which the checker takes seconds to list them."""
 
 PROOF_SECONDS = 5e-6
-"""That the value and a proof take, times the cube of the number of inputs."""
+"""Seconds of the value and a proof, times the cube of the number of inputs."""
 
 SPREAD = 1e-6
-"""The share of the uniform prior in that of a bound by a relaxation in the worst case."""
+"""The share of the uniform prior in the prior of a worst-case bound by a relaxation."""
 
 
 _Bound: TypeAlias = tuple[float, Proof, str]
@@ -87,12 +86,12 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
     problem
         With an :class:`~mechdesign.utilities.EstimationRisk`.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
 
     Raises
     ------
     UnsupportedError
-        If the utility is another, or the rays are too many.
+        If the utility is another, or there are too many rays.
     SolverError
         If the method stalls.
     """
@@ -130,7 +129,7 @@ def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolut
         else:
             master = _mixed(problem, utility, R, limits.part(1.0))
             proofs = [_proof(utility, master.mixture, by_rays)]
-            if R.shape[1] > MANY:  # where a time limit leaves no time to list them
+            if R.shape[1] > MANY:  # a time limit leaves no time to list them
                 worst = _exact_prior(master.mixture) if utility.worst_case else None
                 channel = master.rays * master.mixture.theta
                 proofs += [proof for _, proof, _ in _by_diagonal(problem, channel, worst, limits)]
@@ -149,10 +148,10 @@ def _relaxed_proofs(
     limits: Limits,
     found: list[_Bound],
 ) -> tuple[list[Proof], str]:
-    """Return the best of some bounds that need no list of rays, and its line in the report.
+    """Return the best of several bounds that need no list of rays, and its line in the report.
 
-    In the worst case a bound at any prior is one. The risk is concave in the prior: a little more
-    for every input costs little, and keeps the relaxation well scaled.
+    In the worst case a bound at any prior is valid. The risk is concave in the prior: a small
+    increase for every input costs little, and keeps the relaxation well scaled.
     """
     mixture = master.mixture
     if utility.worst_case:
@@ -182,7 +181,7 @@ def _relaxed_proofs(
 
 
 def first_prior(problem: Problem) -> FloatArray:
-    """Return the prior that a mixture is first judged at: for a worst case the uniform one."""
+    """Return the first prior of a mixture: for a worst case the uniform one."""
     return problem.utility.reference(problem.prior).array
 
 
@@ -211,7 +210,7 @@ def _by_classes(
     rays = classes.moments()
     found = best_mixture(rays, utility, first_prior(problem), limits)
     mixture = classes.evened(found)
-    if limits.expired() or limits.gap > OPTIMAL:  # cut short, every class still has some weight
+    if limits.expired() or limits.gap > OPTIMAL:  # if cut short, every class still has some weight
         mixture = replace(mixture, theta=_few_classes(rays, utility, mixture))
     return mixture
 
@@ -219,11 +218,11 @@ def _by_classes(
 def _mixed(
     problem: Problem, utility: EstimationRisk, listed: FloatArray | None, limits: Limits
 ) -> RiskMaster:
-    """Return the best mixture of rays, by column generation; None is a local search for them."""
+    """Return the best mixture of rays, by column generation; None for a local search for rays."""
     prior = first_prior(problem)
     if listed is not None and listed.shape[1] <= AT_ONCE:
         return RiskMaster(listed, utility, prior, limits)
-    # the constant column, and those that raise one input as far as is private
+    # the constant column, and those with one input raised as far as allowed
     k = len(prior)
     first = np.column_stack([np.ones(k), 1 + reach(problem.cone, np.eye(k)) * np.eye(k)])
     if listed is not None:
@@ -244,7 +243,7 @@ def _mixed(
 def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
     """Return the columns of a channel as informative as the mixture, with few outputs.
 
-    By Caratheodory's theorem the same M needs k (k + 1) / 2 rays at most; for a worst case the same
+    By Caratheodory's theorem at most k (k + 1) / 2 rays give the same M; for a worst case, the same
     risk of the estimator at every distribution, Sum_y Q[z, y] |W_y|**2 for every z, needs k more.
     Nonnegative least squares finds such weights.
     """
@@ -263,7 +262,7 @@ def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatAr
 def _fewest(
     r: FloatArray, utility: EstimationRisk, mixture: Mixture, theta: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return factors for the weights, most of them 0, and how far the sums are from the same."""
+    """Return sparse factors for the weights, and the deviation of the sums."""
     k, output = len(r), mixture.prior @ r
     upper = np.triu_indices(k)
     # M is 1 1' and the second moments of the deviations, which may be tiny beside it
@@ -278,10 +277,10 @@ def _fewest(
 
 
 def _few_classes(rays: RayMoments, utility: EstimationRisk, mixture: Mixture) -> FloatArray:
-    """Return weights of few classes that tell as much as the mixture; its own if there are none.
+    """Return weights of few classes that are as informative as the mixture, or its own weights.
 
-    Two inputs of each group stand for all: M has one entry for any two of a group, one for its
-    diagonal, and one for two groups. In a class all rays are worth the same.
+    Two inputs of each group represent all: M has one value for any two inputs of a group, one for
+    its diagonal, and one for two groups. In a class all rays have the same gain.
     """
     groups = [np.flatnonzero(rays.group == group)[:2] for group in np.unique(rays.group)]
     some = np.concatenate(groups)
@@ -299,9 +298,9 @@ def _few_classes(rays: RayMoments, utility: EstimationRisk, mixture: Mixture) ->
 def _factors(
     equations: list[FloatArray], targets: list[FloatArray], theta: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return factors for weights that keep all sums, and how far those are from the same.
+    """Return factors for weights that keep all sums, and the deviation of these sums.
 
-    Where none are found that is infinitely far.
+    The deviation is infinite if none are found.
     """
     units = [max(float(np.abs(b).max()), 1e-300) for b in targets]
     rows = [eq * theta / unit for eq, unit in zip(equations, units, strict=True)]
@@ -315,13 +314,13 @@ def _factors(
 
 
 def _proof(utility: EstimationRisk, mixture: Mixture, oracle: Oracle) -> Proof:
-    """Return what proves the bound at a mixture's prior."""
+    """Return the proof of the bound at a mixture's prior."""
     worst = _exact_prior(mixture) if utility.worst_case else None
     return RiskProof.of(mixture, oracle, worst)
 
 
 def _exact_prior(mixture: Mixture) -> Weights:
-    """Return the prior of a mixture in rationals, none of them 0, equal where the floats are."""
+    """Return the prior of a mixture in positive rationals, equal where the floats are equal."""
     whole = [int(max(p, LEAST_PRIOR) * 2**PRIOR_BITS) for p in mixture.prior.tolist()]
     return Prior.from_counts(whole).probabilities
 

@@ -1,4 +1,4 @@
-"""KKT blocks with the sparsity of an arrow: rows on one entry and one auxiliary variable.
+"""KKT blocks of arrow sparsity: each row has one entry and one auxiliary variable.
 
 For one output the variables are v = (q, f), a column and its free auxiliary variables, and a row is
 
@@ -12,17 +12,17 @@ multiplier of h = P . q, and sums over the rows i at x,
     q_x = (g_x - (P' nu)_x - c_x . h) / b_x,   b_x = d_x + Sum alpha_i**2 D_i,
                                                c_xj = Sum alpha_i beta_i D_i over those with h_j.
 
-What is left is a system of the size of h. Its matrix is S, with -P U and -P diag(1/b) P' beside it
-if an h is defined, U_x = -c_x / b_x. The diagonal of S is a sum over the inputs x of
+The rest is a system of the size of h. Its matrix is S, bordered by -P U and -P diag(1/b) P' if an h
+is defined, U_x = -c_x / b_x. The diagonal of S is a sum over the inputs x of
 
     e_x - c_x**2 / b_x,    e_x = Sum beta_i**2 D_i.
 
-Near an optimum D runs over twenty orders of magnitude, and that difference would cancel to nothing.
-By Lagrange's identity it is a sum of nonnegative terms, and is computed so:
+Near an optimum D ranges over twenty orders of magnitude, and this difference would cancel
+completely. By Lagrange's identity it is a sum of nonnegative terms, computed as
 
     (e_x (b_x - a_x) + Sum_{i < l} (alpha_i beta_l - alpha_l beta_i)**2 D_i D_l) / b_x
 
-with a_x = Sum alpha_i**2 D_i over the rows with h_j, and b_x - a_x again summed, not subtracted.
+with a_x = Sum alpha_i**2 D_i over the rows with h_j, and b_x - a_x also summed, not subtracted.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from mechdesign.search.interior.blocks import Blocks, inverses, middle
 __all__ = ["ArrowBlocks", "ArrowRows"]
 
 LEAST_SLACK = 1e-8
-"""Cones whose rows have less slack than this at the start have no interior to work in."""
+"""Cones whose rows have less initial slack count as without interior."""
 
 MOST_AUXILIARY = 8
-"""With more auxiliary variables most inputs do not meet most of them: those rows are sparse."""
+"""With more auxiliary variables the rows are sparse, as most inputs do not meet most of them."""
 
 Index = IntArray | slice
 
@@ -59,7 +59,7 @@ class ArrowRows:
     definition
         ``(k,)``: the last auxiliary variable as a combination of entries; None if all are free.
     n_free
-        How many auxiliary variables are free.
+        The number of free auxiliary variables.
     """
 
     x: IntArray
@@ -78,8 +78,8 @@ class ArrowRows:
     def of(cls, A: sp.csr_array, equal: BoolArray, k: int) -> ArrowRows | None:
         """Read rows ``(n_rows, n_vars)``, some of them equations that define auxiliary variables.
 
-        Returns None if a row touches more than one entry and one auxiliary variable, if there is no
-        row, if auxiliary variables are many, or if they are defined in more than one way.
+        Returns None if a row contains more than one entry and one auxiliary variable, if there is
+        no row, if there are many auxiliary variables, or if they have several kinds of definitions.
         """
         row, is_own = np.repeat(np.arange(len(equal)), np.diff(A.indptr)), A.indices < k
         n_own, n_others = (np.bincount(row[own], minlength=len(equal)) for own in (is_own, ~is_own))
@@ -93,7 +93,7 @@ class ArrowRows:
         same = (definitions == definitions[:1]).all()
         if not same or len(free) + defined.any() > MOST_AUXILIARY:
             return None
-        number = np.full(A.shape[1] - k, len(free))  # those with one definition are one
+        number = np.full(A.shape[1] - k, len(free))  # variables with equal definitions are merged
         number[free] = np.arange(len(free))
         definition = definitions[0] if len(definitions) else None
         left = is_own & ~equal[row]
@@ -110,7 +110,7 @@ class _Slot:
     j
         The auxiliary variable.
     row
-        ``(k,)``: the row at each entry; where there is none, any, with coefficients of 0.
+        ``(k,)``: the row at each entry; without a row any index, with coefficients of 0.
     alpha, beta
         ``(batch, k, 1)``.
     """
@@ -129,11 +129,11 @@ class ArrowBlocks(Blocks):
     Parameters
     ----------
     problems
-        The rows of each, of one pattern.
+        The rows of each problem, of one pattern.
     size
-        Inputs.
+        The number of inputs.
     counts
-        ``(m,)``: how many outputs each stands for.
+        ``(m,)``: the number of outputs that each represents.
     """
 
     def __init__(self, problems: Sequence[ArrowRows], size: int, counts: FloatArray) -> None:
@@ -160,8 +160,7 @@ class ArrowBlocks(Blocks):
     ) -> ArrowBlocks | None:
         """Return the blocks of some problems.
 
-        None where the rows of one have another form or pattern, and where a cone has no interior to
-        start from.
+        None if the rows of a problem have another form or pattern, or a cone has no interior.
         """
         rows = [own for own in problems if own is not None]
         if len(rows) < len(problems) or len({own.pattern for own in rows}) > 1:
@@ -185,7 +184,7 @@ class ArrowBlocks(Blocks):
         return slots
 
     def start(self) -> FloatArray:
-        """Return ``(batch, n_vars)``: q = 1, and each free auxiliary variable amid its bounds."""
+        """Return ``(batch, n_vars)``: q = 1, and free auxiliary variables between bounds."""
         v = np.ones((self.batch, self.n_vars))
         for n, j in np.ndindex(self.batch, self.n_vars - self.size):
             mine = self._j == j
@@ -193,7 +192,7 @@ class ArrowBlocks(Blocks):
         return v
 
     def _auxiliary(self, v: FloatArray) -> FloatArray:
-        """Return all h, those defined too."""
+        """Return all h, including the defined ones."""
         h = v[:, self.size :]
         if self._P is None:
             return h
@@ -220,7 +219,7 @@ class ArrowBlocks(Blocks):
         return np.concatenate([q, h[:, : self.n_vars - self.size]], axis=1)
 
     def factor(self, D: FloatArray, _needed: BoolArray | None = None) -> None:
-        """Eliminate q; invert what is left of every output, of the size of h."""
+        """Eliminate q; invert the remaining system of every output, of the size of h."""
         d, weights = D[:, self.n_rows :], [D[:, slot.row] for slot in self._slots]
         a, e, c = (np.zeros((self._n_auxiliary, *d.shape)) for _ in range(3))
         for slot, weight in zip(self._slots, weights, strict=True):
@@ -259,7 +258,7 @@ class ArrowBlocks(Blocks):
         for j, U in enumerate(self._U):
             q += U * h[:, [j]]
         if self._P is not None:
-            # where b is tiny, g - P' nu cancels; one step of refinement restores h = P . q
+            # for tiny b, g - P' nu cancels; one step of refinement restores h = P . q
             missing = h[:, [-2]] - np.matmul(self._P, q)
             q -= self._U[-1] * (missing / self._T)
         return np.concatenate([q, h[:, :n_free]], axis=1)
@@ -283,8 +282,8 @@ class ArrowBlocks(Blocks):
 
             ((G + U_x P_x)**2 / b_x + (U_x**2 + S / b_x) R_x) / (S T + G**2)
 
-        with R_x the sum of P_z**2 / b_z over all z but x. The usual form begins with 1 / b_x less
-        S (P_x / b_x)**2 / (S T + G**2), which may cancel to nothing.
+        with R_x the sum of P_z**2 / b_z over all z but x. The usual form starts with 1 / b_x minus
+        S (P_x / b_x)**2 / (S T + G**2), which may cancel completely.
         """
         S, G, U, P = self._S[:, 0], self._G, self._U[0], P.transpose(0, 2, 1)
         terms = P * P * self._inverse
@@ -296,7 +295,7 @@ class ArrowBlocks(Blocks):
 
 
 def as_slice(index: IntArray) -> Index:
-    """Return an index as a slice if it is a range: taking that copies nothing."""
+    """Return an index as a slice if it is a range, which avoids a copy."""
     first = int(index[0]) if len(index) else 0
     if np.array_equal(index, np.arange(first, first + len(index))):
         return slice(first, first + len(index))

@@ -1,12 +1,12 @@
-"""The rows of a column and its block of the KKT system, as Newton's method uses them.
+"""The rows of a column and its block of the KKT system, for Newton's method.
 
-For an output y the variables are v_y = (q_y, h_y), a column and free auxiliary variables behind it,
-and the rows A v_y <= 0, the last k of which say q_y >= 0. Newton's method solves with the matrices
+For an output y the variables are v_y = (q_y, h_y), a column followed by free auxiliary variables,
+and the rows A v_y <= 0, the last k of which are q_y >= 0. Newton's method solves with the matrices
 
     B_y = A' diag(D_y) A,
 
-one for each output, and adds up their inverses on the column. How a block is factored is all that
-one kind of rows does differently from another.
+one for each output, and adds up their inverses on the column. Kinds of rows differ only in how a
+block is factored.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from mechdesign.solver_guard import called, checked
 __all__ = ["INSIDE", "Blocks", "inverses", "middle"]
 
 INSIDE = 1e-9
-"""The least slack of all rows at the start: with less the cone counts as flat."""
+"""The least initial slack of all rows: with less the cone counts as flat."""
 
 SCALINGS = 3
-"""Rounds that bring the largest entry of each row and column of a matrix near 1."""
+"""Rounds that scale the largest entry of each row and column of a matrix to about 1."""
 
 
 class Blocks(ABC):
-    """The rows of a column, for some outputs; and the KKT blocks of these.
+    """The rows of a column for some outputs, and their KKT blocks.
 
-    Arrays have the problems of a batch first. Those over variables are ``(batch, n_vars, m)``,
-    those over rows are of the shape of :meth:`rows`, which is that of :attr:`weight` but for axes
-    of length 1.
+    The first axis of arrays is the problem of a batch. Arrays over variables are ``(batch, n_vars,
+    m)``, arrays over rows have the shape of :meth:`rows`, which is that of :attr:`weight` except
+    for axes of length 1.
 
     Attributes
     ----------
     batch
-        Problems.
+        The number of problems.
     counts
-        ``(m,)``: how many outputs each stands for.
+        ``(m,)``: the number of outputs that each represents.
     size, n_vars
-        Inputs, k; inputs and free auxiliary variables.
+        The number of inputs k; and of inputs and free auxiliary variables.
     n_rows
-        Rows of a column, without those of q >= 0.
+        The number of rows of a column, without those of q >= 0.
     weight
-        How often each row counts.
+        The multiplicity of each row.
     """
 
     batch: int
@@ -65,16 +65,16 @@ class Blocks(ABC):
 
     @abstractmethod
     def columns(self, w: FloatArray) -> FloatArray:
-        """Return A' w, shape ``(batch, n_vars, m)``, as an array of its own."""
+        """Return A' w, shape ``(batch, n_vars, m)``, as a new array."""
 
     @abstractmethod
     def factor(self, D: FloatArray, needed: BoolArray | None = None) -> None:
-        """Prepare B = A' diag(D) A of every output, or at least of those needed, ``(m,)``.
+        """Prepare B = A' diag(D) A of every output, or at least of the needed ones, ``(m,)``.
 
         Raises
         ------
         SolverError
-            If rounding leaves a B that is singular.
+            If rounding makes a B singular.
         """
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Blocks(ABC):
         return np.asarray(x.min(axis=1))
 
     def spread(self, numbers: FloatArray) -> FloatArray:
-        """Return one number for each output, ``(batch, m)``, for each row."""
+        """Broadcast one number for each output, ``(batch, m)``, to its rows."""
         return numbers[:, None]
 
     def reduced_costs(self, w: FloatArray) -> FloatArray:
@@ -99,15 +99,15 @@ class Blocks(ABC):
         return w[:, -n:].reshape(self.batch, self.size, -1)
 
     def multipliers(self, w: FloatArray) -> FloatArray:
-        """Return those of all rows but q >= 0, ``(batch, n_rows, m)``."""
+        """Return the multipliers of all rows but q >= 0, ``(batch, n_rows, m)``."""
         return w[:, : self.n_rows]
 
     def blocked(self, _v: FloatArray, _dv: FloatArray) -> FloatArray:
-        """Return the least relative change of slacks of rows left out so far, ``(batch,)``."""
+        """Return the least relative change of the slacks of inactive rows, ``(batch,)``."""
         return np.zeros(self.batch)
 
     def join(self) -> IntArray | None:
-        """Take in rows that :meth:`blocked` found; return which of the rows now were in before."""
+        """Activate the rows that :meth:`blocked` found; return which rows were active before."""
         return None
 
 
@@ -129,12 +129,12 @@ def inverses(K: FloatArray) -> FloatArray:
 
 
 def middle(base: FloatArray, b: FloatArray) -> float:
-    """Return a number h with base + b h < 0, amid its bounds; the best there is if there is none.
+    """Return a number h with base + b h < 0, between its bounds; the best possible if none exists.
 
     Parameters
     ----------
     base, b
-        ``(n,)`` each, of the rows in which a free auxiliary variable h stands.
+        ``(n,)`` each, of the rows that contain a free auxiliary variable h.
 
     Examples
     --------

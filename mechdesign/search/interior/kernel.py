@@ -1,11 +1,11 @@
-"""The steps that the primal-dual interior-point methods share, whatever their Newton system.
+"""The common steps of the primal-dual interior-point methods, for any Newton system.
 
 Every method here keeps pairs of arrays x > 0 and z > 0, a variable or slack and its multiplier, and
 solves the optimality conditions with the complementarity products x z driven to 0. Three programs
 do so: linear programs over channels (:mod:`~mechdesign.search.interior.method`), over channels in a
 band (:mod:`~mechdesign.search.interior.band`), and the saddle point of an estimation risk
-(:mod:`~mechdesign.search.estimation_risk.saddle_point`). Their Newton systems differ; how far a
-step goes, what it aims at, and when rounding ends it do not.
+(:mod:`~mechdesign.search.estimation_risk.saddle_point`). They differ in their Newton systems, but
+share the step length, the target, and the end at the limit of rounding.
 
 Source: Mehrotra 1992 (predictor and corrector); Wright 1997, chapter 10.
 """
@@ -29,14 +29,14 @@ __all__ = [
 
 
 FRACTION_TO_BOUNDARY = 0.995
-"""The share of the way to the boundary that a step goes. A whole one would make some product x z
-exactly 0: then the Newton system divides by 0, and the iterate can never return to the center."""
+"""The share of the way to the boundary of a step. A whole one would make some product x z exactly
+0: then the Newton system divides by 0, and the iterate can never return to the center."""
 
 LEAST_CENTERING = 1e-6
-"""The least centering: what a very good predictor leaves is rounding, not worth a smaller aim."""
+"""The least centering: the remainder of a very good predictor is rounding."""
 
 REGULARIZATIONS = (1e-14, 1e-12, 1e-10)
-"""Added to a diagonal of 1: the first with which there is a Cholesky factor.
+"""Added to a diagonal of 1: the first for which a Cholesky factor exists.
 
 The first is always added. It changes a step by less than rounding does, and bounds the inverse of a
 nearly singular block, so that iterative refinement converges.
@@ -67,21 +67,21 @@ def dual_change(residual: Any, x: FloatArray, z: FloatArray, dx: FloatArray) -> 
 def centering(left: Any) -> Any:
     """Return the share sigma of the mean product at which the corrector aims.
 
-    By Mehrotra's rule sigma = left**3, with ``left`` the share of the products that the predictor,
-    a Newton step towards products of 0, would leave: where it gets far, no centering is needed.
+    By Mehrotra's rule sigma = left**3, with ``left`` the share of the products that remains after
+    the predictor, a Newton step towards products of 0: if it is small, no centering is needed.
     """
     return np.clip(np.asarray(left) ** 3, LEAST_CENTERING, 1.0)
 
 
 class Stagnation:
-    """Counts steps in a row after which no gap has become smaller, as at the limit of rounding.
+    """Counts consecutive steps without a smaller gap, as at the limit of rounding.
 
     Parameters
     ----------
     gap
         The first gap, or gaps.
     patience
-        After how many such steps to give up.
+        The number of such steps after which to stop.
     better
         A gap below this share of the best one so far counts as smaller.
     """
@@ -91,7 +91,7 @@ class Stagnation:
         self.patience, self.better, self.idle = patience, better, 0
 
     def ends(self, gap: Any, active: BoolArray | bool = True) -> bool:
-        """Take note of the gaps after a step; return whether to give up.
+        """Record the gaps after a step; return whether to stop.
 
         ``active`` marks the problems that still count.
         """

@@ -2,9 +2,9 @@
 
     minimize  Sum_y n_y c_y . q_y   with  A v_y <= 0,  Sum_y n_y q_y = 1
 
-where v_y is the column q_y with free auxiliary variables behind it, n_y counts outputs that are
-alike, and rows of A say q_y >= 0 as well. The dual has multipliers w_y >= 0 of the rows and
-potentials pi of the row sums:
+where v_y is the column q_y followed by free auxiliary variables, n_y counts equivalent outputs, and
+rows of A include q_y >= 0. The dual has multipliers w_y >= 0 of the rows and potentials pi of the
+row sums:
 
     maximize  Sum_x pi_x   with  A' w_y + (c_y - pi on the column) = 0.
 
@@ -14,13 +14,13 @@ from the linearized conditions leaves B_y dv_y = right, B_y = A' diag(w_y / s_y)
 complement Sum_y n_y B_y**-1 for pi. A grid of 10 x 10 points, a program of 990,000 rows, takes 100
 inverses of size 100 x 100 a step.
 
-The method starts strictly inside the cone and stays there. So each step leaves a private channel
-and, by weak duality, a bound, for any w >= 0: with w those of the rows but q >= 0,
+The method starts strictly inside the cone and stays there. So each step gives a private channel
+and, by weak duality, a bound, for any w >= 0: with w for the rows but q >= 0,
 
     Sum_y n_y c_y . q_y  >=  Sum_y n_y (c_y + A' w_y) . q_y  >=  Sum_x min_y (c_y + A' w_y)_x,
 
-so that it may end at any step. Near the optimum, rounding violates the dual equations, and the
-bound suffers: dual feasibility is restored, see :meth:`_Search._restore_dual_feasibility`.
+so it may stop at any step. Near the optimum, rounding violates the dual equations, and the bound
+suffers: dual feasibility is restored, see :meth:`_Search._restore_dual_feasibility`.
 
 Source: Mehrotra 1992 (predictor and corrector); Colombo and Gondzio 2008 (weighted correctors).
 """
@@ -52,28 +52,28 @@ __all__ = ["InteriorResult", "interior_point"]
 
 MOST_STEPS = 400
 PATIENCE, BETTER = 10, 0.9
-"""The method ends after so many steps in a row without a gap below this share of the best one."""
+"""The method ends after this many steps in a row without a gap below this share of the best."""
 
 SHARES = (1.0, 0.7, 0.4, 0.1)
-"""How much of a corrector is taken: what lets the step go farthest."""
+"""The tried weights of a corrector; the one with the longest step is used."""
 
 REFINED_BELOW = 1e-2
-"""The gap below which Newton systems are solved once more for what rounding leaves of them."""
+"""The gap below which Newton systems are refined once."""
 
 DUAL_ERROR = 1e-2
 """Dual feasibility is restored when its error could cost the bound this share of the gap."""
 
 MOST_CHANGE = 0.5
-"""The largest share of a multiplier that restoring dual feasibility may take away."""
+"""The largest share of a multiplier that restoring dual feasibility may remove."""
 
 RESTORING_ROUNDS = 3
-"""How often the restoring step is solved: each round refines what rounding left of the last."""
+"""The number of solves of the restoring step: each refines the rounding error of the last."""
 
 RIDGE = 1e-15
-"""Added to the scaled Schur complement, whose diagonal is 1: it may be singular to rounding."""
+"""Added to the scaled Schur complement, whose diagonal is 1: rounding may make it singular."""
 
 ROW_SUM = 1e-9
-"""How far row sums of a channel that is kept may be from 1."""
+"""Largest deviation from 1 of the row sums of a stored channel."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class _Direction:
     potentials: FloatArray
 
     def plus(self, other: _Direction, share: FloatArray) -> _Direction:
-        """Return this change and a share of another, one share for each problem."""
+        """Return this change plus a share of another, one share for each problem."""
         t = _per_problem(share)
         return _Direction(
             self.v + t * other.v,
@@ -167,7 +167,7 @@ class _Search:
         self.v: FloatArray = np.repeat(start * blocks.start()[:, :, None], cost.shape[2], axis=2)
         self.s = -blocks.rows(self.v)
         self.w: FloatArray = _per_problem(target) / self.s
-        # the largest potentials at which all products of q and its reduced cost reach the target
+        # the largest potentials for which all products of q and its reduced cost reach the target
         entries = blocks.reduced_costs(self.w)
         entries[:] = 0
         reduced = cost + blocks.columns(self.w)[:, : self.k]
@@ -178,32 +178,32 @@ class _Search:
         self.best_multipliers = blocks.multipliers(self.w)
 
     def _least_by_orbit(self, numbers: FloatArray) -> FloatArray:
-        """Return the least in each orbit of what there is for each input."""
+        """Return the least number in each orbit, of numbers for each input."""
         least: FloatArray = np.full((len(self.sizes), len(numbers)), np.inf)
         np.minimum.at(least, self.orbit, numbers.T)
         return least.T
 
     def _spread(self, by_orbit: FloatArray) -> FloatArray:
-        """Return for each input what there is for its orbit."""
+        """Return for each input the number of its orbit."""
         return by_orbit[:, self.orbit]
 
     def _sums(self, v: FloatArray) -> FloatArray:
-        """Return what the entries of each orbit of inputs sum to."""
+        """Return the sum of the entries of each orbit of inputs."""
         return np.asarray(v[:, : self.k] @ self.blocks.counts @ self.members.T)
 
     @property
     def gap(self) -> FloatArray:
-        """Between the best value and the best bound so far; infinite where one is missing."""
+        """The gap between the best value and the best bound so far; infinite if one is missing."""
         apart = np.abs(self.value - self.bound) / np.maximum(1e-12, np.abs(self.value))
         return np.where(np.isnan(apart), np.inf, apart)
 
     @property
     def ended(self) -> BoolArray:
-        """Which problems are at their aim, or beyond help."""
+        """Which problems have reached their goal, or cannot be improved."""
         return np.asarray(self.lost | (self.gap <= self.limits.gap))
 
     def run(self) -> InteriorResult:
-        """Step until the gap is small, or until rounding, time or the user ends it."""
+        """Iterate until the gap is small, or until rounding, time or the user ends it."""
         self._assess()
         steps, stagnation, stagnant = 0, Stagnation(self.gap, PATIENCE, BETTER), False
         while not stagnant and steps < MOST_STEPS:
@@ -228,7 +228,7 @@ class _Search:
         )
 
     def _assess(self) -> None:
-        """Measure values and bounds, restore dual feasibility where it is lost, keep the best.
+        """Compute values and bounds, restore dual feasibility if it is lost, and keep the best.
 
         The best channel and the best multipliers may be of different steps: each is feasible.
         """
@@ -260,7 +260,7 @@ class _Search:
 
             Sum_x pi_x + min_y (reduced costs)_x,
 
-        less what the residual on auxiliary variables, which have no cost, could cost: at any
+        minus the possible cost of the residual on auxiliary variables, which have no cost: at any
         channel these are at most 1.
         """
         self.residual = self.blocks.columns(self.w)
@@ -277,7 +277,7 @@ class _Search:
 
             dw = w**2 (A u),    (A' diag(w**2) A) u = -residual.
 
-        Weighing by w, not by w / s as a Newton step does, divides by no slack: near the optimum the
+        Weighting by w, not by w / s as in a Newton step, divides by no slack: near the optimum the
         slacks are rounding errors, the multipliers of tight rows are not.
         """
         bad = np.abs(self.residual).max(axis=1) > allowed[:, None]
@@ -291,17 +291,17 @@ class _Search:
         return bound
 
     def _step(self) -> None:
-        """Take a step: a predictor, and the share of a corrector with which it is longest."""
+        """Take a step: a predictor, and the share of a corrector with the longest step."""
         blocks, stay = self.blocks, self.ended
         weight = np.broadcast_to(blocks.weight, self.products[:1].shape)
         total = self._total(self.products)
         mu = total / weight.sum()
         self.D = self.w / self.s
-        if stay.any():  # a harmless system, so that the batch goes on
+        if stay.any():  # a harmless system, so that the batch continues
             self.D = np.where(_per_problem(stay), 1.0, self.D)
         blocks.factor(self.D)
         schur = self.members @ blocks.schur() @ self.members.T
-        # entries range over many orders: scaled to a diagonal of 1, rounding hurts all rows alike
+        # entries range over many orders of magnitude: a diagonal of 1 equalizes their rounding
         unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
         schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
         self.system = [called("LAPACK", lapack.dgetrf, own)[:2] for own in schur], unit
@@ -309,7 +309,7 @@ class _Search:
         step = self._solve(np.full_like(self.s, -1.0), self.residual, self.missing)
         a, b = _lengths(step)
         left = self._total(self._after(step, a, b))
-        # the residual of the predictor measures how hard the boundary is to avoid
+        # the residual of the predictor measures the effect of the boundary
         target = centering(left / total) * mu
         aim = _per_problem(target)
         step, a, b = _longest(step, self._solve(aim / self.products - step.slack * step.dual))
@@ -318,9 +318,9 @@ class _Search:
         self._move(step, a, b, aim)
 
     def _move(self, step: _Direction, a: FloatArray, b: FloatArray, aim: FloatArray) -> None:
-        """Step by a in the columns, by b in the multipliers; then rows join.
+        """Step by a in the columns, by b in the multipliers; then activate rows.
 
-        Slacks are computed anew, not added up: else rounding would let A v + s drift from 0.
+        Slacks are recomputed, not added up: otherwise rounding would let A v + s drift from 0.
         """
         before, self.v = self.v, self.v + _per_problem(a) * step.v
         self.w = self.w * (1 + _per_problem(b) * step.dual)
@@ -336,7 +336,7 @@ class _Search:
         return np.asarray((products * self.blocks.weight).sum(axis=(1, 2)))
 
     def _after(self, step: _Direction, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Return what the products are after steps of length a and b."""
+        """Return the products after steps of length a and b."""
         slack, dual = 1 + _per_problem(a) * step.slack, 1 + _per_problem(b) * step.dual
         return np.asarray(self.products * slack * dual)
 
@@ -346,11 +346,11 @@ class _Search:
         residual: FloatArray | float = 0.0,
         missing: FloatArray | float = 0.0,
     ) -> _Direction:
-        """Solve a Newton system; products are to grow by a goal relative to what they are.
+        """Solve a Newton system; ``goal`` is the relative increase of the products.
 
-        With dv_y = B_y**-1 (right_y + d pi on the column), the row sums ask for
-        (Sum_y n_y B_y**-1) d pi = missing - Sum_y n_y B_y**-1 right_y. Below some gap this is done
-        once more for what rounding left of the system (iterative refinement).
+        With dv_y = B_y**-1 (right_y + d pi on the column), the row sums require (Sum_y n_y B_y**-1)
+        d pi = missing - Sum_y n_y B_y**-1 right_y. Below some gap the system is solved once more
+        for its residual (iterative refinement).
         """
         blocks, (factors, unit) = self.blocks, self.system
         right = -blocks.columns(self.w * goal) - residual
@@ -371,24 +371,24 @@ class _Search:
         return _Direction(v, slack, goal - slack, potentials)
 
     def _raised(self, right: FloatArray, potentials: FloatArray) -> FloatArray:
-        """Return the right side with potentials added on the column."""
+        """Return the right side plus potentials on the column."""
         right = right.copy()
         right[:, : self.k] += self._spread(potentials)[:, :, None]
         return right
 
 
 def _per_problem(numbers: FloatArray | BoolArray) -> Any:
-    """Return one number for each problem, shaped to go with the problems' arrays."""
+    """Return one number for each problem, in a shape that broadcasts to the problems' arrays."""
     return numbers[:, None, None]
 
 
 def _where(chosen: BoolArray, new: FloatArray, old: FloatArray) -> FloatArray:
-    """Return new arrays for the problems chosen, old ones for the others."""
+    """Return new arrays for the chosen problems, old ones for the others."""
     return new if chosen.all() else np.where(_per_problem(chosen), new, old)
 
 
 def _lengths(step: _Direction) -> tuple[FloatArray, FloatArray]:
-    """Return how far slacks and multipliers can go until one of them is 0, at most 1."""
+    """Return the step lengths at which the first slack and multiplier reach 0, at most 1."""
     return longest_step(step.slack.min(axis=(1, 2))), longest_step(step.dual.min(axis=(1, 2)))
 
 

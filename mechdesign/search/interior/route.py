@@ -13,20 +13,20 @@ __all__ = ["InteriorPoint"]
 
 
 FEW = 6
-"""Rows for each input up to which they may have the form of an arrow."""
+"""The number of rows per input up to which arrow form is possible."""
 
 ARROW_ARRAYS = 16
-"""Arrays over the rows of all outputs, where these are an arrow."""
+"""Arrays over the rows of all outputs, in arrow form."""
 
 WHOLE_ARRAYS, USED_ARRAYS, INVERSES = 6.0, 16.0, 2.5
-"""Else: arrays over all rows, and over those in use; and matrices for each output."""
+"""Otherwise: arrays over all rows, and over active ones; and matrices for each output."""
 
 USED_PAIRS = 20
-"""Rows in use for each input."""
+"""Active rows for each input."""
 
 
 class InteriorPoint(LinearRoute):
-    """Solves linear programs by Newton steps that are solved apart for each output."""
+    """Solves linear programs by Newton steps with a separate block for each output."""
 
     name = "interior"
     summary = "an interior-point method for large linear programs, separable by outputs"
@@ -34,7 +34,7 @@ class InteriorPoint(LinearRoute):
     uses_symmetry = True
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for a linear loss, and for a large program for an expected loss."""
+        """Require a linear loss, and a large program for an expected loss."""
         reason = super().suits(problem)
         if reason is None:
             return None
@@ -44,12 +44,11 @@ class InteriorPoint(LinearRoute):
         return reason if named else None
 
     def memory(self, problem: Problem) -> float:
-        """Return that of the arrays over rows, and of an inverse for each output if it is dense.
+        """Return the memory of the arrays over rows, and of the inverses of dense outputs.
 
-        Of bounds on ratios of two entries only rows in use have arrays of their own; all have
-        multipliers.
+        For bounds on ratios of two entries only active rows have arrays; all have multipliers.
         """
-        from mechdesign.search.interior.arrow import ArrowRows  # scipy and HiGHS on demand
+        from mechdesign.search.interior.arrow import ArrowRows  # imports scipy and HiGHS
         from mechdesign.search.lp.column_rows import ColumnRows
 
         k, m = len(problem.domain), len(problem.outputs or problem.domain)
@@ -62,8 +61,8 @@ class InteriorPoint(LinearRoute):
         return 8.0 * m * (WHOLE_ARRAYS * rows + USED_ARRAYS * used + INVERSES * k * k)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Solve the program; by HiGHS where the cone has no interior, or priors are too many."""
-        from mechdesign.search.interior.solve import solve_interior  # scipy and HiGHS on demand
+        """Solve the program; by HiGHS if the cone has no interior, or with too many priors."""
+        from mechdesign.search.interior.solve import solve_interior  # imports scipy and HiGHS
         from mechdesign.search.lp.solve import solve_linear
 
         try:

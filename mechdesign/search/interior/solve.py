@@ -1,11 +1,11 @@
-"""Linear programs by presolve and the interior-point method, with answers in the cone's rows.
+"""Linear programs by presolve and the interior-point method, with duals for the cone's rows.
 
-Symmetries leave one output of each orbit. Where there are none, the usual chain of reductions
+Symmetries leave one output of each orbit. Without symmetries, the usual chain of reductions
 applies.
 
-Rows are stated by extended formulations, which decide how the matrix of an output is factored:
-:class:`ArrowBlocks` where each row has one entry and one auxiliary variable (LDP, LIP: a number of
-operations in proportion to the entries), else :class:`SparseBlocks`.
+Rows are stated by extended formulations, which determine how the matrix of an output is factored:
+:class:`ArrowBlocks` if each row has one entry and one auxiliary variable (LDP, LIP: linear time in
+the entries), else :class:`SparseBlocks`.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ def solve_interior(
     problem
         With a :class:`~mechdesign.utilities.LinearUtility`, expected and not worst-case.
     limits
-        When to end; whenever it does, there is a channel and a bound.
+        The limits of the search; whenever it ends, there is a channel and a bound.
     symmetry
-        Symmetries of the problem, if known; else those of grids, lines and inputs that are alike
-        are looked for.
+        Symmetries of the problem, if known; else those of grids, lines and equivalent inputs are
+        detected.
 
     Raises
     ------
     UnsupportedError
-        If the loss is not linear or for the worst case, or the cone has no inside to start from.
+        If the loss is not linear or for the worst case, or the cone has no interior.
     SolverError
-        If rounding leaves nothing.
+        If rounding prevents a solution.
     """
     if problem.utility.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
@@ -81,16 +81,16 @@ def by_interior(program: ConicProgram, limits: Limits) -> Answer:
     Raises
     ------
     UnsupportedError
-        If the loss is a worst case, or the cone has no inside to start from.
+        If the loss is a worst case, or the cone has no interior.
     SolverError
-        If rounding leaves nothing.
+        If rounding prevents a solution.
     """
     if program.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
     cost, rows = program.cost, ColumnRows(program.cone)
     k, m = cost.shape
     multipliers = np.zeros((len(rows), m))
-    if not len(rows):  # nothing is secret
+    if not len(rows):  # no privacy constraint
         matrix: FloatArray = np.zeros((k, m))
         matrix[np.arange(k), cost.argmin(axis=1)] = 1
         return Answer(matrix, rows.duals(multipliers), "interior: no blocks", cost.min(axis=1))
@@ -106,15 +106,15 @@ def by_interior(program: ConicProgram, limits: Limits) -> Answer:
 
 
 def _blocks(rows: ColumnRows, counts: FloatArray) -> tuple[Blocks, IntArray, str]:
-    """Return the blocks of rows, which of the rows they state, and of what kind they are.
+    """Return the blocks of rows, the rows that they contain, and their kind.
 
-    An auxiliary variable that an equation defines is substituted in the other rows, where these are
-    no arrow.
+    An auxiliary variable defined by an equation is substituted in the other rows, unless the rows
+    have arrow form.
 
     Raises
     ------
     UnsupportedError
-        If the cone has no inside to start from.
+        If the cone has no interior.
     """
     A, k, places = rows.matrix(), rows.size, np.flatnonzero(~rows.equal)
     arrow = ArrowBlocks.of([ArrowRows.of(A, rows.equal, k)], k, counts)
@@ -132,15 +132,15 @@ def _blocks(rows: ColumnRows, counts: FloatArray) -> tuple[Blocks, IntArray, str
 
 
 def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[RawSolution] | None:
-    """Solve problems of one shape together, or return None where they do not share one.
+    """Solve problems of one shape together; None if their shapes differ.
 
     Parameters
     ----------
     problems
-        Problems with as many inputs and outputs each, whose inputs hang together, and whose
-        notions have rows of one pattern (LIP for different priors, LDP at different budgets).
+        Problems with equal numbers of inputs and outputs, connected inputs, and notions with rows
+        of one pattern (LIP for different priors, LDP at different budgets).
     limits
-        When to end: for all of them.
+        The limits of the search, for all problems.
     """
     programs = [program_cost(problem) for problem in problems]
     rows = [ColumnRows(problem.cone) for problem in problems]

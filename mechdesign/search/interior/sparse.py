@@ -1,11 +1,11 @@
-"""Any sparse rows: an inverse of B for each output, of the rows in use only.
+"""Arbitrary sparse rows: an inverse of B for each output, from active rows only.
 
-Of thousands of rows that an output has, a few for each input are tight at the optimum. A step works
-with the rows nearest to the start, and with those that have joined since: a row joins, with a
-product at the target, once a step would use up its slack. Rows that are left out limit the steps as
-well, so that every iterate is inside the whole cone; as their multipliers are 0, the bound is valid
-too. On a Euclidean grid of 10 x 10 points this leaves a quarter of the rows, and 47 steps of 91, as
-steps are longer where fewer rows are in the way. Source: Tits, Absil and Woessner 2006.
+Of the thousands of rows of an output, a few for each input are tight at the optimum. A step uses
+the rows nearest to the start, and those activated since: a row becomes active, with a product at
+the target, once a step would use up its slack. Inactive rows limit the steps as well, so every
+iterate is inside the whole cone; as their multipliers are 0, the bound is also valid. On a
+Euclidean grid of 10 x 10 points this leaves a quarter of the rows, and 47 steps instead of 91, as
+steps are longer with fewer rows. Source: Tits, Absil and Woessner 2006.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["SparseBlocks"]
 
 
 FIRST_ROWS = 8
-"""Rows for each input to begin with, in the mean; those as near but for TIES come with them."""
+"""Mean initial number of active rows per input; ties within TIES are included."""
 
 TIES = 1e-9
 
 JOINS = 0.3
-"""A row joins once a step would lower its slack by so many times that slack."""
+"""A row is activated once a step would reduce its slack by this multiple of the slack."""
 
 
 class SparseBlocks(Blocks):
-    """The blocks of some outputs with the same rows; one problem.
+    """The blocks of some outputs with the same rows, for one problem.
 
-    Arrays over rows are ``(1, n, 1)``: of the rows in use, those of one row for all outputs
+    Arrays over rows are ``(1, n, 1)``: of the active rows, those of one row for all outputs
     together, those of q >= 0 last.
 
     Parameters
@@ -43,14 +43,14 @@ class SparseBlocks(Blocks):
     A
         ``(n_rows, n_vars)``, without rows q >= 0.
     size
-        Inputs: the first variables.
+        The number of inputs, the first variables.
     counts
-        ``(m,)``: how many outputs each stands for.
+        ``(m,)``: the number of outputs that each represents.
 
     Raises
     ------
     UnsupportedError
-        If the cone has no inside to start from.
+        If the cone has no interior.
     """
 
     batch = 1
@@ -77,7 +77,7 @@ class SparseBlocks(Blocks):
         self._joining: IntArray = np.zeros(0, dtype=np.intp)
 
     def _use(self, chosen: BoolArray) -> None:
-        """Work with some of the rows, ``(n_rows, m)``, and with those of q >= 0."""
+        """Activate a subset of the rows, ``(n_rows, m)``, and those of q >= 0."""
         m = len(self.counts)
         self._left_out = np.flatnonzero(~chosen)
         self._index = np.append(np.flatnonzero(chosen), chosen.size + np.arange(self.size * m))
@@ -96,17 +96,18 @@ class SparseBlocks(Blocks):
         return self._start[None]
 
     def rows(self, v: FloatArray) -> FloatArray:
-        """Return A v of the rows in use."""
+        """Return A v for the active rows."""
         return np.asarray(self._used @ v.ravel())[None, :, None]
 
     def columns(self, w: FloatArray) -> FloatArray:
-        """Return A' w, of the rows in use."""
+        """Return A' w for the active rows."""
         return np.asarray(self._transposed @ w.ravel()).reshape(1, self.n_vars, -1)
 
     def factor(self, D: FloatArray, needed: BoolArray | None = None) -> None:
-        """Invert B of every output that is needed, scaled to a diagonal of 1.
+        """Invert B of every needed output, scaled to a diagonal of 1.
 
-        Its entries range over many orders of magnitude; scaled, rounding is relative to each row.
+        Its entries range over many orders of magnitude; after scaling, rounding is relative to each
+        row.
         """
         n, outputs = self.n_vars, slice(None) if needed is None else np.flatnonzero(needed)
         found = (self._squares @ self._whole(D)[:, outputs]).T
@@ -136,30 +137,30 @@ class SparseBlocks(Blocks):
         return np.asarray(np.tensordot(self.counts, self._inverse, 1)[None, :k, :k])
 
     def _whole(self, w: FloatArray) -> FloatArray:
-        """Return numbers of all rows, 0 where they are not in use, ``(n_rows + k, m)``."""
+        """Return numbers of all rows, 0 for inactive ones, ``(n_rows + k, m)``."""
         m = len(self.counts)
         found = np.zeros((self.n_rows + self.size) * m)
         found[self._index] = w[0, :, 0]
         return found.reshape(-1, m)
 
     def least(self, x: FloatArray) -> FloatArray:
-        """Return the least number of each output of numbers for each row in use."""
+        """Return the least number of each output, of numbers for each active row."""
         found: FloatArray = np.full(len(self.counts), np.inf)
         np.minimum.at(found, self._y, x[0, :, 0])
         return found[None]
 
     def spread(self, numbers: FloatArray) -> FloatArray:
-        """Return one number for each output for each row in use."""
+        """Broadcast one number for each output to its active rows."""
         return numbers[:, self._y, None]
 
     def multipliers(self, w: FloatArray) -> FloatArray:
-        """Return those of all rows but q >= 0, 0 where they are not in use."""
+        """Return the multipliers of all rows but q >= 0, 0 for inactive ones."""
         return self._whole(w)[None, : self.n_rows]
 
     def blocked(self, v: FloatArray, dv: FloatArray) -> FloatArray:
-        """Return the least relative change of slacks of rows left out; note which are to join.
+        """Return the least relative change of slacks of inactive rows; record which to activate.
 
-        Their slack falls fast, relative to itself and to the negative part of the row.
+        Their slack decreases fast, relative to itself and to the negative part of the row.
         """
         out = self._left_out
         s, ds = (-(self._A @ x[0]).ravel()[out] for x in (v, dv))
@@ -169,7 +170,7 @@ class SparseBlocks(Blocks):
         return np.array([change.min(initial=0.0)])
 
     def join(self) -> IntArray | None:
-        """Take in the rows that were noted; return where the others now are."""
+        """Activate the recorded rows; return the new positions of the others."""
         if not len(self._joining):
             return None
         before = self._index
@@ -197,13 +198,13 @@ def _invert(block: FloatArray) -> None:
 
 
 def _squares(A: sp.csr_array) -> tuple[sp.csr_array, IntArray]:
-    """Return A' D A as a linear map of D, and the places of the entries that it gives.
+    """Return A' D A as a linear map of D, and the positions of its entries.
 
     Entry (i, j) is Sum_r A[r, i] A[r, j] D[r]: one sparse product then makes all B at once.
     """
     n_rows, n = A.shape
     sizes = np.diff(A.indptr)
-    pairs = np.repeat(sizes, sizes)  # each entry of a row meets every entry of it
+    pairs = np.repeat(sizes, sizes)  # all pairs of entries of a row
     first = np.repeat(np.arange(A.nnz), pairs)
     row = np.repeat(np.arange(n_rows), sizes**2)
     before = np.concatenate([[0], np.cumsum(sizes**2)])[:-1]

@@ -1,1 +1,1 @@
-"""Linear programs through HiGHS, as they stand or as extended formulations."""
+"""Linear programs through HiGHS, directly or as extended formulations."""

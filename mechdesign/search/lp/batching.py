@@ -1,6 +1,6 @@
-"""Batching: which problems can be solved together, as their programs have one shape.
+"""Batching of problems whose programs have the same shape.
 
-An interior-point step for a small program is mostly overhead. For some dozen programs of one shape
+An interior-point step for a small program is mostly overhead. For dozens of programs of one shape
 it is the same few operations on longer arrays.
 """
 
@@ -14,20 +14,20 @@ from mechdesign.problem import Problem
 __all__ = ["most_together", "shape"]
 
 MOST_ENTRIES = 28_000
-"""Entries of the rows of all outputs of all problems up to which a batch stays in the cache."""
+"""The largest total number of row entries for which a batch stays in the cache."""
 
 FEWEST_INPUTS = 3
-"""On two inputs no row goes through the least entry."""
+"""With two inputs no row contains the least entry."""
 
 THINNEST = 1e-6
-"""The least budget of a cone that has an inside to start from."""
+"""The least budget of a cone with an interior."""
 
 
 def shape(problem: Problem) -> Hashable | None:
-    """Return a key that problems share if they can be solved together; None for none.
+    """Return a key that problems share if they can be solved together, or None.
 
-    Such a problem has an expected loss, and notions whose rows have one entry and one auxiliary
-    variable each.
+    This requires an expected loss, and notions whose rows have one entry and one auxiliary variable
+    each.
     """
     if not problem.is_conic or problem.expected_loss is None or problem.outputs is None:
         return None
@@ -38,7 +38,7 @@ def shape(problem: Problem) -> Hashable | None:
 
 
 def _pattern(family: Family) -> Hashable | None:
-    """Return what the places of the rows depend on, None where they do not suit.
+    """Return the data that determine the positions of the rows, or None if they do not fit.
 
     Those are the sides of bounds on the lift for one prior, and the pairs that have one bound,
     which are then stated by the least entry.

@@ -17,7 +17,7 @@ from mechdesign.search.lp.extended_formulation import NONE, extended_formulation
 __all__ = ["ColumnRows"]
 
 FEW_PRIORS = 16
-"""Up to so many listed priors each has an auxiliary variable of its own."""
+"""The largest number of listed priors with an auxiliary variable each."""
 
 
 class ColumnRows:
@@ -26,22 +26,22 @@ class ColumnRows:
     Parameters
     ----------
     cone
-        Where the column lies.
+        The cone of the column.
     sets
-        Whether long lists, boxes and balls of priors are stated as a whole, which takes variables
-        >= 0.
+        Whether to state long lists, boxes and balls of priors as a whole, which needs variables >=
+        0.
 
     Attributes
     ----------
     blocks
         The compressed rows of each family.
     equal
-        Which of all rows are equations.
+        Which rows are equations.
 
     Raises
     ------
     UnsupportedError
-        If a set of priors is not a short list, and is not to be stated as a whole.
+        If a set of priors is not a short list, and ``sets`` is false.
     """
 
     def __init__(self, cone: Cone, sets: bool = False) -> None:

@@ -1,10 +1,10 @@
-"""Extended formulations: the rows of a family with auxiliary variables, far fewer of them.
+"""Extended formulations: the rows of a family as far fewer rows with auxiliary variables.
 
-A family of k**2 rows is often a statement about a few numbers of the column. Under LDP no entry
-exceeds e**eps times the least entry: with an auxiliary variable t for the least, 2 k rows do for
-k (k - 1). The output distribution P . q is an auxiliary variable of the lift rows. The projection
-on q is the cone of the family; the multipliers of the extended rows are carried back to rows of the
-family, since a certificate speaks of those.
+A family of k**2 rows often depends on a few numbers of the column. Under LDP no entry exceeds
+e**eps times the least entry: with an auxiliary variable t for the least, 2 k rows replace k (k -
+1). The output distribution P . q is an auxiliary variable of the lift rows. The projection on q is
+the cone of the family; the multipliers of the extended rows are mapped back to rows of the family,
+which the certificate contains.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FEWEST_IN_SET = 3
 """An auxiliary variable for the least of fewer entries saves no rows."""
 
 TIED = 1 - 1e-10
-"""Stands for a bound of 1 against a mean, whose float coefficients may not sum to 1."""
+"""Replaces a bound of 1 against a mean, whose float coefficients may not sum to 1."""
 
 NONE: IntArray = np.zeros((3, 0), dtype=np.intp)
 
@@ -46,18 +46,18 @@ class ExtendedFormulation:
     A
         ``(n_rows, n_inputs + n_auxiliary)``.
     carry_back
-        Takes the multipliers of the rows, shape ``(n_rows,)``, and the number of the output, and
-        returns multipliers on rows of the family.
+        Maps the multipliers of the rows, shape ``(n_rows,)``, and the index of the output, to
+        multipliers on rows of the family.
     equal
         Which rows are equations.
     least
-        ``(3, n)``: entries q, the auxiliary variable t for the least of a set that each is in, and
-        the row t <= q. With q = t + s these rows are bounds s >= 0. No entry occurs twice.
+        ``(3, n)``: entries q, the auxiliary variable t for the least entry of a set with q, and the
+        row t <= q. With q = t + s these rows are bounds s >= 0. No entry occurs twice.
     shares_least
-        Whether most rows have such a variable: those programs suit the simplex method.
+        Whether most rows have such a variable: these programs suit the simplex method.
     priors
-        For sets of priors that are not stated one by one, those that ``carry_back`` has numbered so
-        far; all variables are then to be >= 0. Else none: the priors were given.
+        For sets of priors that are stated as a whole, the priors that ``carry_back`` has numbered
+        so far; all variables are then >= 0. Else none: the priors were given.
     """
 
     A: sp.csr_array
@@ -72,9 +72,9 @@ class ExtendedFormulation:
 def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
     """Return an extended formulation of the rows of a family on one column.
 
-    Lift rows are stated for the priors given; rows of other families need none. A family of which
-    nothing is known here has no auxiliary variables: its rows stay as they are, each divided by its
-    largest coefficient, since the tolerances of solvers are absolute.
+    Lift rows are stated for the given priors; rows of other families need none. A family of unknown
+    structure has no auxiliary variables: its rows stay the same, each divided by its largest
+    coefficient, since the tolerances of solvers are absolute.
     """
     G = family.matrix()
     largest = np.asarray(abs(G).max(axis=1).todense()).ravel()
@@ -93,7 +93,7 @@ def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> E
 def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
     """One auxiliary variable for P . q of each prior, two rows for each input and prior.
 
-    Without priors, all of the set are meant.
+    Without priors, the whole set is used.
     """
     if not priors:
         A, table = rows_of_set(family), list[Weights]()
@@ -120,7 +120,7 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormula
     equal[first] = True
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
-        """Take the rows on entries as they are: the equation only defines the variable.
+        """Keep the rows on entries: the equation only defines the variable.
 
         The terms of the rows on P . q are those of the rows on entries, written out.
         """
@@ -136,7 +136,7 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormula
 
 @extended_formulation.register
 def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
-    """One auxiliary variable for the least entry of each set that several rows are bounded by."""
+    """One auxiliary variable for the least entry of each set that bounds several rows."""
     groups, sets = thin_pairs(family).grouped
     used = np.bincount([s for _, _, s in groups], minlength=len(sets))
     several = [s for s in np.flatnonzero(used > 1).tolist() if len(sets[s]) >= FEWEST_IN_SET]
@@ -162,11 +162,11 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Solve a transport problem for each least entry t.
 
-        The dual variable of t being free, multipliers u of the rows e**-a q_x <= b t (x above) and
+        The dual variable of t is free, so multipliers u of the rows e**-a q_x <= b t (x above) and
         w of the rows t <= q_z (z below) satisfy Sum_x b u_x <= Sum_z w_z, with equality where t is
         not 0. A flow from the x to the z that sends b u_x from each x, and at most w_z to each z,
         gives multipliers of the rows e**-a q_x <= b q_z: their terms at every x are those of u, and
-        at every z no more than those of w.
+        at every z at most those of w.
         """
         u, w = multipliers[: len(x)] / larger[b], multipliers[len(x) :]
         found = [(x[direct], v[direct], u[direct])]
@@ -175,7 +175,7 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
             i, j, flow = transport(u[up] * scale, w[down])
             found.append((x[up][i], member[down][j], flow / scale[i]))
         own, other, weight = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        # a flow from x to x is a multiplier of q_x >= 0: left out, it can only raise the bound
+        # a flow from x to x is a multiplier of q_x >= 0: dropping it can only raise the bound
         kept = (weight > 0) & (own != other)
         places = (np.full(int(kept.sum()), output), own[kept], other[kept])
         return [Multipliers("ratio", *places, weight=weight[kept])]
@@ -198,7 +198,7 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
 
 @extended_formulation.register
 def _latent(family: LatentRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
-    """One auxiliary variable w_s = B_s . q for each value s, and the inner rows on those.
+    """One auxiliary variable w_s = B_s . q for each value s, and the inner rows on these.
 
     A variable that an equation of the inner rows defines by w is defined by q instead.
     """
@@ -218,7 +218,7 @@ def _latent(family: LatentRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFo
     A.eliminate_zeros()
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
-        """Take the inner rows as they are; the equations only define variables."""
+        """Keep the inner rows; the equations only define variables."""
         return [on_latent(found) for found in rows.carry_back(multipliers[n:], output)]
 
     equal = np.concatenate([np.ones(n, dtype=bool), rows.equal])

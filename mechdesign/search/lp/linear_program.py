@@ -1,8 +1,9 @@
 """The linear program of a cone and a cost, solved by HiGHS.
 
 Rows are stated by extended formulations, with auxiliary variables, the same for each output. A
-worst case over x is one more variable above the loss of every input. With p_y = n_y q_y, the cone
-being homogeneous, the variables are the p_y: multipliers of their rows are those of q_y at c_y.
+worst case over x is an additional variable above the loss of every input. With p_y = n_y q_y, as
+the cone is homogeneous, the variables are the p_y: multipliers of their rows are those of q_y at
+c_y.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ __all__ = ["by_highs"]
 
 
 MANY_ROWS = 3_000
-"""From here on the interior point method of HiGHS wins, unless rows share auxiliary variables."""
+"""Number of rows from which HiGHS's interior-point method is faster, unless rows share variables."""
 
 FAR = 0.5
-"""How far from 1 the row sums of a search that was cut short may be."""
+"""Largest deviation from 1 of the row sums of a search that was cut short."""
 
 
 def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Answer:
     """Solve a program by HiGHS; the backend for any of them.
 
-    Least entries t are substituted: with s = q - t >= 0 in the place of q, the rows t <= q become
+    Least entries t are substituted: with s = q - t >= 0 in place of q, the rows t <= q become
     bounds, which leave the basis. The program of LDP has half as many rows, and the simplex method
     is much faster on it. The multipliers of those rows are the reduced costs of s.
 
-    Where time is over before the optimum, the multipliers of the last step bound it nevertheless.
+    If the time is over before the optimum, the multipliers of the last step still give a bound.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
     Raises
     ------
     SolverError
-        If HiGHS fails, or time is over before there is an answer.
+        If HiGHS fails, or the time is over before there is an answer.
     """
     if limits.expired():
         raise SolverError(f"no linear program was built: {limits.ended}")
@@ -85,7 +86,7 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
     of_losses = None
     if is_worst:
         of_losses = np.maximum(-found.dual[len(equal) - orbits : len(equal)], 0.0)
-        if not of_losses.any():  # they would prove nothing; any others are at least as good
+        if not of_losses.any():  # zero multipliers prove no bound; any others are at least as good
             of_losses = sizes.astype(np.float64)
     return Answer(
         (matrix if found.is_optimal else _channel(matrix, program)) / program.counts,
@@ -97,9 +98,9 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
 
 
 def _channel(matrix: FloatArray, program: ConicProgram) -> FloatArray:
-    """Return the columns of a search that was cut short as a channel, or else one output for all.
+    """Return the columns of a search that was cut short as a channel, or else a constant one.
 
-    Those of an interior-point method are nearly private, those of the dual simplex method not.
+    Those of an interior-point method are nearly private, those of the dual simplex method are not.
     """
     matrix = np.maximum(matrix, 0.0)
     total = matrix.sum(axis=1)

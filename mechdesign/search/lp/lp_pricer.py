@@ -1,10 +1,10 @@
 """Pricing for any cone: a warm-started linear program over one column for each output.
 
-Only costs change from one to the next, so that the simplex method goes on from the last optimum,
-which stays feasible. The programs of the outputs differ in their costs alone and HiGHS lets other
-threads run meanwhile: they are solved on all cores, by one instance of HiGHS for each thread. Each
-output goes on from its own last basis, so that the number of threads changes nothing; or, in one
-thread, from the optimum of the output before it, which suits outputs in an order.
+Only costs change between programs, so the simplex method starts at the last optimum, which stays
+feasible. The programs of the outputs differ in their costs only, and HiGHS releases the GIL: they
+are solved on all cores, with one instance of HiGHS for each thread. Each output starts at its own
+last basis, so that the result does not depend on the number of threads; or, in one thread, at the
+optimum of the previous output, which suits outputs in an order.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class LPPricer(Pricer):
     Parameters
     ----------
     cone
-        Any.
+        Any cone.
     weight
         ``(n_inputs,)``: w in w . r = 1; default ones.
     workers
         Threads; default one for each core.
     in_turn
-        Whether each program goes on from the one before, in one thread.
+        Whether each program starts at the previous optimum, in one thread.
     limits
-        What ends a long program, with a SolverError; None where asking would take longer.
+        Limits of a long program, which then raises SolverError; None where checking would dominate.
     """
 
     route = "one linear program for each output, HiGHS"
@@ -67,14 +67,14 @@ class LPPricer(Pricer):
         self._bases: list[Basis | None] = []
 
     def start(self) -> FloatArray:
-        """Return the rays on which one input is largest; where ratios are bounded e**-d(z, x)."""
+        """Return the rays on which one input is largest, by a program for each input."""
         if self._lengths is not None:
             return np.asarray(np.exp(-closure(self._lengths)).T)
         found = [self._first.farthest(unit) for unit in np.eye(len(self.weight))]
         return np.column_stack([ray / ray.sum() for ray in found])
 
     def cheapest(self, v: FloatArray) -> FloatArray:
-        """Return the columns alone."""
+        """Return the columns only."""
         return self.price(v).rays
 
     def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:

@@ -1,11 +1,11 @@
-"""Linear programs with few of the outputs at first: others are added as they pay.
+"""Linear programs with few outputs at first; others are added if they improve the optimum.
 
-An optimum uses few outputs, where the extended formulation of a column may have some hundred rows.
-So the program is stated for some outputs only. Its potentials u price all: if no private column q
-has a negative reduced cost (c_y - u) . q for any output y, no other output helps. Those that do are
-added, and so on. Each pricing program, over one column with entries that sum to 1, gives
-multipliers that show how negative a reduced cost can be, and Sum_x u_x and k times the least of all
-is a bound at any time, as all columns of a channel sum to k.
+An optimum uses few outputs, and the extended formulation of a column may have some hundred rows. So
+the program is stated for some outputs only. Its potentials u price all: if no private column q has
+a negative reduced cost (c_y - u) . q for any output y, no other output improves the optimum. Those
+that do are added, repeatedly. Each pricing program, over one column with entries that sum to 1,
+gives multipliers that bound its reduced cost, and Sum_x u_x plus k times the least reduced cost is
+a bound at any time, as all columns of a channel sum to k.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ __all__ = ["by_outputs", "pays"]
 
 
 FEWEST_INPUTS = 80
-"""On fewer inputs one program for all outputs is as quick."""
+"""With fewer inputs one program for all outputs is as fast."""
 
 FIRST, LEAST_ADDED = 16, 8
-"""Outputs to begin with, and the fewest that are added; of many outputs, a fifth is added."""
+"""The initial number of outputs, and the least number added; of many outputs, a fifth is added."""
 
 NEGATIVE = 1e-10
-"""A reduced cost below minus this, in the unit of the costs, pays."""
+"""A reduced cost below minus this, in the unit of the costs, counts as negative."""
 
 
 def pays(program: ConicProgram) -> bool:
     """Return whether outputs should be added one after the other.
 
-    That is so on many inputs for a box or a ball of priors, and for a worst case: there few outputs
-    are used, while a column has many rows or the rows of Q are coupled twice.
+    This is the case with many inputs for a box or a ball of priors, and for a worst case: few
+    outputs are used, while a column has many rows or the rows of Q are coupled twice.
     """
     sets = (support_of(family.lift_rows()) is not None for family in program.cone.families)
     return len(program.cost) >= FEWEST_INPUTS and (program.worst_case or any(sets))
 
 
 def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> Answer:
-    """Solve a program by output generation: a backend for where it :func:`pays`.
+    """Solve a program by output generation: a backend for programs for which it :func:`pays`.
 
-    Where time ends the search, the best channel of the outputs so far stands.
+    If the time is over, the best channel of the current outputs is returned.
 
     Raises
     ------
     SolverError
-        If time is over before there is a channel.
+        If the time is over before there is a channel.
     """
     k, m = program.cost.shape
     active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
@@ -89,7 +89,7 @@ def by_outputs(program: ConicProgram, limits: Limits, method: str = "auto") -> A
 
 
 def _mass(program: ConicProgram, answer: Answer) -> FloatArray:
-    """Return the mass of each input in the loss: that which a worst case has, else 1."""
+    """Return the mass of each input in the loss: its worst-case multiplier, else 1."""
     found = answer.worst_case_multipliers
     if found is None:
         return np.ones(len(program.cost))

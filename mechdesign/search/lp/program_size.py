@@ -1,4 +1,4 @@
-"""The size of the linear program of a problem, which decides between the routes for it."""
+"""The size of the linear program of a problem, which decides between routes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mechdesign.problem import Problem
 __all__ = ["MOST_FOR_HIGHS", "ProgramSize", "program_size"]
 
 LARGE, MOST_FOR_HIGHS = 3_000, 200_000
-"""Rows of the extended formulation for all outputs: from the first on, the interior-point method
-comes first; up to the second, HiGHS is tried after it."""
+"""Numbers of rows of the extended formulation for all outputs: from the first on, the
+interior-point method is tried first; up to the second, HiGHS is tried after it."""
 
 
 class ProgramSize(NamedTuple):
@@ -22,9 +22,9 @@ class ProgramSize(NamedTuple):
     ----------
     rows
         Rows of the extended formulation, for all outputs; 0 for a large set of priors, whose rows
-        are added as they are violated.
+        are added when violated.
     is_expected
-        Whether the loss is an expected loss, not that of the worst case.
+        Whether the loss is expected rather than worst-case.
     """
 
     rows: int
@@ -32,14 +32,14 @@ class ProgramSize(NamedTuple):
 
     @property
     def is_large(self) -> bool:
-        """Whether the simplex method would take long."""
+        """Whether the simplex method would be slow."""
         return self.rows >= LARGE
 
 
 @lru_cache(maxsize=4)
 def program_size(problem: Problem) -> ProgramSize:
-    """Return the size for a problem with a linear form; cached, as several routes ask in turn."""
-    from mechdesign.search.lp.column_rows import ColumnRows  # scipy on demand
+    """Return the size for a problem with a linear form; cached, as several routes need it."""
+    from mechdesign.search.lp.column_rows import ColumnRows  # imports scipy
 
     loss = problem.utility.linear_form
     n_outputs = len(problem.guesses)
@@ -48,7 +48,7 @@ def program_size(problem: Problem) -> ProgramSize:
     try:
         if more or pairs is None or pairs.near is None:
             rows = len(ColumnRows(problem.cone)) * n_outputs
-        else:  # a row for each pair, as distances have few rows alike: there may be millions
+        else:  # a row for each pair, as distances share few rows: there may be millions
             rows = pairs.n_checked * n_outputs
     except UnsupportedError:
         rows = 0

@@ -20,20 +20,20 @@ __all__ = ["LinearProgram"]
 METHODS = ("simplex", "ipm")
 
 BYTES = 2_000.0
-"""For each row, where HiGHS factors them."""
+"""Bytes for each row in the factors of HiGHS."""
 
 
 class LinearProgram(LinearRoute):
-    """Solves one linear program, whose solutions by the simplex method are vertices.
+    """Solves one linear program; the solutions of the simplex method are vertices.
 
-    A large program for a worst case is reduced by its symmetries first, if there are any.
+    A large program for a worst case is first reduced by its symmetries, if there are any.
 
     Parameters
     ----------
     method
         ``"simplex"`` or ``"ipm"``; default by size.
     again
-        Whether it is tried again for a smaller gap: inputs of prior 0 then cost nothing.
+        Whether it is a retry for a smaller gap, in which inputs of prior 0 cost nothing.
     """
 
     name = "linear-program"
@@ -52,7 +52,7 @@ class LinearProgram(LinearRoute):
         return LinearProgram(setting)
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for a linear loss, and for a program that does not take HiGHS far too long."""
+        """Require a linear loss, and a program that is not too large for HiGHS."""
         reason = super().suits(problem)
         if reason is None or named:
             return reason
@@ -60,12 +60,12 @@ class LinearProgram(LinearRoute):
         return reason if not size.is_expected or size.rows <= MOST_FOR_HIGHS else None
 
     def memory(self, problem: Problem) -> float:
-        """Return that of the rows of all outputs, and of the factors of HiGHS."""
+        """Return the memory of the rows of all outputs, and of the factors of HiGHS."""
         return BYTES * program_size(problem).rows
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Solve the program, by its symmetries where that pays."""
-        from mechdesign.search.lp.solve import UNLIKELY, solve_linear  # scipy and HiGHS on demand
+        """Solve the program, with its symmetries if that is faster."""
+        from mechdesign.search.lp.solve import UNLIKELY, solve_linear  # imports scipy and HiGHS
 
         symmetry = limits.symmetry
         if symmetry is None and not self._method and problem.utility.worst_case:

@@ -23,30 +23,30 @@ def solve_linear(
     symmetry: Symmetry | None = None,
     unlikely: float = UNLIKELY,
 ) -> RawSolution:
-    """Solve a problem whose loss is linear in the channel, a worst case too.
+    """Solve a problem whose loss is linear in the channel, including a worst case.
 
-    Implied pairs need no reduction of their own: the extended formulation leaves them out.
+    Implied pairs need no separate reduction: the extended formulation omits them.
 
     Parameters
     ----------
     problem
         With a :class:`~mechdesign.utilities.LinearUtility`.
     method
-        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size: a large program may then be
-        stated for some outputs first.
+        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size: a large program may then start
+        with some of the outputs.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
     symmetry
         Symmetries of the problem, for an orbit reduction.
     unlikely
-        The share of the largest cost that an input of prior 0 has.
+        The cost of an input of prior 0, as a share of the largest.
 
     Raises
     ------
     UnsupportedError
         If the loss is not linear.
     SolverError
-        If HiGHS fails, or time is over before there is an answer.
+        If HiGHS fails, or the time is over before there is an answer.
     """
     reduction = Components() if symmetry is None else OrbitReduction(symmetry)
 

@@ -44,7 +44,7 @@ __all__ = ["rows_of_set", "split_of_set", "support_of", "transport"]
 
 
 def support_of(family: LiftRows | None) -> Support | None:
-    """Return the support of the priors of a family that bounds the lift; None for a list."""
+    """Return the support function of the priors of a family on the lift; None for a list."""
     return None if family is None else family.priors.support()
 
 
@@ -80,7 +80,7 @@ def _table(family: LiftRows) -> FloatArray:
 def split_of_set(
     family: LiftRows, multipliers: FloatArray, output: int, table: list[Weights]
 ) -> list[Multipliers]:
-    """Return the multipliers of :func:`rows_of_set` as those of rows at priors added to a table."""
+    """Return the multipliers of :func:`rows_of_set` as multipliers of rows at priors of a table."""
     k, (least, most), support = family.size, family.ends(), family.priors.support()
     (at_most, at_least), others = multipliers[: 2 * k].reshape(2, k), multipliers[2 * k :]
     if support is None:
@@ -94,8 +94,8 @@ def split_of_set(
         A, above = 0.0, np.zeros(k)
     if A + B <= 0:
         return []
-    # where T = t = 0 the dual variables of T, t, tau and tau' may be above 0: these changes, which
-    # raise reduced costs of entries only, make them 0
+    # If T = t = 0 the dual variables of T, t, tau and tau' may be positive: these changes, which
+    # only raise reduced costs of entries, make them 0.
     rest = 1 - support.top - float(support.base.sum())
     from_upper, from_lower = B / most, support.top * least * A
     at_most = at_most + max(0.0, from_upper + from_lower - float(at_most.sum())) / k
@@ -143,7 +143,7 @@ def _of_list(
 
 
 def _scaled(numbers: FloatArray, total: float) -> FloatArray:
-    """Return numbers >= 0 scaled to a sum; as they are where all are 0."""
+    """Return numbers >= 0 scaled to a sum; unchanged if all are 0."""
     now = float(numbers.sum())
     return numbers * (total / now) if now > 0 else numbers
 
@@ -151,8 +151,8 @@ def _scaled(numbers: FloatArray, total: float) -> FloatArray:
 def transport(supply: FloatArray, demand: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Return a flow from supplies to demands by the north-west corner rule.
 
-    Where the totals differ, the rest of the larger one stays where it is. Returns (source, target,
-    amount), at most as many as there are supplies and demands together.
+    If the totals differ, the rest of the larger one is not moved. Returns (source, target, amount),
+    at most as many as there are supplies and demands in total.
     """
     out, into = np.cumsum(supply), np.cumsum(demand)
     total = min(out[-1], into[-1])

@@ -1,4 +1,4 @@
-"""The warm-started pricing LP: one private column with P . r = 1, solved again at other costs."""
+"""The warm-started pricing LP: one private column with P . r = 1, for repeated costs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class WarmColumn:
     Parameters
     ----------
     cone
-        Where the column lies.
+        The cone of the column.
     prior
         ``(n_inputs,)``: P in P . r = 1.
     limits
-        What ends a long search, with a SolverError; None where asking would take longer.
+        Limits of a long search, which then raises SolverError; None where checking would dominate.
     """
 
     def __init__(self, cone: Cone, prior: FloatArray, limits: Limits | None = None) -> None:
@@ -45,7 +45,7 @@ class WarmColumn:
         self._program = WarmStartedLP(self._empty, "simplex", limits)
 
     def copy(self) -> WarmColumn:
-        """Return the same program in a solver of its own, as for another thread."""
+        """Return the same program in another solver instance, for another thread."""
         twin = copy(self)
         twin._program = WarmStartedLP(self._empty, "simplex")
         return twin
@@ -56,16 +56,16 @@ class WarmColumn:
         return self._program.basis
 
     def start_at(self, basis: Basis | None) -> None:
-        """Start the next search at a basis, or at none, whatever was solved before."""
+        """Start the next search at a basis, or without one, independent of previous solves."""
         self._program.start_at(basis)
 
     def cheapest(self, cost: FloatArray) -> tuple[FloatArray, LPResult]:
-        """Return the column of least cost, and the whole answer of the program."""
+        """Return the column of least cost, and the full answer of the program."""
         found = self._program.solve(np.concatenate([cost, self._no_cost]))
         return found.primal[: self.size], found
 
     def farthest(self, direction: FloatArray) -> FloatArray:
-        """Return the column that is farthest in a direction, a vertex of the cone with P . r = 1.
+        """Return the extreme column in a direction, a vertex of the cone with P . r = 1.
 
         The direction is scaled to a largest entry of 1, as the tolerances of HiGHS are absolute.
         """
@@ -92,11 +92,11 @@ def row_multipliers(
     Parameters
     ----------
     problem
-        With a linear loss, or one that stands for it.
+        With a linear loss, or a utility with a linear form.
     potentials, weights
-        Of the inputs; the weights of a worst case, else None.
+        Potentials of the inputs; the weights of a worst case, else None.
     outputs
-        Places among the outputs allowed. The multipliers count them from 0, in this order.
+        Indices of allowed outputs. The multipliers count them from 0, in this order.
     """
     reduced = weighted_costs(problem, weights)[:, outputs] - potentials[:, None]
     unit = float(np.abs(reduced).max(initial=0.0)) or 1.0

@@ -1,1 +1,1 @@
-"""Extreme rays of a cone of columns: enumeration, search, and the programs over them."""
+"""Extreme rays of a cone of columns: enumeration, search, and linear programs over them."""

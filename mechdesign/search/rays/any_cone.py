@@ -1,4 +1,4 @@
-"""Columns of any cone: a local search, then branch and bound where the gain splits by inputs."""
+"""Columns of any cone: a local search, then branch and bound for separable gains."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from mechdesign.search.rays.local_search import LocalSearch
 __all__ = ["AnyCone"]
 
 FIRST_RAYS, TRIES, LEAST_STARTS = 4, 3, 24
-"""Rays in random directions at first, times inputs; how often the local search begins at other
-columns before it is given up; and at how many at least."""
+"""The number of initial rays in random directions, times inputs; the number of restarts of the
+local search at other columns, times inputs; and its minimum."""
 
 PACE = Pace()
 
 ASCENTS = 40
-"""The most columns of branch and bound from which the local search goes on."""
+"""The largest number of columns of branch and bound used as starts of the local search."""
 
 
 class AnyCone:
-    """Rays from a local search; boxes, or the utility itself, bound the surplus.
+    """Rays from a local search; boxes, or the utility's own bound, limit the surplus.
 
     Parameters
     ----------
     local
         The local search.
     limits
-        When to stop.
+        The limits of the search.
     first
-        Private columns that a search begins with, beside rays in random directions.
+        Private columns as starts, besides rays in random directions.
     boxes
-        Branch and bound; None where the gain does not split by inputs.
+        Branch and bound; None if the gain is not separable by inputs.
     own
         Returns a bound on the surplus at potentials, or None.
     most, pace
-        The most linear programs of the local search, and how long the rounds go on.
+        The largest number of linear programs of the local search, and the pace of the rounds.
     """
 
     how = "local search and branch and bound"
@@ -69,7 +69,7 @@ class AnyCone:
         self.rays = np.column_stack(found)
 
     def first_rays(self, _limits: Limits) -> FloatArray:
-        """Return the columns that a search begins with."""
+        """Return the initial columns of a search."""
         return self.rays
 
     def _is_late(self, limits: Limits) -> bool:
@@ -80,8 +80,8 @@ class AnyCone:
     ) -> SurplusBound:
         """Return a bound on the surplus of all columns, and extreme rays with a positive one.
 
-        The points that branch and bound meets are starts of the local search. Without boxes the
-        first one bounds them all.
+        The points of branch and bound are starts of the local search. Without boxes the first box
+        bounds all columns.
         """
         limits, rise = limits or Limits(), WORTH_ADDING * goal
         rays = self._risen(u, rise, limits) if boxes else []
@@ -95,7 +95,7 @@ class AnyCone:
         return SurplusBound(priced.surplus, rays, priced.proof, priced.boxes)
 
     def _risen(self, u: FloatArray, rise: float, limits: Limits) -> list[FloatArray]:
-        """Return rays that the local search finds; once there are none it is over."""
+        """Return rays found by the local search; without any it is over."""
         n, found = max(LEAST_STARTS, 2 * self.size), list[FloatArray]()
         best = np.argsort(u @ self.rays - self.gain(self.rays), kind="stable")[:n]
         starts = [*self.rays[:, best].T, *np.abs(self._rng.normal(size=(n, self.size)))]

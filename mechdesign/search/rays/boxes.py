@@ -1,19 +1,19 @@
 """Branch and bound over boxes: the largest surplus g(r) - u . r of a column, for every notion.
 
-Columns are divided by the probability of their output, so that P . r = 1. A gain that splits,
-g(r) = Sum_x h_x(r_x) with h_x convex, is on a box low <= r <= high at most its chord,
+Columns are divided by the probability of their output, so that P . r = 1. On a box low <= r <= high
+a separable gain, g(r) = Sum_x h_x(r_x) with h_x convex, is at most its chord,
 
     h_x(r_x) <= h_x(low_x) + slope_x (r_x - low_x),
 
-with equality at both ends. Maximizing the chords less u . r over the private columns of a box is a
+with equality at both ends. Maximizing the chords minus u . r over the private columns of a box is a
 linear program, its relaxation. The box is cut where the chord overestimates most. Boxes are shrunk
 to where the ratios and P . r = 1 allow a column (bound propagation). The kernel walks the same tree
 of boxes in integers (`mechdesign.kernel.linearizations.boxes`).
 
 At any potentials the multipliers of the rows bound a box by a fractional knapsack: entries go to
-their upper ends in falling order of worth per probability, until P . r = 1. So the tree is kept
-from one search to the next, and only where the knapsack is not enough the program is solved again.
-Where all rows bound lifts at P, the box implies them, and the knapsack is the relaxation.
+their upper ends in decreasing order of worth per probability, until P . r = 1. So the tree is kept
+from one search to the next, and the program is solved again only if the knapsack is not tight
+enough. If all rows bound lifts at P, the box implies them, and the knapsack is the relaxation.
 
 Source: Falk and Soland 1969 (branch and bound for separable nonconvex programs).
 """
@@ -49,27 +49,27 @@ from mechdesign.utilities import ColumnUtility
 __all__ = ["BoxSearch"]
 
 SWEEPS = 2
-"""Rounds of bound propagation on a box: more seldom shrink it further."""
+"""Rounds of bound propagation on a box: more rounds seldom shrink it further."""
 
 PROVED_A_SECOND, STEPS_OF_A_BOX = 3_000_000, (90, 6)
-"""Of the checker's steps, in a second of this process; and how many a box takes times inputs, alone
-and for each ratio of an entry."""
+"""Checker steps per second of this process; and per box times inputs, alone and for each ratio of
+an entry."""
 
 MOST_ENTRIES = 900_000
-"""The most boxes of a tree, times inputs: for the checker a minute's work."""
+"""The largest number of boxes of a tree, times inputs: a minute of the checker's work."""
 
 ROUNDING, TIE = 1e-9, 2.0**-40
-"""A box counts as empty only if its ends cross by more than rounding explains; and terms are equal
-that differ by less than this share of them."""
+"""A box counts as empty only if its ends cross by more than rounding explains; and terms with a
+smaller relative difference are equal."""
 
 WIDENINGS = (0.0, 2.0**-20, 2.0**-10)
-"""Where HiGHS finds no column in a box, it is widened by these shares of its ends."""
+"""If HiGHS finds no column in a box, it is widened by these shares of its ends."""
 
 NEAR_END = 1e-3
-"""A cut this near an end of an entry, relative to the width, is moved to the middle."""
+"""A cut this close to an end of an entry, relative to the width, is moved to the middle."""
 
 LEAST_MULTIPLIER = 1e-14
-"""Multipliers below this are left out of the certificate: without them the bound holds as well."""
+"""Smaller multipliers are dropped from the certificate: the bound stays valid."""
 
 
 @dataclass(eq=False)
@@ -81,17 +81,17 @@ class Box:
     low, high
         Ends of every entry.
     chord, base
-        The slopes of the chords, and the sum of what they are at 0.
+        The slopes of the chords, and the sum of their values at 0.
     weights, taken
-        Multipliers of the rows, and what they take from the slope of each entry.
+        Multipliers of the rows, and their reduction of the slope of each entry.
     bound, is_solved
         At the potentials of the search, and whether it is that of the relaxation.
     column, is_private
-        The point where it is met, and whether it is a private column.
+        The maximizer, and whether it is a private column.
     x, cut
         Where to cut the box.
     parts
-        The lower and the upper part, where it was cut.
+        The lower and the upper part, after a cut.
     """
 
     low: FloatArray
@@ -115,7 +115,7 @@ class BoxSearch:
     Parameters
     ----------
     problem, utility
-        With a gain that splits by inputs.
+        With a separable gain.
     """
 
     def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
@@ -134,7 +134,7 @@ class BoxSearch:
         for y in range(k):  # bounds that follow through a third input (Floyd and Warshall)
             R = np.minimum(R, R[:, [y]] * R[[y], :])
         self.ratios = None if is_lift else R
-        # what P_z r_z is at least and at most for r_x = 1; 0 where there is no bound
+        # the least and the largest P_z r_z for r_x = 1; 0 without a bound
         self._shares = self.prior / R
         self._loads = (self.prior[:, None] * np.where(np.isfinite(R), R, 0.0)).T
         self._rows = ColumnRows(problem.cone, sets=True)
@@ -143,11 +143,11 @@ class BoxSearch:
         self._root: Box | None = None
         self._leaves: list[Box] = []
         self.count, self.most_boxes = 0, MOST_ENTRIES // k
-        """How many boxes the tree has, and the most."""
+        """The number of boxes of the tree, and its maximum."""
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> BoxSearch | None:
-        """Return the search; None where r is unbounded."""
+        """Return the search; None if r is unbounded."""
         search = cls(problem, utility)
         return search if np.isfinite(search.root()[1]).all() else None
 
@@ -167,14 +167,14 @@ class BoxSearch:
 
     @property
     def steps_of_a_box(self) -> int:
-        """About how many steps it takes the checker to bound one box."""
+        """Approximate number of checker steps to bound one box."""
         alone, ratio = STEPS_OF_A_BOX
         return self.size * (alone + ratio * self.size * (self.ratios is not None))
 
     def root(self) -> tuple[FloatArray, FloatArray]:
         """Return the ends of all columns.
 
-        From r_x <= m r_z for every z, 1 = Sum_z P_z r_z >= r_x Sum_z P_z / m, and likewise from
+        From r_x <= m r_z for every z, 1 = Sum_z P_z r_z >= r_x Sum_z P_z / m, and similarly from
         below.
         """
         low, high = (np.full(self.size, end) for end in self.lift)
@@ -190,10 +190,10 @@ class BoxSearch:
     ) -> SurplusBound:
         """Return a bound on the surplus at potentials u, and points of boxes with a positive one.
 
-        Best-first search: the box with the largest bound is cut next. The bound holds whenever the
-        search ends: when it is at most the goal, or the surplus of a column found, or the bound of
-        a box that is too thin to cut; after so many boxes; or at a limit. What the proof of the
-        tree takes is kept of the time.
+        Best-first search: the box with the largest bound is cut next. The bound is valid whenever
+        the search ends: when it is at most the goal, or the surplus of a known column, or the bound
+        of a box that is too thin to cut; after a number of boxes; or at a limit. The time for the
+        proof of the tree is reserved.
         """
         limits = limits or Limits()
         tie, rays, thin = count(), list[FloatArray](), list[Box]()
@@ -233,7 +233,7 @@ class BoxSearch:
         return SurplusBound(most, rays, partial(self._certificate, u, list(_walk(root))), seen)
 
     def _seconds_of_one(self) -> float:
-        """Return how many seconds pass in one of this process, which others may slow down."""
+        """Return the elapsed seconds per second of this process."""
         wall, own = self._began
         return max(1.0, (time.perf_counter() - wall) / max(1e-3, time.process_time() - own))
 
@@ -258,7 +258,7 @@ class BoxSearch:
         return replace(found, relaxations=(*found.relaxations, *self._steps))
 
     def _restate(self, u: FloatArray) -> Box:
-        """Bound all boxes at new potentials, by the multipliers of their rows; return the first."""
+        """Bound all boxes at new potentials, by the multipliers of their rows; return the root."""
         if self._root is None:
             ends, n = self._shrunk(*self.root()), len(self._rows) * (self._program is not None)
             if ends is None:
@@ -276,13 +276,13 @@ class BoxSearch:
         return self._root
 
     def _cut(self, box: Box) -> list[Box]:
-        """Cut a box in two; return the parts that may hold a column."""
+        """Cut a box in two; return the parts that may contain a column."""
         below, above = box.high.copy(), box.low.copy()
         below[box.x] = above[box.x] = box.cut
         parts, found = list[Box](), list[Box]()
         for low, high in ((box.low, below), (above, box.high)):
             ends = self._shrunk(low, high)
-            # until it has multipliers of its own, those of the whole prove as much
+            # before its own multipliers, those of the whole box are valid
             parts.append(self._opened(*(ends or (low, high)), box.weights, box.taken))
             found += [] if ends is None else parts[-1:]
         box.parts = tuple(parts)
@@ -290,7 +290,7 @@ class BoxSearch:
         return found
 
     def _shrunk(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return the part of a box where a column can be; None if there clearly is none.
+        """Return the part of a box that may contain a column; None if it is surely empty.
 
         Bound propagation: r_x <= m r_z for every pair, and P_x r_x = 1 - Sum over the others.
         """
@@ -317,9 +317,9 @@ class BoxSearch:
         """Bound each entry by ratios and P . r = 1 together.
 
         1 >= Sum_{z in S} (P_z / m_xz) r_x + Sum_{z not in S} P_z low_z for every set S of inputs,
-        where the best S for an end of r_x has the inputs whose first term is larger there; and
-        likewise from below. Of two equal terms rounding decides, here and in the kernel: the weaker
-        of both ends is taken, so that the boxes of the kernel are no larger.
+        where the best S for an end of r_x consists of the inputs whose first term is larger there;
+        and similarly from below. Rounding decides between equal terms, here and in the kernel: the
+        weaker of both ends is taken, so that the boxes of the kernel are no larger.
         """
         P, tops, bottoms = self.prior, [], []
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -339,17 +339,17 @@ class BoxSearch:
     def _opened(
         self, low: FloatArray, high: FloatArray, weights: FloatArray, taken: FloatArray
     ) -> Box:
-        """Return a box with its chords, whose relaxation is not yet solved."""
+        """Return a box with its chords and an unsolved relaxation."""
         at_low, width = self.gains(low), high - low
         with np.errstate(divide="ignore", invalid="ignore"):
             chord = np.where(width > 0, (self.gains(high) - at_low) / width, 0.0)
         return Box(low, high, chord, float((at_low - chord * low).sum()), weights, taken)
 
     def _solve(self, box: Box, u: FloatArray) -> None:
-        """Solve the relaxation of a box: its bound, the point where it is met, and a cut.
+        """Solve the relaxation of a box: its bound, its maximizer, and a cut.
 
-        A box that holds no column has no optimum. The multipliers at the optimum of a box that is a
-        little wider bound it as well. Without these either, they stay as they are.
+        A box without a column has no optimum; the multipliers at the optimum of a slightly wider
+        box also bound it. Without these, they stay the same.
         """
         low, high, slope = box.low, box.high, box.chord - u
         for wider in WIDENINGS:
@@ -368,7 +368,7 @@ class BoxSearch:
         box.is_solved = True
 
     def _relax(self, box: Box, slope: FloatArray, wider: float) -> bool:
-        """Solve the program of a box that is so much wider; return whether it has an optimum."""
+        """Solve the program of a box widened by this share; return whether it has an optimum."""
         if self._program is None:
             box.column = self._filled(slope[None], box.low[None], box.high[None])[0]
             box.bound = box.base + float(slope @ box.column)
@@ -388,8 +388,8 @@ class BoxSearch:
     def _filled(self, worth: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
         """Return the best points of boxes with P . r = 1, ``(n_boxes, n_inputs)``.
 
-        A fractional knapsack: entries are raised in falling order of worth_x / P_x, until
-        P . r = 1.
+        A fractional knapsack: entries are raised in decreasing order of worth_x / P_x, until P . r
+        = 1.
         """
         P = self.prior
         r = np.where((P == 0) & (worth > 0), high, low)

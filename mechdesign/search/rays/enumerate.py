@@ -1,9 +1,9 @@
 """All extreme rays of a cone, by the double description method in floating point.
 
-It begins with the unit vectors, the rays of the orthant, and adds one row g . q <= 0 after the
-other: rays with g . q > 0 go, and every pair of adjacent rays on the two sides makes a new one, on
-g . q = 0. Two rays are adjacent if no third one has all their common tight rows. Nothing is proved
-here: the checker enumerates again, in integers.
+It begins with the unit vectors, the rays of the orthant, and adds one row g . q <= 0 at a time:
+rays with g . q > 0 are removed, and every pair of adjacent rays on the two sides gives a new one,
+on g . q = 0. Two rays are adjacent if no third one has all their common tight rows. This proves
+nothing: the checker enumerates again, in integers.
 
 Source: Fukuda and Prodon 1996.
 """
@@ -26,24 +26,24 @@ __all__ = ["MOST_RAYS", "all_rays"]
 
 
 MOST_RAYS = 10_000
-"""Enumeration ends with more than that."""
+"""The largest number of rays of an enumeration."""
 
 MOST_LISTED = 1 << 14
-"""The most rays of a cone of one budget, which are known and need no enumeration."""
+"""The largest number of rays of a cone of one budget, which need no enumeration."""
 
 MOST_STEPS, STEPS_A_SECOND = 1_000_000_000, 20_000_000
-"""The most comparisons of 64 rows of two rays, and how many for each second of a time limit: about
-a tenth of it."""
+"""The largest number of comparisons of 64 rows of two rays, and the number per second of a time
+limit: about a tenth of it."""
 
 PAIR_STEPS, RAY_STEPS, GAIN_STEPS = 40, 25, 600
-"""Of the checker: for a pair that may be adjacent, for an entry of a new ray, and for the gain of
-a ray."""
+"""Checker steps for a pair that may be adjacent, for an entry of a new ray, and for the gain of a
+ray."""
 
 TIGHT = 1e-11
-"""A row that is this near 0, relative to its terms, is tight."""
+"""A row this close to 0, relative to its terms, is tight."""
 
 CHUNK = 1 << 20
-"""Comparisons that are made at once."""
+"""Comparisons made at a time."""
 
 
 def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
@@ -53,7 +53,7 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
     ------
     UnsupportedError
         If there are more than :data:`MOST_RAYS`, or finding them takes too many steps; or if the
-        cone is so thin that rounding leaves none.
+        cone is so thin that rounding removes all.
     """
     limits = limits or Limits()
     steps = _Steps(limits.steps(MOST_STEPS, STEPS_A_SECOND), limits)
@@ -75,7 +75,7 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         value = rays @ row
         near = np.abs(value) <= TIGHT * (rays @ np.abs(row))
         bad, good = np.flatnonzero((value > 0) & ~near), np.flatnonzero((value < 0) & ~near)
-        if not len(bad):  # the rows before imply this one, and describe the cone without it
+        if not len(bad):  # the previous rows imply this one
             continue
         first, second = _adjacent(tight, bad, good, k, steps)
         steps.foresee(RAY_STEPS * k * len(first))
@@ -95,10 +95,10 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
 
 
 def _scaled_subsets(cone: Cone) -> FloatArray | None:
-    """Return all rays where bounds are e**(eps + f_z - f_x), as for differential identifiability.
+    """Return all rays for bounds e**(eps + f_z - f_x), as for differential identifiability.
 
-    Then e**f_x q_x obey local differential privacy at eps, whose rays are the subsets of the
-    inputs. None where the bounds are others, or the subsets too many.
+    Then e**f_x q_x satisfy local differential privacy at eps, whose rays are the subsets of the
+    inputs. None for other bounds, or too many subsets.
     """
     (family, *more) = cone.families
     rows = family.ratio_rows()
@@ -126,24 +126,24 @@ class _Steps:
         self._readable = current().proof_steps
 
     def take(self, steps: int) -> None:
-        """Count steps that follow.
+        """Count the following steps.
 
         Raises
         ------
         UnsupportedError
-            If they are too many, or time is over.
+            If there are too many, or the time is over.
         """
         self._left -= steps
         if self._left < 0 or self._limits.expired():
             raise _too_many()
 
     def foresee(self, steps: int) -> None:
-        """Count steps that the checker will make, who enumerates again and counts them.
+        """Count the steps of the checker, which enumerates again.
 
         Raises
         ------
         UnsupportedError
-            If they are more than the proof may take.
+            If there are more than a proof may take.
         """
         self._readable -= steps
         if self._readable < 0:
@@ -184,7 +184,7 @@ def _packed(flags: BoolArray) -> WordArray:
 
 
 def _sharing(one: WordArray, other: WordArray, least: int) -> tuple[IntArray, IntArray]:
-    """Return the pairs of rows that have at least so many bits in common."""
+    """Return the pairs of rows with at least ``least`` bits in common."""
     found = [np.zeros((0, 2), dtype=np.intp)]
     step = max(1, CHUNK // max(1, len(other)))
     for start in range(0, len(one), step):

@@ -1,16 +1,16 @@
 """The largest sum of convex gains over outputs: a linear program over extreme rays of the cone.
 
-A channel is a mixture of rays, Sum_r theta_r r = 1, and a convex gain is largest where each output
-is one ray. So maximizing the convex function is, exactly, the linear program
+A channel is a mixture of rays, Sum_r theta_r r = 1, and a convex gain is largest if each output is
+one ray. So maximizing the convex function is, exactly, the linear program
 
     maximize Sum_r theta_r g(r)   over theta >= 0 with Sum_r theta_r r = 1.
 
 Its dual has potentials u of the inputs. For any u, and columns scaled to P . r = 1, the gain of a
-channel is at most Sum_x u_x + max_r (g(r) - u . r), the sum and the largest surplus: that is the
-bound. It is solved by column generation (:mod:`mechdesign.search.generation`). What bounds the
-surplus is a list of all rays where they are few (:class:`ListedRays`), dynamic programming for
-lifts between two bounds (`lift_polytope`), a search over the sets of inputs that rays of one budget
-raise (`raised_sets`), or branch and bound over boxes (`any_cone`).
+channel is at most Sum_x u_x + max_r (g(r) - u . r), the sum plus the largest surplus. Column
+generation solves it (:mod:`mechdesign.search.generation`). The surplus is bounded by a list of all
+rays if there are few (:class:`ListedRays`), by dynamic programming for lifts between two bounds
+(`lift_polytope`), by a search over the sets of inputs that rays of one budget raise
+(`raised_sets`), or by branch and bound over boxes (`any_cone`).
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ __all__ = ["ListedRays", "listed_rays", "set_vertices", "solve_by_rays"]
 
 
 MOST_SUBSETS = 1 << 14
-"""Rays up to which subsets are listed, where inputs are not alike."""
+"""The number of rays up to which subsets are listed, if inputs are not equivalent."""
 
 PACE, ADDED = Pace(), 100
-"""The pace where all rays are listed; and the most rays that a round adds."""
+"""The pace with a list of all rays; and the largest number of rays added in a round."""
 
 MOST_PROGRAMS, PROGRAMS_A_SECOND = 3_000, 150
-"""The most linear programs of a local search, and how many for each second of a time limit."""
+"""The largest number of linear programs of a local search, in total and per second of the limit."""
 
 LISTED_UP_TO = 8
-"""Inputs up to which all rays are listed under every notion."""
+"""The number of inputs up to which all rays are listed under every notion."""
 
 
 def solve_by_rays(
@@ -71,9 +71,9 @@ def solve_by_rays(
     problem
         With a :class:`~mechdesign.utilities.ColumnUtility`.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
     near
-        ``(n_inputs, n_outputs)``: private columns, none of them 0, with which pricing begins.
+        ``(n_inputs, n_outputs)``: nonzero private columns as starts of the pricing.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def solve_by_rays(
     pricer = _pricer(problem, utility, limits)
     first = pricer.first_rays(limits)
     center: Any = np.zeros(k) if isinstance(pricer, RaisedSets) else None
-    if near is not None:  # at an optimum the gain of each column is its price
+    if near is not None:  # at an optimum each column's gain is its price
         near = near / (problem.prior.array @ near)
         center = called("LAPACK", np.linalg.lstsq, near.T, pricer.gain(near), rcond=None)[0]
         first = np.hstack([first, near])
@@ -146,7 +146,7 @@ class ListedRays:
     proof
         Returns the proof of a bound at potentials; default none.
     pace
-        How long the rounds go on.
+        The pace of the rounds.
     """
 
     steps_of_a_box = 0
@@ -186,14 +186,14 @@ def _listed(potentials: FloatArray, problem: Problem) -> Certificate:
 
 
 def listed_rays(problem: Problem) -> Rays:
-    """Return the rays that the kernel lists: subsets of blocks where they are few."""
+    """Return the rays that the kernel lists: subsets of blocks if there are few."""
     budget = OneBudgetCone.of(problem.cone)
     few = budget and sum(1 << len(inputs) for _, inputs in budget.blocks) <= MOST_SUBSETS
     return Rays(Subsets(budget.block_groups) if budget and few else DoubleDescription())
 
 
 def set_vertices(cone: Cone) -> dict[int, tuple[Weights, ...]]:
-    """Return the priors that the rows of the cone were written out for, by notion."""
+    """Return the priors for which the rows of the cone were listed, by notion."""
     return {
         n: lifts.priors.vertices()
         for n, family in enumerate(cone.families)

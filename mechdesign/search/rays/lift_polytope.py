@@ -1,15 +1,15 @@
 """The largest surplus of a vertex of a lift polytope, low <= r_x <= high and P . r = 1.
 
-A gain that splits, Sum_x h_x(r_x) with h_x convex, less a price u . r is largest at a vertex, where
+A separable gain, Sum_x h_x(r_x) with h_x convex, minus a price u . r is largest at a vertex, where
 all lifts but one are at an end. Let J be the set of inputs at the upper end and f the one in
-between. Where the prior is made of counts n_x of N, P . r = 1 fixes r_f by the sum j of the counts
-in J,
+between. If the prior consists of counts n_x of N, P . r = 1 fixes r_f by the sum j of the counts in
+J,
 
     Sum_{x in J} n_x + n_f (r_f - low) / (high - low) = N (1 - low) / (high - low),
 
-so that for each f the best J is a knapsack with whole weights n_x, solved by dynamic programming
-over j. All f together cost a factor ln k more than one: a table with all items but one is made by
-divide and conquer, as no item can be taken out of a table again.
+so for each f the best J is a knapsack with integer weights n_x, solved by dynamic programming over
+j. All f together cost a factor ln k more than one: a table of all items but one is computed by
+divide and conquer, as items cannot be removed from a table.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ __all__ = ["LiftPolytope"]
 
 
 MOST_ENTRIES = 10_000_000
-"""The most entries that the dynamic program may fill."""
+"""The largest number of entries of the dynamic program."""
 
 ROUNDING = 1e-12
-"""A sum of counts this far beyond a whole number is that number."""
+"""A sum of counts this far beyond an integer counts as that integer."""
 
 PACE = Pace(patience=12)
 
 TRIED = 3
-"""For each input in between, the most vertices that are returned."""
+"""The largest number of returned vertices for each input in between."""
 
 
 class LiftPolytope:
@@ -49,11 +49,11 @@ class LiftPolytope:
     Parameters
     ----------
     problem, utility
-        Where lifts at the prior are between two bounds, and the gain splits by inputs.
+        With lifts at the prior between two bounds, and a separable gain.
     low, high
         The bounds.
     counts
-        Whole numbers that the prior is in proportion to.
+        Integers in proportion to the prior.
     """
 
     how, pace, steps_of_a_box = "dynamic programming over sums", PACE, 0
@@ -66,9 +66,9 @@ class LiftPolytope:
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> LiftPolytope | None:
-        """Return it if the gain splits and one notion bounds the lift at one prior of small counts.
+        """Return it for a separable gain and one notion on the lift at one prior of small counts.
 
-        Without small counts branch and bound takes its place (`boxes`).
+        Without small counts, branch and bound is used instead (`boxes`).
         """
         (family, *more) = problem.cone.families
         lifts, k = family.lift_rows(), len(problem.domain)
@@ -99,7 +99,7 @@ class LiftPolytope:
     def first_rays(self, limits: Limits) -> FloatArray:
         """Return vertices whose lifts are raised in random orders, the same in every run.
 
-        The constant column of ones comes first; once time is over no more are made.
+        The constant column of ones is first; after the time limit no more are made.
         """
         rng, P = np.random.default_rng(0), self.prior
         found = [np.ones(self.size)]
@@ -121,7 +121,7 @@ class LiftPolytope:
     ) -> SurplusBound:
         """Return the largest surplus of a vertex, and vertices with a positive one.
 
-        The best vertex for each input in between is found by dynamic programming over counts.
+        Dynamic programming over counts finds the best vertex for each input in between.
         """
         n = np.array(self.counts)
         k, N = self.size, int(n.sum())
@@ -136,7 +136,7 @@ class LiftPolytope:
         lone = np.flatnonzero(~free)
 
         def split(inputs: IntArray, table: FloatArray, taken: list[tuple[int, FloatArray]]) -> None:
-            """Add one half of the inputs to the table and go on with the other, both ways.
+            """Add one half of the inputs to the table and recurse into the other, both ways.
 
             When one input f is left, the table has all others.
             """

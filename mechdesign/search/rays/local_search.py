@@ -2,8 +2,8 @@
 
 The surplus g(r) - u . r of a convex gain is largest at an extreme ray, and is at least its tangent
 at any column r0: a ray that maximizes the tangent has at least the surplus of r0. So each step is a
-warm-started linear program, until nothing rises (the Frank-Wolfe method with full steps). It proves
-no bound.
+warm-started linear program, until nothing improves (the Frank-Wolfe method with full steps). It
+does not prove a bound.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Gain", "LocalSearch"]
 Gain: TypeAlias = Callable[[FloatArray], FloatArray]
 
 STEPS = 8
-"""The most steps of a search."""
+"""The largest number of steps of a search."""
 
 DIFFERENCE = 1e-6
 """The step of central differences for the slopes of a gain, relative to an entry."""
@@ -35,7 +35,7 @@ class LocalSearch:
     Parameters
     ----------
     cone, prior
-        Where the column lies, and P.
+        The cone of the column, and P.
     gain
         Returns the gain of columns, ``(n_inputs, n)``.
     slopes
@@ -53,7 +53,7 @@ class LocalSearch:
         self.column, self.programs = WarmColumn(cone, prior), 0
 
     def best(self, direction: FloatArray) -> FloatArray:
-        """Return the ray that is best in a direction."""
+        """Return the best ray in a direction."""
         self.programs += 1
         r = self.column.farthest(direction)
         if not r.any():
@@ -61,9 +61,9 @@ class LocalSearch:
         return r / float(self.prior @ r)
 
     def ascend(self, start: FloatArray, u: FloatArray, rise: float) -> list[FloatArray]:
-        """Return the ray that the search from a column ends at, if its surplus is above ``rise``.
+        """Return the ray at the end of the search from a column, if its surplus exceeds ``rise``.
 
-        A step that raises the surplus by less is the last.
+        The search ends with a step that raises the surplus by less.
         """
         r, surplus = start / float(self.prior @ start), -np.inf
         for _ in range(STEPS):

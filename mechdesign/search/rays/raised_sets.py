@@ -1,19 +1,19 @@
 """The largest surplus of a ray under one budget: a search over the sets of inputs that it raises.
 
 A ray is 1 on a set S of protected inputs of a block and ``low`` on its other inputs. With its
-probability t(S) = P . q, the surplus times t(S) is, for a gain that splits,
+probability t(S) = P . q, the surplus times t(S) is, for a separable gain,
 
     G(t, S) = Sum_x t h_x(q_x / t) - u . q   at t = t(S),
 
 a sum over inputs for every t, and convex in t. So on an interval of t it is bounded by its values
-at both ends, each plus a multiple of t(S) - t, where every input may be chosen by itself: the proof
+at both ends, each plus a multiple of t(S) - t, where every input is chosen independently: the proof
 is in :mod:`mechdesign.kernel.oracles.sources.walk`. The multiplier at an end is that of the
 fractional knapsack there: the best S with t(S) = t, one input of it in part.
 
-The knapsacks, rounded, are good sets. Only sets that are better than a share of the best of them
-are looked for. Intervals are cut where their ends overestimate the middle. Then the inputs are
-decided one after the other, in all intervals at once; what no longer can be good enough goes, and
-if too many choices are open, those of the largest bounds stay.
+The knapsacks, rounded, are good sets. The search only considers sets that are better than a share
+of the best of them. Intervals are cut where their ends overestimate the middle. Then the inputs are
+decided one after the other, in all intervals at once; choices that can no longer be good enough are
+dropped, and if there are too many, those of the largest bounds are kept.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["RaisedSets"]
 
 
 LEAST_LOW = 1e-20
-"""Below this e**-eps is 0 for the checker."""
+"""Below this the checker treats e**-eps as 0."""
 
 PACE = Pace(
     goal=3e-10,
@@ -56,20 +56,20 @@ PACE = Pace(
 """Every round that finds a set is a gain; a proof is quick. Boxes are choices open at a time."""
 
 FIRST_INTERVALS, FEW_INTERVALS, MOST_INTERVALS = 32, 64, 512
-"""Intervals of t at the beginning, after cutting, and where a bound needs more."""
+"""The number of intervals of t at first, after cutting, and for a tighter bound."""
 
 LOOSE, SHARE = 0.05, 0.25
-"""An interval is cut whose bound is above that at an end by more than this share of itself, and of
-the surplus that is looked for."""
+"""An interval is cut if its bound exceeds that at an end by more than this share of itself, and of
+the required surplus."""
 
 NEAR_BEST = 0.5
-"""The share of the best surplus that is met above which sets are looked for."""
+"""Sets above this share of the best known surplus are searched for."""
 
 RETURNED = 8
-"""Sets that are returned, times inputs."""
+"""The number of returned sets, times inputs."""
 
 STEPS_OF_A_CHOICE = 20
-"""Of the checker, for each input that is decided."""
+"""Checker steps for each decided input."""
 
 
 class RaisedSets:
@@ -82,7 +82,7 @@ class RaisedSets:
     prior
         ``(n_inputs,)``.
     utility
-        A utility whose gain splits by inputs.
+        A utility with a separable gain.
     """
 
     how, pace = "a search over sets of inputs", PACE
@@ -94,7 +94,7 @@ class RaisedSets:
 
     @classmethod
     def of(cls, problem: Problem, utility: ColumnUtility) -> RaisedSets | None:
-        """Return it under one budget, if the gain splits and protected inputs of blocks occur."""
+        """Return it for one budget, a separable gain and protected inputs of positive prior."""
         cone, prior = OneBudgetCone.of(problem.cone), problem.prior.array
         one = np.ones(problem.cone.size)
         if cone is None or utility.coordinate_gain(np.arange(len(one)), one, prior) is None:
@@ -127,13 +127,13 @@ class RaisedSets:
         Parameters
         ----------
         u
-            ``(n_inputs,)`` potentials. Their means over inputs that may change places are priced.
+            ``(n_inputs,)`` potentials. Their means over exchangeable inputs are priced.
         goal
-            A surplus that is small enough.
+            A sufficiently small surplus.
         boxes
-            At most so many choices are open at a time.
+            The largest number of open choices.
         limits
-            When the search ends: what is then open is bounded as it is.
+            The limits of the search: open choices then keep their bounds.
         """
         limits, u = limits or Limits(), self.potentials(u)
         units = np.eye(self.size)[:, self.cone.alone[self.prior[self.cone.alone] > 0]]
@@ -151,7 +151,7 @@ class RaisedSets:
         found = search(threshold, SHARE * threshold, FEW_INTERVALS)
         sets = [np.vstack([old, new.raised]) for old, new in zip(sets, found, strict=True)]
         best = self._best(sets, units, u)
-        if max(part.bound for part in found) > max(goal, best):  # some sets were not looked at
+        if max(part.bound for part in found) > max(goal, best):  # some sets were not examined
             other = search(max(goal, best) + goal, SHARE * goal, MOST_INTERVALS)
             sets = [np.vstack([old, new.raised]) for old, new in zip(sets, other, strict=True)]
             best = self._best(sets, units, u)
@@ -176,9 +176,10 @@ class RaisedSets:
         return float(self._surplus(np.hstack([units, *rays]), u).max())
 
     def potentials(self, u: FloatArray) -> FloatArray:
-        """Return the means of potentials over inputs that may change places.
+        """Return the means of potentials over exchangeable inputs.
 
-        No less is proved by them. The potential of an input alone that never occurs is at least 0.
+        They prove the same bound. The potential of a separate input that never occurs is at least
+        0.
         """
         u = u.copy()
         for block in self.blocks:
@@ -205,13 +206,13 @@ class _Found:
     Attributes
     ----------
     raised
-        ``(n_sets, n_protected)``: sets that no bound rules out.
+        ``(n_sets, n_protected)``: sets that no bound excludes.
     bound
         On the surplus of all other sets.
     intervals
         Inner ends of the intervals of t, and the multipliers.
     seen
-        How many choices were open in all.
+        The total number of open choices.
     """
 
     raised: BoolArray
@@ -235,7 +236,7 @@ class _Block:
         order = np.argsort(prior[self.inputs], kind="stable")
         cuts = np.flatnonzero(np.diff(prior[self.inputs][order])) + 1
         self.kinds = np.split(order, cuts)
-        """The protected inputs of each probability, by their places: they may change places."""
+        """The indices of the protected inputs of each probability, which are exchangeable."""
         self.turns = max(map(len, self.kinds))
         self._ends = np.linspace(self.least, self.most, FIRST_INTERVALS + 1)
         if self.most > FIRST_INTERVALS * self.least:
@@ -249,7 +250,7 @@ class _Block:
         return found
 
     def turned(self, raised: BoolArray) -> BoolArray:
-        """Return sets, and what they become as inputs of each kind change places in a circle."""
+        """Return sets and their images under cyclic shifts of the inputs of each kind."""
         found = []
         for turn in range(self.turns):
             moved = raised.copy()
@@ -259,7 +260,7 @@ class _Block:
         return np.unique(np.vstack(found), axis=0)
 
     def values(self, t: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return G where nothing is raised, ``(n,)``, and what each input adds, for each t."""
+        """Return G with no raised input, ``(n,)``, and the increment of each input, for each t."""
         x, low = self.block[:, None], self.low
         down = t * self.utility.coordinate_gain(x, low / t, self.prior) - low * u[x]
         x = self.inputs[:, None]
@@ -268,7 +269,7 @@ class _Block:
         return down.sum(axis=0), change - (1 - low) * u[x]
 
     def rounded(self, u: FloatArray) -> BoolArray:
-        """Return sets of large surplus: fractional knapsacks, the input in part raised or not."""
+        """Return sets of large surplus: knapsacks, with the fractional input raised or not."""
         t = (self._ends[1:] + self._ends[:-1]) / 2
         _, profits = self.values(t, u)
         left = profits.T + _prices(profits.T, self.weights, t - self.least)[:, None] * self.weights
@@ -276,10 +277,10 @@ class _Block:
         return np.vstack([left > small, left > -small])
 
     def cut(self, u: FloatArray, goal: float, slack: float, most: int) -> _Intervals:
-        """Return intervals of t so narrow that narrower ones would help little, or so many.
+        """Return intervals of t, cut until narrower ones would help little, or up to ``most``.
 
-        An interval is cut whose bound is above that at one of its ends by more than ``slack``, as
-        a surplus, and a share of itself.
+        An interval is cut if its bound exceeds that at one of its ends by more than ``slack``, as a
+        surplus, and a share of itself.
         """
         ends = self._ends
         while True:
@@ -298,7 +299,7 @@ class _Block:
     def search(
         self, u: FloatArray, goal: float, intervals: _Intervals, width: int, limits: Limits
     ) -> _Found:
-        """Return the sets whose surplus is not shown to be at most the goal."""
+        """Return the sets whose surplus is not proved to be at most the goal."""
         walk = _Walk(self, intervals, u)
         raised, dropped = walk.sets(width, limits)
         inner = [intervals.ends[1:-1].tolist(), intervals.multipliers.tolist()]
@@ -306,19 +307,19 @@ class _Block:
 
 
 class _Intervals:
-    """Intervals of t between ends, and what bounds G less goal t on each.
+    """Intervals of t between ends, with bounds on G - goal t on each.
 
     Attributes
     ----------
     ends, multipliers
-        ``(n + 1,)``, in rising order; and the multiplier of t(S) - t at each end.
+        ``(n + 1,)``, in increasing order; and the multiplier of t(S) - t at each end.
     bases, profits
-        ``(n + 1,)`` and ``(n + 1, n_protected)``: at each end what counts where nothing is raised,
-        and what each input adds.
+        ``(n + 1,)`` and ``(n + 1, n_protected)``: at each end the value with no raised input, and
+        the increment of each input.
     tops
-        ``(n + 1,)``: the largest at each end, inputs chosen one by one.
+        ``(n + 1,)``: the maximum at each end, with independent inputs.
     slack
-        ``(n,)``: what is added between the ends, since their multipliers differ.
+        ``(n,)``: the addition between the ends, since their multipliers differ.
     """
 
     def __init__(self, block: _Block, ends: FloatArray, u: FloatArray, goal: float) -> None:
@@ -335,7 +336,7 @@ class _Intervals:
 def _prices(profits: FloatArray, weights: FloatArray, needed: FloatArray) -> FloatArray:
     """Return minus the profit of a unit of weight in fractional knapsacks.
 
-    All of the weight that is needed is to be taken, no less. Items without weight are free.
+    The weight must equal the needed weight. Items without weight are free.
 
     Parameters
     ----------
@@ -355,8 +356,8 @@ def _prices(profits: FloatArray, weights: FloatArray, needed: FloatArray) -> Flo
 class _Walk:
     """The inputs are decided one after the other, in all intervals at once.
 
-    In each interval those come first that hardly any set can do without, or have, then those of
-    large weight. Of inputs that may change places the first ones are raised.
+    In each interval, inputs in nearly all or nearly no good sets come first, then those of large
+    weight. Of exchangeable inputs the first ones are raised.
     """
 
     def __init__(self, block: _Block, intervals: _Intervals, u: FloatArray) -> None:
@@ -385,9 +386,9 @@ class _Walk:
         self.size, self.seen = n, 0
 
     def sets(self, width: int, limits: Limits) -> tuple[BoolArray, float]:
-        """Return the sets that are not ruled out, and a bound on those that were dropped.
+        """Return the sets that are not excluded, and a bound on the dropped ones.
 
-        The bound is on the surplus, above the goal.
+        The bound is on the surplus above the goal.
         """
         n, rounding = self.size, 1e-12 * float(self.last.max(initial=0.0))
         j = np.arange(len(self.kept))

@@ -12,16 +12,16 @@ __all__ = ["ExtremeRays"]
 
 
 class ExtremeRays(Route):
-    """Mixes extreme rays of the cone, all of them or those that a local search finds."""
+    """Mixes extreme rays of the cone, all of them or those of a local search."""
 
     name = "extreme-rays"
     summary = "a linear program over extreme rays of the cone, for a sum over outputs"
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for a sum over outputs; for the error of a scalar the search over decoders is better.
+        """Require a sum over outputs; for the error of a scalar the search over decoders is better.
 
-        A convex and homogeneous gain is largest at extreme rays. A gain that is a constant less
-        such an error may be so small that the search leaves a gap: then rays come after it.
+        A convex and homogeneous gain is largest at extreme rays. A gain that is a constant minus
+        such an error may be so small that the search leaves a gap: then rays are tried after it.
         """
         utility = problem.utility
         if not isinstance(utility, ColumnUtility):
@@ -32,6 +32,6 @@ class ExtremeRays(Route):
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the linear program over rays."""
-        from mechdesign.search.rays.extreme_rays import solve_by_rays  # scipy and HiGHS on demand
+        from mechdesign.search.rays.extreme_rays import solve_by_rays  # imports scipy and HiGHS
 
         return solve_by_rays(problem, limits)

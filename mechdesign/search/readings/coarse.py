@@ -1,7 +1,7 @@
-"""Coarse to fine: a search for readings starts from what one on every other input found.
+"""Coarse to fine: a search for readings starts from the result on every other input.
 
 On a line the rays of an optimum are raised on an interval of values or outside one, and so are
-those of an optimum on every other input, but for where the interval ends.
+those of an optimum on every other input, except for the ends of the interval.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def budget_search(
     """
     k, start = len(f), None
     (_, inputs), *more = form.blocks
-    if k > ALL_INTERVALS and not more and len(inputs) == k:  # other rays are no intervals
+    if k > ALL_INTERVALS and not more and len(inputs) == k:  # other rays are not intervals
         order = np.argsort(f, kind="stable")
         kept = np.sort(np.union1d(order[::2], order[[0, -1]]))
         all_ = np.arange(len(kept))

@@ -1,12 +1,12 @@
 """The best mixture of given rays, each with its best reading: a second-order cone program.
 
-An output that is theta times a ray r and is read as v adds theta v r to the means and
-theta v**2 r to the second moments. With z = theta v and s >= z**2 / theta the program
+An output that is theta times a ray r with the reading v adds theta v r to the means and theta v**2
+r to the second moments. With z = theta v and s >= z**2 / theta the program
 
     minimize  Sum s P . r    such that  Sum theta r = 1,  Sum z r = f,  z**2 <= theta s,
 
-or, in the worst case, t with Sum s r_x - f_x**2 <= t for every input x, is convex: no reading has
-to be guessed. Its dual variables u, m and, in the worst case, P price rays that are not there.
+or, in the worst case, t with Sum s r_x - f_x**2 <= t for every input x, is convex, without a guess
+of the readings. Its dual variables u, m and, in the worst case, P price other rays.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ SOLVER = "CLARABEL"
 TOLERANCE, ENDED_WELL = 1e-10, ("Solved", "AlmostSolved", "InsufficientProgress")
 
 MIXED = 1e-9
-"""The share of the mean over all inputs in the worst case: so no input has the weight 0, which
-would leave its readings free."""
+"""The weight of the uniform mean in the worst case, so that no input has the weight 0, which would
+leave its readings undetermined."""
 
 SPARE, SHARE = 1e-9, 0.05
-"""Increase of the worst case allowed to a mixture with few rays, relative to the variance; or this
-share of the gap that is aimed at."""
+"""Relative increase of the worst case allowed to a mixture with few rays; or this share of the gap
+of the search."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Mixture:
     Attributes
     ----------
     theta, readings
-        ``(n_rays,)``: how much of each ray, and what it is read as.
+        ``(n_rays,)``: the weight of each ray, and its reading.
     value
         The variance, on average or in the worst case.
     potentials, slopes, weights
@@ -72,7 +72,7 @@ def best_mixture(rays: FloatArray, f: FloatArray, prior: FloatArray | None) -> M
     Raises
     ------
     SolverError
-        If the solver fails, or there is none.
+        If the solver fails, or there is no mixture.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def best_mixture(rays: FloatArray, f: FloatArray, prior: FloatArray | None) -> M
     entries = np.concatenate([-one, -one, -one, one, -2 * one])
     cone = sparse.csc_matrix((entries, (rows, columns)), shape=(3 * n, len(cost)))
     linear = sparse.bmat(blocks if is_worst else [[*row[:2], None] for row in blocks[:2]])
-    if not is_worst:  # second moments stand in the cost only
+    if not is_worst:  # second moments are in the cost only
         linear = sparse.hstack([linear, sparse.csc_matrix((2 * k, n))])
     right = np.concatenate([np.ones(k), f, f**2 if is_worst else [], np.zeros(3 * n)])
     cones = [clarabel.ZeroConeT(2 * k)]
@@ -132,11 +132,11 @@ def thinned(
     prior: Any,
     gap: float,
 ) -> FloatArray:
-    """Return a mixture of the same rays and readings that is no worse, and has few rays.
+    """Return an equally good mixture of the same rays and readings, with few rays.
 
     With the readings fixed the best mixture is a linear program, and a vertex of it has no more
-    rays than there are equations and rows that bind. An interior-point method ends in the middle of
-    its best face, where they are many. What the simplex method cannot solve stays as it is.
+    rays than there are equations and binding rows. An interior-point method ends in the middle of
+    the optimal face, with many rays. If the simplex method fails, the mixture is unchanged.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def thinned(
     f, prior
         As for :func:`best_mixture`.
     gap
-        What gap is aimed at.
+        The gap of the search.
     """
     from mechdesign.search.highs import UNIT
     from mechdesign.search.master import RestrictedMaster

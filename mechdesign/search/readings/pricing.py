@@ -18,15 +18,15 @@ __all__ = ["BudgetPricer", "ColumnPricer", "Priced", "Pricer"]
 
 @dataclass(frozen=True)
 class Priced:
-    """Rays of the cone, each the cheapest of its kind at one of the costs.
+    """Rays of the cone, each the cheapest of its kind for one of the costs.
 
     Attributes
     ----------
     rays
-        ``(n_inputs, n)``, scaled so that the outputs of a channel that are multiples of rays of one
-        kind have factors that sum to 1 at most.
+        ``(n_inputs, n)``, scaled so that the multiples of rays of one kind in a channel have
+        factors that sum to at most 1.
     place, kind
-        ``(n,)``: which of the costs each is for, and its kind.
+        ``(n,)``: the index of the costs of each, and its kind.
     cost
         ``(n,)``: the cost of each.
     """
@@ -41,15 +41,15 @@ class Pricer(Protocol):
     """Finds the cheapest rays of one cone."""
 
     probes: int
-    """How many readings a round of the search may look at."""
+    """The largest number of readings in a round of the search."""
     is_slow: bool
-    """Whether each costs a program."""
+    """Whether each needs a program."""
 
     def price(self, cost: FloatArray) -> Priced:
         """Return the cheapest rays for each column of costs, ``(n_inputs, n)``."""
 
     def largest(self, weights: FloatArray) -> FloatArray:
-        """Return for each kind a number that no weights . r of a ray r is above."""
+        """Return for each kind an upper bound on weights . r over its rays r."""
 
 
 class BudgetPricer:
@@ -97,7 +97,7 @@ class ColumnPricer:
     Parameters
     ----------
     cone
-        Where the columns lie.
+        The cone of the columns.
     """
 
     probes, is_slow = 65, True
@@ -115,15 +115,15 @@ class ColumnPricer:
         return Priced(rays, np.arange(n), np.zeros(n, dtype=np.intp), costs)
 
     def largest(self, weights: FloatArray) -> FloatArray:
-        """Return the most by one more program."""
+        """Return the maximum by one more program."""
         r, _, _ = self.solved(-weights)
         return np.array([weights @ r])
 
     def solved(self, cost: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the cheapest column, its costs with the rows added, and the multipliers of these.
 
-        The multipliers w >= 0 of rows G q <= 0 make ``cost + w G`` the same mean for all inputs,
-        the least cost, or more.
+        The multipliers w >= 0 of rows G q <= 0 raise ``cost + w G`` for all inputs to at least the
+        least cost.
         """
         unit = float(np.abs(cost).max()) or 1.0
         r, found = self._column.cheapest(cost / unit)

@@ -1,7 +1,7 @@
-"""The probes of a proof: readings between which the checker's bound loses next to nothing.
+"""The probes of a proof: readings between which the checker's bound loses little.
 
 Float versions of the bounds of :mod:`mechdesign.kernel.linearizations.readings`. Gaps between
-probes are halved until no gap takes more off the bound than there is to spare.
+probes are halved until no gap lowers the bound by more than the slack.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ __all__ = ["budget_probes", "row_probes"]
 MOST_PROBES, MOST_PROGRAMS = 1 << 14, 4000
 FIRST = 33
 FARTHER, TIMES = 2.0, 60
-"""How the outermost probes are moved out, and how often at most."""
+"""The factor by which the outermost probes move outwards, and the largest number of moves."""
 
 NEAREST = 1e-7
-"""Probes are not nearer than this, relative to the largest."""
+"""The least distance of probes, relative to the largest."""
 
 
 def budget_probes(dual: ReadingsDual, pricer: BudgetPricer, slack: float) -> FloatArray:
-    """Return probes at which potentials prove their bound, less the slack.
+    """Return probes at which potentials prove their bound, minus the slack.
 
     Parameters
     ----------
     dual, pricer
         Dual variables, and the rays of a cone of one budget.
     slack
-        What the gaps between probes may take off the bound.
+        The allowed loss of the bound in the gaps between probes.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def budget_probes(dual: ReadingsDual, pricer: BudgetPricer, slack: float) -> Flo
 
 
 def _least(dual: ReadingsDual, pricer: BudgetPricer, v: FloatArray) -> tuple[FloatArray, float]:
-    """Return the least of W(v) over the blocks, on each gap, as the checker bounds it.
+    """Return the least of W(v) over the blocks, on each gap, as bounded by the checker.
 
-    And the least at a probe, or 0: gaps above that take nothing off the bound.
+    And the least at a probe, or 0: gaps above it do not lower the bound.
     """
     form, a = pricer.form, dual.weights
     growth, c = 1 / form.low - 1, dual.cost(v)
@@ -88,25 +88,25 @@ def row_probes(
     limits: Limits,
     far: float = math.inf,
 ) -> tuple[FloatArray, list[FloatArray]]:
-    """Return probes, and the multipliers of rows at them that prove the bound, less the slack.
+    """Return probes, and the multipliers of rows at them that prove the bound, minus the slack.
 
     Parameters
     ----------
     dual, pricer
-        Dual variables, and what solves the program of one column.
+        Dual variables, and the pricer of one column.
     used
-        Readings in use, near which probes are close.
+        Readings in use, near which probes are dense.
     slack
-        What the gaps between probes may take off the bound.
+        The allowed loss of the bound in the gaps between probes.
     limits
-        When to stop.
+        The limits of the search.
     far
-        Where the outermost probes are at most.
+        The farthest position of the outermost probes.
 
     Raises
     ------
     SolverError
-        If no probes reach far enough.
+        If no probes are far enough out.
     """
     a, k = dual.weights, pricer.size
     found: dict[float, tuple[FloatArray, FloatArray]] = {}

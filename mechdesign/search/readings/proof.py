@@ -26,18 +26,18 @@ from mechdesign.search.cones.one_budget import OneBudgetCone
 __all__ = ["ReadingsProof"]
 
 SLACK, MOST_PROBES = Fraction(1, 10**9), 2000
-"""Loss of the bound to the gaps between probes, as a share of the largest square; and the most
-probes."""
+"""Loss of the bound in the gaps between probes, as a share of the largest square; and the largest
+number of probes."""
 
 
 @dataclass(frozen=True)
 class ReadingsProof:
-    """Dual variables in units in which the values f run from -1 to 1.
+    """Dual variables in units in which the values f range from -1 to 1.
 
     Attributes
     ----------
     values
-        The readings probed, in order, as they are.
+        The probed readings, in order, in the original unit.
     slope
         ``(n_inputs,)``: the multipliers of unbiasedness.
     weights
@@ -47,7 +47,7 @@ class ReadingsProof:
     potentials
         ``(n_inputs,)``, under one budget.
     spare
-        What leaving out multipliers may take off the bound.
+        The allowed loss of the bound by dropping multipliers.
     """
 
     values: tuple[Fraction, ...]
@@ -109,7 +109,7 @@ def _denser(
     prices: Numbers,
     price: Callable[..., list[int]],
 ) -> tuple[Fraction, ...]:
-    """Halve the gaps between probes that take most off the bound, until they take little."""
+    """Halve the gaps between probes that lower the bound most, until the loss is small."""
     m, given = [Fraction(v) for v in slopes], prices.scaled(BITS)
     known: dict[Fraction, list[int]] = {}
 

@@ -18,13 +18,13 @@ class UnbiasedReadings(Route):
     summary = "column generation over rays and readings, for the variance of unbiased readings"
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Ask for the variance of unbiased readings."""
+        """Require the variance of unbiased readings."""
         if not isinstance(problem.utility, ReadingVariance):
             return None
         return "for fixed readings the variance is linear in the channel"
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Search until the bound is as close as asked."""
-        from mechdesign.search.readings.solve import solve_readings  # scipy on demand
+        """Search until the bound is close enough."""
+        from mechdesign.search.readings.solve import solve_readings  # imports scipy
 
         return solve_readings(problem, limits)

@@ -1,8 +1,8 @@
 """The channel and the readings of least variance: column generation over rays.
 
-The best mixture of some rays, and their readings, are found by one convex program
-(:mod:`~mechdesign.search.readings.mixture`). Its dual variables u, m and P tell which rays are
-missing: those for which there is a reading v with
+One convex program finds the best mixture of some rays, and their readings
+(:mod:`~mechdesign.search.readings.mixture`). Its dual variables u, m and P determine the missing
+rays: those for which there is a reading v with
 
     r . c(v) < 0,    c_x(v) = P_x v**2 - m_x v - u_x.
 
@@ -31,32 +31,32 @@ __all__ = ["ReadingsDual", "ReadingsSearch"]
 
 ROUNDS = 150
 GOAL, ENOUGH = 2e-8, 0.5
-"""Relative to the variance: what the rounds aim at, or this share of the gap that is wanted."""
+"""The relative accuracy of the variance, or this share of the requested gap."""
 
 POLISHES = 3
-"""How often a reading is moved to the best one of its cheapest ray."""
+"""The number of times a reading is moved to the best one of its cheapest ray."""
 
 FARTHEST = 4.0
-"""Readings are looked for up to this, in the unit of those of randomized response."""
+"""The range of the search for readings, in the unit of those of randomized response."""
 
 LARGEST = 100.0
-"""Readings are no larger than this in that unit: far more than any that is of use."""
+"""The largest readings in that unit: far larger than any useful one."""
 
 ALL_INTERVALS = 40
-"""Inputs up to which a search starts from the rays raised on any interval of values."""
+"""The number of inputs up to which a search starts from the rays raised on any interval."""
 
 MOST_RAYS = 8
-"""Rays that stay in the program, for each input."""
+"""The number of rays kept in the program, for each input."""
 
 MOST_PROBES, NEAREST = 20_000, 1e-6
-"""Readings that a round looks at, at most, and how near they may be."""
+"""The largest number of readings in a round, and their least distance."""
 
 USED, SAME = 1e-10, 1e-9
-"""Smaller weights are left out; rays that differ by less are one."""
+"""Smaller weights are dropped; rays with smaller differences are merged."""
 
 LEAST_SINGULAR, SHARE = 1e-6, 1e-8
-"""Where columns are so close to dependent that exact readings would be large, this share of
-randomized response is mixed in, which separates all inputs."""
+"""If columns are so close to dependent that exact readings would be large, this share of randomized
+response is mixed in, which separates all inputs."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class ReadingsDual:
     potentials, slopes, weights
         ``(n_inputs,)``: u, m and P.
     bound
-        What they prove.
+        The bound that they prove.
     """
 
     potentials: FloatArray
@@ -77,7 +77,7 @@ class ReadingsDual:
     bound: float
 
     def mixed(self, other: ReadingsDual, share: float = 0.5) -> ReadingsDual:
-        """Return the mean of both, a share of it the other."""
+        """Return the mean of both, with a share of the other."""
         return ReadingsDual(
             (1 - share) * self.potentials + share * other.potentials,
             (1 - share) * self.slopes + share * other.slopes,
@@ -99,19 +99,19 @@ class ReadingsDual:
 
 
 class _Look:
-    """The costs at the readings that a round has looked at, by the kinds of rays.
+    """The costs at the readings examined in a round, by the kinds of rays.
 
     Parameters
     ----------
     bend
-        ``(n_kinds,)``: for each kind what P . r is at most.
+        ``(n_kinds,)``: the largest P . r of each kind.
 
     Attributes
     ----------
     least
         ``(n_kinds,)`` the least costs.
     lift
-        What to add to the cost of each input so that no ray costs less than 0.
+        The amount to add to the cost of each input so that no ray has negative cost.
     """
 
     def __init__(self, bend: FloatArray) -> None:
@@ -120,7 +120,7 @@ class _Look:
         self._at, self._cost = np.zeros(0), np.zeros(0)
 
     def take(self, priced: Priced, v: FloatArray, best: FloatArray) -> None:
-        """Note the costs at readings, and the costs of the same rays at their best readings."""
+        """Record the costs at readings, and the costs of the same rays at their best readings."""
         np.minimum.at(self.least, priced.kind, best)
         self.lift = max(self.lift, float((-best / priced.rays.sum(axis=0)).max()))
         self._kind = np.concatenate([self._kind, priced.kind])
@@ -130,8 +130,8 @@ class _Look:
     def hiding(self, goal: float) -> FloatArray:
         """Return the middles of gaps in which a column may cost less than any so far.
 
-        For each kind the least cost is a minimum of parabolas in the reading, which bend by P . r
-        each, and so at least its chord less t (1 - t) d**2 times the most of that.
+        For each kind the least cost is a minimum of parabolas in the reading with curvature P . r,
+        so at least its chord minus t (1 - t) d**2 times the largest P . r.
         """
         found = [np.zeros(0)]
         for kind, (bend, floor) in enumerate(zip(self.bend, self.least, strict=True)):
@@ -153,17 +153,17 @@ class ReadingsSearch:
         ``(n_inputs, n_sets)`` indicators of the classes of inputs whose rows may differ, and the
         largest t at which 1 + t is private on any of them.
     pricer
-        What finds the cheapest private columns.
+        The pricer of private columns.
     f
-        ``(n_inputs,)`` values that run from -1 to 1.
+        ``(n_inputs,)`` values from -1 to 1.
     prior
         ``(n_inputs,)``; None for the worst case.
     limits
-        When to stop.
+        The limits of the search.
     scale
-        What a variance of 1 is in the unit of the objective.
+        The unit of the variance in terms of the objective.
     start
-        Rays to start with; default those that are raised on any interval of values, or at an end.
+        Initial rays; default those that are raised on any interval of values, or at an end.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class ReadingsSearch:
         self.rounds = 0
 
     def _first(self) -> FloatArray:
-        """Return rays that are raised on an interval of values; where these are many, at an end."""
+        """Return rays that are raised on an interval of values; if there are many, at an end."""
         f, k = self.f, len(self.f)
         ends = np.unique(f)
         if k > ALL_INTERVALS or self.pricer.is_slow:
@@ -201,7 +201,7 @@ class ReadingsSearch:
         return self.pricer.price(np.where(raised, -1.0, 1e-3)).rays
 
     def _distinct(self, rays: list[FloatArray]) -> FloatArray:
-        """Return rays with a largest entry of 1, each once."""
+        """Return distinct rays with a largest entry of 1."""
         scaled = np.hstack([each / each.max(axis=0) for each in rays])
         _, first = np.unique(np.round(scaled / SAME), axis=1, return_index=True)
         return np.asarray(scaled[:, first])
@@ -227,7 +227,7 @@ class ReadingsSearch:
         return np.asarray(self.mixture.readings[self.is_used])
 
     def run(self) -> None:
-        """Solve, add the cheapest rays, and again until the bound is near."""
+        """Solve and add the cheapest rays, until the bound is close."""
         grid = FARTHEST * np.linspace(-1, 1, self.pricer.probes)
         for self.rounds in range(1, ROUNDS + 1):
             try:
@@ -241,7 +241,7 @@ class ReadingsSearch:
             goal = max(GOAL, ENOUGH * self.limits.gap) * abs(self.value)
             probes = np.union1d(grid, self.readings)
             before, rays = self.dual, [self._improving(dual, probes, goal)]
-            if self.dual is before and self.rounds > 1:  # half way the dual variables swing less
+            if self.dual is before and self.rounds > 1:  # the mean oscillates less
                 rays.append(self._improving(before.mixed(dual), probes, goal))
             self.limits.report(self.rounds, self.scale * self.value, self.scale * self.dual.bound)
             done = self.value - self.dual.bound <= goal or self.limits.expired()
@@ -251,9 +251,9 @@ class ReadingsSearch:
     def _improving(self, dual: ReadingsDual, readings: FloatArray, goal: float) -> FloatArray:
         """Return rays of negative cost; keep the dual variables if their bound is the best.
 
-        They are the cheapest rays at some readings, then at the best readings of those, and so
-        on. Before a bound is taken for the best, gaps between readings are halved while they may
-        hide a column that costs less.
+        These are the cheapest rays at some readings, then at the best readings of those, and so on.
+        Before a bound is accepted, gaps between readings that may contain a cheaper column are
+        halved.
         """
         v, look = readings, _Look(self.pricer.largest(dual.weights))
         rays = list[FloatArray]()
@@ -289,7 +289,7 @@ class ReadingsSearch:
         return r[:, near], np.clip(linear[near] / (2 * square[near]), -LARGEST, LARGEST)
 
     def _add(self, dual: ReadingsDual, rays: list[FloatArray]) -> bool:
-        """Add rays, and drop those that cost most; return whether any is new."""
+        """Add rays, and drop the most expensive ones; return whether any is new."""
         most, cost = MOST_RAYS * len(self.f), dual.least(self.rays)
         kept = self.rays
         if len(cost) > 2 * most:

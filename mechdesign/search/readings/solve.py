@@ -30,16 +30,16 @@ from mechdesign.utilities import ReadingVariance
 __all__ = ["solve_readings"]
 
 SLACK = 2e-8
-"""Relative loss of the bound to the gaps between probes; or a part of the gap."""
+"""Relative loss of the bound in the gaps between probes; or a part of the gap."""
 
 EVEN, FAR = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2), 1e5
-"""Shares of even weights that a proof tries where its outermost probes are beyond that."""
+"""Shares of uniform weights to try in a proof if its outermost probes are beyond that."""
 
 
 def _column_search(
     cone: Cone, f: FloatArray, prior: FloatArray | None, limits: Limits, scale: float
 ) -> ReadingsSearch:
-    """Return the search in any other cone."""
+    """Return the search for any other cone."""
     _, member = np.unique(cone.equal_classes(), return_inverse=True)
     sets = np.eye(int(member.max()) + 1)[member]
     t = float(reach(cone, sets).min())
@@ -55,9 +55,10 @@ def _probed(
 ) -> Iterator[tuple[ReadingsDual, FloatArray, list[FloatArray]]]:
     """Yield dual variables with the probes and multipliers that prove their bound.
 
-    In a worst case inputs of next to no weight need probes so far out that the tolerance of their
-    programs may exceed the bound. The dual variables are then mixed with 0 at even weights, whose
-    costs v**2 / k are nonnegative: a share s of these takes s (bound + mean of f**2) off.
+    In a worst case inputs of very small weight need probes so far out that the tolerance of their
+    programs may exceed the bound. The dual variables are then mixed with 0 at uniform weights,
+    whose costs v**2 / k are nonnegative: a share s of these lowers the bound by s (bound + mean of
+    f**2).
     """
     zero, k = np.zeros(len(search.f)), len(search.f)
     even = ReadingsDual(zero, zero, np.full(k, 1 / k), -np.inf)
@@ -78,14 +79,14 @@ def _probed(
 
 
 def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolution:
-    """Find the channel, and unbiased readings of it, of least variance.
+    """Find the channel and its unbiased readings of least variance.
 
     Parameters
     ----------
     problem
         With an :class:`~mechdesign.utilities.UnbiasedVariance`.
     limits
-        When to stop; default at the optimum.
+        The limits of the search; default at the optimum.
 
     Raises
     ------

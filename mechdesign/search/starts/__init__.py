@@ -1,1 +1,1 @@
-"""Starts: good private channels in a moment, before any search and where one falls short."""
+"""Starts: good private channels computed quickly, as the warm start and the fallback."""

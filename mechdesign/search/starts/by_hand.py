@@ -1,4 +1,4 @@
-"""The channels done by hand: private columns completed to channels, sent as their best outputs."""
+"""Baseline channels: known private columns, completed to channels, with their best outputs."""
 
 from __future__ import annotations
 
@@ -32,43 +32,43 @@ from mechdesign.utilities import ColumnUtility, EstimationRisk, LinearUtility, R
 __all__ = ["by_hand", "decided"]
 
 PAIR_SECONDS, PROOF_SHARE = 4e-7, 0.3
-"""Seconds that the repair and the proof take for each pair of inputs and each output, and the share
-of the time limit that they may have."""
+"""Seconds of the repair and the proof for each pair of inputs and each output, and their share of
+the time limit."""
 
 FEWEST = 8
-"""Outputs that are used in any case."""
+"""The least number of outputs."""
 
 MOST_PRODUCTS = 10**11
-"""Multiplications up to which every column is offered every output."""
+"""The number of multiplications up to which every column is tried with every output."""
 
 SLOW_REACH = 5 * 10**7
-"""Pairs of entries of all columns up to which they are raised one by one."""
+"""The number of pairs of entries of all columns up to which they are raised one by one."""
 
 SIZES, FEW_SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 48, 64), (2, 4, 8, 16)
 """Numbers of groups of inputs."""
 
 MANY_ENTRIES = 4 * 10**6
-"""Entries of the costs from which fewer numbers of groups are tried."""
+"""The number of entries of the costs from which fewer numbers of groups are tried."""
 
 HALVINGS = 20
-"""How often the share of a channel that a constraint on the whole channel allows is halved."""
+"""The number of bisections of the largest share of a channel under a global constraint."""
 
 LARGEST_ODDS, MOST_SETS = 1e9, 1_000
-"""A raised entry is at most so many times another one; and sets of inputs that are all listed."""
+"""The largest ratio of a raised entry to another; and the largest number of listed sets."""
 
 ROOM = 1 - 1e-9
-"""The share of what is private that is taken, so that rounding does no harm."""
+"""A safety factor for rounding."""
 
 
 def by_hand(problem: Problem, limits: Limits) -> RawSolution:
-    """Return the best of the channels; of few outputs, where time is short.
+    """Return the best of the channels; with few outputs if time is short.
 
     Raises
     ------
     SolverError
         If rows must be equal, and the loss is then infinite.
     UnsupportedError
-        If the utility is of no known form.
+        If the utility has no known form.
     """
     utility, k, p = problem.utility, len(problem.domain), problem.prior.array
     bound, value = None, None
@@ -99,7 +99,7 @@ def by_hand(problem: Problem, limits: Limits) -> RawSolution:
 
 
 def _provable_outputs(problem: Problem, limits: Limits) -> int:
-    """Return how many outputs may be used, so that repair and proof end in time."""
+    """Return the number of outputs for which repair and proof end in time."""
     n = len(problem.outputs or ())
     if math.isinf(limits.seconds) or not problem.is_conic:
         return n
@@ -117,16 +117,16 @@ def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatA
     for Q in _channels(problem, cost):
         found.append(decided(Q, cost, most))
         if utility.worst_case and Q.shape == cost.shape:
-            found.append(Q)  # where the best output in the mean is not the best for the worst input
+            found.append(Q)  # the best output in the mean may not be the best for the worst input
     losses = [(Q * cost).sum(axis=1) for Q in found]
     values = [float(own.max() if utility.worst_case else own.sum()) for own in losses]
     return found[int(np.argmin(values))], min(values)
 
 
 def decided(columns: FloatArray, cost: FloatArray, most: int | None = None) -> FloatArray:
-    """Return the channel that sends each column as its best output.
+    """Return the channel with the best output for each column.
 
-    Of very many outputs only some are tried for each column, and all for what is sent as one.
+    With very many outputs only some are tried for each column, and all for merged columns.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def decided(columns: FloatArray, cost: FloatArray, most: int | None = None) -> F
     cost
         ``(n_inputs, n_outputs)``.
     most
-        How many outputs may be used; default any number.
+        The largest number of outputs; default any number.
     """
     best = _best_outputs(columns, cost)
     used, own = np.unique(best, return_inverse=True)
@@ -144,7 +144,7 @@ def decided(columns: FloatArray, cost: FloatArray, most: int | None = None) -> F
     if most is not None and len(used) > most:
         (group,) = private.groups(merged.T @ cost, [most])
         merged = merged @ np.eye(most)[group]
-    again = _best_outputs(merged, cost)  # what was merged may have a better output
+    again = _best_outputs(merged, cost)  # merged columns may have a better output
     matrix: FloatArray = np.zeros_like(cost)
     np.add.at(matrix.T, again, merged.T)
     return matrix
@@ -158,7 +158,7 @@ def _best_outputs(columns: FloatArray, cost: FloatArray) -> IntArray:
 
 
 def _guide(problem: Problem) -> FloatArray:
-    """Return costs that show which inputs are alike: of errors in what is estimated, or in X."""
+    """Return costs that measure the similarity of inputs: of estimation errors, or of X."""
     values, p = problem.utility.scalar_values(problem.domain), problem.prior.array
     if values is None:
         return np.asarray(p[:, None] * (1 - np.eye(len(p))))
@@ -170,8 +170,7 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
     """Yield private channels, each made of columns of one kind.
 
     With d symmetric, e**(-d(z, x) / 2) changes by at most e**(d(x, x') / 2) from x to x', and so
-    does the sum that rows are divided by: that is the exponential mechanism (McSherry and Talwar
-    2007).
+    does the normalizing sum: this is the exponential mechanism (McSherry and Talwar 2007).
     """
     cone, (k, m) = problem.cone, cost.shape
     few = k * m > MANY_ENTRIES or not problem.is_conic
@@ -201,7 +200,7 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
 
 
 def _randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:
-    """Return (1 + t S) / (n + t) for n sets S, at the largest t at which it is private."""
+    """Return (1 + t S) / (n + t) for n sets S, at the largest private t."""
     t = ROOM * float(private.reach(cone, sets).min())
     return np.asarray((1 + t * sets) / (sets.shape[1] + t))
 
@@ -209,9 +208,9 @@ def _randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:
 def _estimating(
     problem: Problem, utility: EstimationRisk, response: FloatArray
 ) -> tuple[FloatArray, float]:
-    """Return randomized response, or subset selection, and the risk at the prior it is made for.
+    """Return randomized response, or subset selection, and the risk at its prior.
 
-    A worst case of channels that permutations of the inputs do not change is at the uniform prior.
+    The worst case of channels that are invariant under permutations is at the uniform prior.
     """
     prior = utility.reference(problem.prior).array
     found = [response, *_subset_selections(problem.cone)]

@@ -1,14 +1,14 @@
-"""Private columns that are written down: exponentials and raised sets.
+"""Explicit private columns: exponentials and raised sets.
 
-A column q lies in the cone of notions that bound ratios, q_x <= e**E[x, x'] q_x', exactly where
-ln q is Lipschitz for E. With d the shortest paths of E, this holds for
+A column q lies in the cone of notions that bound ratios, q_x <= e**E[x, x'] q_x', exactly if ln q
+is Lipschitz for E. With d the shortest paths of E, this holds for
 
     e**-d(z, x)                       the exponential mechanism about an input z,
     max over z in B of e**-d(z, x)    a raised set B, since maxima of private columns are private.
 
-Under LDP the raised sets are all extreme rays, and those of the bins of a line are
-randomized response on bins. In any other cone there is room about the constant column: 1 + t v is
-private for t up to :func:`reach`.
+Under LDP the raised sets are all extreme rays, and those of the bins of a line give randomized
+response on bins. In any other cone there is room about the constant column: 1 + t v is private for
+t up to :func:`reach`.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from mechdesign.solver_guard import called, checked
 __all__ = ["completed", "groups", "is_quick", "raised", "reach"]
 
 MOST_CLOSED = 700
-"""Inputs up to which shortest paths are looked for; distances with a name are shortest paths."""
+"""Number of inputs up to which shortest paths are computed; named distances are shortest paths."""
 
 NOTHING = 1e-13
-"""Terms below this are rounding errors."""
+"""Smaller terms are rounding errors."""
 
 FARTHEST = 1e12
-"""A column is no more than this much larger at one input than at another, but for zeros."""
+"""The largest ratio of positive entries of a column."""
 
 UPDATES = 20
-"""How often the sizes of rays are updated so that they add up to ones."""
+"""The number of updates of the sizes of rays that bring their sum close to ones."""
 
 SCALE = 1 << 40
-"""Numbers are multiplied by this and rounded for arithmetic in integers."""
+"""Numbers are multiplied by this and rounded for integer arithmetic."""
 
 SWAPS = 8
-"""How often the outputs of groups and their inputs are chosen anew in turn."""
+"""The number of alternating updates of the outputs and the inputs of groups."""
 
 
 def reach(cone: Cone, directions: FloatArray) -> FloatArray:
@@ -54,7 +54,7 @@ def reach(cone: Cone, directions: FloatArray) -> FloatArray:
     Parameters
     ----------
     cone
-        Any.
+        Any cone.
     directions
         ``(n_inputs, n)``.
 
@@ -81,7 +81,7 @@ def reach(cone: Cone, directions: FloatArray) -> FloatArray:
 
 
 def _lower(found: FloatArray, room: FloatArray, used: FloatArray) -> None:
-    """Lower each t to where t used <= room in all rows: ``(n_rows,)`` and ``(n_rows, n)``."""
+    """Lower each t until t used <= room in all rows: ``(n_rows,)`` and ``(n_rows, n)``."""
     if not len(room):
         return
     binds = used > NOTHING
@@ -91,7 +91,7 @@ def _lower(found: FloatArray, room: FloatArray, used: FloatArray) -> None:
 
 
 def _reach_pairs(found: FloatArray, pairs: PairRows, directions: FloatArray) -> None:
-    """Take e**-E (1 + t v_x) <= 1 + t v_z for all pairs."""
+    """Impose e**-E (1 + t v_x) <= 1 + t v_z for all pairs."""
     k = pairs.size
     if _is_uniform(pairs):
         low = np.exp(-pairs.lengths()[0, -1:])
@@ -106,12 +106,12 @@ def _reach_pairs(found: FloatArray, pairs: PairRows, directions: FloatArray) -> 
 
 
 def _is_uniform(pairs: PairRows) -> bool:
-    """Return whether all pairs have one bound."""
+    """Return whether all pairs have the same bound."""
     return len(pairs.bounds) == 1 and pairs.n_pairs == pairs.size * (pairs.size - 1) > 0
 
 
 def _reach_lifts(found: FloatArray, lifts: LiftRows, directions: FloatArray) -> None:
-    """Take low (1 + t P . v) <= 1 + t v_x <= high (1 + t P . v) for all inputs and priors."""
+    """Impose low (1 + t P . v) <= 1 + t v_x <= high (1 + t P . v) for all inputs and priors."""
     low, high = lifts.ends()
     least, most = _extreme_means(lifts, directions)
     if math.isfinite(high):
@@ -135,7 +135,7 @@ def _extreme_means(lifts: LiftRows, directions: FloatArray) -> tuple[FloatArray,
 
 
 def is_quick(cone: Cone) -> bool:
-    """Return whether :func:`reach` takes a number of operations in proportion to the entries."""
+    """Return whether :func:`reach` takes linear time in the entries."""
     families = [family.ratio_rows() for family in cone.families if _is_ratio(family)]
     return all(one is not None and _is_uniform(one) for one in families)
 
@@ -146,7 +146,7 @@ def _is_ratio(family: Family) -> bool:
 
 
 def lengths(cone: Cone) -> FloatArray | None:
-    """Return shortest paths d with ln(q_x / q_z) <= d[x, z]; None without ratios, or too many."""
+    """Return shortest paths d with ln(q_x / q_z) <= d[x, z]; None without ratios or with many."""
     families = [family.ratio_rows() for family in cone.families if _is_ratio(family)]
     known = [one for one in families if one is not None]
     if not known:
@@ -159,7 +159,7 @@ def lengths(cone: Cone) -> FloatArray | None:
 
 
 def is_by_ratios(cone: Cone) -> bool:
-    """Return whether bounds on ratios are all there is."""
+    """Return whether there are only bounds on ratios."""
     return all(family.ratio_rows() is not None for family in cone.families)
 
 
@@ -169,7 +169,7 @@ def raised(cone: Cone, d: FloatArray | None, sets: FloatArray) -> FloatArray:
     Parameters
     ----------
     cone
-        Any.
+        Any cone.
     d
         Shortest paths, if known.
     sets
@@ -184,7 +184,7 @@ def raised(cone: Cone, d: FloatArray | None, sets: FloatArray) -> FloatArray:
 
 
 def inside(cone: Cone, columns: FloatArray) -> FloatArray:
-    """Return the columns, moved towards the constant or away from it as far as is private."""
+    """Return the columns, moved towards the constant or away from it as far as allowed."""
     t = reach(cone, columns - columns.min(axis=0))
     moved = 1 + t * (columns - columns.min(axis=0))
     return np.asarray(moved / moved.max(axis=0))
@@ -193,15 +193,15 @@ def inside(cone: Cone, columns: FloatArray) -> FloatArray:
 def groups(cost: FloatArray, sizes: list[int]) -> Iterator[IntArray]:
     """Yield for each size the group of every input, where each group has one output.
 
-    Outputs are added greedily, each where the sum of the least costs falls most; then the inputs
-    of a group choose their output and the inputs their group in turn (Lloyd 1982).
+    Outputs are added greedily, each to reduce the sum of the least costs most; then groups choose
+    their outputs and inputs their groups in alternation (Lloyd 1982).
 
     Parameters
     ----------
     cost
         ``(n_inputs, n_outputs)``.
     sizes
-        Numbers of groups, in rising order.
+        Numbers of groups, in increasing order.
     """
     least = np.full(len(cost), float(cost.max()))
     chosen: list[int] = []
@@ -222,10 +222,9 @@ def groups(cost: FloatArray, sizes: list[int]) -> Iterator[IntArray]:
 
 
 def completed(cone: Cone, rays: FloatArray) -> FloatArray:
-    """Return a channel of rays, each of a size such that they add up to ones, and one more column.
+    """Return a channel of scaled rays that nearly sum to ones, and one more column.
 
-    The last column is what the others leave, 1 - s Sum_y q_y, for the largest s at which it is
-    private.
+    The last column is the rest, 1 - s Sum_y q_y, for the largest s at which it is private.
     """
     columns = rays * _sizes(rays)
     total = columns.sum(axis=1, keepdims=True)
@@ -234,10 +233,10 @@ def completed(cone: Cone, rays: FloatArray) -> FloatArray:
 
 
 def _sizes(rays: FloatArray) -> FloatArray:
-    """Return sizes >= 0 at which rays add up to ones, if there are any, or nearly so.
+    """Return sizes >= 0 at which rays sum to ones, exactly or nearly.
 
-    They are found by multiplicative updates, which minimize the Kullback-Leibler divergence of 1
-    from the sum (Richardson 1972, Lucy 1974); as many rays as inputs have at most one solution.
+    Multiplicative updates minimize the Kullback-Leibler divergence of 1 from the sum (Richardson
+    1972, Lucy 1974); with as many rays as inputs there is at most one solution.
     """
     k, n = rays.shape
     if k == n:

@@ -1,9 +1,9 @@
-"""Optimal remapping: every output is sent as the best decision at its posterior.
+"""Optimal remapping: every output is replaced by the best decision at its posterior.
 
-What is done with a report is post-processing, which no notion of privacy forbids: columns q_y may
-be sent under other labels, and added up where the labels are equal. For an expected loss each is
-best sent as the output of least Sum_x P_x D(x, y) q_x (Chatzikokolakis, ElSalamouny and Palamidessi
-2017, for mechanisms on the plane).
+A remap is post-processing, which preserves every notion of privacy: columns q_y may get other
+labels, and columns with equal labels are added up. For an expected loss each column gets the output
+of least Sum_x P_x D(x, y) q_x (Chatzikokolakis, ElSalamouny and Palamidessi 2017, for mechanisms on
+the plane).
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ from mechdesign.utilities import ConvexUtility, LinearUtility
 __all__ = ["remapped", "without_rare"]
 
 ROUNDING = 1e-12
-"""A column is sent as another output where that lowers the loss by more than this share of it."""
+"""A column is remapped if that lowers the loss by more than this share of it."""
 
 RARE = 1e3
-"""A column whose loss is at most so many times what may be lost by all is looked at."""
+"""Columns with at most this multiple of the allowed total loss are considered."""
 
 DUST = 1e-7
-"""The probability at every input from which an output is more than what a solver leaves."""
+"""The largest probability at every input of an output that counts as a solver's residue."""
 
 Table = TypeVar("Table", FloatArray, Int64Array)
 
 
 def remapped(problem: Problem, matrix: Table, labels: Sequence[Label]) -> tuple[Table, list[Label]]:
-    """Return the channel with every column sent as its best output.
+    """Return the channel with the best output for every column.
 
-    Other losses than expected ones, and problems with constraints of the user's own, which may
-    speak of labels, keep the channel as it is.
+    Losses other than expected ones, and problems with the user's own constraints, which may depend
+    on labels, keep the channel unchanged.
 
     Parameters
     ----------
     problem
-        What was asked.
+        The problem.
     matrix
         ``(n_inputs, n)`` floats, or integers in a unit in which sums of rows fit 64 bits.
     labels
-        The outputs allowed that its columns are sent as.
+        The allowed outputs of its columns.
 
     Returns
     -------
     matrix, labels
-        The channel that is left, whose loss is none larger; the same objects where nothing changes.
+        The resulting channel, with no larger loss; the same objects if nothing changes.
 
     Examples
     --------
@@ -88,26 +88,25 @@ def remapped(problem: Problem, matrix: Table, labels: Sequence[Label]) -> tuple[
 def without_rare(
     problem: Problem, matrix: FloatArray, labels: Sequence[Label], share: float
 ) -> tuple[FloatArray, list[Label]]:
-    """Return the channel with outputs that are next to never sent replaced by others.
+    """Return the channel with rare outputs replaced by others.
 
     An interior-point method ends with a little mass on each of many outputs, which makes long files
-    of channels that have a few. Each is sent as the best of the frequent ones, those that cost
-    least first; so privacy is what it was. For worst cases and for objectives of the user's own,
-    outputs that are sent less often than :data:`DUST` are sent as the most frequent one, all of
-    them or none. Other objectives, and problems with constraints of the user's own, keep the
-    channel as it is.
+    of channels with few relevant outputs. Each is replaced by the best of the frequent ones, the
+    least costly first; privacy is preserved. For worst cases and for the user's own objectives,
+    outputs rarer than :data:`DUST` are all replaced by the most frequent one, or none is. Other
+    objectives, and problems with the user's own constraints, keep the channel unchanged.
 
     Parameters
     ----------
     problem, matrix, labels
         As for :func:`remapped`.
     share
-        By how much of itself the loss may rise.
+        The largest relative increase of the loss.
 
     Returns
     -------
     matrix, labels
-        The channel that is left; the same objects where nothing changes.
+        The resulting channel; the same objects if nothing changes.
 
     Examples
     --------
@@ -146,7 +145,7 @@ def without_rare(
 def _without_dust(
     problem: Problem, matrix: FloatArray, labels: list[Label], share: float
 ) -> tuple[FloatArray, list[Label]]:
-    """Send what is next to never sent as the most frequent output, if that costs nothing."""
+    """Replace very rare outputs by the most frequent one, if the loss does not increase."""
     utility, kept = problem.utility, np.flatnonzero(matrix.max(axis=0) > DUST)
     if not isinstance(utility, ConvexUtility | LinearUtility) or len(kept) in (0, matrix.shape[1]):
         return matrix, labels

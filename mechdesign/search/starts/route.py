@@ -1,9 +1,9 @@
-"""The baseline: the best channel that is done by hand, and the last resort of a search.
+"""The baseline: the best explicit channel, as the warm start and the fallback of a search.
 
-It completes private columns as they are known (:mod:`~mechdesign.search.starts.private_columns`) to
-channels, and sends each column as its best output (:mod:`~mechdesign.search.starts.by_hand`). So
-the value of a design is never worse than that of a constant, of randomized response, on bins too,
-or of the exponential mechanism, each with the best decision for every report.
+It completes known private columns (:mod:`~mechdesign.search.starts.private_columns`) to channels,
+and uses the best output for each column (:mod:`~mechdesign.search.starts.by_hand`). So the value of
+a design is never worse than that of a constant, of randomized response, also on bins, or of the
+exponential mechanism, each with the best decision for every report.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from mechdesign.utilities import ConvexUtility
 __all__ = ["Start"]
 
 FEWEST_INPUTS = 8
-"""Up to so many inputs no search takes long."""
+"""The number of inputs up to which no search takes long."""
 
 LONG, FEW = 1_000_000, 3
-"""Rows for all outputs, and for each entry of the channel, from which a search takes seconds."""
+"""Numbers of rows, in total and per entry of the channel, from which a search takes seconds."""
 
 
 class Start(Route):
-    """The best of the channels that are done by hand for any problem.
+    """The best of several explicit channels for any problem.
 
-    For a risk of estimation and for unbiased readings, whose loss is infinite where rows are equal,
-    it is randomized response; for a risk subset selection, if that is better. Under constraints of
-    the user's own the best of a few channels with equal rows is taken that meets them. It is not
-    listed in the registry: it stands in only where no other route had an answer as good. A proof is
-    left to the other routes.
+    For a risk of estimation and for unbiased readings, whose loss is infinite for equal rows, it is
+    randomized response; for a risk also subset selection, if that is better. Under the user's own
+    constraints it is the best feasible one of a few channels with equal rows. It is not in the
+    registry: it is used only if no other route has an equally good answer. Proofs are left to the
+    other routes.
 
     Parameters
     ----------
     constraints
-        Of the user's own, in cvxpy; None without terms of the user's own.
+        The user's own constraints in cvxpy; None without the user's own terms.
 
     Examples
     --------
@@ -59,11 +59,11 @@ class Start(Route):
         self._constraints = constraints
 
     def suits(self, problem: Problem, named: bool = False) -> str:
-        """Return why it stands in: it suits any problem."""
+        """Return the reason for its use: it suits any problem."""
         return "no other route had an answer as good: it can be written down"
 
     def is_first(self, problem: Problem) -> bool:
-        """Return whether it is worth its time before any search: where that is sure to be long."""
+        """Return whether to compute it before any search, if the search is surely long."""
         if self._constraints is not None or not problem.is_conic or problem.expected_loss is None:
             return False
         k = len(problem.domain)
@@ -75,9 +75,9 @@ class Start(Route):
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """Return the best of the channels."""
         if self._constraints is not None or isinstance(problem.utility, ConvexUtility):
-            from mechdesign.search.conic.user_terms import best_constant  # cvxpy on demand
+            from mechdesign.search.conic.user_terms import best_constant  # imports cvxpy
 
             return best_constant(problem, self._constraints or ())
-        from mechdesign.search.starts.by_hand import by_hand  # scipy on demand
+        from mechdesign.search.starts.by_hand import by_hand  # imports scipy
 
         return by_hand(problem, limits)
