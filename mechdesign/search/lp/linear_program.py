@@ -22,7 +22,7 @@ __all__ = ["by_highs"]
 
 
 MANY_ROWS = 3_000
-"""Number of rows from which HiGHS's interior-point method is faster, unless rows share variables."""
+"""Number of rows from which HiGHS's interior-point method is faster without shared variables."""
 
 FAR = 0.5
 """Largest deviation from 1 of the row sums of a search that was cut short."""
