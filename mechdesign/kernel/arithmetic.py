@@ -34,7 +34,7 @@ def known(value: T | None, message: str) -> T:
 
 
 def expect(value: object, form: type[T], message: str) -> T:
-    """Return a value of a type; raise CertificateError with the message for any other."""
+    """Return a value of the given type; raise CertificateError with the message for any other."""
     if not isinstance(value, form):
         raise CertificateError(message)
     return value
@@ -47,7 +47,7 @@ def scaled(value: Fraction | int, up: bool = False, bits: int = BITS) -> int:
 
 
 def shortened(value: Fraction, up: bool, bits: int = 160) -> Fraction:
-    """Return a fraction of about so many significant bits, at least (``up``) or at most it."""
+    """Return a fraction of about ``bits`` significant bits, an upper (``up``) or lower bound."""
     shift = bits + value.denominator.bit_length() - value.numerator.bit_length()
     top, bottom = value.numerator << max(shift, 0), value.denominator << max(-shift, 0)
     whole = -(-top // bottom) if up else top // bottom
@@ -55,19 +55,19 @@ def shortened(value: Fraction, up: bool, bits: int = 160) -> Fraction:
 
 
 def over_one_denominator(numbers: Iterable[Fraction]) -> tuple[list[int], int]:
-    """Return integers and the one denominator that they are over."""
+    """Return integers over one common denominator, and this denominator."""
     listed = list(numbers)
     whole = lcm(*{number.denominator for number in listed})
     return [number.numerator * (whole // number.denominator) for number in listed], whole
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    """Return the inner product ``a . b``, exactly; zeros cost nothing."""
+    """Return the inner product ``a . b``, exactly; zeros are skipped."""
     return sum(x * y for x, y in zip(a, b, strict=True) if x and y)
 
 
 def lattice(points: Sequence[Sequence[Fraction]]) -> tuple[list[tuple[int, ...]], int]:
-    """Return points with whole coordinates, and the unit that these are over."""
+    """Return points with integer coordinates, and their common unit."""
     flat, unit = over_one_denominator(part for point in points for part in point)
     parts = iter(flat)
     return [tuple(islice(parts, len(point))) for point in points], unit

@@ -16,7 +16,7 @@ from mechdesign.kernel.statement import Statement
 
 
 class Steps:
-    """Counts work before it begins, against a limit; None is no limit."""
+    """Counts work before it begins, against a limit; None for no limit."""
 
     def __init__(self, allowed: int | None = None) -> None:
         self.spent, self.allowed = 0, allowed
@@ -39,13 +39,13 @@ class Certificate:
     relaxations
         Taken in order.
     linearization
-        Of the objective that is left.
+        Of the objective after the relaxations.
     multipliers
         Of rows and of parts of limits, by node.
     prices
-        A price for each input that is left; None for 0.
+        A price for each remaining input; None for 0.
     oracle
-        What makes them safe.
+        Makes the prices safe.
     """
 
     linearization: Linearizations
@@ -66,16 +66,16 @@ class Certificate:
         Parameters
         ----------
         statement
-            What is claimed.
+            The claimed statement.
         steps
-            What counts the work, against what the reader allows; None for any.
+            Counts the work, against the reader's limit; None for no limit.
 
         Raises
         ------
         CertificateError
             If a part of the certificate is not for the statement.
         LimitError
-            If the work is more than what is allowed; it is not begun then.
+            If the work exceeds the limit; it is then not started.
         """
         steps = steps or Steps()
         for relaxation in self.relaxations:

@@ -1,6 +1,6 @@
 """Checks the claims of a file one by one: privacy, value, bound, status, decoder.
 
-Each check raises a :class:`~mechdesign.errors.CertificateError`, or returns the claim in words.
+Each check raises a :class:`~mechdesign.errors.CertificateError`, or returns the claim as text.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ GAP_TOLERANCE = Fraction(1, 10**9)
 """Distance of a claimed gap from that of the claimed value and bound, or share of one above 1."""
 
 LEAKAGE_TOLERANCE = Fraction(1, 10**9)
-"""A leakage is refused if the channel would pass with less, by so much of it or of 1."""
+"""A leakage is rejected if the channel passes with a smaller one, by this share of it or of 1."""
 
 DECODER_TOLERANCE, LEAST_FLOAT = Fraction(1, 10**12), Fraction(1, 1 << 1074)
 
 
 @dataclass(frozen=True)
 class Verified:
-    """The claims of a file that have been checked, each in a sentence.
+    """The verified claims of a file, one sentence each.
 
-    The value and the bound are those of a channel that was designed for an objective.
+    The value and the bound are those of a channel designed for an objective.
     """
 
     claims: tuple[str, ...]
@@ -114,7 +114,7 @@ def privacy_steps(problem: Compiled, n_outputs: int) -> int:
 
 
 def verify_value(exact: Fraction, claimed: float) -> str:
-    """Check the claimed value, and return the claim in words."""
+    """Check the claimed value, and return the claim as text."""
     close = is_close(number(claimed), exact)
     need(close, f"the value is {float(exact)!r}, not {claimed!r}")
     return f"value {float(exact):.10g}, recomputed from the integers"
@@ -123,9 +123,9 @@ def verify_value(exact: Fraction, claimed: float) -> str:
 def verify_bound(
     exact: Fraction, bound: Fraction, claimed: float, of_all: str, is_maximized: bool = False
 ) -> str:
-    """Check the claimed bound against the proved one; return the claim in words.
+    """Check the claimed bound against the proved one; return the claim as text.
 
-    ``of_all`` names what it is a bound on: no private ... is better.
+    ``of_all`` names the private objects of the bound.
     """
     shown, sign = number(claimed), -1 if is_maximized else 1
     proved = sign * shown <= sign * bound
@@ -137,7 +137,7 @@ def verify_bound(
 
 
 def check_status(file: Any) -> str:
-    """Return the status that the claimed value and bound have; the claimed gap must fit it too."""
+    """Return the status of the claimed value and bound; the claimed gap must agree."""
     gap = relative_gap(float(file.value), float(file.bound))
     exact = relative_gap(number(file.value), number(file.bound))
     near = abs(number(file.gap) - exact) <= GAP_TOLERANCE * max(Fraction(1), exact)
@@ -161,10 +161,10 @@ def verify_decoder(wanted: list[Any] | None, claimed: Any, signed: bool) -> list
 
 
 def same_reading(wanted: Any, claimed: Any, signed: bool = False, size: Any = None) -> bool:
-    """Return whether numbers are close, labels the same, and lists so item by item.
+    """Return whether numbers are close, labels equal, and lists equal item by item.
 
-    Close means relative to the number or to a ``size``; if ``signed``, to the largest of its list,
-    since entries that cancel to nearly 0 are as good as that.
+    Close means relative to the number or to a ``size``; if ``signed``, relative to the largest of
+    its list, since entries may cancel to nearly 0.
     """
     if isinstance(wanted, Fraction):
         off = DECODER_TOLERANCE * (abs(wanted) if size is None else size)
@@ -182,7 +182,7 @@ def same_reading(wanted: Any, claimed: Any, signed: bool = False, size: Any = No
 
 
 def used_places(problem: Compiled, outputs: Sequence[Any]) -> list[int]:
-    """Return the place of each output among those allowed."""
+    """Return the index of each output among the allowed ones."""
     if problem.table.outputs is None:
         return numbered(outputs)
     place = {y: n for n, y in enumerate(problem.table.outputs)}
@@ -191,7 +191,7 @@ def used_places(problem: Compiled, outputs: Sequence[Any]) -> list[int]:
 
 
 def numbered(outputs: Sequence[Any]) -> list[int]:
-    """Return the numbers of outputs that the optimizer chose: they count from 0."""
+    """Return the numbers of outputs chosen by the optimizer, from 0."""
     places = list(range(len(outputs)))
     need(list(outputs) == places, "the outputs that the optimizer chose are not numbered from 0")
     return places

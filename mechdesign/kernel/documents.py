@@ -1,7 +1,7 @@
-"""A saved file: the tables of one format, how it is read under limits, and its digest.
+"""A saved file: the tables of a format, reading under limits, and the digest.
 
-A file is JSON with the format ``mechdesign-channel``, version 2. A statement in it proves
-nothing: `verify` checks every claim. Its keys are the fields of the dataclasses here.
+A file is JSON with the format ``mechdesign-channel``, version 2. Its statements prove nothing:
+`verify` checks every claim. Its keys are the fields of the dataclasses here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 
 @dataclass(frozen=True)
 class Claim:
-    """A notion of the problem, and the least leakage that holds of it."""
+    """A notion of the problem, and its least leakage."""
 
     notion: str
     leakage: float
@@ -71,12 +71,12 @@ class ChannelTable:
     readings: ExactReadings | None = None
 
     def columns(self, labels: tuple[Any, ...]) -> list[list[int]]:
-        """Return the integer columns, once the channel is known to be one on these inputs.
+        """Return the integer columns, after a check that they are a channel on these inputs.
 
         Raises
         ------
         CertificateError
-            If it is none, or the matrix differs from the integers.
+            If they are not a channel, or the matrix differs from the integers.
         """
         bits, rows, width = self.bits, self.numerators, len(self.outputs)
         need(self.inputs == labels, "the inputs of the channel are not those of the problem")
@@ -103,7 +103,7 @@ class ChannelTable:
 
 
 def is_close(shown: Any, exact: Fraction) -> bool:
-    """Return whether a number is an exact one up to the rounding of floats."""
+    """Return whether a number equals an exact one up to the rounding of floats."""
     off = abs(Fraction(shown) - exact)
     return off <= max(Fraction(1, 10**12) * abs(exact), Fraction(1, 1 << 1074))
 
@@ -176,7 +176,7 @@ class BareFile:
 
 
 def canonical(value: Any) -> bytes:
-    """Return canonical JSON, of which digests are made: sorted keys, no spaces.
+    """Return canonical JSON for digests: sorted keys, no spaces.
 
     Examples
     --------
@@ -198,15 +198,15 @@ def relative_gap(value: N, bound: N) -> N:
 
 
 def parse(text: str | bytes, name: str = "the file") -> Any:
-    """Parse a JSON text; a document that two readers may read differently is refused.
+    """Parse a JSON text; reject documents that two readers may read differently.
 
     Raises
     ------
     LimitError
-        If it has more bytes, entries, lists, levels or digits than the reader allows: found
-        before it is parsed.
+        If it has more bytes, entries, lists, levels or digits than the reader allows, which is
+        checked before parsing.
     ValueError
-        If it is no JSON, has a key twice in one table, or NaN or an infinity for a number.
+        If it is not JSON, has a duplicate key, or contains NaN or an infinity.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def read_file(document: Any) -> ChannelFile | BareFile:
     Raises
     ------
     CertificateError
-        At the first key that is not of such a file, or is missing.
+        At the first key that is unknown or missing.
     """
     is_bare = isinstance(document, dict) and "certificate" not in document
     found: ChannelFile | BareFile = read(BareFile if is_bare else ChannelFile, document)

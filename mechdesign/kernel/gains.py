@@ -1,8 +1,8 @@
 """Convex gains g, homogeneous of degree 1: no post-processing raises Sum_y g(q_y).
 
-Three forms cover all gains other than finite sets of guesses. ``up`` is the direction of rounding,
-and is exact where it is rational. They are convex: a square over a positive linear form; a relative
-entropy; and minus the root of a product of linear forms >= 0.
+Three forms cover all gains other than finite sets of guesses. ``up`` is the direction of rounding;
+rational gains are exact. They are convex: a square over a positive linear form; a relative entropy;
+and minus the root of a product of linear forms >= 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ZERO, ONE = Fraction(0), Fraction(1)
 
 
 def _sparse(vectors: Sequence[Vector]) -> tuple[list[Sparse], int]:
-    """Return the entries of vectors that are not 0, as integers over one denominator."""
+    """Return the nonzero entries of vectors, as integers over one denominator."""
     places = [[x for x, a in enumerate(v) if a] for v in vectors]
     whole, unit = lattice([[a for a in v if a] for v in vectors])
     return [list(zip(*pair, strict=True)) for pair in zip(places, whole, strict=True)], unit
@@ -47,7 +47,7 @@ G = TypeVar("G", bound="Gain")
 
 @dataclass(frozen=True)
 class Gain:
-    """A form: vectors with a weight each (None is 1), and p, which is 0 where they all are.
+    """A form: vectors with a weight each (None is 1), and p, which is 0 where all vectors are.
 
     As an objective it is ``constant - Sum_y g(q_y)``.
     """
@@ -69,7 +69,7 @@ class Gain:
         return *_sparse(self.vectors), p, weights
 
     def alike(self, x: int, z: int) -> bool:
-        """Return whether the form stays when two inputs are swapped."""
+        """Return whether the form is invariant when two inputs are swapped."""
         order = list(range(len(self.p)))
         order[x], order[z] = z, x
         pairs = zip(self.vectors, self.numbers, strict=True)
@@ -79,7 +79,7 @@ class Gain:
 
     @cached_property
     def _own(self) -> dict[int, tuple[Fraction, Fraction]] | None:
-        """The entry and the number of each input; None if a vector or an input has two."""
+        """The entry and the index of each input; None if a vector or an input has two."""
         pairs = zip(self.vectors, self.numbers, strict=True)
         seen = [[(x, (a, n)) for x, a in enumerate(v) if a] for v, n in pairs]
         found = {x: entry for row in seen for x, entry in row}
@@ -87,7 +87,7 @@ class Gain:
         return found if once else None
 
     def entry(self, x: int) -> tuple[Fraction, Fraction]:
-        """Return the entry and the number of an input, for a gain that is a sum over inputs."""
+        """Return the entry and the index of an input, for a gain that is a sum over inputs."""
         return known(self._own, "the gain is not a sum over inputs").get(x, (ZERO, ONE))
 
     def __call__(self, q: Sequence[Any], *, up: bool) -> Fraction:
@@ -96,7 +96,7 @@ class Gain:
         Raises
         ------
         CertificateError
-            If it is infinite: p . q = 0, and not all v_j . q are.
+            If it is infinite: p . q = 0, and some v_j . q is not.
         """
         raise NotImplementedError
 
@@ -161,7 +161,7 @@ class Hellinger(Gain):
 
     @classmethod
     def of(cls, a: Vector, b: Vector) -> Hellinger:
-        """Return that of two mixtures."""
+        """Return the gain of two mixtures."""
         return cls((a, b), tuple(map(add, a, b)))
 
     def __call__(self, q: Sequence[Any], *, up: bool) -> Fraction:

@@ -27,8 +27,8 @@ NOTHING = ListedRow((), Fraction(0), ())
 class Gauge:
     """Sum_y max_j A_j . q_y <= e**exponent limit, with ``A_j = e**-a left - right`` listed.
 
-    Where coefficients are irrational, ``parts`` is for checks and at least as large as the parts
-    meant, and ``below`` is for bounds and at most as large.
+    For irrational coefficients, ``parts`` are upper bounds for checks, and ``below`` lower bounds
+    for proofs of bounds.
     """
 
     kind: ClassVar[str] = "gauge"
@@ -43,7 +43,7 @@ class Gauge:
         return [part.net(weak=weak) for part in parts]
 
     def most(self, *, up: bool) -> Fraction:
-        """Return e**exponent limit, rounded; of a negative limit the bounds change places."""
+        """Return e**exponent limit, rounded; for a negative limit the bounds are swapped."""
         rounded = exp_upper if up == (self.limit >= 0) else exp_lower
         return rounded(self.exponent) * self.limit
 
@@ -68,7 +68,7 @@ class Gauge:
     def _excess(row: ListedRow, factor: Fraction, columns: Columns, sums: Sums) -> Fraction:
         """Return Sum_y (factor left . q - right . q)_+.
 
-        Many rows share their sides: ``sums`` keeps what these are at each column.
+        Many rows share their sides: ``sums`` caches their values at each column.
         """
         for side in (row.left, row.right):
             if id(side) not in sums:
@@ -81,7 +81,7 @@ class Gauge:
         return Fraction(sum([v for v in above if v > 0]), factor.denominator * a * b)
 
     def size(self, k: int) -> int:
-        """Return how many entries of a column the test looks at."""
+        """Return the number of entries of a column that the test reads."""
         return 5 + sum(1 + len(part.left) + len(part.right) for part in self.parts)
 
     def moved(self, factor: Fraction, by: Fraction) -> Gauge:
@@ -91,7 +91,7 @@ class Gauge:
         return replace(self, parts=parts, below=self.below and below, exponent=exponent)
 
     def on(self, kept: Sequence[int]) -> Gauge | None:
-        """Return the limit with the parts on inputs that are kept: their largest is not larger."""
+        """Return the limit with the parts on kept inputs, whose maximum is not larger."""
         parts, below = (Rows(rows or ()).on(kept).rows for rows in (self.parts, self.below))
         return replace(self, parts=parts, below=self.below and below) if parts else None
 
@@ -129,7 +129,7 @@ class Information:
         return sum((form(q, up=True) for q in columns), Fraction(0)) <= self.limit * whole
 
     def size(self, k: int) -> int:
-        """Return how many steps a column takes, mostly for logarithms."""
+        """Return the number of steps for a column, mostly for logarithms."""
         return 60 * k
 
     def moved(self, factor: Fraction, by: Fraction) -> Information:
@@ -137,7 +137,7 @@ class Information:
         return replace(self, limit=self.limit * factor + by)
 
     def on(self, kept: Sequence[int]) -> Information | None:
-        """Return the limit, if its prior is 0 on inputs that are not kept."""
+        """Return the limit, if its prior is 0 on the other inputs."""
         prior = tuple(self.prior[x] for x in kept)
         return replace(self, prior=prior) if sum(prior) == 1 else None
 

@@ -1,7 +1,7 @@
 """Losses and distances as integers over one denominator, one output at a time.
 
-Points with rational coordinates are whole multiples of one unit, so that distances are integers,
-or roots of integers, over it. A root that is irrational lies between two neighboring integers.
+Points with rational coordinates are integer multiples of one unit, so distances are integers, or
+roots of integers, over it. An irrational root lies between two neighboring integers.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from mechdesign.kernel.arithmetic import lattice, need
 
 Points = Sequence[tuple[int, ...]]
 Some = Sequence[int] | None
-"""Some of the inputs, or all."""
+"""A subset of the inputs, or None for all."""
 
 Grid = tuple[int, int] | None
 
 ROOT_BITS = 160
-"""Roots are rounded to whole multiples of 2**-160 units, down in `lower` and up in `upper`."""
+"""Roots are rounded to multiples of 2**-160 units, down in `lower` and up in `upper`."""
 
 
 def squares(axes: list[list[int]], target: tuple[int, ...]) -> list[int]:
@@ -43,14 +43,14 @@ class Losses:
     n_outputs
         The number of outputs.
     denominator
-        What the integers are over.
+        The denominator of the integers.
     of
         The costs of an output at some of the inputs, rounded up or down where irrational.
     grid
-        The sides of the regular grid, row by row, that inputs and outputs are, if they are one. The
-        losses then depend on the steps along both sides only, and do not fall with either.
+        The sides of the regular grid, row by row, of the inputs and outputs, if they are one. The
+        losses then depend on the steps along both sides only, and do not decrease with either.
     is_dense
-        Whether most of them are not 0.
+        Whether most entries are nonzero.
     """
 
     n_outputs: int
@@ -64,7 +64,7 @@ class Losses:
         return self.of(y, inputs, False)
 
     def upper(self, y: int, inputs: Some = None) -> list[int]:
-        """Return them rounded up."""
+        """Return the losses rounded up."""
         return self.of(y, inputs, True)
 
 
@@ -110,9 +110,9 @@ def distances(inputs: Points, outputs: Points, unit: int, kind: str) -> Losses:
     Parameters
     ----------
     inputs, outputs
-        Points with whole coordinates, all of one dimension.
+        Points with integer coordinates, all of one dimension.
     unit
-        What the coordinates are over.
+        The denominator of the coordinates.
     kind
         ``"absolute"``, ``"squared"`` or ``"euclidean"``.
     """
@@ -156,15 +156,16 @@ def cells(
     sides: tuple[int, int],
     listed: Sequence[Sequence[int]],
 ) -> Losses:
-    """Return the least loss of the outputs in each of some rectangles, where outputs are inputs.
+    """Return the least loss of the outputs in each of some rectangles, if outputs are inputs.
 
     Parameters
     ----------
     corner
         The loss between the first point of a lattice and each point, row by row. The loss between
-        any two points must be that of as many steps along both sides, and not fall with either.
+        any two points must be that of the same steps along both sides, and not decrease with
+        either.
     denominator
-        What these are over.
+        The denominator of these losses.
     sides
         The numbers of rows and columns.
     listed

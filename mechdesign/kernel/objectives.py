@@ -10,11 +10,11 @@ from mechdesign.kernel.losses import Losses
 
 @dataclass(frozen=True)
 class Loss:
-    """Sum_xy w_x D_y[x] Q[x, y], or its largest term in x where ``weights`` is None.
+    """Sum_xy w_x D_y[x] Q[x, y], or its largest term in x if ``weights`` is None.
 
-    Each column has one of the costs D_y. With ``free`` it has the cheapest for it (a best guess):
-    accuracy, g-vulnerability and total variation are losses with free outputs and costs that may be
-    negative. Costs are integers with two ends, for irrational distances.
+    Each column has one of the costs D_y. With ``free`` it has the least one (a best guess):
+    accuracy, g-vulnerability and total variation are losses with free outputs and possibly negative
+    costs. Costs are integers with two ends, for irrational distances.
     """
 
     costs: Losses

@@ -1,13 +1,13 @@
-"""Numbers in a file: exact ones, and lists of them, packed into text where they are long.
+"""Numbers in a file: exact ones, and lists, packed into text if they are long.
 
-``TYPE:COUNT:DATA`` holds ``COUNT`` numbers of one type, ``u1``, ``u2`` or ``u4`` for integers >= 0
-of so many bytes, ``f4`` or ``f8`` for binary floating point: little-endian, one after the other,
-compressed by zlib, in base64. A float stands for its binary value, packed or not.
+``TYPE:COUNT:DATA`` contains ``COUNT`` numbers of one type, ``u1``, ``u2`` or ``u4`` for integers >=
+0 of 1, 2 or 4 bytes, ``f4`` or ``f8`` for binary floating point: little-endian, consecutive,
+compressed by zlib, in base64. A float has its binary value, packed or not.
 
-A few bytes may unpack to very many. How many numbers there are is stated first, compared with the
-limits of the reader, and no more is unpacked. A ratio may have a very long denominator. Steps are
-counted as operations on numbers of a few words; a file whose numbers have a longer common
-denominator may take so many fewer.
+A few bytes may unpack to very many numbers. Their number is stated first, compared with the limits
+of the reader, and no more is unpacked. A ratio may have a very long denominator. Steps are
+operations on numbers of a few words; a file with a longer common denominator may take
+correspondingly fewer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mechdesign.errors import CertificateError, LimitError
 from mechdesign.resources import check_size
 
 TYPES = {"u1": "B", "u2": "H", "u4": "I", "f4": "f", "f8": "d"}
-"""The types, and what the module ``array`` calls them."""
+"""The types, and their codes in the module ``array``."""
 
 PACKED = re.compile(r"([uf][1248]):(0|[1-9][0-9]{0,9}):([A-Za-z0-9+/]*={0,2})")
 
@@ -36,10 +36,10 @@ LARGEST = 1 << 53
 """Integers of JSON are below it: other readers keep 53 bits only."""
 
 LONGEST = 2000
-"""Characters of an exact number, at most."""
+"""The largest number of characters of an exact number."""
 
 LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
-"""Exact numbers are 0 or between these in size."""
+"""Exact numbers are 0 or between these in absolute value."""
 
 MOST_DUAL = 1e100
 """Dual variables are smaller than it."""
@@ -47,19 +47,19 @@ MOST_DUAL = 1e100
 DECIMAL_OR_RATIO = re.compile(r"-?[0-9]+((\.[0-9]+)?(e[+-]?[0-9]{1,3})?|/0*[1-9][0-9]*)")
 
 MOST_BITS = 1 << 16
-"""Bits of the common denominator of all exact numbers in a problem, and in a proof."""
+"""Largest length of the common denominator of all exact numbers in a problem, and in a proof."""
 
 HEAD = re.compile(r"[uf][0-9]:([0-9]{1,10}):")
 RATIO = re.compile(r"-?[0-9]+/([0-9]*[1-9][0-9]*)")
 
 PACKED_FROM = 500
-"""Entries from which on a list is packed; shorter ones stay readable."""
+"""The least number of entries of a packed list; shorter ones stay readable."""
 
 
 def exact(value: Any, place: str = "") -> Fraction:
-    """Return the rational that a number or exact text stands for.
+    """Return the rational value of a number or exact text.
 
-    A float stands for the shortest decimal that prints as it.
+    A float is read as the shortest decimal that prints as it.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def exact(value: Any, place: str = "") -> Fraction:
 
 @lru_cache(maxsize=4096)
 def _from_text(text: str) -> Fraction | None:
-    """Return the rational that text stands for; None if it has another form or size."""
+    """Return the rational value of text; None for another form or size."""
     if not DECIMAL_OR_RATIO.fullmatch(text):
         return None
     found = Fraction(text)
@@ -99,7 +99,7 @@ def written(value: Fraction) -> Any:
 
 
 def refused(expected: str, found: Any, place: str) -> CertificateError:
-    """Return the error of a value that is not what was expected."""
+    """Return the error of an unexpected value."""
     where = f"{place}: " if place else ""
     return CertificateError(f"{where}expected {expected}, found {found!r:.60}")
 
@@ -109,9 +109,9 @@ class Places(list[int]):
 
 
 class Numbers(list[Any]):
-    """A list of numbers, dual variables say: floats, which stand for their binary value, or exact.
+    """A list of numbers such as dual variables: floats with their binary value, or exact.
 
-    Any of them prove a bound, so nothing is lost by rounding them.
+    Any of them prove a bound, so they may be rounded.
     """
 
     def scaled(self, bits: int) -> list[int]:
@@ -131,10 +131,9 @@ def unpacked(value: Any, form: type[Places | Numbers], place: str = "") -> Place
     Raises
     ------
     CertificateError
-        If it does not hold exactly as many numbers as it states; or numbers that are not
-        of that form.
+        If the number of entries is not the stated one, or entries are not of that form.
     LimitError
-        If they are too many.
+        If there are too many.
 
     Examples
     --------
@@ -180,7 +179,7 @@ def _unpack(kind: str, count: int, text: str, place: str) -> list[Any]:
 
 
 def packed(numbers: Places | Numbers) -> Any:
-    """Return a list as a file has it: packed, in the shortest type that holds it, if it is long."""
+    """Return a list as in a file: packed, in the shortest possible type, if it is long."""
     if isinstance(numbers, Places):
         if len(numbers) < PACKED_FROM:
             return list(numbers)
@@ -208,13 +207,13 @@ def _texts(document: Any) -> Iterator[str]:
 
 
 def packed_entries(document: Any) -> int:
-    """Return how many numbers the packed lists of a document state."""
+    """Return the stated number of entries in the packed lists of a document."""
     found = (HEAD.match(text) for text in _texts(document) if text[:1] in ("u", "f"))
     return sum(int(match[1]) for match in found if match)
 
 
 def denominator_bits(document: Any) -> int:
-    """Return how long the common denominator of all ratios in a document is.
+    """Return the length of the common denominator of all ratios in a document.
 
     Raises
     ------

@@ -6,7 +6,7 @@ are **safe** if f(q) >= u . q for every q of the cone and every cost f that a co
     F(Q)  >=  constant + Sum_y u . q_y  =  constant + Sum_x u_x,
 
 as the columns sum to 1. Limits Sum_y h_i(q_y) <= L_i with multipliers m_i >= 0 add Sum m_i h_i to
-f, and cost Sum m_i L_i. That is all; the rest is how safe prices are found.
+f, and cost Sum m_i L_i. The rest is how safe prices are found.
 
 1. ``relaxations`` take the statement to others whose optimum is not larger.
 2. ``linearization`` writes F with costs that oracles take: finitely many linear costs, the *nodes*
@@ -55,7 +55,7 @@ Ends = tuple[Sequence[Fraction], Sequence[Fraction]]
 
 
 def minimum(found: list[Cost]) -> Cost:
-    """Join nodes any of which a column may have: entry by entry the least."""
+    """Join nodes for alternative costs of a column: the entrywise minimum."""
     return list(map(min, *found)) if len(found) > 1 else found[0]
 
 
@@ -66,15 +66,15 @@ class Program:
     Attributes
     ----------
     constant
-        What is added.
+        The additive constant.
     nodes
         Linear costs; None for a gain.
     gain
-        g, where the cost of a column is -g(q).
+        g, if the cost of a column is -g(q).
     join
-        From safe prices of the nodes to those of every cost that a column may have.
+        Maps safe prices of the nodes to safe prices of every cost that a column may have.
     tails
-        The number of last nodes for which prices 0 must be safe; they are not joined.
+        The number of final nodes for which prices 0 must be safe; they are not joined.
     regions
         Of each node, ends of r = q / (p . q) for its columns; an oracle may ignore them.
     """
@@ -91,13 +91,13 @@ class Slot:
     """A relaxation, a function from a statement to one whose optimum is not larger.
 
     Or a linearization, a function from a statement to its :class:`Program`. Each states its theorem
-    and proof, and refuses a statement that it is not for.
+    and proof, and rejects other statements.
     """
 
     kind: ClassVar[str]
 
     def steps(self, statement: Statement) -> int:
-        """Return how much work it is at most, from sizes."""
+        """Return an upper bound on the work, from sizes."""
         return statement.k
 
 
@@ -122,7 +122,7 @@ class Oracle:
         Raises
         ------
         CertificateError
-            If it is not for the statement.
+            If the oracle does not suit the statement.
         """
         raise CertificateError(f"the oracle {self.kind!r} does not support linear costs")
 
@@ -131,11 +131,11 @@ class Oracle:
         raise CertificateError(f"the oracle {self.kind!r} does not support convex gains")
 
     def paid(self, statement: Statement) -> Fraction:
-        """Return what limits that the oracle itself prices cost: Sum m_i L_i."""
+        """Return the cost of the limits priced by the oracle: Sum m_i L_i."""
         return Fraction(0)
 
     def steps(self, statement: Statement, program: Program) -> int:
-        """Return how much work it is at most, from sizes."""
+        """Return an upper bound on the work, from sizes."""
         return statement.k * (len(program.nodes) if program.nodes is not None else 1)
 
 
@@ -146,12 +146,12 @@ def safe_bound(
     prices: Numbers | None,
     oracle: Oracle,
 ) -> Fraction:
-    """Return a number that the objective of no private channel is below.
+    """Return a lower bound on the objective of every private channel.
 
     Raises
     ------
     CertificateError
-        If some part of the certificate is not for the statement.
+        If some part of the certificate does not suit the statement.
     """
     k = statement.k
     need(program.gain is None or not multipliers, "a gain allows no multipliers")
@@ -176,7 +176,7 @@ def safe_bound(
 
 
 def multiplier_steps(statement: Statement, nodes: int, multipliers: Sequence[Block]) -> int:
-    """Return how much work multipliers are at most, from sizes."""
+    """Return an upper bound on the work of multipliers, from sizes."""
     steps, k = 0, statement.k
     for block in multipliers:
         entries, part = len(block.x), None
@@ -195,9 +195,9 @@ def multiplier_steps(statement: Statement, nodes: int, multipliers: Sequence[Blo
 
 
 def _multiply(statement: Statement, multipliers: Sequence[Block], program: Program) -> Fraction:
-    """Add multipliers to the costs of the nodes, rounded down; return what limits cost, rounded up.
+    """Add multipliers to node costs, rounded down; return the cost of limits, rounded up.
 
-    Those of limits are not for tails, which must be safe without.
+    Multipliers of limits do not apply to tails, which must be safe without them.
     """
     nodes = program.nodes or []
     plain = nodes[: len(nodes) - program.tails]
@@ -243,7 +243,7 @@ def parabolas(found: list[Cost], curvatures: list[Cost]) -> Cost:
 
 
 def least(a: int, b: int, curvature: int) -> int:
-    """Return the least of (1 - t) a + t b - curvature t (1 - t), 0 <= t <= 1, rounded down.
+    """Return the minimum of (1 - t) a + t b - curvature t (1 - t), 0 <= t <= 1, rounded down.
 
     The stationary point is t = 1/2 - (b - a) / (2 curvature), inside where |b - a| < curvature.
 

@@ -52,7 +52,7 @@ class Inverse:
         Raises
         ------
         CertificateError
-            If M is singular, or next to it.
+            If M is singular or nearly so.
         """
         need(min(p) > 0, "the risk of estimation needs a prior without zeros")
         masses, unit = over_one_denominator(p)
@@ -125,7 +125,7 @@ def estimator(columns: Columns, whole: int, p: Sequence[Fraction]) -> list[list[
 
 
 def risk(aim: Risk, columns: Columns, whole: int, p: Sequence[Fraction]) -> Fraction:
-    """Return the risk, rounded up; in the worst case that of the estimator made for p."""
+    """Return the risk, rounded up; in the worst case that of the estimator for p."""
     k = len(p)
     if aim.prior is None and k == 1:
         return ZERO

@@ -1,10 +1,10 @@
-"""The keys of a saved file, read from the dataclasses and functions that take them.
+"""The keys of a saved file, defined by dataclasses and function signatures.
 
-A file is a tree of tables. Each kind of table is one frozen dataclass of the kernel, or one
-function of it with keyword arguments, and its annotations are the whole grammar: :func:`read` makes
-the object from JSON or refuses it in one line that names the place, :func:`write` makes JSON from
-the object, and docs/schema.py prints the keys into docs/certificates.md. A table is closed: every
-key without a default must be there, and no other key may be.
+A file is a tree of tables. Each kind of table is a frozen dataclass of the kernel, or a function
+with keyword arguments, and its annotations define the grammar: :func:`read` makes the object from
+JSON or rejects it with a one-line error that names the place, :func:`write` makes JSON from the
+object, and docs/schema.py prints the keys into docs/certificates.md. A table is closed: every key
+without a default is required, and no other key is allowed.
 
 | annotation | JSON |
 |---|---|
@@ -65,35 +65,35 @@ Signed = NewType("Signed", int)
 """The same, or a negative one."""
 
 MOST_DIGITS = 4096
-"""Digits of an integer in text, at most."""
+"""The largest number of digits of an integer in text."""
 
 
 @dataclass(frozen=True)
 class Named:
-    """A word of a file and its keys, which are the arguments of a function of the kernel.
+    """A name in a file and its keys, which are the arguments of a function of the kernel.
 
     Attributes
     ----------
     name
-        The word.
+        The name.
     keys
-        What the table has beside the word. A missing key has the default of the function.
+        The other keys of the table. A missing key has the default of the function.
     """
 
     tag: ClassVar[str]
-    """The key of the word."""
+    """The key of the name."""
 
     name: str
     keys: dict[str, Any]
 
     @classmethod
     def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return the functions by word; that of ``""`` takes every other word."""
+        """Return the functions by name; the function of ``""`` takes every other name."""
         raise NotImplementedError
 
     @classmethod
     def common(cls, _word: str) -> dict[str, tuple[Any, Any]]:
-        """Return keys of a word, with annotation and default, that are no arguments."""
+        """Return additional keys of a name, with annotation and default."""
         return {}
 
 
@@ -107,9 +107,9 @@ class Table:
     Attributes
     ----------
     name
-        What messages and docs call it.
+        Its name in messages and docs.
     tag, kind
-        The key that names its kind, and the kind; None where there is one only.
+        The key that names its kind, and the kind; None if there is only one.
     keys
         The annotation and the default of each key.
     make
@@ -125,7 +125,7 @@ class Table:
 
 @cache
 def tables(form: Any) -> tuple[Table, ...]:
-    """Return the tables that an annotation stands for: one for each dataclass or word in it."""
+    """Return the tables of an annotation: one for each dataclass or name in it."""
     if get_origin(form) in (Union, types.UnionType):
         return tuple(table for part in get_args(form) for table in tables(part))
     if isinstance(form, type) and issubclass(form, Named):
@@ -148,7 +148,7 @@ def tables(form: Any) -> tuple[Table, ...]:
 
 
 def _of_function(form: Any, word: str, function: Callable[..., Any]) -> Table:
-    """Return the table of a word: its keys are the keyword arguments of a function."""
+    """Return the table of a name: its keys are the keyword arguments of a function."""
     hints, keys = get_type_hints(function), {form.tag: (Literal[word] if word else str, MISSING)}
     for p in inspect.signature(function).parameters.values():
         if p.kind is p.KEYWORD_ONLY:
@@ -162,34 +162,34 @@ def _of_function(form: Any, word: str, function: Callable[..., Any]) -> Table:
 
 
 def read(form: Any, value: Any, place: str = "") -> Any:
-    """Return the object of an annotation that a value in JSON stands for.
+    """Return the object of an annotation from a JSON value.
 
     Parameters
     ----------
     form
         A dataclass, or any annotation of the table above.
     value
-        What a file holds.
+        The value in a file.
     place
-        Where it stands, for the error.
+        Its place, for errors.
 
     Raises
     ------
     CertificateError
-        If the value is not of that form.
+        If the value does not match the annotation.
     """
     return _form(form)[1](value, place)
 
 
 Reader = Callable[[Any, str], Any]
-"""Makes the object of a value at a place."""
+"""Makes an object from a value and its place."""
 
 Form = tuple[str, Reader]
-"""What is expected, in words, and how it is read."""
+"""A description of the expected value, and its reader."""
 
 
 def words(form: Any) -> str:
-    """Return an annotation in words, for the documentation."""
+    """Return an annotation as text, for the documentation."""
     return _form(form)[0]
 
 
@@ -219,7 +219,7 @@ def _form(form: Any) -> Form:
 def _leaf(
     words: str, holds: Callable[[Any], bool], make: Callable[[Any], Any] | None = None
 ) -> Form:
-    """Return the form of a value for which a condition holds, and of which something is made."""
+    """Return the form of a value that satisfies a condition and is then converted."""
 
     def reader(value: Any, place: str) -> Any:
         if not holds(value):
@@ -333,7 +333,7 @@ def _of_table(table: Table, value: dict[str, Any], place: str) -> Any:
 def write(value: Any) -> Any:
     """Return the JSON of an object: the inverse of :func:`read`.
 
-    Keys that have their default are left out.
+    Keys with default values are omitted.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """A statement: a cone of columns, limits on the whole channel, and an objective to minimize.
 
-A channel is a list of columns q >= 0 with Sum_y q_y = 1. What a problem asks is compiled once, by
-:mod:`~mechdesign.kernel.names` or by a notion of one's own; repair, leakage, search, checker and
-file all work on this.
+A channel is a list of columns q >= 0 with Sum_y q_y = 1. A problem is compiled once, by
+:mod:`~mechdesign.kernel.names` or by a user's own notion; repair, leakage, search, checker and file
+all use the result.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Statement:
     cone
         Generators: every column lies in all of them.
     limits
-        What is asked of the channel as a whole.
+        The constraints on the whole channel.
     objective
-        What is minimized; None where privacy alone is stated.
+        The minimized objective; None for privacy alone.
     sign
-        -1 where a problem maximizes: its value is ``sign`` times the objective.
+        -1 if the problem maximizes: its value is ``sign`` times the objective.
     """
 
     k: int
@@ -45,7 +45,7 @@ class Statement:
 
     @property
     def is_maximized(self) -> bool:
-        """Whether the problem calls its objective a gain."""
+        """Whether the problem maximizes its objective."""
         return self.sign < 0
 
     @cached_property
@@ -81,9 +81,9 @@ class Statement:
         return list(found)
 
     def row_keys(self) -> Iterator[tuple[int, Key]]:
-        """Return the place of a generator and the key of each row that :meth:`rows` is made of.
+        """Return the index of the generator and the key of each row of :meth:`rows`.
 
-        A ratio that two others imply is left out: fewer rows, and the same cone but for rounding.
+        A ratio implied by two others is omitted: fewer rows, and the same cone up to rounding.
         """
         for place, part in enumerate(self.cone):
             for key in part.keys(self.k):
@@ -92,7 +92,7 @@ class Statement:
 
 
 def _implied(part: Ratio, k: int, x: int, z: int) -> bool:
-    """Return whether a path over one other input gives the bound on q_x / q_z, strictly inside."""
+    """Return whether a path over one other input implies the bound on q_x / q_z, strictly."""
     direct, at = part.exponents.at(x, z, up=True), part.exponents.at
     if direct is None or isinstance(part.exponents, Constant):
         return False
@@ -105,11 +105,11 @@ def _implied(part: Ratio, k: int, x: int, z: int) -> bool:
 
 
 def private(statement: Statement, columns: Sequence[Sequence[int]], whole: int) -> str | None:
-    """Return what integer columns over one whole break, in words; None if they are private.
+    """Return a description of a violated requirement of integer columns; None if they are private.
 
-    No tolerance: each bound ``e**a`` is replaced by a rational below it, each sum by one that is
-    not smaller. What passes is private; what is private by a margin below one part in 2**150 may be
-    refused. That the columns are a channel is checked first.
+    No tolerance: each bound ``e**a`` is replaced by a rational below it, each sum by an upper
+    bound. Columns that pass are private; columns that are private by a margin below one part in
+    2**150 may be rejected. That the columns are a channel is checked first.
     """
     if not columns or any(len(q) != statement.k or min(q) < 0 for q in columns):
         return "a column has not one entry >= 0 for each input"

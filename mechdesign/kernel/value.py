@@ -1,7 +1,7 @@
-"""The objective of a channel in a file, and what an aggregator reads from each of its outputs.
+"""The objective of a channel in a file, and the decoder of its outputs.
 
-A value is exact, or rounded up where it is irrational: every objective is minimized here, and a
-problem that maximizes has ``statement.sign`` times it.
+A value is exact, or rounded up if irrational: every objective is minimized here, and a problem that
+maximizes has ``statement.sign`` times it.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ def value(
     readings: Sequence[Fraction] | None = None,
     prior: Sequence[Fraction] | None = None,
 ) -> Fraction:
-    """Return the objective of a channel, which is minimized, rounded up.
+    """Return the minimized objective of a channel, rounded up.
 
     Parameters
     ----------
     statement
-        What is claimed.
+        The claimed statement.
     columns, whole
-        The channel: integers over one whole.
+        The channel: integers with a common row sum.
     used
-        Of each output its place among those allowed, for a loss whose outputs are given.
+        The index of each output among the allowed ones, for a loss with given outputs.
     readings
-        Those whose variance is the objective.
+        The readings whose variance is the objective.
     prior
-        What the estimator of a worst-case risk is made for; None for the uniform one.
+        The prior of the estimator for a worst-case risk; None for the uniform one.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def value(
 def reference_prior(
     statement: Statement, prior: Sequence[Fraction] | None = None
 ) -> tuple[Fraction, ...]:
-    """Return the prior that an estimator is made for: that of the risk, if it is of one."""
+    """Return the prior of the estimator: that of the risk, if there is one."""
     aim, k = statement.objective, statement.k
     if isinstance(aim, Risk) and aim.prior is not None:
         return aim.prior
@@ -71,7 +71,7 @@ def reference_prior(
 
 
 def value_steps(statement: Statement, n_outputs: int) -> int:
-    """Return how much work the value is, from sizes."""
+    """Return the work of the value, from sizes."""
     aim, k = statement.objective, statement.k
     if isinstance(aim, Loss) and aim.free:
         return k * aim.costs.n_outputs * (n_outputs if aim.costs.is_dense else 1)
@@ -94,7 +94,7 @@ def _loss(aim: Loss, columns: Columns, whole: int, used: Sequence[int]) -> Fract
 
 
 def _guessed(aim: Loss, columns: Columns, whole: int) -> Fraction:
-    """Return the loss of the cheapest guess at each output."""
+    """Return the loss of the best guess at each output."""
     weights, unit = over_one_denominator(aim.weights or ())
     tables = (aim.costs.upper(y) for y in range(aim.costs.n_outputs))
     costs = [[(x, c * weights[x]) for x, c in enumerate(table) if c] for table in tables]
@@ -125,7 +125,7 @@ def decoder(
     readings: Sequence[Fraction] | None = None,
     prior: Sequence[Fraction] | None = None,
 ) -> list[Any] | None:
-    """Return what an aggregator reads from each output; None if the objective has no decoder.
+    """Return the aggregator's estimate for each output; None if the objective has no decoder.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def decoder(
 
 
 def _joint(weights: Sequence[Fraction], columns: Columns) -> Iterator[list[int]]:
-    """Yield the joint masses of the inputs and each output; of the prior where it never occurs."""
+    """Yield the joint masses of the inputs and each output; the prior for an output of mass 0."""
     masses, _ = over_one_denominator(weights)
     for q in columns:
         joint = list(map(mul, masses, q))

@@ -1,7 +1,7 @@
 """The check of a saved file: its integers, its privacy, its value, and the bound on all others.
 
-Nothing is taken from a file but the problem, the integers of the channel and the certificate. Every
-other number in it is a claim, which is computed again.
+Only the problem, the integers of the channel and the certificate are taken from a file. Every other
+number in it is a claim, which is recomputed.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
 __all__ = ["verify"]
 
 STEPS_PER_PACKED = 10
-"""Steps that reading a packed number takes."""
+"""Steps to read a packed number."""
 
 STEP_BITS = 2000
-"""Bits up to which an operation is one step."""
+"""The largest bit length of a single-step operation."""
 
 
 def verify(document: Any) -> Verified:
@@ -49,18 +49,18 @@ def verify(document: Any) -> Verified:
     Parameters
     ----------
     document
-        What :func:`~mechdesign.kernel.documents.parse` returns.
+        The result of :func:`~mechdesign.kernel.documents.parse`.
 
     Returns
     -------
     Verified
-        The claims that hold.
+        The verified claims.
 
     Raises
     ------
     CertificateError
-        At the first claim that does not hold, saying which; or at the first key that is not of such
-        a file, or is missing.
+        At the first claim that does not hold, which the message names; or at the first unknown or
+        missing key.
     LimitError
         If the check takes more steps than `resources` allows.
     """
@@ -88,9 +88,9 @@ def verify(document: Any) -> Verified:
 
 
 def _allowed(document: Any) -> int:
-    """Return the steps that a file may take, once its packed numbers are few enough.
+    """Return the allowed steps of a file, after a check of the number of its packed entries.
 
-    There are fewer where the numbers that are brought to one denominator are long.
+    Long numbers with a common denominator reduce them.
     """
     allowed = current().steps + STEPS_PER_ENTRY * entries_of(document)
     Steps(allowed).take(STEPS_PER_PACKED * packed_entries(document), "packed numbers")
@@ -103,7 +103,7 @@ def _allowed(document: Any) -> int:
 
 
 def _check_head(document: Any) -> None:
-    """Raise unless it is a file of this format and version, as it was written."""
+    """Raise unless the file has this format and version, and a valid digest."""
     known = isinstance(document, dict) and str(document.get("format")).startswith("mechdesign-")
     old = known and document.get("version") == 1
     need(not old, "written by an older version of mechdesign; design it again")
@@ -115,7 +115,7 @@ def _check_head(document: Any) -> None:
 
 
 def _verify_bare(file: BareFile) -> Verified:
-    """Check a channel that claims nothing but to be one."""
+    """Check a channel without further claims."""
     file.channel.columns(file.problem.domain.inputs().labels)
     read = (file.channel.decoder, file.channel.readings)
     need(read == (None, None), "a channel without a problem has no decoder or readings")
@@ -128,7 +128,7 @@ def _verify_bare(file: BareFile) -> Verified:
 
 
 def _verify_file(file: ChannelFile, allowed: int) -> Verified:
-    """Check a design; under terms of the user's own no bound is proved."""
+    """Check a design; with the user's own terms no bound is proved."""
     steps, channel, certificate = Steps(allowed), file.channel, file.certificate
     steps.take(5 * file.problem.steps(), "the statement")
     problem = compile_problem(file.problem)

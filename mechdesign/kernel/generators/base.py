@@ -1,9 +1,8 @@
 """The base class of generators of cones: families of rows, for privacy and for bounds.
 
-A row is ``left . q <= e**exponent right . q`` for every column q of a private channel, with
-left, right >= 0. Checking privacy rounds ``e**exponent`` down (a stricter row); proving a bound
-rounds it up (a weaker row, hence a larger cone). :meth:`ListedRow.net` is the only place where that
-is decided.
+A row is ``left . q <= e**exponent right . q`` for every column q of a private channel, with left,
+right >= 0. Checking privacy rounds ``e**exponent`` down (a stricter row); proving a bound rounds it
+up (a weaker row, hence a larger cone). Only :meth:`ListedRow.net` decides this.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from mechdesign.kernel.arithmetic import BITS, lattice, need, scaled, shortened
 from mechdesign.kernel.packed import Places, Weights
 
 Key = tuple[str, int, int]
-"""The name of a row in a generator: a side (``""`` where there is one only), x, and other."""
+"""The name of a row in a generator: a side (``""`` if there is only one), x, and other."""
 
 Side = tuple[tuple[int, Fraction], ...]
 """Inputs with coefficients."""
 
 Test = Callable[[Sequence[int]], Key | None]
-"""Returns the key of a row that an integer column breaks, exactly; None if it keeps all."""
+"""Returns the key of a row that an integer column violates, exactly; None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,12 @@ class Block:
     of
         ``"cone"`` or ``"limit"``.
     place
-        Which generator, or which limit, of the statement after relaxations. A part of a limit is
-        the part ``x`` of the limit ``place + other``.
+        The index of a generator, or of a limit, of the statement after relaxations. A part of a
+        limit is the part ``x`` of the limit ``place + other``.
     side
-        The side of the rows; ``""`` where a generator has one only.
+        The side of the rows; ``""`` for a generator with one side.
     node, x, other, weight
-        Parallel lists: the node that a multiplier is for, the row, and the multiplier.
+        Parallel lists: the node of a multiplier, the row, and the multiplier.
     """
 
     of: str
@@ -80,7 +79,7 @@ class Block:
 
     @property
     def others(self) -> Sequence[int]:
-        """``other``, with zeros where it is left out."""
+        """``other``, or zeros if it is omitted."""
         return self.other or [0] * len(self.x)
 
     def entries(self, n_nodes: int) -> list[tuple[int, int, int, int]]:
@@ -108,7 +107,7 @@ class Generator(ABC):
 
     @abstractmethod
     def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
-        """Return a row; irrational numbers in it are rounded up or down.
+        """Return a row, with irrational numbers rounded up or down.
 
         Raises
         ------
@@ -140,10 +139,10 @@ class Generator(ABC):
 
     @abstractmethod
     def size(self, k: int) -> int:
-        """Return how many entries of a column the test reads."""
+        """Return the number of entries of a column that the test reads."""
 
     def on(self: G, kept: Sequence[int]) -> G | None:
-        """Return rows on some inputs alone, which hold for private columns; None for none."""
+        """Return rows on a subset of the inputs that private columns satisfy; None for none."""
         return None
 
     @abstractmethod
@@ -153,7 +152,7 @@ class Generator(ABC):
     def add(self, block: Block, nodes: list[list[int]]) -> None:
         """Add w (``e**-exponent left - right``) of each row to the cost of its node, rounded down.
 
-        Products are rounded down, and each is at most what it stands for; q >= 0.
+        Products are rounded down, so each is at most its exact value; q >= 0.
         """
         k = len(nodes[0])
         nets: dict[tuple[int, int], list[tuple[int, int]]] = {}

@@ -1,6 +1,6 @@
 """Exponents a_xz of bounds on ratios: a constant on blocks, a matrix, a multiple of a distance.
 
-Each lists groups of pairs that are checked together, without all pairs where some imply the others.
+Each lists groups of pairs to check together, without pairs that others imply.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Group = tuple[list[int], Fraction, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Constant:
-    """One exponent for every x that is protected, against every z of its block.
+    """One exponent for every protected x, against every z of its block.
 
-    ``block`` numbers the block of each input (absent: all are in one), ``protected`` lists inputs
-    (absent: all).
+    ``block`` numbers the block of each input (default: one block), ``protected`` lists inputs
+    (default: all).
     """
 
     kind: ClassVar[str] = "constant"
@@ -35,14 +35,14 @@ class Constant:
     protected: tuple[int, ...] | None = None
 
     def at(self, x: int, z: int, *, up: bool) -> Fraction | None:
-        """Return the exponent of a pair, None where nothing is bounded."""
+        """Return the exponent of a pair, None if it is unbounded."""
         if x == z or (self.protected is not None and x not in self.guarded):
             return None
         return self.exponent if self.block is None or self.block[x] == self.block[z] else None
 
     @cached_property
     def guarded(self) -> frozenset[int]:
-        """The inputs that are listed as protected."""
+        """The protected inputs, if they are listed."""
         return frozenset(self.protected or ())
 
     def check(self, k: int) -> None:
@@ -55,13 +55,13 @@ class Constant:
         return replace(self, exponent=self.exponent * factor + by)
 
     def on(self, kept: Sequence[int]) -> Constant:
-        """Return the exponents of the inputs that are kept."""
+        """Return the exponents of the kept inputs."""
         block = None if self.block is None else tuple(self.block[x] for x in kept)
         guarded = tuple(n for n, x in enumerate(kept) if x in self.guarded)
         return Constant(self.exponent, block, None if self.protected is None else guarded)
 
     def size(self, k: int) -> int:
-        """Return how many inputs the groups have."""
+        """Return the number of inputs in the groups."""
         return 2 * k if self.exponent >= 0 else k * k
 
     def groups(self, k: int) -> Iterator[Group]:
@@ -79,13 +79,13 @@ class Constant:
 
 @dataclass(frozen=True)
 class Matrix:
-    """An exponent for every pair; ``inf`` where nothing is bounded; the diagonal is ignored."""
+    """An exponent for every pair; ``inf`` for unbounded pairs; the diagonal is ignored."""
 
     kind: ClassVar[str] = "matrix"
     table: tuple[tuple[Fraction | Literal["inf"], ...], ...]
 
     def at(self, x: int, z: int, *, up: bool) -> Fraction | None:
-        """Return the exponent of a pair, None where nothing is bounded."""
+        """Return the exponent of a pair, None if it is unbounded."""
         found = self.table[x][z]
         return None if x == z or isinstance(found, str) else found
 
@@ -100,15 +100,15 @@ class Matrix:
         return Matrix(tuple(rows))
 
     def on(self, kept: Sequence[int]) -> Matrix:
-        """Return the exponents of the inputs that are kept."""
+        """Return the exponents of the kept inputs."""
         return Matrix(tuple(tuple(self.table[x][z] for z in kept) for x in kept))
 
     def size(self, k: int) -> int:
-        """Return how many inputs the groups have at most."""
+        """Return the largest number of inputs in the groups."""
         return k * k
 
     def groups(self, k: int) -> Iterator[Group]:
-        """Yield a group for each x and exponent; those with the same inputs z are one."""
+        """Yield a group for each x and exponent; groups with the same inputs z are merged."""
         found: dict[tuple[Fraction, tuple[int, ...]], list[int]] = {}
         for x, row in enumerate(self.table):
             members: dict[Fraction, list[int]] = {}
@@ -123,7 +123,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Distance:
-    """``per_unit`` times a distance of points, plus ``offset``; roots are rounded as asked."""
+    """``per_unit`` times a distance of points, plus ``offset``; roots are rounded on request."""
 
     kind: ClassVar[str] = "distance"
     per_unit: Fraction
@@ -159,11 +159,11 @@ class Distance:
         return replace(self, per_unit=self.per_unit * factor, offset=self.offset * factor + by)
 
     def on(self, kept: Sequence[int]) -> Distance:
-        """Return the exponents of the inputs that are kept."""
+        """Return the exponents of the kept inputs."""
         return replace(self, points=tuple(self.points[x] for x in kept))
 
     def size(self, k: int) -> int:
-        """Return how many inputs the groups have at most."""
+        """Return the largest number of inputs in the groups."""
         return 4 * len(_sufficient(self.points, self.is_rooted, self.offset > 0)[0])
 
     def groups(self, k: int) -> Iterator[Group]:
@@ -189,12 +189,12 @@ Lattice = Sequence[tuple[int, ...]]
 def _sufficient(
     points: tuple[tuple[Fraction, ...], ...], rooted: bool, all_pairs: bool
 ) -> tuple[Sequence[tuple[int, int]], Lattice, int]:
-    """Return the pairs, each once, whose bounds imply those of all pairs.
+    """Return the pairs, without duplicates, whose bounds imply those of all pairs.
 
-    Where z lies on a shortest path from x to w, the bounds of (x, z) and (z, w) multiply to that of
-    (x, w), or less where the offset is negative. So neighbors are enough on a line, pairs one step
-    apart on the product of two lines with the walking distance, and on a regular grid with the
-    straight one pairs whose steps have no common factor.
+    If z lies on a shortest path from x to w, the bounds of (x, z) and (z, w) multiply to that of
+    (x, w), or less for a negative offset. So neighbors suffice on a line, pairs one step apart on
+    the product of two lines with the Manhattan distance, and on a regular grid with the Euclidean
+    distance pairs whose steps have no common factor.
     """
     places, unit = lattice(points)
     pairs = list(combinations(range(len(places)), 2)) if all_pairs else _near(places, rooted)

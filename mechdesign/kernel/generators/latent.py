@@ -47,7 +47,7 @@ class Latent(Generator):
         return lambda q: inner([sum(map(mul, row, q)) for row in rows])
 
     def size(self, k: int) -> int:
-        """Return how many entries of a column the test looks at."""
+        """Return the number of entries of a column that the test reads."""
         return len(self.matrix) * k + self.inner.size(len(self.matrix))
 
     def add(self, block: Block, nodes: list[list[int]]) -> None:

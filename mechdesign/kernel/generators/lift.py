@@ -1,9 +1,9 @@
 """Bounds on the lift: e**-lower (p . q) <= q_x <= e**upper (p . q) for every prior p of a set.
 
-The set is a list of priors, a ball in total variation around one, or a box. For a list each prior
-has its own rows; for a ball or a box the relaxation ``members`` lists some of its members before
-rows are named. ``test`` needs no list: the largest and the least p . q over a ball or a box are
-fractional knapsacks, solved greedily.
+The set is a list of priors, a ball in total variation, or a box. For a list each prior has its own
+rows; for a ball or a box the relaxation ``members`` lists some of its members before rows are
+named. ``test`` needs no list: the largest and the least p . q over a ball or a box are fractional
+knapsacks, solved greedily.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, 
 
 Prior = tuple[Fraction, ...]
 Largest = Callable[[list[int]], tuple[int, int]]
-"""From integers q the largest p . q, and which prior it is of."""
+"""Maps integers q to the largest p . q and the index of its prior."""
 
 ONE, ZERO = Fraction(1), Fraction(0)
 
@@ -53,11 +53,11 @@ class Listed:
         return len(self.priors)
 
     def has(self, p: Prior) -> bool:
-        """Return whether p is one of them."""
+        """Return whether p is in the list."""
         return tuple(p) in self.priors
 
     def largest(self) -> tuple[Largest, int]:
-        """Return the function that finds the largest p . q, times an integer, and this integer."""
+        """Return the function for the largest p . q, times an integer, and this integer."""
         listed, whole = lattice(self.priors)
 
         def largest(q: list[int]) -> tuple[int, int]:
@@ -130,7 +130,7 @@ class Box:
 
 
 def _greedy(left: int, rooms: Sequence[int], gained: Sequence[int]) -> int:
-    """Return the most that ``left`` units gain, of which so many fit in each room."""
+    """Return the largest gain of ``left`` units, with a capacity for each room."""
     total = 0
     for gain, room in sorted(zip(gained, rooms, strict=True), reverse=True):
         total, left = total + min(room, left) * gain, left - min(room, left)
@@ -139,7 +139,7 @@ def _greedy(left: int, rooms: Sequence[int], gained: Sequence[int]) -> int:
 
 @dataclass(frozen=True)
 class Lift(Generator):
-    """Bounds on the lift; None is no bound. Keys are ``("upper" or "lower", x, prior)``."""
+    """Bounds on the lift; None for no bound. Keys are ``("upper" or "lower", x, prior)``."""
 
     kind: ClassVar[str] = "lift"
     lower: Fraction | None
@@ -190,7 +190,7 @@ class Lift(Generator):
         return test
 
     def size(self, k: int) -> int:
-        """Return how many entries of a column the test looks at."""
+        """Return the number of entries of a column that the test reads."""
         return 2 * k * (self.priors.count + 1)
 
     def moved(self, factor: Fraction, by: Fraction) -> Lift:
@@ -199,7 +199,7 @@ class Lift(Generator):
         return replace(self, lower=lower, upper=upper)
 
     def on(self, kept: Sequence[int]) -> Lift | None:
-        """Return the rows of the listed priors that are 0 elsewhere."""
+        """Return the rows of the listed priors that are 0 on other inputs."""
         if not isinstance(self.priors, Listed):
             return None
         priors = [tuple(p[x] for x in kept) for p in self.priors.priors]
@@ -213,7 +213,7 @@ class Lift(Generator):
     def add(self, block: Block, nodes: list[list[int]]) -> None:
         """Add the rows; those of one node and one prior add one multiple of that prior."""
         k, listed, side = len(nodes[0]), self.listed(), block.side
-        self.row((side, 0, 0), k, up=True)  # refuses a side that there is not
+        self.row((side, 0, 0), k, up=True)  # rejects a missing side
         shrink = scaled(exp_lower(-self._limit(side)))
         by_prior: dict[tuple[int, int], int] = {}
         for node, x, n, w in block.entries(len(nodes)):

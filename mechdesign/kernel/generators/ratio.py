@@ -1,8 +1,8 @@
 """Bounds on the ratio of two entries of a column: q_x <= s_xz e**a_xz q_z.
 
-The exponents a_xz are a constant (for every x that is protected, against every z of its block), a
-constant times a distance of points, or a matrix in which ``inf`` bounds nothing. The scale s_xz is
-1, or P_z / P_x for a prior P (differential identifiability).
+The exponents a_xz are a constant (for every protected x, against every z of its block), a constant
+times a distance of points, or a matrix in which ``inf`` means unbounded. The scale s_xz is 1, or
+P_z / P_x for a prior P (differential identifiability).
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class Ratio(Generator):
         return ListedRow(((x, ONE),), a, ((z, self.scale(x, z)),))
 
     def keys(self, k: int) -> Iterable[Key]:
-        """Return every pair that is bounded."""
+        """Return every bounded pair."""
         for x in range(k):
             for z in range(k):
                 if self.exponents.at(x, z, up=True) is not None:
                     yield "", x, z
 
     def test(self, k: int) -> Test:
-        """Return the test: of each group all q_x, and the least q_z.
+        """Return the test: for each group all q_x, and the least q_z.
 
-        A scale P_z / P_x is a ratio of P_x q_x, without a scale.
+        A scale P_z / P_x is absorbed into P_x q_x.
         """
         sets, groups, lower = dict[tuple[int, ...], int](), [], cache(exp_lower)
         for xs, a, zs in self.exponents.groups(k):
@@ -77,7 +77,7 @@ class Ratio(Generator):
         return test
 
     def size(self, k: int) -> int:
-        """Return how many entries of a column the test looks at."""
+        """Return the number of entries of a column that the test reads."""
         return k + self.exponents.size(k)
 
     def moved(self, factor: Fraction, by: Fraction) -> Ratio:
@@ -85,7 +85,7 @@ class Ratio(Generator):
         return replace(self, exponents=self.exponents.moved(factor, by))
 
     def on(self, kept: Sequence[int]) -> Ratio:
-        """Return the ratios between the inputs that are kept."""
+        """Return the ratios between the kept inputs."""
         prior = None if self.prior is None else tuple(self.prior[x] for x in kept)
         return Ratio(self.exponents.on(kept), prior)
 

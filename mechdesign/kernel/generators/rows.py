@@ -1,4 +1,4 @@
-"""Listed rows: e**-exponent left . q <= right . q, for notions of a user."""
+"""Listed rows: e**-exponent left . q <= right . q, for a user's own notions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Rows(Generator):
         return self.rows[n]
 
     def keys(self, k: int) -> Iterable[Key]:
-        """Return the number of each row that is not empty."""
+        """Return the number of each nonempty row."""
         return (("", n, 0) for n, row in enumerate(self.rows) if any(v for _, v in row.left))
 
     def size(self, k: int) -> int:
-        """Return how many entries of a column the test looks at."""
+        """Return the number of entries of a column that the test reads."""
         return 2 * sum(1 + len(row.left) + len(row.right) for row in self.rows)
 
     def moved(self, factor: Fraction, by: Fraction) -> Rows:
@@ -38,7 +38,7 @@ class Rows(Generator):
         return Rows(tuple(rows))
 
     def on(self, kept: Sequence[int]) -> Rows:
-        """Return the rows that mention only inputs that are kept."""
+        """Return the rows on kept inputs only."""
         place, found = {x: n for n, x in enumerate(kept)}, []
         for row in self.rows:
             if all(x in place for x, v in (*row.left, *row.right) if v):

@@ -1,8 +1,8 @@
 """Files of structured mechanisms: a law of a few integers instead of a matrix.
 
-A law is checked for what its integers say of one notion, a single generator whose rows have one
-exponent. Where noise was designed for a problem, its value and a bound on the loss of every private
-channel are checked as for a matrix; its outputs are the inputs, which the problem does not list.
+A law is checked for one notion, a single generator whose rows have one exponent. If noise was
+designed for a problem, its value and a bound on the loss of every private channel are checked as
+for a matrix; its outputs are the inputs, which the problem does not list.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class DesignedLawFile(Designed):
 
 
 def verify_law(document: dict[str, Any]) -> Verified:
-    """Check every claim of a saved law, whose format and digest are right.
+    """Check every claim of a saved law with a valid format and digest.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def verify_law(document: dict[str, Any]) -> Verified:
     need(designed or table.utility is None, "the file claims no value for its objective")
     single = len(table.privacy) == 1 and table.privacy[0].name in BUDGETED
     need(single, "a law needs exactly one notion that bounds ratios or lifts by an epsilon")
-    # such a notion is no more work than its table
+    # such a notion takes no more work than its table
     steps.take(5 * replace(table, privacy=()).steps(), "the statement")
     if designed:
         table = replace(table, outputs=table.domain.inputs().labels)
@@ -105,7 +105,7 @@ def _verify_privacy(notion: Any, claims: tuple[Claim, ...], leak: Leak) -> str:
 def _verify_design(
     file: DesignedLawFile, problem: Compiled, leak: Leak, claims: tuple[str, ...], allowed: int
 ) -> Verified:
-    """Check the value and the bound; return them with all claims that hold."""
+    """Check the value and the bound; return them with the other verified claims."""
     statement, utility = problem.statement, problem.table.utility
     if not isinstance(leak, Torus):
         raise CertificateError(f"no design is supported for {file.law.kind}")

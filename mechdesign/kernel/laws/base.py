@@ -1,12 +1,12 @@
 """The base class of laws: a few integers that determine a large channel and its leakage.
 
-A law checks that its integers determine a channel (every row sums to 1), and returns what that
-leaks under a generator whose rows all have one exponent a. For most laws that is the largest
-ratio of two probabilities that the generator bounds by e**a, as a rational: the generator holds
-if and only if the ratio is at most e**a.
+A law checks that its integers determine a channel (every row sums to 1), and returns its leakage
+under a generator whose rows all have one exponent a. For most laws that is the largest ratio of two
+probabilities that the generator bounds by e**a, as a rational: the generator holds if and only if
+the ratio is at most e**a.
 
-Nothing here is shared with the code that draws. A file cannot prove that reports are drawn with
-these integers.
+Nothing here is shared with the sampling code. A file cannot prove that reports are drawn with these
+integers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from mechdesign.kernel.generators import Cone
 __all__ = ["WHOLE", "LargestRatio", "Law", "Leak", "check_masses", "denominator_bits"]
 
 WHOLE = 1 << 62
-"""The probability 1, in the units that masses are counted in."""
+"""The probability 1 in the unit of masses."""
 
 TOLERANCE = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True)
 class Leak(ABC):
-    """The leakage of a law under a generator; ``stated`` is the one exponent of its rows."""
+    """The leakage of a law under a generator; ``stated`` is the exponent of its rows."""
 
     stated: Fraction
 
@@ -40,26 +40,26 @@ class Leak(ABC):
 
     @abstractmethod
     def reaches(self, a: Fraction) -> bool:
-        """Return whether at least this much leaks, up to a small relative error."""
+        """Return whether the leakage is at least this, up to a small relative error."""
 
 
 @dataclass(frozen=True)
 class LargestRatio(Leak):
-    """The largest ratio of two probabilities that is to be at most e**a."""
+    """The largest ratio of two probabilities with the bound e**a."""
 
     ratio: Fraction
 
     def within(self, a: Fraction) -> bool:
-        """Return whether the ratio is at most e**a, which is rounded down."""
+        """Return whether the ratio is at most e**a, rounded down."""
         return self.ratio <= exp_lower(a)
 
     def reaches(self, a: Fraction) -> bool:
-        """Return whether the ratio, which is >= 1, is above e**a, but for a share of a or of 1."""
+        """Return whether the ratio, which is >= 1, exceeds e**a, up to a share of a or of 1."""
         return self.ratio > exp_lower(a - (1 + a) * TOLERANCE)
 
 
 class Law(ABC):
-    """The integers of a file: the fields of a frozen dataclass, or the keys of a word."""
+    """The integers of a file: the fields of a frozen dataclass, or the keys of a named table."""
 
     kind: ClassVar[str]
 
@@ -70,7 +70,7 @@ class Law(ABC):
         Raises
         ------
         CertificateError
-            If a row does not sum to 1, or the generator is not one that the law is for.
+            If a row does not sum to 1, or the generator does not suit the law.
         """
 
     def steps(self, part: Cone, k: int) -> int:
@@ -79,10 +79,10 @@ class Law(ABC):
 
 
 def check_masses(*masses: int) -> None:
-    """Raise unless all masses are above 0 and below the whole."""
+    """Raise unless all masses are strictly between 0 and the whole."""
     need(all(0 < mass < WHOLE for mass in masses), "expected a mass above 0 and below 2**62")
 
 
 def denominator_bits(masses: tuple[Fraction, ...]) -> int:
-    """Return at least the length of the common denominator of some numbers."""
+    """Return an upper bound on the length of the common denominator of some numbers."""
     return sum(bottom.bit_length() for bottom in {p.denominator for p in masses})

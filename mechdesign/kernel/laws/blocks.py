@@ -28,7 +28,7 @@ __all__ = ["ByComponent", "HighLow", "Part"]
 
 @dataclass(frozen=True)
 class Part:
-    """A law on some of the inputs, and its epsilon."""
+    """A law on a subset of the inputs, and its epsilon."""
 
     epsilon: Fraction
     law: ConstantLaw | InClear
@@ -43,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ByComponent(Law):
-    """The different parts, and which of them each block has."""
+    """The distinct parts, and the index of the part of each block."""
 
     kind: ClassVar[str] = "by-component"
     parts: tuple[Part, ...]
@@ -60,7 +60,7 @@ class ByComponent(Law):
         return LargestRatio(asked.exponent, max(self.parts[n].ratios(m).ratio for n, m in used))
 
     def steps(self, part: Cone, k: int) -> int:
-        """Return the work on as many parts as there are blocks, and the inputs."""
+        """Return the work on one part for each block, and on the inputs."""
         most = max((piece.law.steps(part, k) for piece in self.parts), default=0)
         return 20 * k + len(self.part_of_block) * most
 

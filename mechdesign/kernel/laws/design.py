@@ -1,31 +1,29 @@
-"""The expected loss of noise on a torus, for a loss that depends on the steps between points only.
+"""The expected loss of noise on a torus, for a loss that depends on steps between points only.
 
 Outputs are the inputs, a grid. The loss is
 
     Sum_x P_x Sum_z G(|z - x|) / 2**62 loss(x, remap(z))
 
-over the inputs x and the points z of the torus, where points beyond the grid are reported as the
-nearest point of it. It is summed in integers, where roots are rounded up, in one of two ways:
-whichever takes fewer steps.
+over the inputs x and the points z of the torus, where points beyond the grid are reported as its
+nearest point. It is summed in integers, with roots rounded up, in the faster of two ways.
 
-*By runs* of points z with one remap, whose weight together is four sums of weights from a corner.
+*By runs* of points z with one remap, whose total weight is four sums of weights from a corner.
 
-*As plain noise, and what a remap changes.* Without a remap the loss depends on the steps along both
-sides, cut off at the end of the grid. So with p and q steps from x to the ends that a displacement
-points to, its quadrant adds
+*As plain noise plus the changes by a remap.* Without a remap the loss depends on the steps along
+both sides, cut off at the end of the grid. So with p and q steps from x to the ends in the
+direction of a displacement, its quadrant adds
 
     Q(p, q) = Sum_ds G(d, s) loss(min(d, p), min(s, q)),   d <= p + margin, s <= q + margin,
 
 where displacements along a side count half, as they are in two quadrants, and 0 a quarter. Running
-sums over d and s give all Q(p, q). A point z that y replaces changes the sum by G(|z - x|)
-(loss(x, y) - loss(x, z)) for each x. Inputs x more than r steps away from a point inside the grid
-are left out of this: all together they add at most g L, with g the largest weight of more than r
-steps and L the largest loss, as the prior sums to 1. That is added in their place, and r is the
-least for which it is below 2**-20 of the loss for all points together. So what is stated is no less
-than the loss. To know r in advance, the loss of plain noise is bounded: a displacement that is not
-0 has an opposite one along its side, and at least one of them ends one step away or more. (Way
-around the torus: x and z are in the grid, so that this is two margins at least, and r is at most
-that.)
+sums over d and s give all Q(p, q). A point z replaced by y changes the sum by G(|z - x|) (loss(x,
+y) - loss(x, z)) for each x. Inputs x more than r steps away from a point inside the grid are
+omitted here: together they add at most g L, with g the largest weight of more than r steps and L
+the largest loss, as the prior sums to 1. This is added instead, and r is the least for which it is
+below 2**-20 of the loss for all points together. So the result is at least the loss. To determine r
+in advance, the loss of plain noise is bounded: a nonzero displacement has an opposite one along its
+side, and at least one of them ends one step away or more. (Around the torus: x and z are in the
+grid, so this is at least two margins, and r is at most that.)
 
 The bound on the loss of every private channel is that of a certificate; see `relaxations.cells`.
 """
@@ -54,7 +52,7 @@ Pair = tuple[int, int]
 Table = list[list[int]]
 
 Run = tuple[int, int, int]
-"""First column, the column after the last, and the input that is reported."""
+"""First column, the column after the last, and the reported input."""
 
 
 def loss_steps(noise: Torus, statement: Statement) -> int:
@@ -63,12 +61,12 @@ def loss_steps(noise: Torus, statement: Statement) -> int:
 
 
 def loss_of_noise(noise: Torus, statement: Statement) -> Fraction:
-    """Return the expected loss, rounded up where losses are irrational or inputs are left out.
+    """Return the expected loss, rounded up for irrational losses or omitted inputs.
 
     Raises
     ------
     CertificateError
-        If it is no loss by steps between the points of the grid.
+        If it is not a loss by steps between the points of the grid.
     """
     aim = statement.objective
     if not isinstance(aim, Loss) or aim.weights is None or aim.free:
@@ -90,7 +88,7 @@ def _losses(noise: Torus, statement: Statement) -> Table:
 
 
 def _counts(noise: Torus, statement: Statement) -> tuple[list[int], int]:
-    """Return how many inputs of each row have a mass, and the words of a mass."""
+    """Return the number of inputs of each row with a mass, and the words of a mass."""
     m = noise.sides[1]
     masses = getattr(statement.objective, "weights", None) or (Fraction(0),) * statement.k
     rows = (masses[a : a + m] for a in range(0, len(masses), m))
@@ -103,7 +101,7 @@ def _around(loss: Table) -> Table:
 
 
 class _Moves:
-    """Plain noise, and the points that are replaced.
+    """Plain noise, and the replaced points.
 
     Attributes
     ----------
@@ -138,7 +136,7 @@ class _Moves:
         return zip((row, column), self._sides, self._margins, strict=True)
 
     def _window(self) -> tuple[int, int]:
-        """Return r, and what inputs further away add for each point of the torus, times 2**62."""
+        """Return r, and 2**62 times the part of inputs further away per point of the torus."""
         weights, power = self._noise.law.weights, self._noise.law.power
         largest = list(accumulate(reversed(weights), max))[::-1]  # of all lengths from one on
         lengths, worst = list(self._noise.counts)[: len(weights)], self._loss[-1][-1]
@@ -177,7 +175,7 @@ class _Moves:
         return total
 
     def _changes(self, rows: Table, down: int, across: int) -> dict[int, list[int]]:
-        """Return by steps from a point what each input adds where so many steps replace it."""
+        """Return each input's change for a replacement by some steps, by steps from the point."""
         (n, m), r, loss = self._sides, self._reach, self._loss
         high, wide = min(r, n - 1), min(r, m - 1)
         found = {}
@@ -190,7 +188,7 @@ class _Moves:
                 // (1 + (s != 0))
                 * (new[abs(s - across)] - own[abs(s)])
                 if abs(s - across) < m
-                else 0  # no input is there
+                else 0  # no input
                 for s in range(-wide, wide + 1)
             ]
         return found
@@ -200,7 +198,7 @@ class _Moves:
         return self._noise.sums()
 
     def _at_border(self, prior: Table, near: list[int], z: Pair, move: Sequence[int]) -> int:
-        """Return what changes where a point is replaced as which others are reported."""
+        """Return the change by a replaced point at the border, with the points reported as it."""
         (n, m), (margin, other), around = self._sides, self._margins, _around(self._loss)
         (row, column), (down, across), total = z, move, 0
         first, last = row or -margin, row if row < n - 1 else row + margin
@@ -246,7 +244,7 @@ class _Moves:
 
 
 def _beyond(row: list[int], m: int) -> Iterator[int]:
-    """Return for each q < m the sum of what follows it, as far as a margin goes."""
+    """Return for each q < m the sum of the following weights, up to the margin."""
     sums = list(accumulate(row, initial=0))
     return map(sub, sums[len(row) - m + 1 :], sums[1 : m + 1])
 
@@ -283,7 +281,7 @@ def _loss_by_runs(noise: Torus, loss: Table, masses: Table) -> int:
 
 
 def _bands(noise: Torus) -> Iterator[tuple[tuple[int, int], list[Run]]]:
-    """Yield rows that are replaced alike, first and after last, with their runs."""
+    """Yield groups of rows with equal remaps, first and after last, with their runs."""
     (n, m), remap, top = noise.sides, noise.remap, 0
     for row, alike in groupby(tuple(remap[a * m : (a + 1) * m]) for a in range(n)):
         bottom, left, runs = top + len(list(alike)), 0, list[Run]()

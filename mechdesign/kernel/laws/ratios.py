@@ -52,7 +52,7 @@ SINGLE = Whole(1)
 class Ratios(NamedTuple):
     """``ratio``, the largest of two probabilities of a report; ``most``, the largest probability.
 
-    The latter is times the number of reports, and 0 where it is not known.
+    The latter is times the number of reports, and 0 if unknown.
     """
 
     ratio: Fraction
@@ -60,13 +60,13 @@ class Ratios(NamedTuple):
 
 
 def _two(inside: Fraction, outside: Fraction, size: int) -> Ratios:
-    """Return the ratios of reports of two probabilities, in units of 1/W, of so many reports."""
+    """Return the ratios for ``size`` reports of two probabilities, in units of 1/W."""
     most = max(inside, outside)
     return Ratios(most / min(inside, outside), most * size / WHOLE)
 
 
 def constant(part: Cone) -> Constant:
-    """Return the exponents of a generator that has one constant."""
+    """Return the exponents of a generator with one constant."""
     if not isinstance(part, Ratio) or part.prior or not isinstance(part.exponents, Constant):
         raise CertificateError("the law does not support this notion: it needs one bound on ratios")
     return part.exponents
@@ -80,7 +80,7 @@ def randomized_response(k: int, *, own: Whole, other: Whole) -> Ratios:
 
 
 def hadamard_response(k: int, *, size: Whole, held: Whole, copies: Whole = SINGLE) -> Ratios:
-    """Check that b is a power of 2 above the inputs of a block, and that masses are whole."""
+    """Check that b is a power of 2 above the inputs of a block, and that masses are integers."""
     check_masses(held)
     equal = 0 < copies <= k and not size % copies
     need(equal, "Hadamard response: the size is not that of equal blocks")
@@ -94,7 +94,7 @@ def hadamard_response(k: int, *, size: Whole, held: Whole, copies: Whole = SINGL
 
 
 def projective_geometry_response(k: int, *, field: Whole, dimension: Whole, held: Whole) -> Ratios:
-    """Check that q is a prime, and that there are points enough."""
+    """Check that q is a prime, and that there are enough points."""
     check_masses(held)
     in_range = 2 <= field <= MOST_FIELD and 2 <= dimension <= MOST_COORDINATES
     need(in_range, "projective geometry: the field or the dimension is out of range")
@@ -106,7 +106,7 @@ def projective_geometry_response(k: int, *, field: Whole, dimension: Whole, held
 
 
 def unary_encoding(k: int, *, digits: Whole, others: Whole, held: Whole) -> Ratios:
-    """Check that p and q are probabilities of few digits; of a symmetric one, q = 1 - p or not."""
+    """Check that p and q are probabilities of few digits; for the symmetric form q = 1 - p."""
     check_masses(held)
     unit = 1 << digits if digits <= MOST_DIGITS else 1
     need(0 < others < unit and k > 1, "unary encoding: q is not a probability")
@@ -150,11 +150,11 @@ class ConstantLaw(Named, Law):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """Its word."""
+        """Its name."""
         return self.name
 
     def ratios(self, k: int) -> Ratios:
-        """Return the largest ratio on k inputs, once every row is known to sum to 1."""
+        """Return the largest ratio on k inputs, after a check that every row sums to 1."""
         found: Ratios = self.forms()[self.name](k, **self.keys)
         return found
 
@@ -165,16 +165,16 @@ class ConstantLaw(Named, Law):
         return LargestRatio(found.exponent, self.ratios(k).ratio)
 
     def steps(self, part: Cone, k: int) -> int:
-        """Return the divisions that show a prime."""
+        """Return the number of divisions in the primality test."""
         return 100 + isqrt(min(self.keys.get("field", 0), MOST_FIELD))
 
 
 class InClear(ConstantLaw):
-    """An input that is released, in a part of a law."""
+    """An input released in clear, in a part of a law."""
 
     @classmethod
     def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return the one word."""
+        """Return the single name."""
         return {"in-clear": in_clear}
 
 
@@ -198,7 +198,7 @@ class LIPRandomizedResponse(Law):
         return LargestRatio(a, max(largest, *(Fraction(y, f * unit) for f, y in outputs)))
 
     def steps(self, part: Cone, k: int) -> int:
-        """Return the reductions of two rationals for each input, as long as the denominator is."""
+        """Return the work of reducing two rationals of the denominator's length per input."""
         return k * (60 + (denominator_bits(self._asked(part)[1]) // 64) ** 2)
 
     def _asked(self, part: Cone) -> tuple[Fraction, tuple[Fraction, ...]]:

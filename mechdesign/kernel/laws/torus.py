@@ -2,26 +2,26 @@
 
 A grid of n_1 x n_2 points with step h (a line has one row) lies on the torus of N_i = n_i + 2 m_i
 points along each side. The length |a| of a displacement a is that of its representative with the
-shortest coordinates, at most N_i / 2 in size: the sum of these for walking distances, the root of
-the sum of their squares for Euclidean ones. The file gives a weight G(r) to every length r that
-occurs, in rising order; lengths beyond its list have its last weight. Input x draws the point z
-with probability G(|z - x|) / 2**62, and reports the point of the grid nearest to z, or what a table
-replaces that by.
+shortest coordinates, at most N_i / 2 in size: their sum for Manhattan distances, the root of the
+sum of their squares for Euclidean ones. The file gives a weight G(r) to every length r that occurs,
+in increasing order; lengths beyond its list have its last weight. Input x draws the point z with
+probability G(|z - x|) / 2**62, and reports the point of the grid nearest to z, or its replacement
+in a table.
 
-*Rows sum to 1.* z - x runs once over all displacements, so it is enough that all weights, each as
-often as its length occurs, sum to 2**62. That is checked.
+*Rows sum to 1.* z - x runs once over all displacements, so it suffices that all weights, each times
+the multiplicity of its length, sum to 2**62. This is checked.
 
 *Privacy.* For neighboring lengths r < r' it is checked that max(G(r)/G(r'), G(r')/G(r)) is at most
-a lower bound on e**(epsilon h (r' - r)). Multiplied up from length to length, these give
-G(s) <= e**(epsilon h |s - t|) G(t) for all lengths s, t that occur. Shortest coordinates obey the
-triangle inequality along each side, and both lengths are norms that rise with each coordinate; so
-| |z - x| - |z - x'| | <= |x - x'|, which is at most the distance of x and x' on the grid, over h.
-Hence G(|z - x|) <= e**(epsilon d(x, x')) G(|z - x'|) for every z. What is reported depends on z
-only, and sums of such columns keep the inequality.
+a lower bound on e**(epsilon h (r' - r)). Multiplied from length to length, these give G(s) <=
+e**(epsilon h |s - t|) G(t) for all lengths s, t that occur. Shortest coordinates satisfy the
+triangle inequality along each side, and both lengths are norms that increase with each coordinate;
+so | |z - x| - |z - x'| | <= |x - x'|, which is at most the distance of x and x' on the grid, over
+h. Hence G(|z - x|) <= e**(epsilon d(x, x')) G(|z - x'|) for every z. The report depends on z only,
+and sums of such columns keep the inequality.
 
-*The leakage is attained*, but for the remap: where a margin is above 0 its side has three points or
-more, so that some point z of the grid is reported for itself alone, and has a neighbor x' one step
-off. There Q(z|z) / Q(z|x') = G(0) / G(1): the least epsilon is at least ln(G(0) / G(1)) / h.
+*The leakage is attained*, except for the remap: if a margin is above 0 its side has three points or
+more, so some point z of the grid is reported for itself alone, and has a neighbor x' one step away.
+There Q(z|z) / Q(z|x') = G(0) / G(1): the least epsilon is at least ln(G(0) / G(1)) / h.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from mechdesign.kernel.schema import Whole
 __all__ = ["GeometricNoise", "PlanarLaplace", "Torus", "TorusNoise"]
 
 SHARE = Fraction(999_999, 1_000_000)
-"""The share of its stated leakage that noise has at least. The weight of the displacement 0 is what
-all others leave, so that it may be a few units less than privacy allows."""
+"""The least share of its stated leakage that noise has. The weight of the displacement 0 is the
+remainder of all others, so it may be a few units less than privacy allows."""
 
 LARGEST_STEP = 44
 """Exponents are bounded as if they were at most this: no two weights differ by a factor e**44."""
@@ -62,13 +62,13 @@ class Torus(Leak):
     law
         The integers of the file.
     sides
-        Of the grid.
+        The sides of the grid.
     step
-        The distance h of neighbors.
+        The distance h between neighbors.
     counts
-        How often each length occurs, by its square if it is a root, in rising order.
+        The multiplicity of each length, by its square if it is a root, in increasing order.
     remap
-        What each point is replaced by before it is reported.
+        The replacement of each point before it is reported.
     """
 
     law: TorusNoise
@@ -83,11 +83,11 @@ class Torus(Leak):
         lengths = list(self.counts)[: len(self.law.weights)]
         if self.law.power == 1:
             return [(b - a) << BITS for a, b in pairwise(lengths)]
-        # the root of the shorter one is rounded down by less than 1
+        # rounding lowers the root of the shorter one by less than 1
         return [b - a - 1 for a, b in pairwise(isqrt(size << 2 * BITS) for size in lengths)]
 
     def within(self, a: Fraction) -> bool:
-        """Return whether the noise is proved private for this exponent of a unit of distance."""
+        """Return whether the noise is proved private for this exponent per unit of distance."""
         top, bottom = (a * self.step).as_integer_ratio()
         for (w, v), gap in zip(pairwise(self.law.weights), self.gaps, strict=True):
             bound = exp_lower_scaled(min(gap * top // bottom, LARGEST_STEP << BITS), BITS)
@@ -96,7 +96,7 @@ class Torus(Leak):
         return True
 
     def reaches(self, a: Fraction) -> bool:
-        """Return whether the noise leaks at least this much, up to a relative error of 1e-6."""
+        """Return whether the leakage is at least this, up to a relative error of 1e-6."""
         less, ratio = SHARE * a * self.step, Fraction(*self.law.weights[:2])
         return a == 0 or (less <= LARGEST_STEP and ratio > exp_upper(less))
 
@@ -104,7 +104,7 @@ class Torus(Leak):
         """Return the weights of all displacements x - z, summed over rectangles from a corner.
 
         Entry ``[i][j]`` is the sum of those with fewer than ``i`` and ``j`` steps, counted from the
-        least that there are between a point x of the grid and a point z of the torus.
+        least displacement between a point x of the grid and a point z of the torus.
         """
         weights = self.law.weights
         weight_of = dict(zip_longest(self.counts, weights, fillvalue=weights[-1]))
@@ -125,7 +125,7 @@ class Torus(Leak):
 
 @dataclass(frozen=True)
 class TorusNoise(Law):
-    """Margins along both sides, weights by length, and what each point is replaced by."""
+    """Margins along both sides, weights by length, and the replacement of each point."""
 
     power: ClassVar[int]
     margins: tuple[Whole, ...]
@@ -133,7 +133,7 @@ class TorusNoise(Law):
     remap: tuple[Whole, ...] | None = None
 
     def leak(self, part: Cone, k: int) -> Torus:
-        """Return the noise, once its rows are known to sum to 1."""
+        """Return the noise, after a check that its rows sum to 1."""
         sides, step, a = self._grid(part)
         small = any(m and n < 3 for n, m in zip(sides, self.margins, strict=True))
         need(not small, f"{self.kind}: a side with a margin needs at least three points")
@@ -150,7 +150,7 @@ class TorusNoise(Law):
         return Torus(a, self, sides, step, counts, remap)
 
     def steps(self, part: Cone, k: int) -> int:
-        """Return the lengths, and the roots and exponentials of those with a weight, twice."""
+        """Return the work on the lengths, and twice on roots and exponentials of weighted ones."""
         sides, step, a = self._grid(part)
         height, width = (n + 2 * m for n, m in zip(sides, self.margins, strict=True))
         terms = min(LARGEST_STEP * len(self.weights), int(abs(a) * step * (height + width)))
@@ -175,7 +175,7 @@ class TorusNoise(Law):
         return (len(points) // m, m), step, exponents.per_unit
 
     def _counts(self, sides: tuple[int, int]) -> dict[int, int]:
-        """Return how often each length occurs: sums of steps, or of their squares, rising."""
+        """Return the multiplicity of each length: Manhattan, or squared Euclidean, increasing."""
         around = (n + 2 * m for n, m in zip(sides, self.margins, strict=True))
         down, across = (Counter(min(d, N - d) ** self.power for d in range(N)) for N in around)
         found: Counter[int] = Counter()
@@ -186,7 +186,7 @@ class TorusNoise(Law):
 
 @dataclass(frozen=True)
 class GeometricNoise(TorusNoise):
-    """For walking distances, and for those of numbers."""
+    """For Manhattan distances, and for those of numbers."""
 
     kind: ClassVar[str] = "geometric-noise"
     power: ClassVar[int] = 1
@@ -194,7 +194,7 @@ class GeometricNoise(TorusNoise):
 
 @dataclass(frozen=True)
 class PlanarLaplace(TorusNoise):
-    """For straight distances."""
+    """For Euclidean distances."""
 
     kind: ClassVar[str] = "planar-laplace"
     power: ClassVar[int] = 2

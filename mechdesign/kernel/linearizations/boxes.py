@@ -1,18 +1,17 @@
-"""A gain that splits, g(q) = (p . q) Sum_x h_x(r_x), on boxes of r = q / (p . q): its secants.
+"""A separable gain, g(q) = (p . q) Sum_x h_x(r_x), on boxes of r = q / (p . q): its secants.
 
 On a box a <= r <= b a convex h_x is at most any line A_x + B_x r that is not below it at the ends.
 So a column with r in the box has the cost -g(q) >= -(B + (Sum_x A_x) p) . q: a node, for columns of
-the box only (its *region*, which an oracle may use, or not). A tree of cuts covers all boxes, so
-that every column is in one of them.
+the box only (its *region*, which an oracle may use or ignore). A tree of cuts covers all boxes, so
+every column is in one of them.
 
-Boxes shrink to where private columns can be: r_x <= M_xz r_z bounds either end by the other, and
-p . r = 1 each entry by the others. Together they say, for every set S of inputs,
+Boxes shrink to where private columns can be: r_x <= M_xz r_z bounds either end by the other, and p
+. r = 1 each entry by the others. Together they give, for every set S of inputs,
 
     1  >=  Sum_{z in S} (p_z / M_xz) r_x + Sum_{z not in S} p_z a_z,
     1  <=  Sum_{z in S} p_z M_zx r_x + Sum_{z not in S} p_z b_z.
 
-A box that shrinks to nothing holds no private column. All ends are integers over 2**80, rounded
-outward.
+An empty box contains no private column. All ends are integers over 2**80, rounded outward.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ Sides = tuple[list[int], list[int]]
 
 @dataclass(frozen=True)
 class Boxes(Slot):
-    """A gain that splits. The tree is a walk, lower parts first: (x, cut), or None for a leaf."""
+    """A separable gain. The tree is a walk, lower parts first: (x, cut), or None for a leaf."""
 
     kind: ClassVar[str] = "boxes"
     tree: tuple[tuple[int, Fraction] | None, ...]
 
     def __call__(self, statement: Statement) -> Program:
-        """Return a node for each leaf that holds columns."""
+        """Return a node for each nonempty leaf."""
         aim, shrink = _gain(statement)
         worth = [_worth(aim.split(x)) for x in range(statement.k)]
         held = [box for box in self._leaves(shrink) if box is not None]
@@ -53,12 +52,12 @@ class Boxes(Slot):
         return Program(aim.constant, nodes, regions=list(map(_ends, held)))
 
     def nodes(self, statement: Statement) -> list[int | None]:
-        """Return the node of each leaf, in the order of the walk; None for one without columns."""
+        """Return the node of each leaf, in the order of the walk; None for an empty one."""
         number, leaves = count(), self._leaves(_gain(statement)[1])
         return [None if box is None else next(number) for box in leaves]
 
     def _leaves(self, shrink: _Shrink) -> Iterator[Sides | None]:
-        """Yield the box of each leaf, or None where no column can be in it."""
+        """Yield the box of each leaf, or None if it contains no private column."""
         todo: list[Sides | None] = [shrink.root()]
         for item in self.tree:
             need(todo, "the tree has too many leaves")
@@ -78,7 +77,7 @@ class Boxes(Slot):
 
 
 def _halves(box: Sides | None, x: int, cut: int) -> list[Sides | None]:
-    """Return the upper part, which is kept for later, and the lower part."""
+    """Return the upper part, for later, and the lower part."""
     if box is None:
         return [None, None]
     low, high = box
@@ -128,7 +127,7 @@ class _Shrink:
         self._low, self._high = statement.lift(p)
 
     def root(self) -> Sides:
-        """Return a box that holds every column, by p . r = 1.
+        """Return a box that contains every column, by p . r = 1.
 
         r_z <= M_zx r_x: 1 <= r_x Sum_z p_z M_zx. r_z >= r_x / M_xz: 1 >= r_x Sum_z p_z / M_xz.
         """
@@ -146,7 +145,7 @@ class _Shrink:
         return low, high
 
     def __call__(self, low: list[int], high: list[int]) -> Sides | None:
-        """Return a box, not larger, with the same private columns; None if it holds none."""
+        """Return a smaller or equal box with the same private columns; None if there are none."""
         low, high, one = low[:], high[:], self.whole << GRID
         for _ in range(2):
             for x, z, most, least in self._bounds:

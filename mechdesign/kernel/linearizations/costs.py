@@ -1,7 +1,7 @@
 """A mean loss: a node for each output, with the cost w_x D_y[x].
 
-A column has the cost of its output, and with free outputs the cheapest: safe prices of all nodes,
-entry by entry the least, are safe either way. Costs are the lower ends of the table, as w >= 0.
+A column has the cost of its output, and with free outputs the least cost: the entrywise minimum of
+safe prices of all nodes is safe either way. Costs are the lower ends of the table, as w >= 0.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A gain (v . q)**2 / (p . q) of one vector: posterior means, chi-squared, Fisher information.
 
 For every s, -(v . q)**2 / (p . q) <= s**2 p . q - 2 s v . q, with equality at s = v . q / p . q, a
-mean of the numbers v_x / p_x and so between the least and the largest of them. (Where p . q is 0,
-so is v . q, and the costs of all s are 0.) A column has the cost c(s) = s**2 p - 2 s v of that s.
-Between nodes s**2 is its chord less (s - s_i) (s_{i+1} - s): the join of parabolas.
+mean of the numbers v_x / p_x and so between the least and the largest of them. (If p . q is 0, so
+is v . q, and the costs of all s are 0.) A column has the cost c(s) = s**2 p - 2 s v of that s.
+Between nodes s**2 is its chord minus (s - s_i) (s_{i+1} - s): the join of parabolas.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def costs_between(
 
 @dataclass(frozen=True)
 class Decoders(Slot):
-    """A gain of one square: nodes that reach from the least to the largest decoder."""
+    """A gain of one square: nodes from the least to the largest decoder."""
 
     kind: ClassVar[str] = "decoders"
     nodes: tuple[Fraction, ...]

@@ -1,10 +1,10 @@
 """The variance of any unbiased readings v, Sum_y v_y**2 w . q_y - w . f**2.
 
-As Sum_y v_y Q[x, y] = f_x, for any slopes m it is m . f - w . f**2 + Sum_y c(v_y) . q_y with
-c(v) = v**2 w - v m. So a column may have the cost c(v) of any real v. Between probes they are
-joined as parabolas. Beyond the last one, V, c(V + t) = c(V) + t (2 V w - m) + t**2 w, where
-w . q >= 0: safe prices of V stay safe if prices 0 are safe for the *tail* 2 V w - m; below the
-first one, for its negative.
+As Sum_y v_y Q[x, y] = f_x, for any slopes m it is m . f - w . f**2 + Sum_y c(v_y) . q_y with c(v) =
+v**2 w - v m. So a column may have the cost c(v) of any real v. Between probes they are joined as
+parabolas. Beyond the last one, V, c(V + t) = c(V) + t (2 V w - m) + t**2 w, where w . q >= 0: safe
+prices of V stay safe if prices 0 are safe for the *tail* 2 V w - m; below the first one, for its
+negative.
 """
 
 from __future__ import annotations

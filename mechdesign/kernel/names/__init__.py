@@ -1,6 +1,6 @@
 """Compiles the tables of a problem to a statement.
 
-:func:`compile_problem` is the only way from a problem in a file to what is proved about it.
+:func:`compile_problem` is the only way from a problem in a file to proofs about it.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ProblemTable:
-    """A problem in words.
+    """A problem with named notions and objective.
 
     Attributes
     ----------
     domain, prior
         The inputs.
     privacy, utility
-        What is asked, and what is optimized.
+        The notions, and the objective.
     outputs
-        The outputs that are allowed; None where the optimizer chooses them.
+        The allowed outputs; None if the optimizer chooses them.
     constraints
-        Of a user's own: text, which a file only quotes.
+        The user's own constraints: text, which a file only quotes.
     """
 
     domain: Domain
@@ -64,7 +64,7 @@ class ProblemTable:
 
 @dataclass(frozen=True)
 class Parts:
-    """The generators and the limits of one notion, by their places in a statement."""
+    """The generators and the limits of one notion, by their positions in a statement."""
 
     cone: range
     limits: range
@@ -77,13 +77,13 @@ class Compiled:
     Attributes
     ----------
     table
-        The problem in words.
+        The problem table.
     inputs
         Its inputs.
     statement
-        What is asked.
+        The statement.
     parts
-        Which generators and limits are those of each notion.
+        The generators and limits of each notion.
     """
 
     table: ProblemTable

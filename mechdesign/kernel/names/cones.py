@@ -50,7 +50,7 @@ def block(
     block_rows: int | None = None,
     block_columns: int | None = None,
 ) -> Ratio:
-    """q_x <= e**epsilon q_z in each block; those of a grid are rectangles."""
+    """q_x <= e**epsilon q_z in each block; blocks of a grid are rectangles."""
     n, m = block_rows, block_columns
     if blocks is not None:
         need(n is None and m is None, "blocks must be listed, or be rectangles of a grid")
@@ -76,7 +76,7 @@ def metric(
     """q_x <= e**(epsilon d(x, z)) q_z."""
     if isinstance(distance, str):
         return Ratio(Distance(epsilon, distance, on.places))
-    found = {id(v): v for row in distance for v in row}  # many entries are one object
+    found = {id(v): v for row in distance for v in row}  # entries often share an object
     need(all(v >= 0 for v in found.values()), "a distance is below 0")
     times = {key: epsilon * v for key, v in found.items()}
     return Ratio(Matrix(tuple(tuple(times[id(v)] for v in row) for row in distance)))
@@ -103,7 +103,7 @@ class LinearRow:
 def linear(
     on: Inputs, *, rows: tuple[LinearRow, ...], title: str = "", epsilon: Fraction | None = None
 ) -> Rows:
-    """Rows of a user's own."""
+    """A user's own rows."""
     need(len({row.name for row in rows}) == len(rows), "two rows of a notion have the same name")
     listed = []
     for row in rows:
@@ -144,7 +144,7 @@ class PriorSet:
     radius: Fraction | None = None
 
     def stated(self) -> Listed | Ball | Box:
-        """Return the set that some of the keys state."""
+        """Return the set given by some of the keys."""
         found = {key for key, value in vars(self).items() if value is not None}
         if found == {"priors"}:
             return Listed(self.priors or ())
@@ -174,7 +174,7 @@ def bounded_prior_lift(
 
 RATIOS = (ldp, differential_identifiability, high_low, block, metric, context_aware, linear)
 LIFTS = (lip, pml, lift)
-"""Those that may be about a sensitive attribute behind the inputs."""
+"""Notions that may protect a sensitive attribute."""
 
 OF_PRIORS = (bounded_prior_lip, bounded_prior_pml)
-"""Those with the keys of a set of priors among their own."""
+"""Notions that also take the keys of a set of priors."""

@@ -1,4 +1,4 @@
-"""The inputs of a problem: labels, with coordinates where they have any, and a prior."""
+"""The inputs of a problem: labels, optional coordinates, and a prior."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Inputs:
     labels
         Each input.
     points
-        Their coordinates, where they have any.
+        Their coordinates, if they have any.
     spacing
-        The length of a step in the labels; None where a label is the number of a point.
+        The length of a step in the labels; None if labels are numbers of points.
     prior
-        The exact prior; None where the problem states none.
+        The exact prior; None if the problem has none.
     outputs
-        The outputs that are allowed; None where the optimizer chooses them.
+        The allowed outputs; None if the optimizer chooses them.
     """
 
     labels: tuple[Any, ...]
@@ -48,17 +48,17 @@ class Inputs:
 
     @property
     def masses(self) -> tuple[Fraction, ...]:
-        """The prior, of a problem that needs one."""
+        """The prior, for a problem that needs one."""
         return known(self.prior, "the problem states no prior")
 
     @property
     def allowed(self) -> Sequence[Any]:
-        """The outputs, of a problem that needs them."""
+        """The outputs, for a problem that needs them."""
         return known(self.outputs, "the objective needs the outputs that were allowed")
 
     @property
     def places(self) -> tuple[Point, ...]:
-        """The coordinates, of a problem that needs them."""
+        """The coordinates, for a problem that needs them."""
         return known(self.points, "the inputs have no coordinates")
 
     @cached_property
@@ -66,17 +66,17 @@ class Inputs:
         return {label: x for x, label in enumerate(self.labels)}
 
     def at(self, label: Any) -> int:
-        """Return the place of a label among the inputs."""
+        """Return the index of a label."""
         return known(self._numbers.get(label), f"{label!r:.60} is not an input of the problem")
 
     def all_at(self, labels: Iterable[Any]) -> tuple[int, ...]:
-        """Return the places of different labels."""
+        """Return the indices of different labels."""
         found = tuple(map(self.at, labels))
         need(len(set(found)) == len(found), "an input is listed twice")
         return found
 
     def target(self, output: Any) -> Point:
-        """Return the point that an output is: that of its coordinates, or of its number."""
+        """Return the point of an output: by its coordinates, or by its number."""
         parts = output if isinstance(output, tuple) else (output,)
         need(not any(isinstance(part, str) for part in parts), "an output is not a number")
         if self.spacing is not None:
@@ -113,14 +113,14 @@ class Domain:
 
     @property
     def size(self) -> int:
-        """The number of inputs; they are one kind of three, and not too many.
+        """The number of inputs, after a check of the kind and the limit.
 
         Raises
         ------
         CertificateError
-            If they are of no kind, or of several.
+            If there is not exactly one kind.
         LimitError
-            If they are too many.
+            If there are too many inputs.
         """
         kinds = [kind for kind in (self.values, self.grid, self.points) if kind is not None]
         need(len(kinds) == 1, "a domain must be values, a grid or points")
@@ -151,5 +151,5 @@ class Domain:
 
 
 def check_different(labels: Sequence[Any], what: str) -> None:
-    """Raise unless all labels differ: 1 and 1.0 do not, 1 and "1" do."""
+    """Raise unless all labels differ: 1 and 1.0 are equal, 1 and "1" are not."""
     need(len(set(labels)) == len(labels), f"the problem in the file has an {what} twice")

@@ -1,7 +1,7 @@
-"""The notions of privacy by name: what each asks of the channel.
+"""The privacy notions by name, with their requirements on the channel.
 
 A notion is a function from the inputs, and the keys of its table, to a generator of the cone, or to
-generators and limits. Nothing else in the kernel knows its name.
+generators and limits. Nothing else in the kernel depends on its name.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def own_notion(
     title: str = "",
     parameters: Json | None = None,
 ) -> Parts:
-    """Return the generators and limits that a notion of a user's own states itself.
+    """Return the generators and limits in the table of a user's own notion.
 
-    Where it has an epsilon, all its exponents are proportional to it.
+    With an epsilon, all exponents are proportional to it.
     """
     return (*cone, *limits)
 
@@ -45,7 +45,7 @@ BEHIND = _by_name(*cones.RATIOS, *cones.LIFTS)
 OF_PRIORS = _by_name(*cones.OF_PRIORS)
 
 LEVELS = {"g-vulnerability": ("limit", 1), "attack-error": ("least", -1)}
-"""The key that a leakage is added to, with its sign, where that is no exponent."""
+"""The key to which a leakage is added, with its sign, if it is not an exponent."""
 
 FORMS = BEHIND | OF_PRIORS | _by_name(cones.bounded_prior_lift, *sums.APPROXIMATE, *sums.LEAKAGES)
 FORMS[""] = own_notion
@@ -53,12 +53,12 @@ FORMS[""] = own_notion
 BUDGETS = ("epsilon", "delta", "limit", "least", "radius", "lower", "upper")
 
 OF_PAIRS = {"metric", *_by_name(*sums.APPROXIMATE), *LEVELS}
-"""Those with a limit or a distance for each pair of inputs."""
+"""Notions with a limit or a distance for each pair of inputs."""
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A sensitive attribute behind the input: its values, and their law given each input."""
+    """A sensitive attribute of the input: its values, and their law given each input."""
 
     values: tuple[Label, ...]
     given_input: Table
@@ -82,7 +82,7 @@ class Notion(Named):
     Attributes
     ----------
     factor, by
-        All its exponents are multiplied by the one, and grow by the other.
+        Factor and shift of all its exponents.
     """
 
     tag: ClassVar[str] = "notion"
@@ -108,7 +108,7 @@ class Notion(Named):
 
     @property
     def epsilon(self) -> Any:
-        """The budget that is its leakage, if it has one."""
+        """The budget that equals its leakage, if there is one."""
         return self.keys.get("epsilon")
 
     def asked(self, on: Inputs) -> Parts:
@@ -132,9 +132,9 @@ class Notion(Named):
         return tuple(map(methodcaller("moved", self.factor, self.by), parts))
 
     def at(self, leakage: Fraction) -> Notion:
-        """Return the notion that a leakage claims to hold.
+        """Return the notion with a claimed leakage.
 
-        It has this epsilon; where it has none, this much is added to all its exponents.
+        It has this epsilon; without an epsilon, the leakage is added to all exponents.
         """
         if self.name in LEVELS:
             key, sign = LEVELS[self.name]

@@ -1,4 +1,4 @@
-"""The objectives by name: the form that is minimized, from the inputs and the allowed outputs."""
+"""The objectives by name: the minimized form, from the inputs and the allowed outputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _table(rows: Table, n: int, m: int) -> Table:
 
 
 def hamming(on: Inputs, *, worst_case: bool = False) -> Loss:
-    """1 where the output is not the input."""
+    """1 if the output is not the input."""
     return _loss(on, hamming_losses(on.labels, on.allowed), worst_case)
 
 
@@ -44,7 +44,7 @@ DISTANCES = {
     "mean-squared-distance": "squared",
     "euclidean": "euclidean",
 }
-"""The losses that are a distance of points."""
+"""The losses by a distance of points."""
 
 
 def _of_distance(distance: str) -> Callable[..., Loss]:
@@ -57,7 +57,7 @@ def _of_distance(distance: str) -> Callable[..., Loss]:
 
 
 def bayes_accuracy(on: Inputs) -> Loss:
-    """How often the best guess is the input: a loss with a free output for each input."""
+    """The probability of a correct best guess: a loss with a free output for each input."""
     return Loss(hamming_losses(on.labels, on.labels, least=-1), on.masses, free=True)
 
 
@@ -72,7 +72,7 @@ def posterior_mean_squared_error(
 ) -> Gain:
     """The squared error of the posterior mean of f(X), or of the posterior of the histogram.
 
-    It is the second moment less a gain.
+    It is the second moment minus a gain.
     """
     p = on.masses
     if histogram:
@@ -101,7 +101,7 @@ def mutual_information(on: Inputs) -> Gain:
 
 
 def _mixtures(on: Inputs, first: Vector, second: Vector) -> tuple[Vector, Vector]:
-    """Return two mixtures of inputs that occur; divergences are of their reports."""
+    """Return two mixtures of inputs that occur; divergences are between their reports."""
     a, b = (distribution(side, on.size) for side in (first, second))
     if on.prior is not None:
         occur = all(p or not (v or w) for p, v, w in zip(on.prior, a, b, strict=True))
@@ -144,18 +144,18 @@ def l2_risk(on: Inputs, *, worst_case: bool = False) -> Risk:
 
 
 def tv_risk(on: Inputs, *, worst_case: bool = False) -> Risk:
-    """Its distance in total variation."""
+    """The total variation distance of that estimate."""
     return _risk(on, True, worst_case)
 
 
 def unbiased_variance(on: Inputs, *, values: Vector, worst_case: bool = False) -> Reading:
-    """The variance of readings whose mean is f(x)."""
+    """The variance of readings with mean f(x)."""
     need(len(values) == on.size, "the objective must have one value for each input")
     return Reading(values, None if worst_case else on.masses)
 
 
 def own_objective(on: Inputs, *, expression: str = "") -> None:
-    """Return None: a file only quotes an objective of a user's own."""
+    """Return None: a file only quotes a user's own objective."""
 
 
 LOSSES = (hamming, distortion, posterior_mean_squared_error, l2_risk, tv_risk, unbiased_variance)
@@ -177,7 +177,7 @@ READS = {
 }
 
 OF_PAIRS = {"bayes-accuracy", "posterior-mean-squared-error", "mutual-information"}
-"""Those with a number for each pair of inputs, which their table does not list."""
+"""Objectives with a number for each pair of inputs, which their table does not list."""
 
 
 @dataclass(frozen=True)
@@ -193,26 +193,26 @@ class Utility(Named):
 
     @property
     def sign(self) -> int:
-        """-1 where more is better."""
+        """-1 if larger values are better."""
         return -1 if FORMS.get(self.name) in (*GAINS, *DIVERGENCES) else 1
 
     @property
     def reads(self) -> str:
-        """What an aggregator reads from an output: "" for nothing."""
+        """The kind of decoder; "" for none."""
         return "posterior" if self.keys.get("histogram") else READS.get(self.name, "")
 
     @property
     def distance(self) -> str:
-        """The distance that it is the loss of: "" for none."""
+        """The distance of its loss; "" for none."""
         return DISTANCES.get(self.name, "")
 
     @property
     def worst_case(self) -> bool:
-        """Whether it is the largest over the inputs, not the mean."""
+        """Whether it is the maximum over the inputs rather than the mean."""
         return bool(self.keys.get("worst_case", False))
 
     def form(self, on: Inputs) -> Objective | None:
-        """Return the objective to minimize; None for one that the kernel does not know.
+        """Return the objective to minimize; None if the kernel does not know it.
 
         Raises
         ------

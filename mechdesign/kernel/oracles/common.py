@@ -28,7 +28,7 @@ def natural(statement: Statement) -> Vector:
 
 
 def direction(statement: Statement, given: Numbers | None) -> list[int]:
-    """Return weights >= 0 as integers; a positive factor is of no meaning."""
+    """Return weights >= 0 as integers; a positive factor does not matter."""
     numbers = natural(statement) if given is None else [Fraction(v) for v in given]
     need(len(numbers) == statement.k, "expected a weight for each input")
     found, _ = over_one_denominator(numbers)
@@ -37,7 +37,7 @@ def direction(statement: Statement, given: Numbers | None) -> list[int]:
 
 
 def distinct(lists: Sequence[Sequence[int]], k: int) -> None:
-    """Raise CertificateError unless the lists are of inputs, each of them once."""
+    """Raise CertificateError unless the lists contain inputs without duplicates."""
     members = [x for part in lists for x in part]
     need(len(set(members)) == len(members), "blocks or groups overlap")
     need(
@@ -47,7 +47,7 @@ def distinct(lists: Sequence[Sequence[int]], k: int) -> None:
 
 
 def parts_of(blocks: tuple[tuple[int, ...], ...] | None, k: int) -> tuple[tuple[int, ...], ...]:
-    """Return blocks that are checked; None is one of all inputs."""
+    """Return checked blocks; None is one block of all inputs."""
     found = (tuple(range(k)),) if blocks is None else blocks
     distinct(found, k)
     return found
@@ -56,8 +56,8 @@ def parts_of(blocks: tuple[tuple[int, ...], ...] | None, k: int) -> tuple[tuple[
 def ceilings(statement: Statement, block: Sequence[int]) -> list[int | None]:
     """Return the largest bound on q_x / q_z over z of a block, at least 1, for each x.
 
-    Over ``2**GRID`` and rounded up: the cone grows. None where some z bounds nothing. Inputs that
-    no generator distinguishes have the same bounds, and one of them stands for all.
+    Over ``2**GRID`` and rounded up: the cone grows. None if some z gives no bound. Inputs that no
+    generator distinguishes have the same bounds, computed once.
     """
     kinds: dict[tuple[object, ...], list[int]] = {}
     names = []
@@ -85,7 +85,7 @@ def ceilings(statement: Statement, block: Sequence[int]) -> list[int | None]:
 def lift_ends(statement: Statement, p: Vector) -> tuple[int, int | None]:
     """Return bounds on q_x / (p . q) of all lifts that hold at p, over ``2**GRID``.
 
-    They are rounded outward: the cone grows. The upper one is None where there is none.
+    They are rounded outward: the cone grows. The upper one is None if there is none.
     """
     distribution(p, statement.k)
     low, high = statement.lift(p)

@@ -6,10 +6,10 @@ With a_x = P_x q_x and c_x = P_x l e**((b_x - d_x) / v),
     Sum_x P_x q_x (d_x - b_x) + v Sum_x P_x q_x ln(q_x / l)  =  v Sum_x a_x ln(a_x / c_x)
                                                             >=  v a ln(a / c)  =  - v l ln s,
 
-by the inequality of the logarithmic sum, where a = l and c = l s are the sums. So P_x (b_x - v ln
-s) are safe prices for the cost and v times the information together, which costs v L. Where P_x is
-0 the cost is its own safe price. Multipliers of limits are not for the tails of readings, whose
-costs must be safe without.
+by the log sum inequality, where a = l and c = l s are the sums. So P_x (b_x - v ln s) are safe
+prices for the cost plus v times the information, whose limit costs v L. Where P_x is 0 the cost is
+its own safe price. Multipliers of limits do not apply to the tails of readings, whose costs must be
+safe without them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MOST, LEAST = 2000, -2000
 
 @dataclass(frozen=True)
 class Entropy(Oracle):
-    """Linear costs beside limits on the information at one prior: (limit, multiplier), and b."""
+    """Linear costs with limits on the information at one prior: (limit, multiplier), and b."""
 
     kind: ClassVar[str] = "entropy"
     multipliers: tuple[tuple[int, Fraction], ...]
@@ -49,7 +49,7 @@ class Entropy(Oracle):
         return found
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
-        """Return the potentials less v ln s: exponentials, s and ln s are rounded up."""
+        """Return the potentials minus v ln s: exponentials, s and ln s are rounded up."""
         need(not isinstance(statement.objective, Reading), "a tail of readings allows no limit")
         limits = self._limits(statement)
         p, v = limits[0][0].prior, sum((m for _, m in limits), Fraction(0))

@@ -5,15 +5,15 @@ lift, or of the region of a node. With d = c - u, any rate h and e = d - h p,
 
     d . r  =  h + e . r  >=  K  =  h + Sum_x (low_x e_x if e_x >= 0 else high_x e_x),
 
-and u + K p is safe. The best h is the rate d_x / p_x at which those at the upper end fill p . r =
-1. Without an upper end h is at most the least rate, so that no e_x with p_x > 0 is negative; the
-price of an input with p_x = 0 is then lowered to its cost. If p . q = 0, then q is 0 where there
-is an upper end; without one it is 0 but where p_x = 0, where no price is above its cost. Other
-rows of the cone are dropped, which makes it larger.
+and u + K p is safe. The best h is the rate d_x / p_x at which the entries at the upper end fill p .
+r = 1. Without an upper end h is at most the least rate, so that no e_x with p_x > 0 is negative;
+the price of an input with p_x = 0 is then lowered to its cost. If p . q = 0, then q is 0 with an
+upper end; without one it is 0 except where p_x = 0, where no price exceeds its cost. Other rows of
+the cone are dropped, which makes it larger.
 
-**A gain that splits**, g(q) = l Sum_x h_x(r_x), has every h_x convex. Sum_x h_x(r_x) + u . r is
-largest at a vertex of {low <= r_x <= high, p . r = 1}: all entries but one, f, are at an end, and
-those with p_x = 0 are at any. With p = n / N in counts, and j counts of others at the upper end,
+**A separable gain**, g(q) = l Sum_x h_x(r_x), has convex h_x. Sum_x h_x(r_x) + u . r is largest at
+a vertex of {low <= r_x <= high, p . r = 1}: all entries but one, f, are at an end, and those with
+p_x = 0 are at any. With p = n / N in counts, and j counts of others at the upper end,
 
     r_f  =  low + (share - j) (high - low) / n_f,    share = N (1 - low) / (high - low).
 
@@ -41,13 +41,13 @@ ONE = 1 << GRID
 
 @dataclass(frozen=True)
 class Knapsack(Oracle):
-    """Linear costs, or a gain that splits, under lifts at p: None is the only prior listed."""
+    """Linear costs, or a separable gain, under lifts at p; None for the only listed prior."""
 
     kind: ClassVar[str] = "knapsack"
     p: tuple[Fraction, ...] | None = None
 
     def prior(self, statement: Statement) -> Vector:
-        """Return the prior: the only one that is listed, or that of the objective."""
+        """Return the prior: the only listed one, or that of the objective."""
         if self.p is not None:
             return self.p
         sets = [part.priors for part in statement.cone if isinstance(part, Lift)]
@@ -132,7 +132,7 @@ class Knapsack(Oracle):
 
 
 def _rate(d: Cost, n: Cost, least: list[int], most: list[int | None], whole: int) -> int:
-    """Return h, rounded down; without upper ends it must be at most the least rate, and is."""
+    """Return h, rounded down; without upper ends it is at most the least rate."""
     room = (whole << GRID) - sum(map(int.__mul__, n, least))
     rates = sorted((v // m, x) for x, (v, m) in enumerate(zip(d, n, strict=True)) if m)
     for rate, x in rates:
@@ -148,7 +148,7 @@ def _worth(split: Callable[[Fraction], int], price: int) -> Callable[[int], int]
 
 
 Table = list[int | None]
-"""The best profit for each total size; None where no choice has it."""
+"""The best profit for each total size; None if it is not attainable."""
 
 
 def _with(table: Table, items: list[tuple[int, int]]) -> Table:

@@ -1,13 +1,12 @@
-"""Ratios of neighbors in an order, bounded both ways: a walk from both ends.
+"""Ratios of neighbors in an order, bounded in both directions: a walk from both ends.
 
-Let z follow x in the order, and down_x q_x <= q_z <= up_x q_x. What comes after x costs at least
-R_x q_x: at the end R = 0, and with t = d_z + R_z what comes after x costs at least t q_z, so that
-R_x = t down_x if t >= 0, and t up_x if t < 0. From the other end likewise L_x. Hence, for d = c - u
-and any x,
+Let z follow x in the order, and down_x q_x <= q_z <= up_x q_x. The inputs after x cost at least R_x
+q_x: at the end R = 0, and with t = d_z + R_z they cost at least t q_z, so R_x = t down_x if t >= 0,
+and t up_x if t < 0. From the other end likewise L_x. Hence, for d = c - u and any x,
 
     d . q  >=  W_x q_x,    W_x = d_x + R_x + L_x,
 
-and u + W_x e_x is safe. The largest W is taken. Any order will do.
+and u + W_x e_x is safe. The largest W is taken. Any order is valid.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from mechdesign.kernel.statement import Statement
 
 @dataclass(frozen=True)
 class Line(Oracle):
-    """Linear costs, where neighbors in the order bound each other; None is the order of inputs."""
+    """Linear costs, if neighbors in the order bound each other; None is the order of inputs."""
 
     kind: ClassVar[str] = "line"
     order: tuple[int, ...] | None = None

@@ -1,17 +1,17 @@
 """Ratios inside blocks: the cheapest column for a cost and prices is found in closed form.
 
 Let B be a block of inputs, t the least entry of q in B, and M_x >= 1 the largest bound on q_x / q_z
-over z in B, of all ratios of the cone together. Then t <= q_x <= M_x t. (Where there is no M_x the
-price of x is lowered to its cost, and q_x >= t is used alone.) So with d = c - u, weights n >= 0
-and any level at which e = d - level n is >= 0 where there is no M_x,
+over z in B, of all ratios of the cone together. Then t <= q_x <= M_x t. (Without M_x the price of x
+is lowered to its cost, and only q_x >= t is used.) So with d = c - u, weights n >= 0 and any level
+at which e = d - level n is >= 0 where there is no M_x,
 
     (d - level n) . q  >=  t W,    W = Sum_x e_x + Sum_x (M_x - 1) min(0, e_x),
 
-on the block, as e_x q_x >= e_x t where e_x >= 0, and e_x q_x >= e_x M_x t elsewhere. Where W >= 0,
-u + level n is safe there. W is concave and falls in the level, so that Newton's steps, from any
-level, find the largest such one; what W is short of 0 in the end is taken from the prices, as
-t W >= W n . q / n(B) for W < 0. Where n is 0 on a block, its first input has the weight 1. Outside
-of all blocks a price is at most the cost.
+on the block, as e_x q_x >= e_x t where e_x >= 0, and e_x q_x >= e_x M_x t elsewhere. If W >= 0, u +
+level n is safe there. W is concave and decreases in the level, so Newton's steps, from any level,
+find the largest such one; a remaining shortfall of W is subtracted from the prices, as t W >= W n .
+q / n(B) for W < 0. If n is 0 on a block, its first input has the weight 1. Outside of all blocks a
+price is at most the cost.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mechdesign.kernel.statement import Statement
 ONE = 1 << GRID
 
 NEWTON = 40
-"""Steps of Newton's method at most; what is left then is taken from the prices."""
+"""The largest number of Newton's steps; the rest is subtracted from the prices."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class OneBudget(Oracle):
 
 
 def _level(d: list[int], n: list[int], raised: list[int | None]) -> int:
-    """Return the largest level with W >= 0, rounded down, over the unit that d is over."""
+    """Return the largest level with W >= 0, rounded down, over the unit of d."""
     free = zip(d, n, raised, strict=True)
     cap = min((a // b for a, b, m in free if m is None and b), default=None)
     level, whole, total = 0, sum(n), sum(d)

@@ -1,6 +1,6 @@
-"""After multipliers of rows nothing is left to do: a cost is a safe price, as it is.
+"""After multipliers of rows a cost is a safe price itself.
 
-Prices u = c have u . q <= c . q for every q >= 0, and for every other q too.
+Prices u = c have u . q <= c . q for every q.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ class Products(Oracle):
     def _bounds(self, statement: Statement) -> Bounds:
         """Return bounds on the ratios of two entries, rounded up: the cone grows.
 
-        Number k is p' . q of the lift; with levels k + 1 is t, and all others have one bound.
+        Index k is p' . q of the lift; with levels k + 1 is t, and all others have one bound.
         """
         k = statement.k
         low, high = (0, None) if self.lift is None else lift_ends(statement, self.lift)

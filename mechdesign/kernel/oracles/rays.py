@@ -1,16 +1,16 @@
 """Any linear cost or convex gain, on rays that generate the cone, or a larger one.
 
-A convex gain g, homogeneous of degree 1, has g(q) + u . q <= 0 on a cone if it has so on rays that
-generate it. Prices u become u - c n, with weights n >= 0 and c the largest (g(r) + u . r) / n . r
-over the rays r; where n . r = 0, nothing may be missing. A linear cost c is the gain -c . q. All
-rays must be >= 0. Limits are dropped for gains, which makes the set of channels larger.
+A convex gain g, homogeneous of degree 1, has g(q) + u . q <= 0 on a cone if it has this property on
+rays that generate it. Prices u become u - c n, with weights n >= 0 and c the largest (g(r) + u . r)
+/ n . r over the rays r; where n . r = 0, the numerator must be <= 0. A linear cost c is the gain -c
+. q. All rays must be >= 0. Limits are dropped for gains, which makes the set of channels larger.
 
-Where the rays are all but a rest, q = Sum_i s_i r_i + e with s, e >= 0 and e linear in q, let D_x
+If the rays generate all but a rest, q = Sum_i s_i r_i + e with s, e >= 0 and e linear in q, let D_x
 be max(0, g(e_x) + u_x) for unit vectors e_x. For c >= 0
 
     g(q) + u . q  <=  Sum_i s_i c n . r_i + D . e  <=  c n . q + D . e,
 
-and what is at least D . e is taken from the prices too.
+and an upper bound on D . e is also subtracted from the prices.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Rays(Oracle):
 
 
 def _lowered(found: Found, missing: Callable[[Ray], int], prices: Cost, n: list[int]) -> Cost:
-    """Return u - c n less the rest, rounded down; c is over ``2**bits`` and rounded up."""
+    """Return u - c n minus the rest, rounded down; c is over ``2**bits`` and rounded up."""
     bits, most, k = max(n).bit_length(), None if found.rest is None else 0, len(n)
     if found.claim is not None:
         top, bottom = found.claim

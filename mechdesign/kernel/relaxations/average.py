@@ -1,6 +1,6 @@
 """A worst case over inputs, or over their distributions, is at least the mean at any weights.
 
-max_x F_x(Q) >= Sum_x w_x F_x(Q) for w >= 0 of sum 1. That holds for each choice of guesses and of
+max_x F_x(Q) >= Sum_x w_x F_x(Q) for w >= 0 of sum 1. This holds for each choice of guesses and of
 readings, and so for the best of each.
 """
 

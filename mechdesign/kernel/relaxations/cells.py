@@ -1,9 +1,9 @@
-"""Rectangles of outputs stand for the outputs in them, where the outputs are the inputs of a grid.
+"""Rectangles that replace the outputs in them, if the outputs are the inputs of a grid.
 
-A rectangle costs at every input what its nearest output does. If every output is in one of them,
-whatever output a column of a channel has, a rectangle costs no more. So a program for a few
-rectangles proves a bound for tens of thousands of outputs. The losses must depend on the steps
-along both sides only, and not fall with either: distances between points of a regular grid.
+A rectangle costs at every input as much as its nearest output. If every output is in a rectangle,
+then for each output of a channel some rectangle costs no more. So a program for a few rectangles
+proves a bound for tens of thousands of outputs. The losses must depend on the steps along both
+sides only, and not decrease with either: distances between points of a regular grid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A risk of estimation is at least a constant less a gain: a sum of squares over the outputs.
+"""A risk of estimation is at least a constant minus a gain: a sum of squares over the outputs.
 
 M = Sum_y q_y q_y' / (p . q_y), and v_x = (M**-1)_xx (infinite where M is singular). For any vector
 a, v_x >= 2 a_x - a' M a (largest at a = M**-1 e_x); and, where a_x = 1, 1 / v_x <= a' M a (Cauchy
@@ -64,9 +64,9 @@ class Estimator(Slot):
         return replace(statement, objective=gain)
 
     def _of_roots(self, p: tuple[Fraction, ...], rows: tuple[tuple[Fraction, ...], ...]) -> Gain:
-        """Return the gain of the deviations, all of it times the factor rounded down.
+        """Return the gain of the deviations, times the factor rounded down.
 
-        Where the bound is negative, it is below the risk all the same.
+        A negative bound is also below the risk.
         """
         tangents = [Fraction(t) for t in self.tangents or ()]
         need(len(tangents) == len(p) and min(tangents) > 0, "expected a tangent > 0 for each input")

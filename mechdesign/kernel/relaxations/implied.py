@@ -1,8 +1,8 @@
-"""The ratios that lifts and chains of ratios imply: a private column keeps them.
+"""The ratios implied by lifts and chains of ratios, which private columns satisfy.
 
-q_x <= e**upper p . q <= e**(upper + lower) q_z for bounds on the lift at one prior, and
-q_x <= e**a q_y <= e**(a + b) q_z along a chain. They are one more generator, beside the others; or,
-``alone``, LDP at the largest of their exponents takes the place of all others.
+q_x <= e**upper p . q <= e**(upper + lower) q_z for bounds on the lift at one prior, and q_x <= e**a
+q_y <= e**(a + b) q_z along a chain. They are an additional generator; or, ``alone``, LDP at the
+largest of their exponents replaces all others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Implied(Slot):
     alone: bool = True
 
     def __call__(self, statement: Statement) -> Statement:
-        """Return the statement with the cone that is implied."""
+        """Return the statement with the implied cone."""
         exponents, whole = _closed(statement)
         pairs = [v for x, row in enumerate(exponents) for z, v in enumerate(row) if x != z]
         if self.alone:
@@ -54,7 +54,7 @@ def _exponent(part: Cone, x: int, z: int) -> Fraction | None:
 
 
 def _closed(statement: Statement) -> tuple[list[list[int | None]], int]:
-    """Return the least exponents that are implied, over one denominator; None where none is."""
+    """Return the least implied exponents, over one denominator; None where there is none."""
     k, least = statement.k, dict[tuple[int, int], Fraction]()
     for part, x, z in product(statement.cone, range(k), range(k)):
         a = _exponent(part, x, z)

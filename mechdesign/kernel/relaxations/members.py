@@ -1,4 +1,4 @@
-"""Bounds on the lift for a set of priors imply those for some listed members of it."""
+"""Bounds on the lift for a set of priors imply those for listed members of it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mechdesign.kernel.statement import Statement
 
 @dataclass(frozen=True)
 class Members(Slot):
-    """Priors of the set of the generator at ``place``, each checked to be one."""
+    """Members of the set of the generator at ``place``, each checked."""
 
     kind: ClassVar[str] = "members"
     place: int
     priors: tuple[tuple[Fraction, ...], ...]
 
     def __call__(self, statement: Statement) -> Statement:
-        """Return the statement with a list of priors in the place of the set."""
+        """Return the statement with a list of priors in place of the set."""
         need(self.place < len(statement.cone), "no such generator")
         parts: list[Cone] = list(statement.cone)
         part, k = parts[self.place], statement.k

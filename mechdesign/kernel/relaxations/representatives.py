@@ -1,14 +1,14 @@
-"""Inputs stand for others.
+"""Representatives of the inputs.
 
-Let q_x >= s_x q_r(x) for every private column, with 1 / s_x a bound on q_r(x) / q_x; s_x is 1 where
-x stands for itself, and 0 where there is no bound.
+Let q_x >= s_x q_r(x) for every private column, with 1 / s_x a bound on q_r(x) / q_x; s_x is 1 if x
+is its own representative, and 0 without a bound.
 
 Costs and weights are not negative. So the cost w_x D_y[x] of x, shrunk by s_x, moves to r(x):
 
     Sum_x w_x D_y[x] q_x >= Sum_i C_y[i] q_i,  C_y[i] = Sum over x with r(x) = i of w_x s_x D_y[x],
 
-and the statement is of the representatives i alone, on which the channel is a channel. Factors and
-costs are rounded down. No table of all outputs is made: costs are moved when they are asked for.
+and the statement is on the representatives i alone, on which the channel is a channel. Factors and
+costs are rounded down. There is no table of all outputs: costs are computed on demand.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from mechdesign.kernel.statement import Statement
 
 @dataclass(frozen=True)
 class Representatives(Slot):
-    """A mean loss on some inputs; ``stands`` names for each input the one that stands for it."""
+    """A mean loss on a subset of the inputs; ``stands`` has the representative of each input."""
 
     kind: ClassVar[str] = "representatives"
     stands: tuple[int, ...]
@@ -50,7 +50,7 @@ class Representatives(Slot):
         return restricted(statement, kept, replace(aim, costs=moved, weights=ones))
 
     def steps(self, statement: Statement) -> int:
-        """Return the losses that are moved."""
+        """Return the work of moving losses."""
         aim = statement.objective
         outputs = aim.costs.n_outputs if isinstance(aim, Loss) else 1
         return statement.k * (outputs + 20 * len(statement.cone)) + len(set(self.stands)) ** 2

@@ -1,14 +1,14 @@
-"""Forget inputs: what is left of a private channel is a channel on the others.
+"""Drop inputs: the rest of a private channel is a channel on the others.
 
-It keeps every row that mentions only inputs that are kept: the ratios between them, lifts at a
-prior that is 0 elsewhere, listed rows on them. Of a limit it keeps the parts on them, whose largest
-is not larger: those for bounds, as no channel is checked here. (Other generators stay in their
-place as empty lists of rows, other limits are left out.)
+It satisfies every row on kept inputs only: the ratios between them, lifts at a prior that is 0
+elsewhere, listed rows on them. A limit keeps the parts on them, whose largest is not larger: those
+for bounds, as no channel is checked here. (Other generators stay in place as empty lists of rows,
+other limits are dropped.)
 
-The objective must not fall. A mean loss does not if what is forgotten costs >= 0 or has weight 0; a
-mean variance if its weight is >= 0, as Sum_y v_y**2 Q[x, y] >= f_x**2 for an unbiased v; a worst
-case never does, as it is the largest of fewer; a gain is the same if it does not see what is
-forgotten.
+The objective must not increase. A mean loss does not if the dropped inputs have costs >= 0 or
+weight 0; a mean variance if their weight is >= 0, as Sum_y v_y**2 Q[x, y] >= f_x**2 for an unbiased
+v; a worst case never does, as it is the maximum over fewer inputs; a gain is unchanged if it does
+not depend on the dropped inputs.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from mechdesign.kernel.statement import Statement
 
 @dataclass(frozen=True)
 class Restrict(Slot):
-    """The statement on some inputs, in the order given."""
+    """The statement on a subset of the inputs, in the order given."""
 
     kind: ClassVar[str] = "restrict"
     inputs: tuple[int, ...]
 
     def __call__(self, statement: Statement) -> Statement:
-        """Return the statement on the inputs that are kept."""
+        """Return the statement on the kept inputs."""
         kept, k = self.inputs, statement.k
         once = len(set(kept)) == len(kept) and all(x < k for x in kept)
         need(kept and once, "expected some inputs, each once")
@@ -43,14 +43,14 @@ class Restrict(Slot):
         return restricted(statement, kept, _objective(statement.objective, kept, gone))
 
     def steps(self, statement: Statement) -> int:
-        """Return the entries of exponents that are kept, and of losses that are forgotten."""
+        """Return the kept entries of exponents, and the dropped entries of losses."""
         aim = statement.objective
         outputs = aim.costs.n_outputs if isinstance(aim, Loss) else 1
         return statement.k * (outputs + len(statement.cone)) + len(self.inputs) ** 2
 
 
 def restricted(statement: Statement, kept: Sequence[int], objective: Objective | None) -> Statement:
-    """Return the rows and limits on the inputs that are kept, with an objective on them."""
+    """Return the rows and limits on the kept inputs, with an objective on them."""
     cone = tuple(part.on(kept) or Rows(()) for part in statement.cone)
     limits = tuple(found for limit in statement.limits if (found := limit.on(kept)))
     return replace(statement, k=len(kept), cone=cone, limits=limits, objective=objective)

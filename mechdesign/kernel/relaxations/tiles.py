@@ -1,4 +1,4 @@
-"""A grid is cut into tiles, all of one size: one tile stands for all of them.
+"""A grid is cut into tiles of one size, of which one represents all.
 
 Let outputs be the inputs, a regular grid, let ratios be bounded by distances of its points, and let
 losses depend on the steps along both sides and not fall with either: so the rows and the losses of
@@ -33,7 +33,7 @@ from mechdesign.kernel.statement import Statement
 
 @dataclass(frozen=True)
 class Tiles(Slot):
-    """The rows and the columns of a tile; what is left at the end of a side is in none."""
+    """The rows and the columns of a tile; the remainder at the end of a side is in none."""
 
     kind: ClassVar[str] = "tiles"
     sides: tuple[int, int]

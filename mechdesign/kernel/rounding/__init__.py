@@ -23,10 +23,10 @@ processing along x -> i -> y in (1), and along i -> x -> y in (2), where i is dr
 w_i(x). A node with P_i = 0 takes K(.|t_i) as K_i.
 
 So a rounded problem is a finite one: `families` and `laws` enclose the moments of the law in each
-cell, `nodes` has the law of the node, `bound` the finite statement whose optimum less a shift is
-below the loss of every private kernel (for outputs that are read, `readings`; for notions by
-distance, `hard_cells`), `value` the loss of the kernel in the file, and what it leaks by distance.
-The certificate is an ordinary one, of the finite statement.
+cell, `nodes` has the law of the node, `bound` the finite statement whose optimum minus a shift is
+below the loss of every private kernel (for estimated outputs, `readings`; for notions by distance,
+`hard_cells`), `value` the loss of the kernel in the file, and its leakage by distance. The
+certificate is an ordinary one, for the finite statement.
 """
 
 from mechdesign.kernel.rounding.files import verify_rounded

@@ -83,7 +83,7 @@ def program_of(rounded: Rounded) -> Program:
     Raises
     ------
     CertificateError
-        If no bound is known for such a problem.
+        If no bound is known for the problem.
     """
     worst, metric, distance = rounded.worst_case, rounded.metric, rounded.distance
     line, averages = len(rounded.axes) == 1, worst and of_law(rounded)
@@ -106,7 +106,7 @@ def program_of(rounded: Rounded) -> Program:
 
 
 def of_law(rounded: Rounded) -> bool:
-    """Return whether a notion depends on the law: whether it asks the same at two laws."""
+    """Return whether a notion depends on the law: whether it is the same at two laws."""
     inputs = Domain(values=(Label(0), Label(1)))
     even, first = (inputs.inputs((p, 1 - p)) for p in (Fraction(1, 2), Fraction(1)))
     return any(notion.asked(even) != notion.asked(first) for notion in rounded.privacy)
@@ -120,7 +120,7 @@ def node_losses(rounded: Rounded) -> Costs:
 
 
 def _squared(rounded: Rounded) -> Costs:
-    """Return the squares of distances less what outputs inside cells take off."""
+    """Return the squares of distances minus the correction for outputs inside cells."""
     rows, unit = node_losses(rounded)
     sides = [beside([h * h for h in widths]) for widths in rounded.widths]
     less = [int(sum(squares) * unit) for squares in product(*sides)]
@@ -128,7 +128,7 @@ def _squared(rounded: Rounded) -> Costs:
 
 
 def _absolute(rounded: Rounded) -> Costs:
-    """Return distances less what is taken off where inputs and outputs are inside one cell."""
+    """Return distances minus the correction for inputs and outputs inside one cell."""
     rows, unit = node_losses(rounded)
     if rounded.worst_case:
         return rows, unit
@@ -137,7 +137,7 @@ def _absolute(rounded: Rounded) -> Costs:
     if factor is not None:
         cells = zip(widths, rounded.moments.cells, strict=True)
         inside = beside([_short(factor * 2 * h * both) for h, (_, both, _) in cells])
-        # outputs near their inputs, as likely as the notion allows
+        # outputs near their inputs, with the largest allowed probability
         likely = (mass * min(Fraction(1), factor * mass) for mass in prior)
         by_lift = sum(mass * loss for mass, loss in zip(prior, inside, strict=True))
         if by_lift <= sum(mass * loss for mass, loss in zip(likely, wide, strict=True)):
@@ -166,7 +166,7 @@ def _short(loss: Fraction) -> Fraction:
 
 
 def _of_averages(rounded: Rounded) -> Costs:
-    """Return what is counted in the worst case as the losses of the averages K_i."""
+    """Return the worst-case losses of the averages K_i."""
     (nodes,), (widths,), squared = rounded.axes, rounded.widths, rounded.distance == "squared"
     moved, taken = beside(widths), [Fraction(0)] * len(nodes)
     if squared:
@@ -184,7 +184,7 @@ def _of_averages(rounded: Rounded) -> Costs:
 
 
 def _euclidean(rounded: Rounded) -> Costs:
-    """Return the distances less what inputs and outputs inside cells take off."""
+    """Return the distances minus the corrections for inputs and outputs inside cells."""
     rows, unit = node_losses(rounded)
     nodes, _ = lattice(rounded.points)
     sides = [sorted(set(axis)) for axis in zip(*nodes, strict=True)]

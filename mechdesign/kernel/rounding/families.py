@@ -29,13 +29,13 @@ from mechdesign.kernel.rounding.moments import Axis, Cells, End, Ends, Law, basi
 __all__ = ["FAMILIES", "NONE", "AnyFamily", "Integrals", "NumberLaw", "Uniform"]
 
 Integrals = tuple[Any, Any, Any]
-"""Those of 1, x and x**2: rationals, or enclosures of what is irrational."""
+"""The integrals of 1, x and x**2: rationals, or enclosures of irrational values."""
 
 NONE = (Fraction(0),) * 3
 HALF = Fraction(1, 2)
 
 LEAST_MASS = Fraction(1, 10**12)
-"""The mass that a law has inside the domain at least; what lies outside is cut off."""
+"""The least mass of a law inside the domain; the rest is cut off."""
 
 SHORT = 1 << 128
 """Arguments of the normal distribution function are rounded outward to multiples of its inverse."""

@@ -1,7 +1,7 @@
-"""The check of a file of a rounded problem: that of a channel on its nodes, with four steps more.
+"""The check of a file of a rounded problem: that of a channel on its nodes, plus four steps.
 
-The checker makes the moments of the cells from the law, the finite program from the moments, and
-value and leakage of the kernel from the channel of the nodes. Nothing else is taken from the file.
+The checker computes the moments of the cells from the law, the finite program from the moments, and
+value and leakage of the kernel from the channel of the nodes. Nothing else in the file is used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["Linear", "RoundedFile", "verify_rounded"]
 
 @dataclass(frozen=True)
 class Linear:
-    """Each coordinate goes to a node beside it, at random, with the coordinate as the mean."""
+    """Each coordinate is rounded at random to a node beside it, with the coordinate as the mean."""
 
     kind: ClassVar[str] = "linear"
     axes: tuple[tuple[Fraction, ...], ...]
@@ -56,7 +56,7 @@ class NodeChannel(ChannelTable):
 
 @dataclass(frozen=True, kw_only=True)
 class RoundedFile(Claims):
-    """A kernel on an interval or a box that was designed, with the problem and the proof."""
+    """A designed kernel on an interval or a box, with the problem and the proof."""
 
     sense: Literal["minimize"]
     channel: NodeChannel
@@ -72,7 +72,7 @@ READ = {
 
 
 def verify_rounded(document: dict[str, Any]) -> Verified:
-    """Check every claim of a file of a rounded problem, whose head and digest are right.
+    """Check every claim of a file of a rounded problem with a valid header and digest.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def verify_rounded(document: dict[str, Any]) -> Verified:
 
 
 def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fraction, ...]]:
-    """Return the points that the outputs are; none where they are only numbered."""
+    """Return the points of the outputs; none if they are only numbered."""
     if not rounded.distance:
         numbered(labels)
         return []

@@ -1,4 +1,4 @@
-"""The law of the input of a rounded problem, as a file states it."""
+"""The law of the input of a rounded problem, in the form of a file."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Mixture(NumberLaw):
 
     @property
     def work(self) -> int:  # type: ignore[override]
-        """That of the parts."""
+        """The work of the parts."""
         return sum(part.work for part in self.parts)
 
 
@@ -151,7 +151,7 @@ class Rectangles(Law):
 
 @dataclass(frozen=True)
 class Stated:
-    """Moments of the cells, of a law that is not in the file: nothing is known of where from.
+    """Moments of the cells, for a law that is not in the file and has no known source.
 
     Attributes
     ----------
@@ -160,9 +160,9 @@ class Stated:
     tails
         The integrals of 1, r and r**2 below the first node and above the last.
     error
-        What the sum of all may be off by; a claim that is not checked.
+        A bound on the error of the sum of all moments; an unchecked claim.
     source
-        What they are the moments of, in words.
+        A description of the moments.
     """
 
     kind: ClassVar[str] = "moments"
@@ -172,7 +172,7 @@ class Stated:
     source: str = ""
 
     def moments(self, axes: tuple[Axis, ...], ends: Ends) -> Moments:
-        """Return them as they are."""
+        """Return them unchanged."""
         below, above = self.tails or (NONE, NONE)
         return Moments(self.cells, (below, above), self.error)
 

@@ -1,16 +1,15 @@
-"""The moments on the cells, which are all that is read of the law of the input.
+"""The moments on the cells, the only input from the law.
 
 In a cell, s in [0, 1] is the place on each axis, and U_0, U_1, U_2 = (1 - s)**2, s (1 - s), s**2.
 All that is read of a law are the means of the products of these, one factor for each axis, over
 each cell; and on an axis without end the integrals of 1, r and r**2, r the distance beyond the last
 node. The checker encloses them itself, from the law as it is named, truncated to the interval.
 
-Where they are irrational or long they are replaced by multiples of 2**-128 that are those of some
-law: entries at corners (all indices even) are rounded up and the others down, so that what the
-inequality of Cauchy and Schwarz asks still holds; a share 2**-98 is taken off everything before,
-so that the masses do not sum to more than 1, and what is left goes to the heaviest cell. What is
-then proved holds for every law with these moments, and how far they are from the true ones is a
-number that the checker states.
+Irrational or long moments are replaced by multiples of 2**-128 that are those of some law: entries
+at corners (all indices even) are rounded up and the others down, so that the Cauchy-Schwarz
+inequality still holds; a share 2**-98 is subtracted from everything before, so that the masses do
+not sum to more than 1, and the rest goes to the heaviest cell. The proof then holds for every law
+with these moments, and the checker states their distance from the true ones.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ WEIGHTS = {3**d: [prod(ONE[n] for n in place) for place in PLACES[d]] for d in P
 """Their weights in 1."""
 
 End = Fraction | float
-"""A position: an exact rational; a float only where it is infinite."""
+"""A position: an exact rational; a float only if it is infinite."""
 
 Axis = tuple[Fraction, ...]
 Ends = tuple[tuple[End, End], ...]
@@ -54,7 +53,7 @@ EXACT_BITS = 160
 
 
 class Cells(dict[tuple[int, ...], Row]):
-    """The means of each cell, by its place on the axes: -1 and the last are beyond the nodes."""
+    """The means of each cell, by its index on the axes: -1 and the last are beyond the nodes."""
 
 
 class Law(ABC):
@@ -67,7 +66,7 @@ class Law(ABC):
         Raises
         ------
         CertificateError
-            If it is no law, or has no mass there.
+            If it is not a law, or has no mass there.
         """
 
     @abstractmethod
@@ -86,14 +85,14 @@ class Law(ABC):
 
 @dataclass(frozen=True)
 class Moments:
-    """Moments of the cells, of the tails below and above, and how far they may be off, summed."""
+    """Moments of the cells, of the tails below and above, and a bound on their total error."""
 
     cells: tuple[Means, ...]
     tails: tuple[Means, Means]
     error: Fraction = Fraction(0)
 
     def check(self, dimension: int) -> None:
-        """Raise CertificateError unless some law has them, as far as can be seen."""
+        """Raise CertificateError unless necessary conditions for moments of a law hold."""
         size, none = 3**dimension, "no law has the moments of a cell"
         need(all(len(row) == size for row in self.cells), f"expected {size} means for each cell")
         need(all(len(row) == 3 for row in self.tails), "expected three integrals beyond the nodes")
@@ -136,7 +135,7 @@ def basis(n: int, axis: Axis, integrals: Sequence[Any]) -> tuple[Any, Any, Any]:
 
 
 def _rounded(rows: list[Row], cells: int, dimension: int) -> tuple[list[Means], Fraction]:
-    """Return rational moments that some law has, and how far those enclosed may be, summed."""
+    """Return rational moments of some law, and their total distance from the enclosures."""
     ends = [end for row in rows for part in row for end in (part.low, part.high)]
     if ends[::2] == ends[1::2] and max(e.denominator.bit_length() for e in ends) <= EXACT_BITS:
         return [tuple(part.low for part in row) for row in rows], Fraction(0)

@@ -1,4 +1,4 @@
-"""A problem on an interval or a box as a file states it, and the same rounded to nodes."""
+"""A problem on an interval or a box in the form of a file, and its rounding to nodes."""
 
 from __future__ import annotations
 
@@ -46,28 +46,28 @@ MIXED = (
     "mutual-information",
     "metric",
 )
-"""The notions that hold for mixtures of rows, and that by distance on a line."""
+"""The notions that hold for mixtures of rows, and metric privacy on a line."""
 
 
 class MixedNotion(Notion):
-    """A notion that carries over to an interval."""
+    """A notion that extends to an interval."""
 
     @classmethod
     def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return those that do."""
+        """Return these notions."""
         return {name: form for name, form in Notion.forms().items() if name in MIXED}
 
     @classmethod
     def common(cls, _word: str) -> dict[str, Any]:
-        """Return no keys: there is no attribute behind a number."""
+        """Return no keys: numbers have no sensitive attribute."""
         return {}
 
 
 class RoundedUtility(Utility):
-    """A loss of a number or a point that is released, or an error of what is read from an output.
+    """A loss of a released number or point, or an error of an estimate from an output.
 
-    That is the squared error of the posterior mean, or the variance of readings whose mean is the
-    number. It is compiled on the nodes.
+    The latter is the squared error of the posterior mean, or the variance of unbiased readings. It
+    is compiled on the nodes.
     """
 
     @classmethod
@@ -94,7 +94,7 @@ class RoundedProblem:
     prior
         The law of the input.
     privacy, utility
-        What is asked, and the loss.
+        The notions, and the loss.
     """
 
     domain: tuple[Side, ...]
@@ -132,7 +132,7 @@ class RoundedProblem:
         return Rounded(axes, is_bounded, moments, self.privacy, self.utility)
 
     def _check(self, d: int) -> None:
-        """Raise unless the notions and the loss are known in so many dimensions."""
+        """Raise unless the notions and the loss are supported in this dimension."""
         need(self.privacy, "the file claims no notion of privacy")
         for notion in self.privacy:
             notion.check()
@@ -151,14 +151,14 @@ class Rounded:
     Attributes
     ----------
     axes
-        The nodes of each axis, rising; the first and the last are the ends of the interval, unless
-        these are infinite.
+        The nodes of each axis, increasing; the first and the last are the ends of the interval,
+        unless these are infinite.
     is_bounded
         Whether all intervals end there.
     moments
         Those of the law on the cells.
     privacy, utility
-        What is asked, and the loss.
+        The notions, and the loss.
     """
 
     axes: tuple[Axis, ...]
@@ -174,7 +174,7 @@ class Rounded:
 
     @property
     def distance(self) -> str:
-        """The distance of the input and the output that is the loss; "" where outputs are read."""
+        """The distance of the input and the output in the loss; "" for estimated outputs."""
         return self.utility.distance
 
     @property
@@ -189,7 +189,7 @@ class Rounded:
 
     @cached_property
     def points(self) -> list[Axis]:
-        """The nodes, the last axis running first."""
+        """The nodes, with the last axis varying fastest."""
         return list(product(*self.axes))
 
     @cached_property
@@ -243,7 +243,7 @@ class Rounded:
     def variance(self) -> Fraction:
         """The mean of v, the variance of the node that x is rounded to.
 
-        That is half the mean of the square of the distance of two such nodes.
+        It is half the mean of the squared distance of two such nodes.
         """
         spread = Fraction(0)
         for (i, j), mean in self.pairs.items():

@@ -1,4 +1,4 @@
-"""The finite program whose optimum is below the loss of every private kernel, and by how much."""
+"""The finite program whose optimum minus a shift bounds the loss of every private kernel."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ Line = Sequence[Fraction]
 N = TypeVar("N", int, Fraction)
 
 Costs = tuple[list[list[int]], int]
-"""A row for each input, an entry for each output; and what they are over."""
+"""A row for each input, an entry for each output; and their denominator."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """A finite problem whose optimum, less a number, is a bound on all kernels.
+    """A finite problem whose optimum, minus a number, is a bound on all kernels.
 
     Attributes
     ----------
     table
         The problem: its outputs are the nodes, or chosen by the optimizer.
     shift
-        What is taken off the optimum.
+        The number to subtract from the optimum.
     costs
-        Those of the outputs at the nodes; None where the table has an objective itself.
+        Those of the outputs at the nodes; None if the table has an objective.
     worst_case
         Whether they are those of the worst input.
     """
@@ -74,12 +74,11 @@ def program(
     rounded
         The problem.
     shift
-        What is taken off the optimum.
+        The number to subtract from the optimum.
     costs
-        Of the outputs at the nodes; one number is added to all, so that they are >= 0, and goes to
-        the shift.
+        Of the outputs at the nodes; a constant makes them >= 0, and is added to the shift.
     utility
-        The objective, where there are no costs.
+        The objective, if there are no costs.
     inputs, prior
         The inputs on a line and their law; default the nodes.
     """
@@ -96,7 +95,7 @@ def program(
 
 
 def on_nodes(rounded: Rounded) -> Compiled:
-    """Return the nodes with their law and the notions that are not by distance."""
+    """Return the nodes with their law and the notions other than by distance."""
     if (metric := rounded.metric) is not None:
         kept = tuple(notion for notion in rounded.privacy if notion is not metric)
         rounded = replace(rounded, privacy=kept)
@@ -104,7 +103,7 @@ def on_nodes(rounded: Rounded) -> Compiled:
 
 
 def less(losses: Sequence[Line], taken: Line) -> Costs:
-    """Return losses less what is taken off each output, over one denominator."""
+    """Return losses minus a number for each output, over one denominator."""
     m = len(taken)
     flat, unit = over_one_denominator([*(loss for row in losses for loss in row), *taken])
     *rows, off = (flat[n : n + m] for n in range(0, len(flat), m))
@@ -118,9 +117,9 @@ def beside(of_cells: list[N]) -> list[N]:
 
 
 def stretched(gaps: Line, *, up: bool) -> list[float]:
-    """Return rising numbers, from 0, that are these gaps apart, or a little more or less.
+    """Return increasing numbers from 0 with these gaps, rounded up or down.
 
-    They are floats, each of which stands for the decimal that it prints as.
+    They are floats that represent their decimal repr.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""A lower bound on the error of what is read from the outputs of private kernels on an interval.
+"""A lower bound on the error of estimates from the outputs of private kernels on an interval.
 
 *Best estimate.* The integral of x K(y|x) is Sum_i P_i t_i K_i(y), as the interval ends at nodes, so
-that the error of the best estimate is that on the nodes less the mean of v, the variance of the
+the error of the best estimate is that on the nodes minus the mean of v, the variance of the
 rounding.
 
 *Unbiased readings.* Let K be private and unbiased on the interval, with readings v.

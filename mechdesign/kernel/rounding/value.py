@@ -46,7 +46,7 @@ Cell = Sequence[tuple[tuple[int, ...], int]]
 
 
 def _objective(rounded: Rounded) -> Gain | Reading | None:
-    """Return what the best estimate or the readings are of; None for a loss of the outputs."""
+    """Return the gain or reading of the estimate; None for a loss of the outputs."""
     if rounded.distance:
         return None
     if rounded.utility.reads == "mean":
@@ -61,7 +61,7 @@ def kernel_value(
     outputs: Points,
     readings: Sequence[Fraction] | None = None,
 ) -> Fraction:
-    """Return the loss of the kernel, or a little more.
+    """Return an upper bound on the loss of the kernel, up to rounding.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def kernel_value(
     columns, bits
         The channel of the nodes: integers over ``2**bits``.
     outputs
-        The points that the outputs are, for a loss of them.
+        The points of the outputs, for a loss of them.
     readings
         The unbiased readings, for their variance.
 
@@ -169,7 +169,7 @@ def slope(rounded: Rounded, columns: Columns) -> Fraction:
     Raises
     ------
     CertificateError
-        If there is none: an output has a probability 0 at one node only.
+        If there is none: an output has probability 0 at one of two neighboring nodes only.
     """
     steepest = Fraction(0)
     for column in columns:

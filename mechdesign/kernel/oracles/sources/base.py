@@ -23,18 +23,18 @@ Ray = Sequence[int]
 
 @dataclass(frozen=True)
 class Found:
-    """Rays, and what they leave out.
+    """Rays, and the rest that they do not generate.
 
     Attributes
     ----------
     rays
         Integers >= 0.
     claim
-        A number c, over UNIT and some integer: no ray that is not listed needs more than c of the
-        direction. None where all rays are listed.
+        A number c, over UNIT and some integer: no unlisted ray needs more than c of the direction.
+        None if all rays are listed.
     rest
-        Where every column is a mixture of the rays and some more, e >= 0, linear in the column:
-        from D >= 0 coefficients of a linear form that is at least D . e on all private columns.
+        If every column is a mixture of the rays plus a rest e >= 0, linear in the column: maps D >=
+        0 to coefficients of a linear form that is at least D . e on all private columns.
     """
 
     rays: Sequence[Ray]
@@ -51,13 +51,13 @@ class Ask:
     direction: list[int]
 
     def alike(self, x: int, z: int) -> bool:
-        """Return whether the gain, the prices and the direction stay when inputs are swapped."""
+        """Return whether gain, prices and direction are invariant when two inputs are swapped."""
         same = self.prices[x] == self.prices[z] and self.direction[x] == self.direction[z]
         return same and self.gain.alike(x, z)
 
 
 class Source(ABC):
-    """A source of rays. Each states which cone they generate, and why it is large enough."""
+    """A source of rays. Each states the cone that they generate, and why it is large enough."""
 
     kind: ClassVar[str]
 
@@ -68,27 +68,27 @@ class Source(ABC):
         Raises
         ------
         CertificateError
-            If it is not for the statement, or for what is asked.
+            If it does not suit the statement or the request.
         """
 
     @abstractmethod
     def count(self, statement: Statement) -> int:
-        """Return how many rays there are, about."""
+        """Return the approximate number of rays."""
 
     def steps(self, statement: Statement) -> int:
-        """Return how much work it is to list them, from sizes."""
+        """Return the work of listing them, from sizes."""
         return 4 * statement.k * (self.count(statement) + 10 * statement.k)
 
 
 def limited(count: int) -> None:
-    """Raise LimitError if there are more rays than a reader allows."""
+    """Raise LimitError if there are more rays than the reader allows."""
     check_size("rays", count, "rays of a certificate")
 
 
 def units(
     statement: Statement, blocks: Sequence[Sequence[int]]
 ) -> tuple[list[Ray], list[list[int | None]]]:
-    """Return inputs that no ratio bounds in their block, each alone; and all bounds by block."""
+    """Return unbounded inputs as single rays; and all bounds by block."""
     bounds = [ceilings(statement, block) for block in blocks]
     limits = {
         x: m

@@ -1,9 +1,9 @@
-"""One ray for each way to raise so many inputs of each group, where inputs of a group are alike.
+"""One ray for each number of raised inputs in each group of equivalent inputs.
 
-The rays of `subsets`, or the vertices between two lifts at a uniform prior, are a set that swapping
-inputs of a group inside a block leaves as it is. If the gain, the prices and the direction do not
-change either when neighbors in the list of a group are swapped, then they do not under any
-permutation of it, and (g(r) + u . r) / n . r is the same for all rays of one orbit: one is enough.
+The rays of `subsets`, or the vertices between two lifts at a uniform prior, are a set that is
+invariant under swaps of inputs of a group inside a block. If the gain, the prices and the direction
+are also invariant under swaps of neighbors in the list of a group, then they are under all its
+permutations, and (g(r) + u . r) / n . r is the same for all rays of one orbit: one is enough.
 
 The vertices of {low <= r_x <= high, Sum_x r_x = k} have all entries at an end but one: ``full`` at
 the upper end, one in between, and the others at the lower end. (r_x <= k anyway.)

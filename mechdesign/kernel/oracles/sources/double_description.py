@@ -2,8 +2,8 @@
 
 Start with the orthant. Each row g . q <= 0 keeps the rays within, and joins each ray across it to
 each adjacent one strictly within, at g . q = 0. Two rays are adjacent if no third one is tight in
-all rows in which they are; they share k - 2 tight rows at least. Rows are weakened by rounding: the
-cone grows. A ray that is one too many does no harm, as it lies in the cone of the rows so far.
+all their common tight rows, of which there are at least k - 2. Rows are weakened by rounding: the
+cone grows. A superfluous ray does no harm, as it lies in the cone of the rows so far.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mechdesign.kernel.statement import Statement
 from mechdesign.resources import current
 
 PAIRS = 400
-"""Pairs of rays that all rows together may join, for each ray that a reader allows."""
+"""Pairs of rays that all rows together may join, for each ray that the reader allows."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class DoubleDescription(Source):
     kind: ClassVar[str] = "double-description"
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
-        """Return the rays; more than a reader allows are refused as soon as they are found."""
+        """Return the rays; LimitError is raised as soon as there are too many."""
         k = statement.k
         full = (1 << k) - 1
         rays = {tuple([int(x == z) for z in range(k)]): full & ~(1 << x) for x in range(k)}
@@ -47,16 +47,16 @@ class DoubleDescription(Source):
         return Found(list(rays))
 
     def count(self, statement: Statement) -> int:
-        """Return a number that holds for ratios: more are found out while they are listed."""
+        """Return the number of rays for ratios; others are counted while they are listed."""
         return min(1 << min(statement.k, 60), current().rays)
 
 
 Rays = dict[tuple[int, ...], int]
-"""Rays, with the rows in which they are tight, as bits."""
+"""Rays, with their tight rows as bits."""
 
 
 def _cut(rays: Rays, sides: dict[tuple[int, ...], int], size: int, k: int) -> Rays:
-    """Return the rays of the cone cut by one more row, the number ``size``; ``sides`` of it."""
+    """Return the rays of the cone cut by another row, with index ``size``; ``sides`` of it."""
     within = [(r, t, -sides[r]) for r, t in rays.items() if sides[r] < 0]
     beyond = [(r, t, sides[r]) for r, t in rays.items() if sides[r] > 0]
     kept = {r: t | (not sides[r]) << size for r, t in rays.items() if sides[r] <= 0}
@@ -91,7 +91,7 @@ def _third(tight_in: list[int], both: int, common: int) -> bool:
 
 
 def _whole(row: Sequence[Fraction]) -> list[tuple[int, int]]:
-    """Return the entries that are not 0, as integers without a common factor."""
+    """Return the nonzero entries, as integers without a common factor."""
     whole, _ = over_one_denominator(row)
     shared = gcd(*whole) or 1
     return [(x, v // shared) for x, v in enumerate(whole) if v]

@@ -34,10 +34,10 @@ from mechdesign.kernel.statement import Statement
 from mechdesign.resources import check_size
 
 BITS = 128
-"""Significant bits that e**-a, and numbers in elimination, are rounded to."""
+"""Significant bits of e**-a and of numbers in the elimination."""
 
 STEPS = 5
-"""Steps of an exact elimination of n rows, over n**5: as its numbers grow with each row."""
+"""Steps of an exact elimination of n rows, over n**5, as its numbers grow with each row."""
 
 ZERO, ONE = Fraction(0), Fraction(1)
 Sparse = dict[int, Fraction]
@@ -45,7 +45,7 @@ Sparse = dict[int, Fraction]
 
 @dataclass(frozen=True)
 class Facet:
-    """The row (side, x, other) of the generator ``place``; q_x >= 0 where that is None."""
+    """The row (side, x, other) of the generator ``place``; q_x >= 0 if that is None."""
 
     place: int | None
     x: int
@@ -61,7 +61,7 @@ class Simplicial(Source):
     facets: tuple[Facet, ...]
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
-        """Return the rays, or rays below them and what they leave out, rounded up."""
+        """Return the rays, or rays below them and the rest, rounded up."""
         k, unknowns = statement.k, dict[tuple[Fraction, ...], int]()
         need(len(self.facets) == k, "expected a facet for each input")
         rows = [_row(statement, facet, unknowns) for facet in self.facets]
@@ -101,7 +101,7 @@ class Simplicial(Source):
 
 
 def _row(statement: Statement, facet: Facet, unknowns: dict[tuple[Fraction, ...], int]) -> Sparse:
-    """Return f with f . q >= 0: e**-a is rounded down, in front of what is subtracted."""
+    """Return f with f . q >= 0: e**-a is rounded down, before the subtraction."""
     k = statement.k
     need(facet.x < k or facet.place is not None, "a facet names an input that does not exist")
     if facet.place is None:
@@ -173,6 +173,6 @@ def _exactly(exact: Fraction) -> Fraction:
 
 
 def _towards_zero(exact: Fraction) -> Fraction:
-    """Round to so many significant bits, never away from 0."""
+    """Round to BITS significant bits, never away from 0."""
     found = shortened(abs(exact), False, BITS)
     return found if exact > 0 else -found

@@ -1,12 +1,12 @@
 """Ratios inside blocks: the rays that are M_x on a subset of a block, and 1 on the rest.
 
 The entries of a column in a block, over their least one, are between 1 and M_x (`one_budget`): a
-point of a box, and so a mixture of its corners. Where there is no M_x, an entry is at least the
-least one: 1, and more of that input alone, which is a ray. So is each input of no block. The cone
-of these rays holds every private column, as M is rounded up.
+point of a box, and so a mixture of its corners. Without M_x, an entry is at least the least one: 1,
+plus a multiple of that input alone, which is a ray. So is each input outside of the blocks. The
+cone of these rays contains every private column, as M is rounded up.
 
-`classes` lists one corner for each way to raise so many inputs of each of its groups; without
-groups these are all corners.
+`classes` lists one corner for each number of raised inputs in each of its groups; without groups
+these are all corners.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Blocks = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Subsets(Source):
-    """Blocks of inputs; None is one of all."""
+    """Blocks of inputs; None is a single block."""
 
     kind: ClassVar[str] = "subsets"
     blocks: Blocks | None = None
@@ -51,14 +51,14 @@ class Subsets(Source):
 
 
 def corners(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) -> list[Ray]:
-    """Return the corners of all blocks: those of a group in a block by the number of raised inputs.
+    """Return the corners of all blocks; for a group in a block one per number of raised inputs.
 
     Raises
     ------
     CertificateError
-        If the inputs of a group have two bounds.
+        If the inputs of a group have different bounds.
     LimitError
-        If there are too many.
+        If there are too many corners.
     """
     k, divided = statement.k, parts_of(blocks, statement.k)
     limited(corner_count(statement, blocks, groups) - k)
@@ -76,7 +76,7 @@ def corners(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) ->
 
 
 def corner_count(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) -> int:
-    """Return about how many rays :func:`corners` returns."""
+    """Return the approximate number of rays of :func:`corners`."""
     total, known = statement.k, [part.exponents.at for part in statement.ratios]
 
     def is_bounded(x: int, block: Sequence[int]) -> bool:

@@ -1,4 +1,4 @@
-"""Rays of subsets that a walk cannot rule out, for a gain that splits and a claimed c.
+"""Rays of subsets that a walk cannot exclude, for a separable gain and a claimed c.
 
 A ray is 1 on a set S of inputs of a block B, and low on the rest of B. With
 t(S) = p . q = low p(B) + (1 - low) p(S), let G(t, S) = Sum_x t h_x(q_x / t) + u . q - c t: the ray
@@ -38,10 +38,10 @@ from mechdesign.resources import check_size, current
 
 GRID = 1 << 100
 STEPS_PER_PLACE = 30
-"""Steps that a place takes which a walk visits; all walks of a file together may take the limit."""
+"""Steps per visited place of a walk; all walks of a file together may use the whole limit."""
 
 Side = tuple[Fraction, Fraction, int, list[int]]
-"""An end t, its multiplier, the number with nothing raised, and what raising each input adds."""
+"""An end t, its multiplier, the value with no raised input, and the increment of each input."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Walk(Source):
         slopes: Numbers,
         places: Iterator[int],
     ) -> Iterator[tuple[int, ...]]:
-        """Yield the sets of inputs of a block that are not ruled out."""
+        """Yield the sets of inputs of a block that are not excluded."""
         p = ask.gain.p
         least, mass = low * sum(p[x] for x in block), [(1 - low) * p[x] for x in inputs]
         ends = [least, *inner, least + sum(mass)]
@@ -107,11 +107,11 @@ class Walk(Source):
             yield from _walk(ask, inputs, mass, least, left, right, places)
 
     def count(self, statement: Statement) -> int:
-        """Return a count that a walk with a fitting surplus has."""
+        """Return the number of rays of a walk with a suitable surplus."""
         return min(statement.k, 16) * statement.k
 
     def steps(self, statement: Statement) -> int:
-        """Return the gains at all ends; what is visited is limited by itself."""
+        """Return the gains at all ends; visited places are limited separately."""
         return 400 * statement.k * sum(len(inner) + 2 for inner in self.ends)
 
 
@@ -140,7 +140,7 @@ def _walk(
         range(n),
         key=lambda i: (max(abs(one[i]), abs(other[i])) < root, -mass[i], ask.prices[inputs[i]]),
     )
-    after = list(range(1, n + 1))  # where to go on if an input is not raised
+    after = list(range(1, n + 1))  # the next place if an input is not raised
     for d in reversed(range(n - 1)):
         if ask.alike(inputs[order[d]], inputs[order[d + 1]]):
             after[d] = after[d + 1]
@@ -167,5 +167,5 @@ def _walk(
 
 
 def _rest(values: Sequence[int]) -> list[int]:
-    """Return the sums of what is above 0 from each place on."""
+    """Return the sums of the positive values from each place on."""
     return [*accumulate((max(0, v) for v in reversed(values)), initial=0)][::-1]
