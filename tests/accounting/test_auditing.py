@@ -1,4 +1,4 @@
-"""The audit passes what is private and refutes what is not, each with fixed seeds."""
+"""The audit accepts private samplers and refutes others, with fixed seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WARNER = Channel.from_matrix([[E / (E + 1), 1 / (E + 1)], [1 / (E + 1), E / (E +
 
 
 def unary(k: int, epsilon: float, seed: int, forgets: bool = False) -> Callable[[int, int], Any]:
-    """Symmetric unary encoding; a broken one leaves the bit of the truth as it is."""
+    """Symmetric unary encoding; a broken version does not flip the bit of the true input."""
     generator = np.random.default_rng(seed)
     keep = math.exp(epsilon / 2) / (math.exp(epsilon / 2) + 1)
 
@@ -153,7 +153,7 @@ def shapes() -> dict[str, Callable[[Any], Any]]:
 
 @pytest.mark.parametrize("shape", shapes())
 def test_every_kind_of_report_is_read(shape: str) -> None:
-    """A binary answer with odds 9 : 1, dressed up: ln 9 = 2.197."""
+    """A binary answer with odds 9 : 1 in various types: ln 9 = 2.197."""
     generator = np.random.default_rng(8)
     dress = shapes()[shape]
 
@@ -167,7 +167,7 @@ def test_every_kind_of_report_is_read(shape: str) -> None:
 
 
 def test_parts_that_tell_only_together_are_found() -> None:
-    """Forty weak bits, each of log-ratio 0.2 at most: the sum of them tells far more."""
+    """Forty weak bits with log-ratio at most 0.2 each: their sum leaks far more."""
     generator = np.random.default_rng(9)
 
     def sampler(x: int, count: int) -> Any:
@@ -179,7 +179,7 @@ def test_parts_that_tell_only_together_are_found() -> None:
 
 
 def test_only_the_pairs_that_are_named_are_tested() -> None:
-    """Mangat: 1 always says 1; 0 says 0 half of the time. Only one direction is bounded."""
+    """Mangat: 1 always reports 1; 0 reports 0 half of the time. One direction is bounded."""
     mangat = Channel.from_matrix([[0.5, 0.5], [0, 1]])
     one_way = audit(mangat, pairs=[(1, 0)], draws=20_000, epsilon=math.log(2), rng=1)
     assert not one_way.refuted

@@ -243,7 +243,7 @@ def test_a_wanted_gap_and_a_time_limit_end_a_search(
 
 @pytest.mark.parametrize("option", ["--gap", "--time-limit"])
 @pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "soon"])
-def test_limits_that_are_none_are_refused(
+def test_invalid_limits_are_refused(
     option: str, given: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -1,4 +1,4 @@
-"""The command that shows the explorer: what it serves, to whom, and what it says without a page."""
+"""The explorer command: the files that it serves, access control, and the error without a page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_
 
 @pytest.fixture
 def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder that stands for the built page."""
+    """Return a folder that mimics the built page."""
     folder = tmp_path / "dist"
     folder.mkdir()
     (folder / "index.html").write_text("<title>page</title>")
@@ -132,7 +132,7 @@ def test_without_the_built_page_one_line_gives_the_commands(
     assert "npm ci && npm run build" in error
 
 
-def test_a_port_that_is_taken_and_a_file_that_is_none_take_one_line(
+def test_a_used_port_and_an_invalid_file_are_errors_of_one_line(
     server: PageServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for arguments in (["--port", str(server.server_port)], ["--port", "70000"], ["nowhere.toml"]):

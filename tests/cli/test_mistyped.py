@@ -1,4 +1,4 @@
-"""Whatever is mistyped: one line that says what was expected and what was given, and status 2."""
+"""A mistyped argument gives status 2 and one line with the expected and the given value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMMANDS = (
 
 
 def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Run a command that fails, and return the one line that it says."""
+    """Run a command that fails, and return its only line of output."""
     try:
         status = main(words)
     except SystemExit as ended:

@@ -49,7 +49,7 @@ DRAWN: dict[str, md.Channel | md.mechanisms.Mechanism] = {
 
 @pytest.fixture(scope="module")
 def tab() -> Iterator[Any]:
-    """Return a tab of a browser; skip where there is none."""
+    """Return a browser tab; skip the test without a browser."""
     playwright = pytest.importorskip("playwright.sync_api", reason="pip install -e '.[explorer]'")
     binary = shutil.which("chromium") or shutil.which("google-chrome")
     if binary is None:

@@ -74,7 +74,7 @@ def test_each_person_is_asked_for_one_column_and_each_column_is_as_likely() -> N
         md.tally(found, BOTH)
 
 
-def test_a_key_fixes_the_question_of_each_person_whatever_the_records() -> None:
+def test_a_key_fixes_the_question_of_each_person_independent_of_the_records() -> None:
     rng = np.random.default_rng(2)
 
     def asked(seed: int) -> list[bool]:

@@ -37,7 +37,7 @@ WIDE = Channel.from_matrix([[".5", ".2", ".2", ".1"], [".1", ".6", ".1", ".2"]])
 HIDDEN = Channel.from_matrix(
     [["1/2", "1/2", "0"], ["1/4", "3/4", "0"], ["1/4", "3/4", "0"]], inputs=["a", "b", "c"]
 )
-"""b and c look alike, and the last output never comes."""
+"""b and c have equal rows, and the last output is impossible."""
 
 
 def matrix(channel: Channel) -> list[list[Fraction]]:
@@ -50,7 +50,7 @@ def exactly(values: Any) -> list[Fraction]:
 
 @st.composite
 def square_channels(draw: st.DrawFn) -> Channel:
-    """Channels that tell their inputs apart: at least a tenth of the truth, the rest anything."""
+    """Channels that identify the distribution: a tenth of the identity or more, else random."""
     k = draw(st.integers(2, 4))
     share = draw(st.sampled_from([Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)]))
     noise = draw(simplex(k))
@@ -192,7 +192,7 @@ def test_the_intervals_cover_as_often_as_they_say(target: str) -> None:
     assert everywhere / repeats > 0.9 - 4 * error
 
 
-# --- what cannot be told --------------------------------------------------------------------------
+# --- unidentifiable distributions -----------------------------------------------------------------
 
 
 def test_a_channel_that_hides_inputs_is_refused_with_the_identifiable_part() -> None:
@@ -390,7 +390,7 @@ def test_numbers_are_needed_for_a_mean() -> None:
         survey(WARNER, Tally.of([6, 4]), "maybe")
 
 
-# --- what is read ---------------------------------------------------------------------------------
+# --- accepted reports -----------------------------------------------------------------------------
 
 
 def test_printing_and_saving() -> None:

@@ -1,4 +1,4 @@
-"""Reports that no distribution of the inputs explains are refused, and others almost never."""
+"""Reports inconsistent with every distribution of the inputs are rejected, others hardly ever."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_what_no_records_explain_is_refused(
 
 
 def test_what_other_records_explain_is_not_refused() -> None:
-    """Permuted categories, and reports with more noise: only a digest can tell."""
+    """Permuted categories, and reports with more noise: only a digest detects them."""
     drew, reads = RESPONSE(4, 1).dense(), RESPONSE(4, 3).dense()
     assert estimate(reads, counts=drew.tally(_sent(drew)).counts).reports == 20_000
 

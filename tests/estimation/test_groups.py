@@ -31,7 +31,7 @@ def matrix(source: Channel | Mechanism) -> np.ndarray:
 
 
 def tally(source: Channel | Mechanism, sent: Any) -> Tally:
-    """The counts of reports given by their numbers; those of both mechanisms are their labels."""
+    """Return the counts of reports given by their numbers, the labels of both mechanisms."""
     size = matrix(source).shape[1]
     return Tally(np.bincount(sent, minlength=size).astype(np.int64), len(sent))
 

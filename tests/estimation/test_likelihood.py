@@ -147,7 +147,7 @@ def test_reports_and_tallies_of_a_structured_mechanism_give_the_same() -> None:
     ],
 )
 def test_reports_other_than_labels_are_distinguished(mechanism: Mechanism) -> None:
-    """Their counts are a summary, so the reports are asked for; these read as the matrix does."""
+    """The counts are a summary, so the reports are required; they agree with the matrix."""
     k = len(mechanism.inputs)
     reports = mechanism.privatize([x % k for x in range(3000)], rng=2)
     number = {repr(label): n for n, label in enumerate(mechanism.outputs())}
@@ -163,7 +163,7 @@ def test_reports_other_than_labels_are_distinguished(mechanism: Mechanism) -> No
 
 @pytest.mark.parametrize("make", [OptimizedUnaryEncoding, SubsetSelection])
 def test_reports_less_likely_than_any_float_are_evidence_like_others(make: Any) -> None:
-    """Only ratios count: of each report, those of two probabilities, whatever their size."""
+    """Only the ratios of the probabilities of a report matter, not their size."""
     k = 1500
     mechanism = make(k, 1)
     reports = mechanism.privatize([0, 0, 0, 1], rng=3)

@@ -50,7 +50,7 @@ from mechdesign.utilities import (
 
 
 def of_notion(name: str) -> Problem:
-    """The notion of an example table, on the inputs and the prior that it speaks of."""
+    """Return the notion of an example table, with its inputs and prior."""
     keys = tomllib.loads(ALL_NOTIONS[name].example)
     prior = [0.1, 0.2, 0.3, 0.4]
     return Problem(range(4), ALL_NOTIONS[name](**keys), MeanAbsoluteError(), prior=prior)

@@ -16,7 +16,7 @@ from tests.kernel.honest import document_of, draw_document
 
 
 def listed(document: dict[str, Any]) -> str | None:
-    """Return the listing of a file; None where it is out of range."""
+    """Return the listing of a file; None if it is unsupported."""
     try:
         return listing(document)
     except UnprovedError:

@@ -1,4 +1,4 @@
-"""A wrong file or command line ends with status 2 and one line that says what to change."""
+"""An invalid file or command line gives status 2 and one line that states the error."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def given_utility(text: str, tail: str = "", domain: str = DOMAIN) -> str:
 class Case(NamedTuple):
     """A wrong text, the key at fault, and words of the message.
 
-    Without ``given`` the message is not "expected ..., given ..." but says what is wrong.
+    Without ``given`` the message states the fault instead of "expected ..., given ...".
     """
 
     text: str

@@ -101,7 +101,7 @@ def test_a_changed_file_is_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_integers_that_this_library_would_not_make_are_refused(tmp_path: Path) -> None:
-    """Private, as the checker says, but not the mechanism that would be drawn from."""
+    """Private according to the checker, but not the mechanism that draws."""
     file = tmp_path / "x.json"
     for name, change in (
         ("subsets", lambda law: law.update(held=str(int(law["held"]) - 1))),

@@ -1,6 +1,6 @@
-"""No message quotes what a file holds: a word that only the file knows is in none of them.
+"""Error messages do not quote files: a word that occurs in the file only is in none of them.
 
-But for two: a key that is none of a problem, and the name of a row in a table of rows, a title.
+The exceptions are an unknown key of a problem, and the name of a row in a table of rows, a title.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def readers(folder: Path, content: bytes) -> Iterator[Callable[[], object]]:
 
 
 def all_said(read: Callable[[], object]) -> str:
-    """Return everything that is said about a failure; nothing if there is none."""
+    """Return all output about a failure, empty without one."""
     try:
         read()
     except MechdesignError as error:

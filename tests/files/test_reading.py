@@ -1,4 +1,4 @@
-"""Reading a file has limits, whatever stands in it; and only a plain file is opened."""
+"""Files are read within limits for any content, and only regular files are opened."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_file_is_read_exactly_up_to_the_limit(tmp_path: Path, size: int, limit
 
 
 class Endless:
-    """A file that says it is empty and never ends; it counts what is read of it."""
+    """A file that states size 0 and never ends; it counts the bytes read."""
 
     def __init__(self) -> None:
         self.read_so_far = 0

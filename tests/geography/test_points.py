@@ -62,7 +62,7 @@ def test_opposite_places_are_half_a_circumference_apart() -> None:
 
 @pytest.mark.parametrize("kind", ["euclidean", "manhattan"])
 def test_points_of_a_plane_are_private_at_their_distances(kind: str) -> None:
-    """All pairs count: none is implied by others, as pairs of a grid are."""
+    """All pairs matter: unlike on a grid, no pair is implied by others."""
     plane = Domain.points(PLANE)
     exact = np.array([[float(Fraction(v)) for v in p] for p in PLANE])
     steps = np.abs(exact[:, None] - exact[None])

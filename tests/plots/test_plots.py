@@ -1,4 +1,4 @@
-"""Pictures: what is drawn is what is given, every axis says what it shows, and nothing is cut."""
+"""Plots show the given data, every axis is labeled, and no text is cut off."""
 
 from __future__ import annotations
 
@@ -417,7 +417,7 @@ def test_relations_are_pairs_of_bars() -> None:
 # what all have in common
 
 
-def test_new_axes_are_made_where_none_are_given() -> None:
+def test_new_axes_are_the_default() -> None:
     problem = Problem(range(3), LDP(1), MutualInformation(), prior=THREE)
     channel = design(problem).channel
     made = [

@@ -1,4 +1,4 @@
-"""Solutions of integer systems are exact, whatever the size of the numbers."""
+"""Solutions of integer systems are exact for numbers of any size."""
 
 from __future__ import annotations
 

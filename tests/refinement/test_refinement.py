@@ -1,4 +1,4 @@
-"""Refinement is decided exactly: a matrix that makes one channel of another, or a decision."""
+"""Refinement is decided exactly: by a post-processing matrix or a decision problem."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_the_deficiency_of_two_coins_is_the_distance_of_their_biases() -> None:
 def test_channels_of_extreme_rays_are_refined_by_no_other_private_channel() -> None:
     """A column of an extreme ray is a sum of private columns in proportion to it only.
 
-    So what refines a channel of extreme rays holds all its columns, and is that channel up to
-    copies of outputs. Randomized response and subset selection have other columns.
+    So a refinement of a channel of extreme rays contains all its columns, and equals that channel
+    up to copies of outputs. Randomized response and subset selection have other columns.
     """
     ratio, k = 3, 4
     found = []
@@ -159,7 +159,7 @@ def test_a_failing_solver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wrong_numbers_of_a_solver_prove_nothing(
     monkeypatch: pytest.MonkeyPatch, large: bool
 ) -> None:
-    """Whatever the solver says, an answer comes with its proof."""
+    """Every answer has a proof, even with wrong solver output."""
     from scipy import optimize
 
     rng, honest = np.random.default_rng(5), optimize.linprog

@@ -289,7 +289,7 @@ def test_a_number_outside_the_domain_is_named(wrong: int) -> None:
 
 
 def test_numbers_are_labels_and_not_places() -> None:
-    """An array of numbers names inputs, also where these are no 0, 1, 2, ..."""
+    """An array of numbers denotes labels, even if the inputs are not 0, 1, 2, ..."""
     channel = Channel.from_matrix([[1, 0], [0, 1]], inputs=[1, 0], outputs=["one", "zero"])
     assert channel.privatize(np.array([1, 0, 0])).labels() == ["one", "zero", "zero"]
     assert channel.privatize(np.array([1.0, 0.0])).labels() == ["one", "zero"]
@@ -314,7 +314,7 @@ def test_text_that_is_no_report_is_named() -> None:
 
 
 def test_the_law_of_a_draw_is_that_of_the_certificate() -> None:
-    """Privacy of the sampler: the exact probabilities are those whose ratios were checked."""
+    """Privacy of the sampler: its exact probabilities are those of the verified ratios."""
     channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     table = AliasTable(channel.numerators, channel.bits)
     top = 1 << 61

@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, whatever fails."""
+"""Files are written atomically, whichever step fails."""
 
 from __future__ import annotations
 
@@ -141,10 +141,10 @@ NAMED = tempfile.NamedTemporaryFile
     ("call", "late"),
     [(call, late) for call in CALLS for late in (False, True) if not (late and call == "open")],
 )
-def test_whatever_fails_there_is_the_old_file_or_the_new_one(
+def test_after_any_failure_there_is_the_old_file_or_the_new_one(
     call: str, fault: str, late: bool, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each call fails once, at each of its turns: nothing is torn, and nothing is left over."""
+    """Every occurrence of every call fails once: no file is torn or left over."""
     if call == "write" and late and fault == "interrupted call":
         pytest.skip("a call that was interrupted has written nothing, and is made again")
     monkeypatch.setattr(os, "fsync", bool)  # which takes long
@@ -262,7 +262,7 @@ def called(node: ast.Call) -> str:
 
 
 def opens_to_write(node: ast.Call) -> bool:
-    """Whether a call of ``open`` has a mode that is not plainly one for reading."""
+    """Whether a call of ``open`` has a mode that may write."""
     modes = [word for word in node.args if isinstance(word, ast.Constant)]
     modes += [word.value for word in node.keywords if word.arg == "mode"]  # type: ignore[misc]
     texts = [str(word.value) for word in modes if isinstance(word, ast.Constant)]

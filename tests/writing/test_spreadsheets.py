@@ -1,4 +1,4 @@
-"""CSV for people: a spreadsheet runs no label, and every label comes back."""
+"""CSV for spreadsheets: no label is run, and every label is restored."""
 
 from __future__ import annotations
 

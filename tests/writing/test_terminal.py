@@ -82,7 +82,7 @@ FILES: dict[str, Callable[[str], str]] = {
     "matrix.csv": lambda text: f"0.5,{text}\n",
     "forged.json": lambda text: json.dumps({"format": text, text: text}),
 }
-"""Files of somebody else."""
+"""Untrusted files."""
 
 COMMANDS = [
     "@",
@@ -138,7 +138,7 @@ COMMANDS = [
     "solve problem.toml -o @.json --key @",
     "verify channel.json --key @",
 ]
-"""What a user types; @ stands for the text of somebody else."""
+"""Command lines; @ stands for untrusted text."""
 
 HOSTILE = st.text(
     st.sampled_from([*(c for c in STEERING if c != "\0"), "x", "[", "]", "0", ";", " "]),

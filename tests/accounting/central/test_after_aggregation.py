@@ -37,7 +37,7 @@ KINDS: list[type[UnaryEncoding]] = [OptimizedUnaryEncoding, SymmetricUnaryEncodi
 
 
 def vectors(mechanism: Mechanism) -> list[np.ndarray]:
-    """For each input the law of its report, as an array with an axis of 0 and 1 for each bit."""
+    """Return the law of the report for each input, as an array with one binary axis per bit."""
     k = len(mechanism.inputs)
     labels = mechanism.inputs.labels
     found = [np.zeros((2,) * k) for _ in labels]
@@ -117,7 +117,7 @@ def test_a_simulation_of_a_thousand_people_agrees(
         below = data_sets.delta_below(epsilon, m)
         assert below <= found + 5 * error + 20 / draws
         assert below >= found - 5 * error
-        # the worst of all data sets is proved, and it is above what is simulated
+        # the proved bound over all data sets is above the simulated value
         if found > 6 * error:
             assert not view(mechanism, summed=True).is_within(n, epsilon, found - 5 * error)
 
@@ -172,7 +172,7 @@ def test_both_sides_are_near_and_monotone(
 
     low, high = told(n, epsilon, delta)
     assert high <= 1.1 * low + 1e-5 or high >= 0.999 * kind(k, epsilon, digits=62).leakage
-    # the truth falls with n and delta; for symmetric bits it grows with the local budget
+    # the exact value decreases in n and delta; for symmetric bits it increases in the local budget
     assert told(2 * n, epsilon, delta)[0] <= high
     assert told(n, epsilon, min(2 * delta, 0.5))[0] <= high
     if kind is SymmetricUnaryEncoding:

@@ -112,7 +112,7 @@ def test_the_bound_for_every_channel_holds_for_each() -> None:
 
 
 def test_both_sides_of_the_bounds() -> None:
-    """At the upper bound delta is enough, a bit below it the bound says no; the test alike."""
+    """The upper bound on epsilon satisfies delta and a smaller one does not; likewise the test."""
     channel = randomized_response(5, 2)
     found = after_shuffling(channel, 3000, "1e-5")
     assert delta_after_shuffling(channel, 3000, found.epsilon).high <= 1e-5 * (1 + 1e-9)
@@ -125,17 +125,17 @@ def test_both_sides_of_the_bounds() -> None:
     ("local", "n", "least"), [(20, 1000, 19.99), (20, 100_000, 19.99), (12, 100_000, 11.9)]
 )
 def test_large_local_budgets_are_bracketed(local: int, n: int, least: float) -> None:
-    """A rare report of the one that differs hides among next to none.
+    """A rare report hides among hardly any others.
 
-    With others that all hold a third input, the test "somebody sent x" has the advantage
-    Pr(no other sends x) (P(x) - e**epsilon P'(x)) at least, which exceeds delta at ``least``.
+    If all others hold a third input, the test "somebody sent x" has an advantage of at least
+    Pr(no other sends x) (P(x) - e**epsilon P'(x)), which exceeds delta at ``least``.
     """
     p = math.exp(local)
     alone = (1 - 1 / (p + 2)) ** (n - 1) * (p - math.exp(least)) / (p + 2)
     alone -= (math.exp(least) - 1) * (1 - (1 - 1 / (p + 2)) ** (n - 1))
     found = after_shuffling(local, n, "1e-6")
     assert least < found.at_least <= found.epsilon <= local * (1 + 1e-12)
-    if alone > 1e-6:  # then the claim above stands without any lattice
+    if alone > 1e-6:  # the claim above holds without a lattice
         assert delta_after_shuffling(local, n, least).low > 0.5 * alone
 
 
@@ -176,7 +176,7 @@ def test_a_mechanism_is_as_its_matrix(mechanism: GeneralizedRandomizedResponse) 
     short = after_shuffling(mechanism, 1000, "1e-6")
     whole = after_shuffling(mechanism.dense(), 1000, "1e-6")
     assert short.at_least == pytest.approx(whole.at_least, rel=1e-5)
-    # the few reports that are the same to all inputs are counted for less
+    # reports equally likely at all inputs get less weight, so the bound is a little looser
     assert whole.epsilon * (1 - 1e-5) <= short.epsilon <= whole.epsilon * 1.01
     rows = mechanism.merged_reports().rows
     assert all(sum(row) == 1 for row in rows)

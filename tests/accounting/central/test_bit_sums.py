@@ -26,7 +26,7 @@ def convolved(a: Law, b: Law) -> Law:
 
 
 def entry(own: Fraction, p: Fraction, q: Fraction, m: int, r: int) -> Law:
-    """The law of the own bit and those of the others, exactly."""
+    """Return the exact law of the own bit plus the bits of the others."""
     law = [1 - own, own]
     for chance, times in ((p, m), (q, r)):
         binomial = [
@@ -43,7 +43,7 @@ chances = st.tuples(
 
 
 def sums(high: Law, low: Law, other: tuple[Law, Law], epsilon: Fraction | float) -> Fraction:
-    """The hockey-stick divergence of two entries, exactly but for e**epsilon."""
+    """Return the hockey-stick divergence of two entries, exact up to e**epsilon."""
     odds = Fraction(math.exp(epsilon))
     pairs = list(zip(high, low, strict=True))
     return sum(
@@ -65,7 +65,7 @@ def test_masses_and_losses_are_within_their_bounds(
     law = bit_sum(p, q, m, r, 1e-100)
     high, low = entry(p, p, q, m, r), entry(q, p, q, m, r)
     losses = [math.log(a / b) for a, b in zip(high, low, strict=True)]
-    # the place where the law that was kept begins: next to all mass is kept
+    # the first place of the kept law: nearly all mass is kept
     starts = range(len(high) - len(law.high) + 1)
     start = min(starts, key=lambda s: abs(losses[s] - law.loss[0]))
     kept = slice(start, start + len(law.high))
@@ -93,7 +93,7 @@ def test_the_divergence_lies_between_its_bounds(
         epsilon,
     )
     low, high = (hockey_stick(*laws, epsilon, up=up) for up in (False, True))
-    # e**epsilon of the comparison is a float: it is off by a unit
+    # e**epsilon of the reference is a float with an error of one unit
     slack = 4e-16 * math.exp(epsilon)
     assert low - slack <= exact <= high + slack
     assert high - low <= 1e-9 * high + 1e-11

@@ -56,7 +56,7 @@ def of_bits(chances: list[float]) -> Channel:
 def test_every_data_set_is_within_the_proved_bound(
     chances: list[float], n: int, epsilon: float
 ) -> None:
-    """Whatever delta is said to hold does, with the pair 0 and 1; and a small one does not."""
+    """Every delta that is accepted holds for the pair 0 and 1, and a small one is rejected."""
     exact = exact_deltas(chances, n, epsilon)
     comparison = compared(of_bits(chances))
     pairs = [p for p, (x, y) in enumerate(comparison.pairs.tolist()) if {x, y} == {0, 1}]
@@ -89,7 +89,7 @@ def test_sets_that_overlap_are_within_two_percent() -> None:
 
 
 def shuffled_pairs() -> Channel:
-    """Five inputs: 0 and 1 beside the common part are like 2 and 3, but the other rows are not."""
+    """Five inputs: the pairs 0, 1 and 2, 3 agree with the common part, but not with other rows."""
     p, q, u, v, x = 60, 20, 30, 24, 37
     rows = [
         [v, v, p, q, u, u],
@@ -111,7 +111,7 @@ def test_similar_pairs_differ_by_the_other_rows() -> None:
 
 
 def test_the_order_of_the_inputs_changes_no_pairs() -> None:
-    """Pairs with one row beside each are eight; by the common part alone they are seven."""
+    """There are eight pairs up to the rows of other inputs, and seven up to the common part."""
     rows = shuffled_pairs().matrix
     for order in ([0, 1, 2, 3, 4], [2, 3, 0, 1, 4], [4, 2, 0, 3, 1]):
         found = compared(Channel.from_matrix(rows[order]))

@@ -1,4 +1,4 @@
-"""Least numbers of reports and largest local budgets: both sides hold, shuffled or added up."""
+"""Least numbers of reports and largest local budgets: both bounds hold, shuffled or summed."""
 
 from __future__ import annotations
 

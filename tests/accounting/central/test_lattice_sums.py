@@ -43,7 +43,7 @@ def test_is_above_the_exact_expectation_and_near_it(
 ) -> None:
     values = [v for v, _ in atoms]
     mean = sum(v * w for v, w in atoms) / sum(w for _, w in atoms)
-    values = [v - max(mean, 0) for v in values]  # as where it is used: no drift upward
+    values = [v - max(mean, 0) for v in values]  # without upward drift, as in the callers
     masses = [w / sum(w for _, w in atoms) for _, w in atoms]
     exact = float(enumerated(values, masses, n))
     found = positive_part([Part(np.array(values), np.array(masses), n)], 1e-6)
@@ -66,7 +66,7 @@ def test_the_law_of_a_sum_is_binomial_far_in_the_tail() -> None:
 
 
 def test_two_thousand_reports_against_long_arithmetic() -> None:
-    """Three values, 1, -1 and 0 with a drift: the sum over how many are not 0, exactly."""
+    """Three values 1, -1 and 0 with a drift: the exact sum over the number of nonzero ones."""
     n, moved, up = 2000, 0.05, 0.4
     masses = np.array([moved * up, moved * (1 - up), 1 - moved])
     found = positive_part([Part(np.array([1.0, -1.0, 0.0]), masses, n)], 1e-8)

@@ -1,4 +1,4 @@
-"""Designs for the shuffle: private after shuffling, and no worse than what is done by hand."""
+"""Designs for the shuffle: private after shuffling, and at least as good as baselines."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def test_the_composed_guarantee_holds_and_is_the_least() -> None:
 
 
 def test_theorem_4_in_numbers_and_where_it_leads() -> None:
-    """Written out; a smaller P_min makes the bound larger, not smaller."""
+    """Compare with the formula; a smaller P_min gives a larger bound."""
     for least in (0.25, 0.1, 0.01):
         each = min(4.0, math.log((math.exp(2) - 1 + least) / least))
         direct = math.log(least + math.exp(10 * each) * (1 - least))
@@ -206,7 +206,7 @@ def test_adaptive_releases_add_their_matrices(data: st.DataObject) -> None:
 
 
 def test_an_adversary_who_adapts_attains_the_sum() -> None:
-    """A second channel that asks about what the first left open: the sum of the matrices, met."""
+    """A second question that depends on the first answer attains the sum of the matrices."""
     ask = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"], ["1/4", "3/4"]])
     against = Channel.from_matrix([["3/4", "1/4"], ["3/4", "1/4"], ["1/4", "3/4"]])
     both = adaptive(ask, [ask, against])
@@ -255,7 +255,7 @@ def test_corollary_5_does_not_care_about_the_order() -> None:
 @given(st.data())
 @examples(15)
 def test_independent_parts_of_a_sequence_add_up(data: st.DataObject) -> None:
-    """With independent parts the log lifts of a sequence are sums, so that the sides add."""
+    """With independent parts the log lifts of a sequence are sums, so both sides add up."""
     parts = [data.draw(channels(2, least=1, most_outputs=3)) for _ in range(2)]
     marginals = [data.draw(priors(2, least=1)) for _ in range(2)]
     joint = [a * b for a in marginals[0] for b in marginals[1]]
@@ -298,7 +298,7 @@ CONSTANT = Channel.from_matrix([["1/3", "2/3"], ["1/3", "2/3"]])
     ],
 )
 def test_bounds_on_delta_hold_the_exact_one(listed: list[Channel]) -> None:
-    """They are apart by what an epsilon is worth that is uncertain by a step for each release."""
+    """The bounds differ as if epsilon were uncertain by one step for each release."""
     together, step = product(listed), Fraction(1, 1000)
     for epsilon in map(Fraction, ("0", "1/100", "1/4", "1", "5/2", "10", "40")):
         below, above = approximate_delta(listed, epsilon, interval=step)
@@ -310,7 +310,7 @@ def test_bounds_on_delta_hold_the_exact_one(listed: list[Channel]) -> None:
             assert above <= most * (1 + Fraction(1, 10**6)) + Fraction(1, 10**12)
 
 
-# --- what it says, and refuses ------------------------------------------------------------------
+# --- repr and errors ----------------------------------------------------------------------------
 
 
 def test_the_table_and_the_lines() -> None:
@@ -324,7 +324,7 @@ def test_the_table_and_the_lines() -> None:
 
 
 def test_what_leaks_without_bound() -> None:
-    """The identity: finite from above, unless an input of prior 0 has an output to itself."""
+    """The identity has a finite max-lift, unless an input of prior 0 has its own output."""
     told = Channel.from_matrix([[1, 0], [0, 1]])
     found = compose([told] * 2, [0.5, 0.5])
     assert found["max-lift"].exact == pytest.approx(math.log(2))

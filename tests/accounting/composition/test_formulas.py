@@ -1,4 +1,4 @@
-"""Conversions of budgets beside the same formulas in eighty digits: never below, hardly above."""
+"""Conversion bounds compared with eighty-digit arithmetic: never below, hardly above."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def decimal(value: float | Fraction) -> Decimal:
 
 
 def check_above(found: float, truth: Decimal) -> None:
-    """A bound is a float that is not below the truth, nor more than two floats above it."""
+    """A bound is at least the exact value, and at most two floats above it."""
     assert Decimal(found) >= truth - Decimal("1e-60")
     assert Decimal(math.nextafter(math.nextafter(found, 0.0), 0.0)) <= truth + Decimal("1e-44")
 
@@ -72,7 +72,7 @@ def test_budgets_without_end_and_priors_of_one_input() -> None:
 @given(st.integers(2, 4), st.data())
 @examples(25)
 def test_no_bound_is_below_what_it_bounds(k: int, data: st.DataObject) -> None:
-    """Warner's channel at even odds, and others near it, meet their bounds."""
+    """Warner's channel with the uniform prior, and channels near it, attain their bounds."""
     counts = data.draw(st.lists(st.integers(1, 9), min_size=k, max_size=k))
     own = data.draw(st.integers(1, 40))
     rows = [[Fraction(own if x == y else 1, own + k - 1) for y in range(k)] for x in range(k)]
@@ -85,7 +85,7 @@ def test_no_bound_is_below_what_it_bounds(k: int, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("epsilon", [700, 709, 710, 1000, 5000])
 def test_profiles_at_budgets_whose_exponentials_are_no_floats(epsilon: int) -> None:
-    """What one input alone sends has no finite ratio: its probability, and half of it, is delta."""
+    """A report of a single input has an infinite ratio: delta is its probability, or half of it."""
     channel = Channel.from_matrix([["1/4", "3/4"], [0, 1]])
     found = privacy_profile(channel, [epsilon], Prior(["1/2", "1/2"]))
     assert found.ldp == (Fraction(1, 4),)
@@ -105,6 +105,6 @@ def test_reports_that_one_input_alone_sends_tell_all() -> None:
 @given(st.lists(st.floats(0, 40), max_size=5))
 @examples(50)
 def test_bounds_are_added_as_the_floats_that_they_are(parts: list[float]) -> None:
-    """The shortest decimal of a float that was rounded up may be below what it bounds."""
+    """The shortest decimal of a float rounded up may be below the bounded value."""
     assert added(parts) == sum((Fraction(*part.as_integer_ratio()) for part in parts), Fraction(0))
     assert added([*parts, math.inf]) == math.inf

@@ -33,7 +33,7 @@ def test_the_leakage_is_the_budget(kind: type, epsilon: float) -> None:
 @pytest.mark.parametrize("epsilon", ["0.001", 1, 60, 100])
 @pytest.mark.parametrize("kind", ALL)
 def test_every_budget_that_is_accepted_has_a_leakage_and_losses(kind: type, epsilon: Any) -> None:
-    """Differences of nearly equal numbers, as 1 - 1/c at large budgets, would be noise or none."""
+    """Differences of nearly equal numbers, such as 1 - 1/c at large budgets, would cancel."""
     mechanism = kind(epsilon)
     low, high = mechanism.leakage()
     assert low <= float(epsilon) <= high

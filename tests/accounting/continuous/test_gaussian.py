@@ -88,7 +88,7 @@ def test_figure_8_by_the_closed_form_at_its_worst_input(epsilon: float) -> None:
 
 
 def test_a_fine_discretization_has_the_same_delta_nearly() -> None:
-    """Reports in 2,000 cells and 400 inputs, in floats: nothing of the enclosures is used."""
+    """Use 2,000 cells of reports and 400 inputs in floats, independent of the enclosures."""
     inputs = np.arange(0.25, 200, 0.5)
     noise = np.array([BINNED.deviation_at(x) for x in inputs])
     own = np.diff(norm.cdf(np.linspace(-700, 900, 2001), inputs[:, None], noise[:, None]), axis=1)
@@ -114,9 +114,9 @@ def test_the_law_of_reports_is_the_true_mixture() -> None:
 
 
 def test_noise_that_depends_on_the_input_is_not_accounted_by_a_normal_law_of_reports() -> None:
-    """Corollary 10 takes Y for N(mu, s_X**2 + s(x)**2), another law for each x.
+    """Corollary 10 replaces the law of Y by N(mu, s_X**2 + s(x)**2), which depends on x.
 
-    Here each bin keeps within delta that way, and the mechanism does not.
+    Here each bin is within delta by that formula, but the mechanism is not.
     """
     law, edges, epsilon, delta = GaussianMixture.normal(0, 1), [-2, -1, 1, 2], 1, 1e-3
     by_bin = []
@@ -138,8 +138,8 @@ def test_over_all_inputs_delta_is_as_large_as_it_can_be(deviation: float) -> Non
 def test_the_law_of_reports_has_more_on_a_set_than_the_input_gives_it() -> None:
     """Which of the two divergences decides: E(g || f_x) here, so Theorem 5 is Definition 5.
 
-    Theorem 5 has no factor e**-epsilon in front of E(f_x || g), so it asks for more where that is
-    the larger one.
+    Theorem 5 has no factor e**-epsilon in front of E(f_x || g), so it requires more if that
+    divergence is the larger one.
     """
     for x, s, epsilon in ((0, 0.5, 0.5), (3, 1, 1), (10, 10, 2)):
         forward, backward = both_divergences(x, s, math.sqrt(s * s + 1), epsilon)

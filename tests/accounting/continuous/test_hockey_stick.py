@@ -47,7 +47,7 @@ def roots(f: object, low: float, high: float) -> list[object]:
 def test_two_normal_laws_by_lemma_4(
     m1: float, s1: float, m2: float, s2: float, epsilon: float
 ) -> None:
-    """TIFS, Lemma 4: the densities cross where a quadratic equation says."""
+    """TIFS, Lemma 4: the densities cross at the roots of a quadratic equation."""
     assume(abs(m1 - m2) + abs(s1 - s2) > 0.1)
     gamma = math.exp(epsilon)
     a = 1 / (2 * s2**2) - 1 / (2 * s1**2)

@@ -1,4 +1,4 @@
-"""The Laplace mechanism under LIP: its exact leakage, and what Theorem 6 of TIFS says of it."""
+"""The Laplace mechanism under LIP: its exact leakage, and Theorem 6 of TIFS."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_least_scale_is_private_and_less_is_not(epsilon: float) -> None:
 
 
 def test_scales_that_depend_on_the_value_leak_without_limit() -> None:
-    """(26) of TIFS: far from all values the wider noise is any number of times as likely."""
+    """(26) of TIFS: far from all values the ratio to the wider noise is unbounded."""
     scales = [2 / (0.3 * float(p) + 1) for p in PRIOR]
     assert LaplaceMechanism(VALUES, PRIOR, scales).leakage().low == math.inf
     far = 600.0

@@ -1,4 +1,4 @@
-"""Bounds on the least noise: both are proved, also where some verdicts are not decided."""
+"""Both bounds on the least noise are proved, even if some claims are undecided."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.strategies import examples
 @pytest.mark.parametrize("start", [0.25, 1.0, 1.5, 2.0, 64.0])
 @pytest.mark.parametrize("doubt", [0.0, 1e-12, 0.1, 0.6])
 def test_no_bound_is_a_guess(start: float, doubt: float) -> None:
-    """The least noise is 1; near it no verdict is given."""
+    """The least noise is 1; claims near it are undecided."""
 
     def holds(noise: float) -> bool | None:
         return None if abs(noise - 1) < doubt else noise >= 1

@@ -1,4 +1,4 @@
-"""No channel leaks more than is implied, and the channel that is returned leaks as much."""
+"""No channel leaks more than the implied guarantee, and the returned channel attains it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SKEWED = Prior([0.01, 0.33, 0.33, 0.33])
 
 
 def random_channels(count: int, seed: int, prior: Prior) -> list[Channel]:
-    """Channels of every kind: near and far from private, square or not, some with zeros."""
+    """Various channels: near and far from private, square or not, some with zeros."""
     rng = np.random.default_rng(seed)
     found, k = [], len(prior)
     for _ in range(count):
@@ -86,7 +86,7 @@ def test_no_relation_is_exceeded_by_random_channels(seed: int) -> None:
 
 
 def private_channels(notion: Notion, count: int, seed: int, prior: Prior) -> list[Channel]:
-    """Random channels mixed with one that ignores its input, by as little as makes them private."""
+    """Random channels mixed with a constant one, just enough to make them private."""
     found = []
     for channel in random_channels(count, seed, prior):
         Q = channel.matrix
@@ -122,7 +122,7 @@ def test_500_private_channels_leak_no_more_than_the_exact_values(notion: Notion)
             assert row.tight is not None
             assert truth[row.target].value <= row.tight + NEAR, row
             near += truth[row.target].value > 0.5 * row.tight
-    assert near > 50  # they come close enough for this to say something
+    assert near > 50  # close enough for the test to be meaningful
 
 
 @pytest.mark.slow
@@ -384,7 +384,7 @@ def targets(prior: Prior) -> list[Notion]:
     st.sampled_from(["0.2", "1", "2"]),
 )
 def test_the_exact_value_is_at_most_the_bound_in_one_unit(counts: list[int], budget: str) -> None:
-    """For all pairs of notions: the value is attained, and no theorem says less."""
+    """For all pairs of notions the value is attained, and no theorem has a smaller bound."""
     prior = Prior.from_counts(counts)
     skew = math.log(max(prior) / prior.minimum)
     given: list[Notion] = [
@@ -411,7 +411,7 @@ def test_the_exact_value_is_at_most_the_bound_in_one_unit(counts: list[int], bud
 
 
 def test_lift_bounds_are_measured_by_their_excess() -> None:
-    """ln(0.2 + 0.8 e) - 1: the exact value and the bound are of the same thing."""
+    """ln(0.2 + 0.8 e) - 1: the exact value and the bound are both excesses."""
     found = implied(LDP(1), AsymmetricLift(1, 1), Prior([0.2, 0.8]))
     assert found.tight == pytest.approx(math.log(0.2 + 0.8 * math.e) - 1, abs=NEAR)
     assert found.bound == pytest.approx(found.tight, abs=NEAR)
@@ -419,7 +419,7 @@ def test_lift_bounds_are_measured_by_their_excess() -> None:
 
 @pytest.mark.parametrize("rare", ["1e-20", "1e-140", "1e-280"])
 def test_priors_of_any_skew_have_relations(rare: str) -> None:
-    """No target's own epsilon is in the way, and log ratios beyond floats are exact."""
+    """The epsilon of a target does not matter, and log ratios beyond floats are exact."""
     prior = Prior([rare, "0.5", "0.5"])
     skew = math.log(0.5) - float(rare.removeprefix("1e")) * math.log(10)
     skew += math.log((math.e - 0.5) / 0.5)  # the largest ratio of a common input to any other

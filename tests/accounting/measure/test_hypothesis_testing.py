@@ -1,4 +1,4 @@
-"""The curve of errors is the best of all tests, and E-LDP is a region that it stays in."""
+"""The trade-off curve is the best of all tests, and E-LDP is a region that contains it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ F = Fraction
 
 
 def all_tests(channel: Channel) -> list[tuple[Fraction, Fraction]]:
-    """False alarms and misses of every set of outputs at which a test says 0 against 1."""
+    """Return the false alarm and miss rates of all deterministic tests of 0 against 1."""
     rows = [[channel.probability(x, y) for y in channel.outputs] for x in (0, 1)]
     m = len(channel.outputs)
     found = []
@@ -53,7 +53,7 @@ def test_it_is_convex_and_falls(channel: Channel) -> None:
 @examples(120)
 @given(channels(3))
 def test_the_region_of_the_tightest_matrix_and_not_less(channel: Channel) -> None:
-    """Theorem 1, both ways: inside at E, outside below it, and touching where it is tight."""
+    """Theorem 1 and its converse: inside at E, outside below it, and touching if tight."""
     E = tightest_matrix(channel)
     for x, z in itertools.permutations(range(3), 2):
         curve = trade_off(channel, x, z)

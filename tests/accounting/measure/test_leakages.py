@@ -1,4 +1,4 @@
-"""Leakages are what the definitions say, in Fractions, and no processing of reports raises them."""
+"""Leakages agree with the definitions in fractions, and post-processing never raises them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def processed(draw: st.DrawFn) -> tuple[Channel, Channel, Prior]:
 
 
 def at_least(value: float, truth: Decimal) -> None:
-    """A float that is not below the truth, read in either way, and close to it."""
+    """The float and its decimal text are at least the exact value, and close to it."""
     assert Decimal(value) >= truth
     assert Decimal(repr(value)) >= truth
     assert truth.is_infinite() or Decimal(value) - truth <= TINY * (1 + abs(truth))

@@ -61,7 +61,7 @@ def test_the_leakage_is_that_of_the_joint_law(case: tuple[list[list[Fraction]], 
 @given(cases())
 @examples(60)
 def test_linkage(case: tuple[list[list[Fraction]], Channel]) -> None:
-    """No secret behind X leaks more than X does."""
+    """No attribute correlated with X leaks more than X."""
     joint, channel = case
     found = sensitive_attribute_leakage(joint, channel)
     prior = Prior([sum(entries) for entries in zip(*joint, strict=True)])

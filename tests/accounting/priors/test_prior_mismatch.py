@@ -62,7 +62,7 @@ def test_lemma_3_written_out() -> None:
 
 
 def test_the_difference_can_be_all_that_the_ratios_allow() -> None:
-    """An output that only one input sends with a high chance: its law is P_x but for little."""
+    """An output that is likely for a single input x has probability close to P_x."""
     p, q = Prior([0.5, 0.5]), Prior([0.25, 0.75])
     tiny = Fraction(1, 10**6)
     channel = Channel.from_matrix([[1 - tiny, tiny], [tiny, 1 - tiny]])
@@ -73,7 +73,7 @@ def test_the_difference_can_be_all_that_the_ratios_allow() -> None:
 
 
 def test_corollary_6_needs_the_logarithm() -> None:
-    """The printed radius calls the first bound the least where the third is less."""
+    """At the printed radius the paper calls the first bound the least, but the third is smaller."""
     epsilon, assumed, true = 2.0, Prior.uniform(4), Prior([0.1, 0.1, 0.2, 0.6])
     distance = float(total_variation(assumed, true))
     odds = (math.exp(epsilon) - 1 + 0.25) / 0.25
@@ -129,9 +129,9 @@ def test_a_ball_from_counts() -> None:
 
 
 def test_a_robust_design_is_private_at_the_true_prior() -> None:
-    """Over seeded samples: whenever the ball holds the truth, which is as often as was said.
+    """Over seeded samples: the budget holds if the ball contains the true prior.
 
-    The design that trusts the empirical prior breaks its budget nearly always.
+    That happens as often as stated; the design for the empirical prior nearly always exceeds it.
     """
     true, epsilon, n, beta, runs = Prior([0.2, 0.3, 0.5]), 1, 400, "0.2", 12
     rng = np.random.default_rng(7)
@@ -151,7 +151,7 @@ def test_a_robust_design_is_private_at_the_true_prior() -> None:
 
 
 def test_robustness_costs_less_with_more_samples() -> None:
-    """The robust channel spends its budget at the edge of the ball; the trusting one exceeds it."""
+    """The robust channel uses its budget at the edge of the ball; the naive one exceeds it."""
     costs = []
     for n in (1, 10, 100):
         problem = robust_problem(["yes", "no"], [20 * n, 80 * n], 1, HISTOGRAM)

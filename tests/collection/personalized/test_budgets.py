@@ -52,7 +52,7 @@ def test_one_number_stands_for_all() -> None:
 
 
 class Echo:
-    """Sends what it is given, and refuses the text "bad" by its place, or by no place."""
+    """Reports its input, and rejects the text "bad", with or without its location."""
 
     def __init__(self, key: str) -> None:
         self.key = key

@@ -45,7 +45,7 @@ def test_the_estimate_weights_by_information() -> None:
     assert (np.abs(found.values - [0.6, 0.3, 0.1]) < 4 * found.standard_errors).all()
     wanted = estimate_groups([(group.mechanism, group.reports) for group in people.groups])
     assert np.array_equal(found.values, wanted.values)
-    # the half with the small budget costs nothing: the errors are below those of the others alone
+    # the half with the small budget does no harm: the errors are below those of the others alone
     (_, open_) = people.groups
     alone = estimate_groups([(open_.mechanism, open_.reports)])
     assert (found.standard_errors < alone.standard_errors).all()

@@ -64,7 +64,7 @@ def test_by_information_it_is_unbiased_where_budgets_do_not_depend_on_values() -
     worth = [1 / float(TwoValuedResponder(0, 1, e).size) ** 2 for e in BUDGETS[:3]]
     inside = math.fsum(w * float(v) for w, v in zip(worth, VALUES, strict=False)) / math.fsum(worth)
     assert mean == pytest.approx((3 * inside + float(VALUES[3])) / 4, rel=1e-13)
-    # so with the same value for all it is that value, whatever the budgets
+    # so with equal values it is that value for any budgets
     same = [Fraction(7)] * 3
     weighted = math.fsum(w * float(v) for w, v in zip(worth, same, strict=True)) / math.fsum(worth)
     assert weighted == pytest.approx(7)
@@ -73,8 +73,8 @@ def test_by_information_it_is_unbiased_where_budgets_do_not_depend_on_values() -
 def test_the_variance_estimate_is_unbiased_for_records_of_one_mean() -> None:
     """Two budgets, equal values, all outcomes: E of the squared error is the true variance.
 
-    T**2 is cut off at 1, so that with the largest weights out of reach it is exact only where no
-    outcome has |T| > 1; otherwise the error is overstated.
+    T**2 is clipped to 1, so it is exact only if no outcome has |T| > 1; otherwise the error is
+    overstated.
     """
     value, ones = Fraction(5), [TwoValuedResponder(0, 10, e) for e in (6, 7)]
     sizes = [float(one.size) for one in ones]

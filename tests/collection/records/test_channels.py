@@ -162,7 +162,7 @@ def test_names_of_stamps_are_not_taken(tmp_path: Path) -> None:
 def test_the_summary_has_the_policy_of_each_column(
     policies: tuple[str, str], tmp_path: Path
 ) -> None:
-    """The policy of one column is said of its own cells only."""
+    """The policy of a column is reported for its own cells only."""
     channel = identity(["x", "none"])
     source = save(tmp_path / "in.csv", {"a": ["", "x", "", "x"], "b": ["x", "", "x", "x"]})
     missing = dict(zip("ab", policies, strict=True))
@@ -211,7 +211,7 @@ SENT = {
 def test_a_file_of_records_where_reports_are_expected_is_refused_as_one(
     kind: str, ending: str, tmp_path: Path
 ) -> None:
-    """The line names the row and what the channel sends, and quotes no cell."""
+    """The message has the row and the outputs of the channel, and does not quote a cell."""
     mechanism, sent = SENT[kind]
     file, row = tmp_path / f"in.{ending}", "row 1" if ending == "parquet" else "line"
     table = pa.table({"answer": ["private text", "more"]})

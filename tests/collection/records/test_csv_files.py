@@ -20,7 +20,7 @@ Rows = list[tuple[list[str], str]]
 
 
 def reference(text: str) -> tuple[list[str] | None, Rows, str]:
-    """Return the header, the rows with their places, and the place of what is refused, if any."""
+    """Return the header, the rows with their locations, and the location of an error, if any."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: Rows = []
     place = "line 1"

@@ -1,4 +1,4 @@
-"""Every kind of file is read and written alike: plain and packed, in parts, from and to pipes."""
+"""All file formats behave alike: plain and compressed, in parts, from and to pipes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target appears when it is whole: whatever ends the work before, the old file stays."""
+"""A target appears when it is complete: if the run ends earlier, the old file stays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ objective = "hamming"
 
 
 MOST_SECONDS = 120
-"""After so many seconds a process is killed, so that no test waits for ever."""
+"""Timeout after which a process is killed, so that tests terminate."""
 
 INTERRUPTIBLE = """\
 import os, signal, sys
@@ -100,7 +100,7 @@ def stop(rows, share):
 channel = load_channel("channel.json").channel
 privatize_file(channel, "in.csv", sys.argv[1], "a", chunk=10_000, progress=stop, force=True)
 """
-"""Writes one chunk of many, says so, and stands still."""
+"""Writes one chunk of many, prints a line, and waits."""
 
 
 COMMAND_HALF_WAY = """\
@@ -297,8 +297,8 @@ for moment in [0, *moments, 0]:
     calls = calls or told[1]
     print(json.dumps(told), flush=True)
 """
-"""Runs a command again and again, each time killed at a moment that calls are counted to, not the
-clock: a share of all calls of functions, those of the system among them."""
+"""Runs a command repeatedly and kills it after a number of function calls, including system calls,
+independent of the clock."""
 
 
 @pytest.mark.slow
@@ -306,10 +306,10 @@ clock: a share of all calls of functions, those of the system among them."""
 @pytest.mark.parametrize("command", ["privatize", "solve"])
 @pytest.mark.parametrize("there", [True, False], ids=["replaced", "new"])
 def test_two_hundred_kills_leave_nothing_torn(command: str, there: bool, folder: Path) -> None:
-    """After each kill there is the old file or a whole new one, and the ledger knows every draw.
+    """After each kill there is the old file or a complete new one, and the ledger has every draw.
 
-    A killed run leaves at most its temporary file, the journal of the ledger, and where nothing was
-    there an empty file that claims the name.
+    A killed run leaves at most its temporary file, the journal of the ledger, and, if there was no
+    file, an empty file that claims the name.
     """
     (folder / "problem.toml").write_text(PROBLEM, encoding="utf-8")
     (folder / "in.csv").write_text("a\n" + "x\ny\n" * 100, encoding="utf-8")

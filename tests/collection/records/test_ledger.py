@@ -1,4 +1,4 @@
-"""A ledger knows each draw, warns of a second one for the same records, and adds them up."""
+"""A ledger records each draw, warns of a second one for the same records, and adds them up."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_warning_taken_for_an_error_stops_the_draw(folder: Path) -> None:
 def test_the_draw_is_recorded_before_the_reports_appear(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever fails after the last report is drawn, the ledger has it, or there is none."""
+    """If any step after the last draw fails, the ledger has the draw or no file appears."""
 
     def fail(target: Path) -> int:
         raise OSError(28, "No space left on device")
@@ -239,7 +239,7 @@ def test_a_notion_adds_up_under_the_same_parameters_only(folder: Path) -> None:
     add_draw("l", cells, {"0": 2, "1": 1})
     add_draw("l", WARNER, {"yes": 1})
     total = read_ledger("l")
-    assert {notion for notion, _ in total.totals()} == {"ldp"}  # a mechanism says no more
+    assert {notion for notion, _ in total.totals()} == {"ldp"}  # the only one of a mechanism
     assert len(total.sets) == 2
     text = str(total)
     assert "in every set" in text

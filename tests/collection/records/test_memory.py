@@ -1,4 +1,4 @@
-"""Memory for a file of records is bounded, whatever its length, its width and its packing."""
+"""Memory for a file of records is bounded for any length, width and compression."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_the_writer_gathers_rows_to_groups(tmp_path: Path) -> None:
 
 
 def row_groups(path: Path, cells: list[str], times: int, **options: Any) -> Path:
-    """Write a column as row groups of a few cells, each again and again, in a small file."""
+    """Write a column as row groups of a few repeated cells, in a small file."""
     column = pa.DictionaryArray.from_arrays(pa.array(list(range(len(cells))) * times), cells)
     pq.write_table(pa.table({"a": column}), path, store_schema=False, compression="zstd", **options)
     return path
@@ -294,7 +294,7 @@ raise SystemExit(status)
 
 
 def measured(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command, which says last how many megabytes it takes at most."""
+    """Run a command, which prints its peak memory in megabytes last."""
     return subprocess.run(
         [sys.executable, "-c", MEASURED, *words],
         cwd=folder,

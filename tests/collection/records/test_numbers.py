@@ -28,7 +28,7 @@ from tests.strategies import examples
 
 TEN = [Fraction(n) for n in range(11)]
 TELLING = ContinuousChannel([0, 10], "cells", TEN, Channel.from_matrix(np.eye(10)))
-"""The reports are the numbers rounded down: what is read can be seen in what is written."""
+"""The reports are the numbers rounded down, so the output shows the input read."""
 
 NUMBERS = ["0", "2.5", " 7.25 ", "10", "1e1", "+.5", "9.999", "-0.0"]
 CELLS = [0, 2, 7, 9, 9, 0, 9, 0]
@@ -112,7 +112,7 @@ numbers = st.floats(0, 10).map(repr)
 @examples(60)
 @given(st.lists(st.one_of(numbers, st.sampled_from([*BAD, *NUMBERS, "", " "])), max_size=8))
 def test_a_column_is_read_as_its_cells_are(texts: list[str]) -> None:
-    """All at once where all are numbers of the interval, or else one after the other."""
+    """Numbers are read in bulk if all are in the interval, else one by one."""
     reader = NumberReader(TELLING, "drop", "drop")
     found, stays = reader.read(Cells(pa.array(texts, pa.string()), "pay", str))
     good = [text.strip() not in ("", *BAD) for text in texts]

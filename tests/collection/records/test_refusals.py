@@ -337,7 +337,7 @@ def _sent(cells: list[str | None], unknown: str, missing: str) -> list[str]:
 
 @pytest.mark.parametrize("key", ["unknown", "missing"])
 @pytest.mark.parametrize("given", ["", "ignore", "map", "map:z", "Drop", None, 3])
-def test_policies_that_are_none_are_refused(key: str, given: Any, folder: Path) -> None:
+def test_unknown_policies_are_refused(key: str, given: Any, folder: Path) -> None:
     save(folder / "in.csv", {"a": ["x"]})
     found = refused(folder, folder / "in.csv", **{key: given})
     assert found.startswith(f"{key}: expected ")
@@ -398,7 +398,7 @@ def test_a_cell_is_dropped_exactly_where_the_domain_cannot_read_it(
 # reports
 
 
-def test_reports_that_are_none_are_refused_by_their_line(tmp_path: Path) -> None:
+def test_invalid_reports_are_refused_by_their_line(tmp_path: Path) -> None:
     channel = identity(["x", "y"])
     cases = {
         "a\nx\nno\n": "line 3, column 'a': these are not reports of this channel, "

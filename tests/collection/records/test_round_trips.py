@@ -1,4 +1,4 @@
-"""Records go in and reports come out, whatever the file and however odd the labels."""
+"""Records go in and reports come out, for all formats and odd labels."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_parquet_columns_keep_their_types(tmp_path: Path) -> None:
 def test_text_in_parquet_is_text_however_it_is_written(
     keep: tuple[str, ...], seed: int | None, tmp_path: Path
 ) -> None:
-    """Reports are held as numbers of texts; only columns that are kept may be categories."""
+    """Reports are dictionary-encoded; only kept columns may be categorical."""
     answers = [ANSWERS[n % 3] for n in range(3000)]
     groups = pa.array(["p", "q", None] * 1000).dictionary_encode()
     table = pa.table({"a": answers, "b": answers, "group": groups, "count": range(3000)})

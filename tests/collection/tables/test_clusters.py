@@ -20,7 +20,7 @@ from mechdesign.mechanisms import HadamardResponse
 
 pytestmark = [
     pytest.mark.slow,
-    # what distributed and Spark leave open or warn of is not ours
+    # resources left open and warnings by distributed and Spark are not ours
     pytest.mark.filterwarnings("ignore"),
 ]
 
@@ -46,7 +46,7 @@ def same_as_on_one_machine(reports: pd.DataFrame) -> bool:
 
 
 def check_estimates(tallies: dict[str, Any]) -> None:
-    """Counts that were merged, and what is estimated from them, are those of one machine."""
+    """Merged counts, and estimates from them, equal those of one machine."""
     for name, tally in md.tally(WANTED, MECHANISMS).items():
         assert tallies[name].counts.tolist() == tally.counts.tolist()
         one, other = (md.estimate(MECHANISMS[name], t) for t in (tally, tallies[name]))

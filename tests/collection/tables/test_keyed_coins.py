@@ -1,4 +1,4 @@
-"""Coins from a key: one report for each record, however often and in whatever parts it is drawn."""
+"""Keyed coins: the report of a record does not depend on repetitions or on the partition."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_streams_go_on_for_each_record_by_itself(ids: list[int], data: st.DataOb
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_report_depends_on_its_own_record_only(name: str) -> None:
-    """In any order, beside any others and alone, as retried, split and shuffled parts are drawn."""
+    """In any order, with any others and alone, as in retried, split and shuffled parts."""
     mechanism = SOURCES[name]()
     rng = np.random.default_rng(1)
     records, ids = rng.integers(0, 12, 300), rng.permutation(10_000)[:300]
@@ -330,7 +330,7 @@ def test_many_ids_are_in_a_file_that_does_not_show_them(
     )
 )
 @examples(100)
-def test_an_id_has_one_tag_beside_whatever_others_and_however_it_is_held(ids: list[int]) -> None:
+def test_the_tag_of_an_id_does_not_depend_on_other_ids_or_on_its_type(ids: list[int]) -> None:
     """A number of 64 bits with a sign is itself, as text or not; other numbers are text."""
     coins = keyed_coins.CollectionCoins(KEY, {"a": SOURCES["randomized response"]()})
 
@@ -351,7 +351,7 @@ def test_an_id_has_one_tag_beside_whatever_others_and_however_it_is_held(ids: li
 def test_an_id_that_comes_again_and_again_does_not_fill_the_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """However often an id comes, few records are compared at once."""
+    """Few records are compared at once, even if an id is repeated very often."""
     monkeypatch.setattr(keyed_coins, "PART", 8)
     monkeypatch.setattr(keyed_coins, "SORTED", 64)
     with closing(SeenRecords(str)) as seen:

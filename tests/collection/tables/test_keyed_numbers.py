@@ -48,7 +48,7 @@ def test_keyed_reports_have_the_law_of_the_kernel(kind: str, x: float) -> None:
 
 
 def test_the_rounding_is_independent_of_the_draw() -> None:
-    """With nodes that tell and a fair coin at each, both coins of a record would show if shared."""
+    """With visible nodes and a fair coin at each, shared coins would be visible in the reports."""
     telling = Channel.from_matrix([["1/2", "1/2", "0", "0"], ["0", "0", "1/2", "1/2"]])
     kernel, n = ContinuousChannel([0, 1], "linear", [0, 1], telling), 20_000
     reports = md.privatize(pa.array([0.5] * n), kernel, key=KEY, ids=pa.array(range(n), pa.int64()))

@@ -1,4 +1,4 @@
-"""Every kind of table comes back as what it was, through one core, and counts alike."""
+"""Every type of table comes back as the same type, through one core, with equal counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mechdesign import Channel, InputError
 from mechdesign.collection.tables.adapters import ADAPTERS
 
 TRUE = Channel.from_matrix(np.eye(3), inputs=["a", "b", "c"], outputs=["a", "b", "c"])
-"""A channel that says the truth, so that its reports are known."""
+"""The identity channel, whose reports are known."""
 TENS = Channel.from_matrix(np.eye(3), inputs=["a", "b", "c"], outputs=[10, 20, 30])
 HALVES = Channel.from_matrix(np.eye(3), outputs=[0, 0.5, 1])
 LETTERS, NUMBERS, IDS = list("abcb"), [0, 1, 2, 1], [7, 8, 9, 10]
@@ -30,7 +30,7 @@ POLARS = pl.from_arrow(ARROW)
 
 
 class Stream:
-    """A table of a library that is not known, and speaks the Arrow C stream protocol."""
+    """A table of an unknown library with the Arrow C stream protocol."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return ARROW.__arrow_c_stream__(requested_schema)
@@ -132,7 +132,7 @@ def test_categories_go_by_their_codes_and_come_back_as_categories(column: Any) -
     assert any(word in str(kind).lower() for word in ("categor", "dictionary"))
 
 
-def test_missing_categories_and_numbers_that_are_none_are_missing() -> None:
+def test_missing_categories_and_nan_are_missing() -> None:
     for column in (pd.Series(["a", None], dtype="category"), pd.Series(["a", np.nan])):
         assert md.privatize(column, TRUE, missing="map:c").tolist() == ["a", "c"]
         with pytest.raises(InputError, match=r"data, row 1: .*given an empty cell"):
@@ -180,7 +180,7 @@ def test_a_date_that_a_library_holds_as_its_midnight_is_that_date(kind: str) -> 
 
 @pytest.mark.parametrize("kind", KINDS_OF_DAYS)
 def test_a_time_of_a_day_is_not_its_date(kind: str) -> None:
-    """And is found as itself, whatever fraction of a second a library writes."""
+    """A moment is found for every notation of fractions of a second."""
     moments = ["2026-01-01 00:00:00", "2026-01-01 06:00:00"]
     days = Channel.from_matrix(np.eye(2), inputs=["2026-01-01", "2026-01-02"])
     with pytest.raises(InputError, match="expected labels of the domain"):
@@ -205,7 +205,7 @@ def test_a_midnight_somewhere_and_nearly_midnight_are_no_date(moments: Any) -> N
 
 
 def test_a_filter_on_reports_of_a_plan_does_not_reach_the_records() -> None:
-    """Polars would send a filter below a function that it takes for one of each row."""
+    """Polars would push a filter below a function that it takes for an elementwise one."""
     lies = Channel.from_matrix([[0, 1], [1, 0]], inputs=["a", "b"], outputs=["a", "b"])
     plan = md.privatize(pl.LazyFrame({"x": list("aab"), "id": [1, 2, 3]}), {"x": lies}, keep=["id"])
     assert plan.filter(pl.col("x") == "b").select("id").collect()["id"].to_list() == [1, 2]
@@ -290,7 +290,7 @@ def test_cells_that_arrow_has_no_type_for_are_refused_in_a_line(cells: Any, told
 
 
 def test_errors_of_a_plan_count_rows_within_parts() -> None:
-    """A part may begin anywhere, so that its rows are no rows of the table."""
+    """A part may begin anywhere, so its row numbers are not those of the table."""
     plan = pl.DataFrame({"x": ["yes", "maybe"]}).lazy()
     drawn = md.privatize(plan, {"x": md.mechanisms.GeneralizedRandomizedResponse(["yes", "no"], 1)})
     with pytest.raises(InputError, match=r"data\['x'\], row [01] of a part: expected labels"):
@@ -300,7 +300,7 @@ def test_errors_of_a_plan_count_rows_within_parts() -> None:
 @pytest.mark.parametrize("code", [2, -1, 127])
 @pytest.mark.parametrize("pieces", [1, 2])
 def test_codes_of_no_category_are_refused(code: int, pieces: int) -> None:
-    """Arrow does not look at the codes that a table comes with."""
+    """Arrow does not validate the codes of a table."""
     codes = pa.array([0, code, 1], pa.int8())
     column = pa.DictionaryArray.from_arrays(codes, pa.array(["a", "b"]), safe=False)
     channel = md.mechanisms.GeneralizedRandomizedResponse(["a", "b"], 1)
