@@ -1,4 +1,4 @@
-"""How often a design ends bounded, not optimal, over random problems, and with what gap.
+"""The frequency of designs that end bounded rather than optimal, over random problems, with gaps.
 
 Run ``python benchmarks/bounded_sample.py --n 300 --seed 1 --time-limit 20 [--list] [--only NUMBER
 ...]``. Every problem has its own stream of random numbers, from the seed and its number, so that
@@ -61,7 +61,7 @@ SIZES = range(2, 13)
 
 @dataclass
 class Draw:
-    """Parts from which a random problem is drawn.
+    """Parts of a random problem.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Draw:
     domain
         The inputs.
     prior
-        ``(n_inputs,)`` whole numbers that it is proportional to.
+        ``(n_inputs,)`` integers in proportion to the prior.
     """
 
     rng: np.random.Generator
@@ -83,23 +83,23 @@ class Draw:
         return len(self.domain)
 
     def epsilon(self) -> float:
-        """Return a budget, its logarithm uniform."""
+        """Return a budget with a uniform logarithm."""
         low, high = np.log(LEAST_EPSILON), np.log(LARGEST_EPSILON)
         return float(f"{np.exp(self.rng.uniform(low, high)):.4g}")
 
     def budgets(self, shape: tuple[int, ...]) -> list[list[float]]:
-        """Return a matrix of budgets of one order."""
+        """Return a matrix of budgets of the same order of magnitude."""
         scale, spread = self.epsilon(), self.rng.choice([0.3, 1.0, 2.0])
         found = scale * np.exp(spread * self.rng.normal(size=shape))
         return [[float(f"{e:.4g}") for e in row] for row in found]
 
     def subset(self) -> list[Label]:
-        """Return some inputs, at least one."""
+        """Return a nonempty subset of the inputs."""
         chosen = [x for x in self.domain if self.rng.random() < 0.5]
         return chosen or [self.domain.labels[self.rng.integers(self.size)]]
 
     def distribution(self, size: int) -> list[Fraction]:
-        """Return a distribution without zeros, in rationals."""
+        """Return a positive distribution in rationals."""
         counts = self.rng.integers(1, 100, size).tolist()
         return [Fraction(c, sum(counts)) for c in counts]
 
@@ -132,7 +132,7 @@ def metric_grid(draw: Draw) -> Notion:
 
 
 def metric_matrix(draw: Draw) -> Notion:
-    """Return metric privacy by walking distances between random points, or in a random graph."""
+    """Return metric privacy by Manhattan distances between random points, or in a random graph."""
     k = draw.size
     if draw.rng.random() < 0.5:
         points = draw.rng.permutation(400)[:k]
@@ -189,7 +189,7 @@ def linear(draw: Draw) -> Notion:
 
 
 def secret(draw: Draw) -> Notion:
-    """Return a notion about an attribute behind the input."""
+    """Return a notion about a sensitive attribute of the input."""
     values = int(draw.rng.integers(2, 5))
     given = [draw.distribution(values) for _ in range(draw.size)]
     notion = draw.rng.choice(["ldp", "lip", "pml"])
@@ -233,7 +233,7 @@ ALSO_WORST_CASE: dict[str, Callable[[bool], Utility]] = {
     "l2-risk": L2Risk,
     "tv-risk": TVRisk,
 }
-"""Utilities that also exist for the worst case."""
+"""Utilities with a worst case."""
 
 OBJECTIVES = (
     *ALSO_WORST_CASE,
@@ -246,7 +246,7 @@ OBJECTIVES = (
 
 
 def random_utility(draw: Draw, objective: str) -> Utility:
-    """Return a utility, in every fourth draw for the worst case where there is one."""
+    """Return a utility, in every fourth draw for the worst case if there is one."""
     worst = bool(draw.rng.random() < 0.25)
     if objective in ALSO_WORST_CASE:
         return ALSO_WORST_CASE[objective](worst)
@@ -263,13 +263,13 @@ def random_utility(draw: Draw, objective: str) -> Utility:
 
 NOT_CONIC = ("approximate-ldp", "approximate-lip", "information", "maximal-leakage")
 SOLVED_BESIDE = ("distortion", "hamming", "absolute", "squared", "euclidean", "bayes-accuracy")
-"""Notions about the whole channel, and the utilities that are solved under them."""
+"""Notions on the whole channel, and the utilities supported with them."""
 
 GRIDS = ((2, 2), (2, 3), (2, 4), (3, 3), (2, 5), (2, 6), (3, 4))
 
 
 def random_prior(rng: np.random.Generator, k: int, zeros: bool) -> list[int]:
-    """Return whole numbers: even, ragged, near-degenerate, or, where allowed, with zeros."""
+    """Return integers: uniform, irregular, nearly degenerate, or, where allowed, with zeros."""
     kinds = ["even", "ragged", "ragged", "skew", "degenerate", "zeros"]
     kind = rng.choice(kinds[: len(kinds) if zeros else -1])
     counts: list[int] = rng.integers(1, 100, k).tolist()
@@ -353,7 +353,7 @@ def solved(seed: int, number: int, time_limit: float) -> Result:
 
 
 def table(results: list[Result], by: Callable[[Result], str], title: str) -> str:
-    """Return a Markdown table of results by something."""
+    """Return a Markdown table of results, grouped by ``by``."""
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         groups[by(result)].append(result)

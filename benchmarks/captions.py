@@ -1,4 +1,4 @@
-"""Figures of the papers are saved with a caption below: what was drawn, and what differs."""
+"""Figures of the papers, saved with a caption on their content and on differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DOTS_PER_INCH = 110
 
 
 def save(figure: Any, caption: str, path: Path, room: float) -> Path:
-    """Write a figure whose lowest part, a share ``room`` of it, is left to its caption."""
+    """Write a figure with a caption in its lowest part, a share ``room`` of the height."""
     import matplotlib.pyplot as plt
 
     figure.tight_layout(rect=(0, room, 1, 1))

@@ -26,7 +26,7 @@ LARGEST_SALARY = 300_000
 
 
 def solved(problem: md.ContinuousProblem, gap: float) -> str:
-    """Return the columns that all tables have."""
+    """Return the columns of all tables."""
     start = time.process_time()
     solution = md.design(problem, gap=gap)
     seconds = time.process_time() - start
@@ -66,7 +66,7 @@ def salaries() -> None:
 
 
 def papers() -> None:
-    """Print what the mechanisms of TIFS Fig. 12 cost for the salaries, in dollars."""
+    """Print the losses of the mechanisms of TIFS Fig. 12 for the salaries, in dollars."""
     from benchmarks.papers.__main__ import Places, computed
 
     name = "tifs_figure_12"
@@ -94,7 +94,7 @@ TABLES = {"worst-case": worst_case, "salaries": salaries, "papers": papers, "dis
 
 
 def main(words: list[str] | None = None) -> None:
-    """Print the tables that are asked for."""
+    """Print the requested tables."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     kept = [name for name in TABLES if name != "papers"]
     parser.add_argument("tables", nargs="*", default=kept, help=", ".join(TABLES))

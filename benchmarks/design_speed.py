@@ -1,4 +1,4 @@
-"""How long the best channel takes: ours by each route, a textbook transcription, cvxpy, libqif.
+"""The time of the best channel: ours by each route, a textbook transcription, cvxpy, libqif.
 
 Run ``python benchmarks/design_speed.py [--families ...] [--solvers ...] [--out FILE.json]`` from
 anywhere; ``--quick`` takes seconds. Every contender solves every problem in a process of its own,
@@ -8,7 +8,7 @@ JSON, after every case, and the tables beside it.
 
 The times are medians over runs, wall clock. ``build`` states the problem (for ours: reads and
 compiles it), ``solve`` runs the algorithm, ``prove`` repairs the channel and certifies it. Privacy
-is that of the matrix as the solver leaves it, evaluated beyond the precision of its floats.
+is that of the solver's matrix, evaluated beyond the precision of its floats.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ Record = dict[str, Any]
 PACKAGES = ("mechdesign", "numpy", "scipy", "highspy", "cvxpy", "clarabel", "ecos", "scs", "qif")
 
 TIME_LIMIT, TO_PROVE = 60.0, 60.0
-"""Default seconds for a run; and seconds allowed beyond the time limit of our routes."""
+"""Default time limit of a run; and seconds allowed beyond the time limit of our routes."""
 
 START_UP, GRACE, POLL = 60.0, 5.0, 0.02
-"""Seconds for a process to get ready, beyond the limit of a run, and between two looks."""
+"""Seconds for a process to start, beyond the limit of a run, and between two polls."""
 
 LINES_KEPT = 30
-"""Characters kept of the output of a process that failed."""
+"""Characters kept of the output of a failed process."""
 
 GIVEN_UP = ("out of time", "unsuitable")
-"""Contenders that are not tried in a larger size."""
+"""Results after which a contender is not tried in a larger size."""
 
 
 class Child(Protocol):
@@ -73,7 +73,7 @@ class Child(Protocol):
 
 
 def machine() -> Record:
-    """Return what the figures depend on."""
+    """Return the properties of the machine."""
     installed = {}
     for package in PACKAGES:
         try:
@@ -99,7 +99,7 @@ def _processor() -> str:
 
 
 def run_one(suite: str, size: int, solver: str, limit: float, most: int) -> Record:
-    """Let one contender solve one problem in a fresh process, and end it when time is up."""
+    """Let one contender solve one problem in a fresh process, and end it after the time limit."""
     asked = {"suite": suite, "size": size, "name": solver, "limit": limit, "most": most}
 
     def start(watched: Path, complaints: Path) -> Child:
@@ -116,9 +116,9 @@ def run_one(suite: str, size: int, solver: str, limit: float, most: int) -> Reco
 
 
 def run_child(start: Callable[[Path, Path], Child], limit: float) -> Record:
-    """Start a process, end it when time is up, and return what it wrote, with medians over runs.
+    """Start a process, end it after the time limit, and return its records, with medians over runs.
 
-    ``start`` is given the file that the process writes its records to, and that of its complaints.
+    ``start`` gets the file for the process's records, and the file for its error output.
     """
     with tempfile.TemporaryDirectory() as folder:
         watched, complaints = Path(folder) / "records", Path(folder) / "stderr"
@@ -127,7 +127,7 @@ def run_child(start: Callable[[Path, Path], Child], limit: float) -> Record:
         try:
             ended = _watch(process, watched, limit)
         finally:
-            process.kill()  # whatever happens; one that has ended does not mind
+            process.kill()  # in any case; harmless after its end
             process.wait()
         whole_lines = watched.read_text("utf-8").rpartition("\n")[0].splitlines()
         records = [json.loads(line) for line in whole_lines]

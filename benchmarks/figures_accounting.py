@@ -174,7 +174,7 @@ def figure_6(folder: Path) -> Path:
 
 
 def sampled(n: int, runs: int = 100) -> tuple[float, float, float, float]:
-    """Return how the leakage differs between an estimated prior and the truth, and two bounds."""
+    """Return the error of the leakage at an estimated prior, and two bounds."""
     true, beta = Prior([0.3, 0.7]), 0.05
     rng = np.random.default_rng(n)
     found = []

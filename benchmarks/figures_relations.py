@@ -32,7 +32,7 @@ EPSILONS = [round(0.2 * n, 1) for n in range(1, 26)]
 
 
 def curve(target: str, prior: Prior) -> list[Implied]:
-    """Return what LIP is worth under another notion, at every epsilon."""
+    """Return the strength of LIP under another notion, at every epsilon."""
     return [implied(LIP(epsilon), target, prior) for epsilon in EPSILONS]
 
 
@@ -182,7 +182,7 @@ FOUR = Channel.from_matrix(
 
 
 def universal(forward: float, back: float) -> Channel:
-    """Return the channel of which every other private one is a processing (ICML, Theorem 2)."""
+    """Return the universal channel (ICML, Theorem 2)."""
     a, b = math.exp(forward), math.exp(back)
     first, second = (b - 1) / (a * b - 1), (a - 1) / (a * b - 1)
     return Channel.from_matrix([[first * a, second], [first, second * b]])

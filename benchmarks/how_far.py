@@ -41,12 +41,12 @@ MOST_PAY = 200
 
 @dataclass(frozen=True)
 class Task:
-    """One thing that people do under local privacy.
+    """A task under local privacy.
 
     Attributes
     ----------
     title, notion, loss
-        In words.
+        As text.
     people
         Whether the loss is a variance, so that a ratio of losses is one of numbers of people.
     epsilons
@@ -54,9 +54,9 @@ class Task:
     optimum
         Returns a proved lower bound on the loss of every private mechanism, and the loss of one.
     used
-        The loss of each mechanism that is used.
+        The loss of each mechanism in use.
     ignorant
-        The loss without any report, where there is one.
+        The loss without any report, if there is one.
     """
 
     title: str
@@ -85,7 +85,7 @@ def risk(make: Callable[[float], Mechanism]) -> Callable[[float], float]:
 
 
 def frequencies() -> Task:
-    """Return the estimation of how frequent each of fifty categories is."""
+    """Return the estimation of the frequencies of fifty categories."""
     k = CATEGORIES
     return Task(
         f"Which of {k} categories is how frequent?",
@@ -125,7 +125,7 @@ def noise_law(exponent: Array) -> Array:
 
 
 def clipped(size: int, below: Callable[[Array], Array]) -> Array:
-    """Return the matrix of noise that is added, rounded, and clipped to 0..size - 1.
+    """Return the matrix of additive noise, rounded and clipped to 0..size - 1.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def grades() -> Task:
 
 
 def distances() -> Task:
-    """Return the release of a number where nearby numbers only are to look alike."""
+    """Return the release of a number, with indistinguishability of nearby numbers only."""
     domain, prior = md.Domain.range(LINE), md.Prior.uniform(LINE)
     distance = np.abs(np.subtract.outer(np.arange(LINE), np.arange(LINE))).astype(float)
 
@@ -401,7 +401,7 @@ def table(every: Sequence[Curves]) -> str:
 
 
 def saving(task: Task, value: float, best: float) -> str:
-    """Return what the optimum saves: people for the same error, or error for the same people."""
+    """Return the saving by the optimum: people for the same error, or error for the same people."""
     share = 1 - best / value
     if share < 0.0005:
         return ""
@@ -462,7 +462,7 @@ def draw(every: Sequence[Curves], path: Path) -> None:
 NOTHING = "always the same answer"
 
 MOST = 45.0
-"""The largest ratio that is drawn."""
+"""The largest ratio in the picture."""
 
 STYLES = tuple(
     {"color": color, "marker": marker}

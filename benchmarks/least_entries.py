@@ -1,4 +1,4 @@
-"""How much the substitution of least entries saves on LDP: the same program with and without it.
+"""The saving by the substitution of least entries on LDP: the same program with and without it.
 
 Run ``python benchmarks/least_entries.py [SIZES...]``: prints a Markdown table of medians over three
 runs, side by side in one process, and the ratio.

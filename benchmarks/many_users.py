@@ -3,9 +3,9 @@
     python benchmarks/many_users.py                              # 10,000 users with 21 inputs
     python benchmarks/many_users.py 100000 --cache FOLDER        # each certificate is kept
 
-Prints Markdown: what ``design_each`` takes, beside ``design`` on a few of the same problems. The
-problems come from a generator and no solution is held, as for a service that sends each away. With
-``--cache`` the run goes on where an earlier one ended.
+Prints Markdown: the time of ``design_each``, beside that of ``design`` on a few of the same
+problems. The problems come from a generator and no solution is kept, as in a service that sends
+each away. With ``--cache`` an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from problems.families import lip_numeric
 
 INPUTS = 21
 ALONE = 50
-"""So many are also designed one by one."""
+"""The number of problems also designed one by one."""
 
 
 def megabytes(whose: int) -> float:
-    """Return the largest memory that a process has had, of this one or of its children."""
+    """Return the peak memory of this process or of its children."""
     return resource.getrusage(whose).ru_maxrss / 1e3
 
 
 def cpu_seconds() -> float:
-    """Return the seconds of the processor that this process and its children have had."""
+    """Return the CPU seconds of this process and its children."""
     both = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in both)
 

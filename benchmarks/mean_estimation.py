@@ -23,7 +23,7 @@ import mechdesign as md
 from mechdesign.designs.continuous.solution import ContinuousSolution
 
 GAPS = {"0.25": 1e-4, "0.5": 2e-4, "1": 5e-4, "2": 1e-3, "3": 1e-3, "4": 1e-3, "6": 3e-3}
-"""The gap that is asked for at each epsilon."""
+"""The requested gap at each epsilon."""
 
 MIXED_ABOVE = 0.61
 
@@ -34,13 +34,13 @@ def duchi(epsilon: float) -> float:
 
 
 def piecewise(epsilon: float) -> float:
-    """Return that of the piecewise mechanism."""
+    """Return the worst-case variance of the piecewise mechanism."""
     c = math.exp(epsilon / 2)
     return 4 * c / (3 * (c - 1) ** 2)
 
 
 def hybrid(epsilon: float) -> float:
-    """Return that of the hybrid of both."""
+    """Return the worst-case variance of the hybrid of both."""
     c = math.exp(epsilon / 2)
     if epsilon <= MIXED_ABOVE:
         return duchi(epsilon)

@@ -1,4 +1,4 @@
-"""PENA beside the best unbiased channels of the same budget, on the same data."""
+"""PENA and the best unbiased channels of the same budget, on the same data."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ __all__ = ["MeanComparison", "MeanErrors", "compare_means"]
 FloatArray = npt.NDArray[np.float64]
 
 SCORES, REACH = 41, 1.5
-"""How many values a report may stand for, and how far they reach, in units of PENA's."""
+"""The number of possible values of a report, and their range, in units of PENA's."""
 
 SLACK = 1 + 1e-6
-"""PENA's reports are just allowed, so that the constraint of being unbiased leaves room."""
+"""PENA's reports are just private, so the constraint of unbiasedness gets some room."""
 
 EQUAL = 2e-3
-"""Errors that differ by less, relatively, are called equal."""
+"""Relative difference below which errors count as equal."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class MeanErrors:
     minimax
         Of the unbiased channel whose largest variance over the values is least.
     tailored
-        Of the unbiased channel that is best for just these data: what no design that is blind to
-        the data can hope for, up to the discretization.
+        Of the unbiased channel that is optimal for these data: a lower bound for designs without
+        the data, up to the discretization.
     solutions
         The minimax and the tailored channel. Inputs are the points of the range, scaled to
         [-1, 1]; the labels of the outputs are the unbiased estimates.
@@ -63,7 +63,7 @@ class MeanErrors:
 
     @property
     def best(self) -> str:
-        """Which of the two that need no data is better."""
+        """The better of the two that need no data."""
         ratio = self.minimax / self.pena
         if abs(ratio - 1) < EQUAL:
             return "equal"
@@ -79,7 +79,7 @@ class MeanComparison:
     rows
         One for each budget.
     count
-        How many records the errors are for.
+        The number of records.
     truth
         Their mean.
     """
@@ -121,8 +121,8 @@ def compare_means(
     over channels to a fine grid of scores. All errors are exact expectations for the values held
     fixed, those of the random moves included; nothing is drawn.
 
-    PENA itself is such a channel but for the grid of scores, so that the tailored channel is never
-    behind. The channel of the program is unbiased to about 1e-9 of the width of the range.
+    PENA itself is such a channel except for the grid of scores, so the tailored channel is never
+    worse. The channel of the program is unbiased to about 1e-9 of the width of the range.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def compare_means(
 
 @dataclass(frozen=True)
 class _Data:
-    """Different values, scaled to [-1, 1], and how often each occurs."""
+    """Distinct values, scaled to [-1, 1], and their multiplicities."""
 
     scaled: FloatArray
     counts: FloatArray
@@ -182,12 +182,12 @@ class _Data:
         return float(self.scaled @ self.counts / self.counts.sum())
 
     def error(self, mean_square: float) -> float:
-        """Return the error of the mean where reports have the mean square given."""
+        """Return the error of the mean for reports with this mean square."""
         variance = mean_square - float(self.scaled**2 @ self.counts / self.counts.sum())
         return self.width / 2 * math.sqrt(max(variance, 0.0) / self.counts.sum())
 
     def shares(self, points: int) -> FloatArray:
-        """Return how the records are spread over the points, once each is moved to one."""
+        """Return the distribution of the records over the points, after rounding each to one."""
         place = (self.scaled + 1) / 2 * (points - 1)
         left = np.minimum(np.floor(place), points - 2).astype(np.intp)
         right = place - left

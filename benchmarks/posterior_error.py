@@ -1,4 +1,4 @@
-"""How long the best channel for the posterior-mean squared error takes, proof included.
+"""The time of the best channel for the posterior-mean squared error, with its proof.
 
 Run ``python benchmarks/posterior_error.py [SIZES...]``: prints a Markdown table of one run of
 `design` each (random prior, values 0..k-1, epsilon = 1), and of what the checker takes to verify

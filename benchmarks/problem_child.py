@@ -1,7 +1,7 @@
-"""One solver on one problem file, in a process of its own, and what the repair makes of its answer.
+"""One solver on one problem file, in a separate process, and the repair of its answer.
 
-The processes are forked from one that has imported everything, so that none pays for imports;
-where a system cannot fork, they are started anew.
+The processes are forked from one that has imported everything, so that imports are not measured; on
+systems without fork, they are started anew.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PRELOADED = [__name__, "cvxpy"]
 
 
 def measure(path: str, name: str, limit: float, most: int) -> Iterator[Record]:
-    """Yield what :func:`benchmarks.speed_child.runs` does, of a problem file and a solver."""
+    """Yield the records of :func:`benchmarks.speed_child.runs` for a problem file and a solver."""
     solver = SOLVERS[name]
     warm_up(FAMILIES["ldp-numeric"](2), solver)
     yield from runs(partial(load_problem, path), solver, limit, most, answer_and_repair)
@@ -49,7 +49,7 @@ def answer_and_repair(problem: Problem, result: SolverResult) -> Iterator[Record
 
 
 class Forked:
-    """A process of ``multiprocessing`` with the manners of one of ``subprocess``."""
+    """A process of ``multiprocessing`` with the interface of ``subprocess.Popen``."""
 
     def __init__(self, process: mp.process.BaseProcess) -> None:
         self._process = process

@@ -21,10 +21,10 @@ TINY = 1e-9
 """Values below this are compared absolutely."""
 
 NOISE = 1e-15
-"""A relative difference below this is none."""
+"""A smaller relative difference counts as none."""
 
 BUSY = 1.3
-"""A load from which on other programs are mentioned: ours is one process at a time."""
+"""The load above which other programs are mentioned: ours is one process at a time."""
 
 INTRODUCTION = """\
 ---
@@ -115,7 +115,7 @@ def page(document: Record) -> str:
 
 
 def _machine(document: Record) -> str:
-    """Return what the figures depend on, and whether anything else was running."""
+    """Return the properties of the machine, and whether anything else was running."""
     packages = ", ".join(f"{name} {version}" for name, version in document["packages"].items())
     absent = [name for name, version in document["packages"].items() if version is None]
     said = (
@@ -135,7 +135,7 @@ def _machine(document: Record) -> str:
 
 
 def references(name: str, problem: Record, by_pair: dict[tuple[str, str], Record]) -> list[float]:
-    """Return the optima that a value is compared with: our certified one, and that in the file."""
+    """Return the reference optima: our certified one, and that in the file."""
     ours, expected = by_pair.get((name, OURS), {}), problem["expected"]
     certified = ours.get("certified") and ours["gap"] <= GAP
     return [

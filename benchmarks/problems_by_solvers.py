@@ -38,14 +38,14 @@ __all__ = ["LIBRARY", "PEERS", "QUICK", "main", "run"]
 Record = dict[str, Any]
 
 TABLE_FROM_ELSEWHERE = "data = {"
-"""The mark of a problem file that reads a table outside this repository."""
+"""The mark of a problem file that reads a table outside of this repository."""
 
 LIBRARY = {
     path.relative_to(ROOT / "problems").with_suffix("").as_posix(): path
     for path in sorted((ROOT / "problems").glob("*/*.toml"))
     if TABLE_FROM_ELSEWHERE not in path.read_text(encoding="utf-8")
 }
-"""Problem files by name; one that reads a table has its twin with counts here."""
+"""Problem files by name; one with an external table is replaced by its twin with counts."""
 
 PEERS = (
     "textbook",
@@ -57,7 +57,7 @@ PEERS = (
     "libqif",
     "vertices",
 )
-"""The solvers beside ours, unless others are named."""
+"""The default solvers besides ours."""
 
 QUICK = (
     ("classic/randomized_response", "lip/three_levels"),
@@ -66,12 +66,12 @@ QUICK = (
 """Problems and solvers of the quick mode."""
 
 TIME_LIMIT, RUNS = 8.0, 3
-"""Seconds for a run, and runs of a pair at most."""
+"""Seconds for a run, and the largest number of runs of a pair."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where results and the page are written."""
+    """The paths of results and of the page."""
 
     results: Path
     page: Path
@@ -99,7 +99,7 @@ def stated(name: str) -> Record:
 
 
 def known(path: Path, setting: Record) -> tuple[dict[str, Record], list[Record]]:
-    """Return the problems and the results in a file, as far as they still hold."""
+    """Return the problems and the results in a file that are still valid."""
     if not path.is_file():
         return {}, []
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -142,7 +142,7 @@ def run(
     limit, most
         Seconds for a run, and runs of a pair at most.
     fresh
-        Whether to run pairs again that have a result.
+        Whether to repeat pairs that have a result.
     """
     from tqdm import tqdm
 
@@ -167,13 +167,13 @@ def run(
 
 
 def in_order(found: Iterable[Record]) -> list[Record]:
-    """Return results by problem, and by solver as they are registered."""
+    """Return results by problem, and by solver in the order of the registry."""
     order = list(SOLVERS)
     return sorted(found, key=lambda r: (r["problem"], order.index(r["solver"])))
 
 
 def _lasting(record: Record) -> Record:
-    """Return what the figures depend on, and not when they were taken."""
+    """Return the properties of a record other than its time."""
     return {key: value for key, value in record.items() if key != "date"}
 
 

@@ -238,7 +238,7 @@ def test_every_block_of_a_page_runs(
         pytest.skip(f"all blocks pass but those that need {', '.join(sorted(skipped))}")
 
 
-def test_the_readme_shows_what_its_first_command_reports(tmp_path: Path) -> None:
+def test_the_readme_shows_the_report_of_its_first_command(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "problems", tmp_path / "checkout" / "problems")
     blocks = blocks_of(ROOT / "README.md")
     first = next(block for block in blocks if block.kind == "sh")

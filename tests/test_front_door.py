@@ -79,9 +79,7 @@ HOSTILE = "<script>alert('x')</script> & \"more\""
         ),
     ],
 )
-def test_a_wrong_type_is_named_with_what_was_expected(
-    made: Callable[[], Any], message: str
-) -> None:
+def test_a_wrong_type_is_named_with_the_expected_one(made: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         made()
     assert str(caught.value) == message
@@ -270,7 +268,7 @@ def test_a_channel_is_written_as_csv_and_latex(tmp_path: Path) -> None:
     )
 
 
-def test_equal_channels_have_equal_hashes_whatever_they_are_made_of() -> None:
+def test_equal_channels_from_any_input_have_equal_hashes() -> None:
     whole = Channel([[3, 1]], bits=2)
     assert hash(whole) == hash(Channel(np.array([[3, 1]]), bits=2))
     wide = Channel([[1 << 70]], bits=70)

@@ -181,7 +181,7 @@ def test_a_channel_by_label_is_the_same_channel(how: Any) -> None:
 
 
 @given(order=orders, kind=vectors, how=st.data())
-def test_what_measures_a_channel_aligns_the_prior(order: list[int], kind: str, how: Any) -> None:
+def test_measures_of_a_channel_align_the_prior(order: list[int], kind: str, how: Any) -> None:
     channel = md.Channel.from_matrix(
         [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/3", "1/6", "1/2"]], inputs=INPUTS
     )
@@ -350,7 +350,7 @@ def test_a_prior_that_does_not_fit_is_refused_by_every_method(method: str) -> No
             md.estimate(channel, counts=[3, 4], method=method, prior=prior)
 
 
-def test_two_priors_are_compared_by_label_whatever_they_come_as() -> None:
+def test_two_priors_in_any_form_are_compared_by_label() -> None:
     p, q = {"a": 0.2, "b": 0.8}, pd.Series([0.6, 0.4], index=["b", "a"])
     assert total_variation(p, q) == total_variation([0.2, 0.8], [0.4, 0.6]) == Fraction(1, 5)
     with pytest.raises(InputError, match="no input"):

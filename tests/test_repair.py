@@ -149,7 +149,7 @@ hopeless = st.one_of(
 @pytest.mark.slow
 @examples(400)
 @given(intersections(), st.data())
-def test_whatever_comes_in_what_goes_out_is_private(problem: Problem, data: Any) -> None:
+def test_repair_makes_any_input_private(problem: Problem, data: Any) -> None:
     k, m = len(problem.domain), data.draw(st.integers(1, 4))
     row = st.lists(hopeless, min_size=m, max_size=m)
     Q = np.array(data.draw(st.lists(row, min_size=k, max_size=k)))

@@ -1,7 +1,7 @@
-"""Continuous inputs: an interval, the law of X on it, and the problem that they state.
+"""Continuous inputs: an interval, the law of X on it, and the design problem.
 
-``domain`` is the interval or box of X, ``laws`` its distribution, ``problem`` the question, and
-``channel`` is the answer: an exact channel of nodes, to which numbers are rounded. The search is in
+``domain`` is the interval or box of X, ``laws`` its distribution, ``problem`` the problem, and
+``channel`` the solution: an exact channel of nodes, to which numbers are rounded. The search is in
 :mod:`mechdesign.designs.continuous`, the proof in :mod:`mechdesign.kernel.rounding`.
 
 Theorem (rounding). Let w_i(x) >= 0 with Sum_i w_i(x) = 1 send a number x to a node i at random, and

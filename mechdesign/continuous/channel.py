@@ -1,4 +1,4 @@
-"""The continuous channel: numbers of an interval, or points of a box, in; exact reports out."""
+"""The continuous channel: from numbers of an interval, or points of a box, to exact reports."""
 
 from __future__ import annotations
 
@@ -35,44 +35,43 @@ __all__ = ["ContinuousChannel"]
 class ContinuousChannel:
     """A kernel Q(y|x) = Sum_i w_i(x) Q_i(y) for the numbers of an interval or the points of a box.
 
-    An input is sent to a node i with probability w_i(x), exactly, and the node through an exact
-    :class:`Channel`. So the kernel is known exactly at every x, and it has the privacy that the
-    nodes have (see :mod:`mechdesign.continuous`). A point is rounded on each axis by itself.
+    An input is rounded to a node i with probability w_i(x), exactly, and the node passes through an
+    exact :class:`Channel`. So the kernel is known exactly at every x, and is as private as its
+    nodes (see :mod:`mechdesign.continuous`). The coordinates of a point are rounded independently.
 
     Parameters
     ----------
     domain
-        What may be reported on: an :class:`Interval` or ``[low, high]``; a :class:`Box` or its
-        corners.
+        The inputs: an :class:`Interval` or ``[low, high]``; a :class:`Box` or its corners.
     kind
         ``"cells"``: node i is the cell [e_i, e_(i+1)), the last one closed. ``"linear"``: x between
         the nodes t_i and t_(i+1) goes to node i + 1 with probability (x - t_i)/(t_(i+1) - t_i).
     points
-        The edges e_0 < ... < e_m of the cells, the outer ones maybe infinite, or the nodes
-        t_0 < ... < t_m; exact numbers, from one end of the interval to the other, which differ
-        as doubles. For a box a list of them for each axis.
+        The edges e_0 < ... < e_m of the cells, the outer ones possibly infinite, or the nodes t_0 <
+        ... < t_m; exact numbers, from one end of the interval to the other, which differ as
+        doubles. For a box a list of these for each axis.
     nodes
-        The channel of the nodes, one input for each, whatever its label; the last coordinate runs
-        first.
+        The channel of the nodes, with one input for each, whatever its label; the first coordinate
+        varies slowest.
 
     Attributes
     ----------
     domain, sides
         The interval or box of the inputs, and the interval of each coordinate.
     kind, axes
-        As given; the points of each axis, exact but for infinite ends.
+        As given; the points of each axis, exact except for infinite ends.
     nodes, inputs
-        The exact channel of the nodes, and these: cells as text, as ``"[0, 10)"``, numbers, or
-        pairs of numbers.
+        The exact channel of the nodes, and its inputs: cells as text such as ``"[0, 10)"``,
+        numbers, or pairs of numbers.
     outputs, alphabet, bits_per_report
-        Its outputs, as the reports that it may send, and the length of one.
+        The outputs, the possible reports, and the size of a report.
     noun
-        The kind of an input, in words.
+        The name of an input.
 
     Raises
     ------
     InputError
-        If the points are not such, or the channel has not one input for each node.
+        If the points are invalid, or the channel does not have one input for each node.
 
     Examples
     --------
@@ -131,13 +130,13 @@ class ContinuousChannel:
     def positions(self) -> FloatArray:
         """The position of each node of an interval, ``(n_nodes,)``.
 
-        That of a cell is its middle, of a half-line its finite end.
+        For a cell its middle, for a half-line its finite end.
         """
         return self._line.positions
 
     @property
     def supports(self) -> FloatArray:
-        """The least and the largest number that is sent to each node, ``(n_nodes, 2)``."""
+        """The least and the largest number rounded to each node, ``(n_nodes, 2)``."""
         return self._line.supports
 
     @property
@@ -152,41 +151,41 @@ class ContinuousChannel:
         Parameters
         ----------
         values
-            ``(n,)`` numbers or ``(n, 2)`` points: a NumPy array, a Series, or a list. They are
-            doubles, or are rounded to the nearest ones; a double is the rational that it holds.
+            ``(n,)`` numbers or ``(n, 2)`` points: a NumPy array, a Series, or a list. Numbers are
+            rounded to the nearest doubles; a double has its exact binary value.
         rng
             None for the cryptographic source of the operating system. A seed or a
-            ``numpy.random.Generator`` makes a simulation, and marks the reports as one.
+            ``numpy.random.Generator`` gives a simulation, and marks the reports as simulated.
         outside
-            ``"refuse"`` numbers outside the interval, and infinities; or ``"clip"`` them to the
-            nearer end. NaN is refused always.
+            ``"refuse"`` to raise an error for numbers outside the interval and infinities; or
+            ``"clip"`` to replace them by the nearer end. NaN always raises an error.
 
         Raises
         ------
         InputError
-            If one is refused, or is no number; the key names its place, counted from 0.
+            If an input is rejected or not a number; the key has its position, from 0.
 
         Notes
         -----
-        Eight bytes a record are held beside the numbers themselves; the draws are made 65,536
-        records at a time. In chunks, with one generator, memory is constant.
+        Memory is eight bytes per record in addition to the input; reports are drawn 65,536 records
+        at a time. In chunks, with one generator, memory is constant.
         """
         return drawn(self, self.held(values, outside=outside), source_of(rng))
 
     def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
-        """Return inputs as doubles inside the domain; others are refused or clipped.
+        """Return inputs as doubles inside the domain; others are rejected or clipped.
 
         Parameters
         ----------
         values, outside
             As for :meth:`privatize`.
         key
-            How to name them in an error, which adds the place, counted from 0.
+            Their name in an error, which adds the position, from 0.
 
         Raises
         ------
         InputError
-            If one is refused, or is no number, or no point.
+            If an input is rejected, or is not a number or a point.
         """
         columns = [values] if len(self.sides) == 1 else _coordinates_of(values, key)
         sides = zip(columns, self._roundings, self.sides, strict=True)
@@ -197,7 +196,7 @@ class ContinuousChannel:
         return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
 
     def draw(self, held: FloatArray, source: Source) -> Int64Array:
-        """Return one output number for each input, checked by :meth:`held`."""
+        """Return one output index for each input, checked by :meth:`held`."""
         places = np.zeros(len(held), dtype=np.int64)
         for each, numbers in zip(self._roundings, _columns(held), strict=True):
             places = places * each.size + each.draw(numbers, source)
@@ -209,13 +208,13 @@ class ContinuousChannel:
         Parameters
         ----------
         x
-            A number of the interval, or a point of the box. A float is the rational that it holds,
-            as for :meth:`privatize`; whole numbers, fractions and text are exact.
+            A number of the interval, or a point of the box. A float has its exact binary value, as
+            for :meth:`privatize`; integers, fractions and text are exact.
 
         Raises
         ------
         InputError
-            If it is none.
+            If x is not an input.
         """
         weights = {0: Fraction(1)}
         coordinates = [x] if len(self.sides) == 1 else pair_of(x, "x")
@@ -236,7 +235,7 @@ class ContinuousChannel:
         Raises
         ------
         InputError
-            If one is no input.
+            If a value is not an input.
         """
         held = self.held(values)
         shares = np.ones((len(held), 1))
@@ -253,17 +252,19 @@ class ContinuousChannel:
     def node_prior(self, law: Law) -> Prior:
         """Return the law of the node of an input with a given law: P_i = E w_i(X).
 
-        It is the prior of :attr:`nodes`: what the nodes leak at it the kernel leaks at the law.
+        It is the prior of :attr:`nodes`: the leakage of the nodes at it is that of the kernel at
+        the law.
 
         Parameters
         ----------
         law
-            The law of X. Where its moments are enclosed, the prior is that of one as close.
+            The law of X. If its moments are enclosed, the prior is that of a law within the
+            enclosures.
 
         Raises
         ------
         InputError
-            If the law does not fit the interval or the box.
+            If the law does not match the interval or the box.
 
         Examples
         --------
@@ -286,7 +287,7 @@ class ContinuousChannel:
         if len(axes) == 1 and not axes[0]:
             return [Fraction(1)]
         (*rest, last), ends = axes[0], self.axes[0]
-        short = not rest  # one edge between two half-lines: another one is added, and left out
+        short = not rest  # one edge between two half-lines: another one is added and removed
         found = self._with(law, ((last, last + 1),) if short else axes).moments
         masses = [found.tails[0][0], *map(mass, found.cells), found.tails[1][0]]
         if short:
@@ -298,7 +299,7 @@ class ContinuousChannel:
         return Rounded(axes, self.domain.is_bounded, found, (), loss)
 
     def expected_loss(self, values: Any, distance: str = "absolute") -> FloatArray:
-        """Return the mean of the distance of x and its report, ``(n_values,)``, at many numbers x.
+        """Return the mean distance between x and its report, ``(n_values,)``, at many numbers x.
 
         Parameters
         ----------
@@ -387,7 +388,7 @@ class ContinuousChannel:
         return hash(self.digest)
 
     def __array__(self, *given: Any, **named: Any) -> AnyArray:
-        """Refuse to be an array: a kernel has a row for each input."""
+        """Raise an error: a kernel has a row for each real input."""
         raise TypeError(f"a kernel is no matrix: matrix(values) is one, at some {self.noun}s")
 
     def __repr__(self) -> str:
@@ -408,7 +409,7 @@ class ContinuousChannel:
 
 
 def _columns(held: FloatArray) -> FloatArray:
-    """Return a row for each coordinate."""
+    """Return one row for each coordinate."""
     return np.atleast_2d(held.T)
 
 
@@ -437,4 +438,4 @@ def _coordinates_of(values: Any, key: str) -> Any:
 
 
 ROUNDING = 1e-12
-"""The rounding error allowed in a sum of probabilities."""
+"""Largest rounding error of a sum of probabilities."""

@@ -14,10 +14,10 @@ from mechdesign.exact import Exact, as_fraction, fraction_text
 __all__ = ["Box", "End", "Interval", "Region", "domain_of", "end_text", "labels_between", "pair_of"]
 
 End = Fraction | float
-"""A position on the line: an exact rational; a float only where it is infinite."""
+"""A position on the line: an exact rational; a float only if it is infinite."""
 
 LONGEST = 12
-"""Letters of an exact point in a label, at most."""
+"""The largest number of characters of an exact point in a label."""
 
 
 class Region:
@@ -35,7 +35,7 @@ class Region:
 
     @classmethod
     def of(cls, given: Any) -> Self:
-        """Return a domain as it is, or that of a list ``[low, high]``.
+        """Return a domain unchanged, or the domain of a list ``[low, high]``.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class Region:
 
     @property
     def sides(self) -> tuple[Interval, ...]:
-        """The intervals that it is the product of."""
+        """The intervals of which it is the product."""
         raise NotImplementedError
 
     @property
@@ -76,12 +76,12 @@ class Region:
 
 
 class Interval(Region):
-    """An interval of the line, where a continuous input lies.
+    """An interval of the line, the domain of a continuous input.
 
     Parameters
     ----------
     low, high
-        The ends, numbers or exact text; ``-inf`` and ``inf`` are ends too. A float stands for the
+        The ends, numbers or exact text, possibly ``-inf`` and ``inf``. A float is read as the
         decimal that it prints as.
 
     Attributes
@@ -92,7 +92,7 @@ class Interval(Region):
     Raises
     ------
     InputError
-        If they are no numbers, or do not rise from the first end to the second.
+        If the ends are not numbers in increasing order.
 
     Examples
     --------
@@ -141,23 +141,23 @@ class Interval(Region):
 
 
 class Box(Region):
-    """A box in the plane, where a point lies.
+    """A box in the plane, the domain of a point.
 
     Parameters
     ----------
     low, high
         Two opposite corners, two numbers each: the least and the largest of each coordinate. A
-        float stands for the decimal that it prints as.
+        float is read as the decimal that it prints as.
 
     Attributes
     ----------
     sides
-        The two intervals that it is the product of.
+        The two intervals of which it is the product.
 
     Raises
     ------
     InputError
-        If they are not such.
+        If the corners are invalid.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class Box(Region):
 
 
 def domain_of(given: Any) -> Interval | Box:
-    """Return an interval or a box as it is, or that of its ends, or of its corners.
+    """Return an interval or a box unchanged, or that of the given ends or corners.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def pair_of(given: Any, key: str, expected: str = "two numbers") -> list[Any]:
     Raises
     ------
     InputError
-        If there are more or fewer.
+        If the number of entries is not two.
     """
     pair = listed(given, key, expected)
     if len(pair) != 2:
@@ -224,7 +224,7 @@ def read_end(value: Any, key: str) -> End:
     Raises
     ------
     InputError
-        If it is neither; nan is none.
+        If it is neither; NaN is rejected.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def end_text(end: End) -> str:
 def labels_between(points: Sequence[End]) -> list[str]:
     """Return the intervals between positions as text, the last one closed.
 
-    A position is exact where that is short, else as the nearest double prints.
+    A position is exact if that is short, else the nearest double.
 
     Examples
     --------

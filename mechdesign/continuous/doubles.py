@@ -15,7 +15,7 @@ from mechdesign.errors import InputError, listed, shown
 __all__ = ["OUTSIDE", "doubles_of", "within"]
 
 OUTSIDE = ("refuse", "clip")
-"""The policies for numbers outside the interval."""
+"""The options for numbers outside the interval."""
 
 
 def doubles_of(values: Any, key: str) -> FloatArray:
@@ -26,12 +26,12 @@ def doubles_of(values: Any, key: str) -> FloatArray:
     values
         ``(n,)`` numbers: a NumPy array, a Series, or a list of numbers of any kind.
     key
-        How to name them in an error, which adds the place, counted from 0.
+        Their name in an error, which adds the position, from 0.
 
     Raises
     ------
     InputError
-        If one is no real number. NaN and infinities pass.
+        If a value is not a real number. NaN and infinities are allowed.
 
     Examples
     --------
@@ -70,16 +70,16 @@ def within(
     values
         ``(n,)`` doubles.
     ends
-        Those of the interval, which belong to it where they are finite.
+        Those of the interval, which includes its finite ends.
     outside
-        ``"refuse"`` what lies outside, infinities included, or ``"clip"`` it to the nearer end.
+        ``"refuse"`` numbers outside, infinities included, or ``"clip"`` them to the nearer end.
     key, numbers
-        How to name the values and the interval in an error.
+        The names of the values and of the interval in an error.
 
     Raises
     ------
     InputError
-        If a value is refused; NaN always is. The key names the first one's place.
+        If a value is rejected, as NaN always is. The key has the position of the first one.
     """
     if outside not in OUTSIDE:
         raise InputError("outside", "'refuse' or 'clip'", shown(outside))

@@ -21,31 +21,31 @@ __all__ = ["ContinuousProblem"]
 
 
 class ContinuousProblem:
-    """A design problem on an interval or a box: what to keep secret, and what to keep useful.
+    """A design problem on an interval or a box: a privacy requirement and a utility.
 
     Parameters
     ----------
     domain
-        Where it lies: an :class:`Interval` or its ends as ``[low, high]``; a :class:`Box` or its
+        The domain of X: an :class:`Interval` or its ends as ``[low, high]``; a :class:`Box` or its
         corners as ``[[low, low], [high, high]]``.
     privacy
         A notion, or several: their intersection.
     utility
         The loss to minimize.
     prior
-        The law of the input; default uniform where the domain is bounded, unless a notion is
-        defined by the law.
+        The law of the input; default uniform on a bounded domain, unless a notion depends on the
+        law.
     title, source
         Free text.
     expected
-        What is known of the optimum.
+        The known optimum, to compare with.
 
     Raises
     ------
     InputError
-        If the parts do not fit each other.
+        If the parts do not match each other.
     UnsupportedError
-        If a notion or the loss has no meaning here.
+        If a notion or the loss is not supported on this domain.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class ContinuousProblem:
         return laws[0] if len(laws) == 1 else ProductLaw(*laws)
 
     def stated(self, axes: tuple[tuple[Fraction, ...], ...]) -> RoundedProblem:
-        """Return the problem as files state it, with nodes on each axis."""
+        """Return the problem in the form of saved files, with nodes on each axis."""
         utility: dict[str, Any] = {"objective": self.utility.name}
         if self.utility.on_interval != "estimate":
             utility["worst_case"] = self.utility.worst_case
@@ -149,7 +149,7 @@ class ContinuousProblem:
         Raises
         ------
         InputError
-            If it is no budget, or not just one notion of the problem has an epsilon.
+            If epsilon is not a budget, or the number of notions with an epsilon is not one.
         """
         return type(self)(
             self.domain,

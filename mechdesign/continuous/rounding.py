@@ -1,4 +1,4 @@
-"""Rounding: a number of an interval goes to a node, deterministically or by an exact coin."""
+"""Rounding of a number of an interval to a node, deterministic or by an exact coin."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ WORD = 64
 
 
 class Axis:
-    """Nodes for the numbers of an interval: x goes to node i with an exact probability w_i(x).
+    """Nodes for the numbers of an interval: x is rounded to node i with exact probability w_i(x).
 
     Parameters
     ----------
     points
-        Increasing, the ends of the interval included; no two have the same nearest double.
+        Increasing, including the ends of the interval; no two have the same nearest double.
     ends
         The doubles nearest to the ends of the interval; default those of the points.
     """
@@ -41,11 +41,11 @@ class Axis:
 
 
 class Cells(Axis):
-    """Hard cells: a number goes to the cell [a, b) that it lies in, the last one closed.
+    """Deterministic cells: a number is rounded to its cell [a, b), the last one closed.
 
     The points are the edges of the cells; the outer ones may be infinite. A double that is the
     nearest one to an edge counts as that edge: 0.3 is in the cell that begins at 3/10, although the
-    double is a little less.
+    double is slightly less.
 
     Examples
     --------
@@ -68,12 +68,12 @@ class Cells(Axis):
         return Domain(labels_between(self.points))
 
     def exact(self, number: float) -> Fraction:
-        """Return the edge that a double is nearest to, or the rational that it is."""
+        """Return the edge whose nearest double this is, or the exact value."""
         edge = self._edges.get(number)
         return Fraction(number) if edge is None or math.isinf(edge) else Fraction(edge)
 
     def weights(self, x: Fraction) -> dict[int, Fraction]:
-        """Return 1 for the cell that a number lies in."""
+        """Return 1 for the cell of a number."""
         return {bisect_right(self.points[1:-1], x): Fraction(1)}
 
     def shares(self, numbers: FloatArray) -> FloatArray:
@@ -93,7 +93,7 @@ class Cells(Axis):
         return np.where(np.isfinite(high - low), low / 2 + high / 2, ends)
 
     def draw(self, numbers: FloatArray, source: Source) -> Int64Array:
-        """Return the number of the cell of each double; nothing is drawn."""
+        """Return the index of the cell of each double; no randomness is used."""
         return self._places(numbers)
 
     def _places(self, numbers: FloatArray) -> Int64Array:
@@ -105,15 +105,15 @@ class Cells(Axis):
 class Linear(Axis):
     """Linear weights: x between two nodes t < t' goes to t' with probability (x - t)/(t' - t).
 
-    So the node has the mean x, and each probability of the kernel is linear between nodes. Where
-    the interval has no end, what lies beyond the nodes goes to the last one there.
+    So the node has the mean x, and each probability of the kernel is linear between nodes. On an
+    infinite interval, numbers beyond the nodes go to the last one there.
 
     Notes
     -----
     No float decides: the coin is U < w for 64 random bits of U and the rational weight w of the
-    rational x. Floating point only encloses w; where the bits fall into the enclosure, which
-    happens with a probability near 2**-48 where the nodes are not much closer to each other than to
-    0, w is computed exactly, and more bits are read where even the 64 do not decide.
+    rational x. Floating point only encloses w. If the bits fall into the enclosure, which has
+    probability about 2**-48 unless the nodes are much closer to each other than to 0, w is computed
+    exactly, and more bits are read if even the 64 do not decide.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class Linear(Axis):
         return found
 
     def _beside(self, numbers: FloatArray) -> tuple[FloatArray, Int64Array]:
-        """Return numbers, none beyond the nodes, and the node below each."""
+        """Return numbers clipped to the nodes, and the node below each."""
         inside = np.clip(numbers, self._doubles[0], self._doubles[-1])
         places = np.searchsorted(self._from, inside, side="right").astype(np.int64) - 1
         return inside, np.clip(places, 0, len(self._nodes) - 2)
@@ -197,8 +197,7 @@ class Linear(Axis):
 ZERO = Fraction(0)
 
 TINY = Fraction(1, 2**900)
-"""Distances of nodes below it are not computed with in floating point: what underflows could
-matter."""
+"""Smaller distances of nodes are not computed in floating point, because of underflow."""
 
 
 def _bernoulli(word: int, weight: Fraction, source: Source) -> bool:
@@ -218,7 +217,7 @@ Rounding = Cells | Linear
 """A rounding, of one of the two kinds."""
 
 ROUNDINGS: dict[str, type[Rounding]] = {kind.kind: kind for kind in (Cells, Linear)}
-"""Every rounding by its name."""
+"""All roundings by name."""
 
 
 def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Rounding:
@@ -227,7 +226,7 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
     Raises
     ------
     InputError
-        If there is no such kind, or the points do not fit it or the interval.
+        If there is no such kind, or the points do not match it or the interval.
     """
     made, given = choose(ROUNDINGS, kind, "kind"), listed(points, "points", "a list of numbers")
     if len(given) < 2:

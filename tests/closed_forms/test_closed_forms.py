@@ -162,7 +162,7 @@ def test_the_limits_of_the_other_notions() -> None:
     assert limits(AsymmetricLift(1, "inf")) == pytest.approx(((e - 0.8) / 0.2, (e - 0.2) / 0.8))
 
 
-def test_what_the_binary_channel_is_not_for() -> None:
+def test_the_binary_channel_refuses_other_problems() -> None:
     form = BinaryUniversal()
     assert not form.decide(Problem([0, 1, 2], LDP(1), HammingLoss())).holds
     assert not form.decide(Problem([0], LDP(1), HammingLoss())).holds
@@ -262,7 +262,7 @@ def test_without_the_upper_bound_it_is_always_the_universal_optimum(
     assert value == pytest.approx(optimum(problem), abs=1e-8)
 
 
-def test_what_lip_randomized_response_is_not_for() -> None:
+def test_lip_randomized_response_refuses_other_problems() -> None:
     prior = [0.3, 0.3, 0.4]
 
     def holds(*args: Any, **options: Any) -> bool:
@@ -313,7 +313,7 @@ def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
     assert_optimal(form, problem)
 
 
-def test_what_k_ary_randomized_response_is_not_for() -> None:
+def test_k_ary_randomized_response_refuses_other_problems() -> None:
     def holds(*args: Any, **options: Any) -> bool:
         return RandomizedResponse().decide(Problem(range(3), *args, **options)).holds
 
@@ -387,7 +387,7 @@ def test_differential_identifiability_at_a_uniform_prior_and_nothing() -> None:
     assert design(problem).value == Fraction(2, 3)
 
 
-def test_what_independent_release_is_not_for() -> None:
+def test_independent_release_refuses_other_problems() -> None:
     def holds(*args: Any, **options: Any) -> bool:
         return IndependentRelease().decide(Problem(range(3), *args, **options)).holds
 

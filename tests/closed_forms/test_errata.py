@@ -71,7 +71,7 @@ def test_lip_randomized_response_is_private_exactly_on_its_region(
     assert not LIP(Fraction(leakage) - Fraction(1, 100)).holds(channel, prior)
 
 
-def test_at_prior_one_percent_it_leaks_four_times_what_it_promises() -> None:
+def test_at_prior_one_percent_the_leakage_is_four_times_the_budget() -> None:
     prior = Prior([0.01, 0.99])
     leakage = LIP(1).leakage(lip_randomized_response(prior, 1.0), prior)
     assert leakage == pytest.approx(4.1523, abs=1e-4)

@@ -769,7 +769,7 @@ def test_mangats_design_is_the_universal_channel() -> None:
     assert certificate.oracle == Rays(Simplicial(facets))
 
 
-def test_what_mangats_design_is_not_for() -> None:
+def test_mangats_design_refuses_other_problems() -> None:
     def holds(notion: Any, utility: Utility, k: int = 3) -> bool:
         return KaryMangat().decide(Problem(range(k), notion, utility)).holds
 
@@ -898,7 +898,7 @@ def test_rows_of_other_kinds_are_left_undecided() -> None:
 
 
 @pytest.mark.parametrize("places", [25, 50])
-def test_sums_of_budgets_are_told_from_what_is_near_them(places: int) -> None:
+def test_sums_of_budgets_are_distinguished_from_close_numbers(places: int) -> None:
     """At 1 and 1, the pair at their sum is implied, and at a little less it is one more facet."""
     for less, holds in ((Fraction(0), True), (Fraction(1, 10**places), False)):
         chain = ContextAwareLDP([[0, 1, 2 - less], ["inf", 0, 1], ["inf", "inf", 0]])

@@ -333,7 +333,7 @@ def test_the_node_has_the_law_that_samples_are_rounded_to(data: st.DataObject, k
     assert reports == tuple(sum(column) / len(values) for column in zip(*rows, strict=True))
 
 
-def test_what_lies_beyond_the_nodes_is_in_the_law_of_the_last() -> None:
+def test_mass_beyond_the_nodes_belongs_to_the_last_node() -> None:
     nodes = Channel.from_matrix(np.eye(2))
     channel = continuous("cells", [-math.inf, 0, math.inf], nodes)
     assert list(channel.node_prior(Samples([-5, -1, 3]))) == [Fraction(2, 3), Fraction(1, 3)]

@@ -95,7 +95,7 @@ def test_it_is_no_array_and_has_an_identity() -> None:
         )
 
 
-def test_what_only_a_line_has_is_refused() -> None:
+def test_properties_of_a_line_are_refused() -> None:
     for ask in (lambda: CHANNEL.points, lambda: CHANNEL.positions, lambda: CHANNEL.supports):
         with pytest.raises(md.InputError, match="numbers of an interval"):
             ask()

@@ -127,7 +127,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize("error", MISTAKES, ids=lambda error: type(error).__name__)
-def test_a_mistake_in_the_program_is_no_failure_of_a_route(error: Exception) -> None:
+def test_a_bug_does_not_count_as_a_failure_of_a_route(error: Exception) -> None:
     with pytest.raises(type(error)):
         answered(Failing(error))
 

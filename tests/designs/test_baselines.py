@@ -100,7 +100,7 @@ def test_no_mechanism_of_the_library_is_better(name: str, seconds: float) -> Non
 
 @pytest.mark.parametrize("seconds", SECONDS)
 @pytest.mark.parametrize("k", [40, pytest.param(80, marks=pytest.mark.long)])
-def test_subset_selection_on_many_labels_is_no_better(k: int, seconds: float) -> None:
+def test_subset_selection_on_many_labels_is_not_better(k: int, seconds: float) -> None:
     """The one that is optimal at the uniform prior."""
     best = design(Problem(range(k), LDP(1), L2Risk()))
     assert "subset selection" in best.route
@@ -112,7 +112,7 @@ def test_subset_selection_on_many_labels_is_no_better(k: int, seconds: float) ->
 
 @pytest.mark.parametrize("seconds", SECONDS)
 @pytest.mark.parametrize("side", [100, pytest.param(256, marks=pytest.mark.long)])
-def test_on_a_large_grid_it_is_no_worse_than_noise(side: int, seconds: float) -> None:
+def test_on_a_large_grid_it_is_not_worse_than_noise(side: int, seconds: float) -> None:
     """On a uniform prior nothing is gained by a remap; where people crowd, much is."""
     domain, notion = Domain.grid(side, side), MetricPrivacy(1, "euclidean")
     found = design(Problem(domain, notion, EuclideanDistance()), time_limit=seconds)

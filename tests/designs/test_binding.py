@@ -117,7 +117,7 @@ def test_rows_of_your_own_are_called_by_their_names() -> None:
 
 
 @pytest.mark.parametrize("name", [line[0] for line in LINES])
-def test_multipliers_are_what_a_looser_exponent_gains(name: str) -> None:
+def test_multipliers_are_the_rate_of_gain_of_a_looser_exponent(name: str) -> None:
     """Sensitivity: dV / da = -Sum_y multiplier (right . q_y), 0 where the row does not bind."""
     solution, looser = linear(), linear(STEP, name)
     right = next(line[3] for line in LINES if line[0] == name)

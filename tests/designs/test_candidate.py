@@ -48,7 +48,7 @@ def solved(problem: Problem, raw: RawSolution, limits: Limits) -> Solution:
 
 @pytest.mark.parametrize("steps", [1, 3_000, 30_000, 10**6])
 @pytest.mark.parametrize("name", RAW)
-def test_a_reader_with_the_same_limit_accepts_what_is_saved(name: str, steps: int) -> None:
+def test_a_reader_with_the_same_limit_accepts_the_saved_file(name: str, steps: int) -> None:
     """Whatever the limit on steps, the proof that is saved is one that keeps it."""
     problem, raw = RAW[name]
     with resources.allow(proof_steps=steps):

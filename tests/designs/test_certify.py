@@ -26,7 +26,7 @@ RESPONSE /= RESPONSE.sum(axis=1, keepdims=True)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_what_is_certified_is_private_and_between_value_and_bound(name: str) -> None:
+def test_a_certified_channel_is_private_and_between_value_and_bound(name: str) -> None:
     """Randomized response at e**1 + 1e-6 breaks the notion by a little; its repair does not."""
     problem = PROBLEMS[name]
     rough = RESPONSE + 1e-6 * (3 * np.eye(3) - 1)

@@ -61,7 +61,7 @@ def test_a_search_without_time_has_a_channel_and_a_bound(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if "lifts" not in name])
-def test_groups_bound_what_the_search_finds(name: str) -> None:
+def test_groups_bound_the_value_of_the_search(name: str) -> None:
     problem = FAMILIES[name]
     certificate, statement = grouped(problem), problem.compiled.statement
     assert certificate is not None
@@ -76,7 +76,7 @@ def test_there_are_no_groups_without_ratios() -> None:
     assert grouped(Problem(range(2), free, HammingLoss())) is None
 
 
-def test_what_is_too_large_for_its_time_limit_is_refused_with_a_size() -> None:
+def test_a_problem_too_large_for_its_time_limit_is_refused_with_its_size() -> None:
     problem = Problem(range(1000), LDP(1), HammingLoss())
     with pytest.raises(SolverError) as told:
         design(problem, time_limit=0.01)

@@ -45,7 +45,7 @@ def test_json_and_document_agree(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_report_names_what_was_proved(name: str) -> None:
+def test_the_report_names_the_proved_claims(name: str) -> None:
     solution = solved(name)
     report = repr(solution)
     for word in ("privacy", "proved", "optimal", "route"):

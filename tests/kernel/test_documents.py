@@ -47,12 +47,12 @@ def test_texts_beyond_a_limit_are_not_parsed(limit: dict[str, int], text: str) -
 
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', "[NaN]", "[Infinity]", "[1", "\ufeff[1]"])
-def test_what_other_readers_read_otherwise_is_refused(text: str) -> None:
+def test_documents_that_readers_disagree_on_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         parse(text)
 
 
-def test_brackets_in_text_are_no_levels() -> None:
+def test_brackets_in_text_do_not_count_as_levels() -> None:
     with allow(levels=1):
         assert parse('["[[[\\"[", "]"]') == ['[[["[', "]"]
 

@@ -63,7 +63,7 @@ def test_every_multiplier_is_of_a_part_that_exists() -> None:
         limited(parts, (0, 0, ONE), (0, 1, ONE))
 
 
-def test_what_a_limit_adds_to_costs_is_rounded_down() -> None:
+def test_the_costs_added_by_a_limit_are_rounded_down() -> None:
     """Two thirds of a unit less than 2**-192 are no unit."""
     parts = [ListedRow(((0, Fraction(1, 3)),), ZERO, ())]
     found = limited(parts, (0, 0, Fraction(1, 3)))

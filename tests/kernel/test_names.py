@@ -268,7 +268,7 @@ def test_a_table_that_contradicts_itself_is_refused(table: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_metric_on_points_that_are_no_grid_is_checked_for_all_pairs(seed: int) -> None:
+def test_a_metric_on_points_without_a_grid_is_checked_for_all_pairs(seed: int) -> None:
     rng = random.Random(seed)
     points = [[rng.randrange(9), rng.randrange(9)] for _ in range(K)]
     domain = {"points": {"coordinates": points, "metric": "euclidean"}}

@@ -196,7 +196,7 @@ def test_hostile_multipliers_are_refused() -> None:
                 safe_bound(asked, program, (one,), None, Plain())
 
 
-def test_an_oracle_refuses_what_it_is_not_for() -> None:
+def test_an_oracle_refuses_unsuitable_statements() -> None:
     class Nothing(Oracle):
         kind = "nothing"
 

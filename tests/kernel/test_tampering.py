@@ -244,7 +244,7 @@ def test_a_false_claim_is_refused_with_a_reason(case: str, seed: int) -> None:
             verify(document)
 
 
-def test_equal_rows_are_no_optimum() -> None:
+def test_equal_rows_are_not_optimal() -> None:
     """A channel of equal rows is private; under the proof of an optimum it is none."""
     document = copy.deepcopy(draw_document(2))
     for row in document["channel"]["numerators"]:

@@ -95,7 +95,7 @@ def test_a_maximized_objective_is_bounded_from_above_and_its_decoder_checked() -
     assert claims[-1] == "the decoder is what the aggregator reads from each output"
 
 
-def test_what_the_kernel_does_not_know_is_not_checked() -> None:
+def test_objectives_unknown_to_the_kernel_are_not_checked() -> None:
     own = {"problem": {"constraints": ["unbiased"]}}
     assert checked(NUMERIC, own).claims[-1].startswith("NOT checked: the bound 0.249739, and 1")
     own = {"problem": {"utility": {"objective": "regret"}}, "objective": "regret"}

@@ -48,7 +48,7 @@ def test_a_domain_and_a_prior_are_taken_as_by_a_problem(domain: Any, prior: Any)
 
 
 @pytest.mark.parametrize("given", [md.Prior(PRIOR), {"a": 0.5}, "abc", np.eye(3)[0, 0]])
-def test_a_prior_is_no_domain(given: Any) -> None:
+def test_a_prior_is_refused_as_a_domain(given: Any) -> None:
     with pytest.raises(InputError):
         md.LIP(1).constraints(cp.Variable((3, 3)), given, PRIOR)
 

@@ -215,7 +215,7 @@ def test_leakage_in_epsilon() -> None:
 
 
 @pytest.mark.parametrize("factor", ["1e-100", "1e-300", "1e100"])
-def test_leakage_of_coefficients_whose_ratios_are_no_floats(factor: str) -> None:
+def test_leakage_of_coefficients_with_ratios_beyond_floats(factor: str) -> None:
     row = ("a", {0: "1e100"}, "-1e100", {1: factor}, "1e100")
     notion = LinearNotion([row], epsilon=1 + Fraction("1e-90"))
     solution = design(Problem([0, 1], notion, HammingLoss()))

@@ -130,7 +130,7 @@ def test_one_tie_of_two_values_leaves_two_inputs_a_constant_channel(utility: Uti
         Problem([0, 1], notion, L2Risk(), prior=["0.4", "0.6"])
 
 
-def test_equations_of_two_notions_tie_together_what_neither_ties_alone() -> None:
+def test_two_notions_together_tie_inputs_that_neither_ties_alone() -> None:
     """Each asks for one equation on three inputs; the two leave only constant columns."""
     laws = (
         [["1/2", "1/2"], ["1/4", "3/4"], ["1/3", "2/3"]],

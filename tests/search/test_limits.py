@@ -223,7 +223,7 @@ class Stopped:
 
 @pytest.mark.parametrize("rounds", [1, 2])
 @pytest.mark.parametrize("name", SOLVERS)
-def test_an_interrupt_leaves_what_was_found(name: str, rounds: int) -> None:
+def test_an_interrupt_keeps_the_best_so_far(name: str, rounds: int) -> None:
     problem = CASES[name].problem
     optimum = as_loss(problem, design(problem).bound)
     stopped = Stopped(rounds)

@@ -70,7 +70,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_the_router_tries_what_suits_best_first(name: str) -> None:
+def test_the_router_tries_the_most_suitable_route_first(name: str) -> None:
     attempts = list(plan(PROBLEMS[name], AUTO, Limits(), []))
     assert [route.name for route, _ in attempts] == PLANS[name]
     again = ["another method for a smaller gap" in why for _, why in attempts]
@@ -128,7 +128,7 @@ def test_the_error_of_an_unknown_route_lists_the_registry() -> None:
     assert caught.value.hint == "did you mean 'columns'?"
 
 
-def test_a_refusal_names_what_the_route_is_for() -> None:
+def test_a_refusal_names_the_purpose_of_the_route() -> None:
     problem = PROBLEMS["information"]
     for route in ("interior", "estimation"):
         with pytest.raises(UnsupportedError) as caught:

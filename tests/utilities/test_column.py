@@ -466,7 +466,7 @@ def test_no_post_processing_is_worth_more(case: tuple[Channel, Channel, Prior]) 
 
 @examples(100)
 @given(used_channels())
-def test_what_the_aggregator_reads_attains_the_value(case: tuple[Channel, Prior]) -> None:
+def test_the_decoder_attains_the_value(case: tuple[Channel, Prior]) -> None:
     channel, prior = case
     labels = channel.inputs.labels
     guesses = BayesAccuracy().decoder(channel, prior)

@@ -1,9 +1,9 @@
 """The base class of laws of a continuous input: a law of the kernel with a name and checks.
 
-A design and its proof use nothing of a law but what :mod:`mechdesign.kernel.rounding` lists: means
-over the cells between nodes. A law that the kernel knows by name is stated so in files, and the
-kernel encloses the means itself; of others, which are made from samples that no file holds, a file
-has the means.
+A design and its proof depend on a law only through the moments in
+:mod:`mechdesign.kernel.rounding`: means over the cells between nodes. A saved file names a law that
+the kernel knows, and the kernel encloses the means itself; for other laws, based on samples that no
+file contains, a file has the means.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["Law"]
 
 
 class Law(ABC):
-    """The law of a number, or of a point; on an interval or a box it is truncated to it.
+    """The law of a number or of a point, truncated to the interval or the box.
 
     Attributes
     ----------
     measure
-        The law of the kernel, or one of its kind.
+        The law in the kernel, or one of the same kind.
     extent
         The ends on each axis of what holds all its mass, if the domain must hold that; else None.
     """
@@ -45,7 +45,7 @@ class Law(ABC):
     extent: tuple[tuple[Fraction, Fraction], ...] | None = None
 
     def check(self, domain: Interval | Box) -> None:
-        """Raise :class:`InputError` unless the law fits the interval or the box."""
+        """Raise :class:`InputError` unless the law matches the interval or the box."""
         if self.extent is None:
             self._check_mass(domain)
             return
@@ -69,9 +69,9 @@ class Law(ABC):
         return found
 
     def below(self, position: Fraction, side: Interval, axis: int = 0) -> float:
-        """Return about the probability below a position, of a coordinate on a side of the domain.
+        """Return the approximate probability below a position, of one coordinate.
 
-        It says where cells are made small, and nothing is proved from it.
+        It determines the sizes of cells; no proof depends on it.
         """
         low, here, high = (self._mass(x).middle for x in (side.low, position, side.high))
         return float((here - low) / (high - low))
@@ -81,7 +81,7 @@ class Law(ABC):
         """Return the ``[prior]`` table; for samples, only their number."""
 
     def stated(self, domain: Interval | Box, axes: tuple[Axis, ...]) -> Prior:
-        """Return the law in a saved file: by name, or by its moments."""
+        """Return the law in the form of a saved file: by name, or by its moments."""
         if self.by_name:
             known: Prior = self.measure
             return known

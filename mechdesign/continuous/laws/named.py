@@ -23,17 +23,17 @@ from mechdesign.resources import check_size
 __all__ = ["GaussianMixture", "Histogram", "NamedLaw", "exact_list", "rising"]
 
 SHAPES = {"lognormal": ("shape",), "beta": ("a", "b")}
-"""The shape parameters of laws that have any; behind them stand location and scale."""
+"""The shape parameters of laws that have any; location and scale follow them."""
 
 SAME = {"norm": "normal", "expon": "exponential", "lognorm": "lognormal"}
-"""The names in scipy.stats, which are accepted too."""
+"""Accepted synonyms: the names in scipy.stats."""
 
 MOST_PARTS = 8
-"""Normal laws of a mixture that is fitted, at most."""
+"""The largest number of normal laws in a fitted mixture."""
 
 
 class NamedLaw(Law):
-    """A law by its name and its parameters in ``scipy.stats``.
+    """A law given by its name and its parameters in ``scipy.stats``.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ class NamedLaw(Law):
         ``"normal"`` (or ``"norm"``), ``"uniform"``, ``"exponential"``, ``"laplace"``,
         ``"lognormal"`` or ``"beta"``.
     parameters
-        The shape parameters, if the law has any, then location and scale, which may be left out:
-        as ``scipy.stats`` takes them. ``[mean, deviation]`` for a normal law, ``[a, b]`` for a
-        beta law, ``[low, length]`` for a uniform one.
+        The shape parameters, if the law has any, then optionally location and scale, as in
+        ``scipy.stats``: ``[mean, deviation]`` for a normal law, ``[a, b]`` for a beta law, ``[low,
+        length]`` for a uniform one.
 
     Raises
     ------
     InputError
-        If there is no such law, or the parameters are not its own.
+        If there is no such law, or the parameters do not match it.
 
     Notes
     -----
-    A law without a mean, such as Cauchy's, is none of them: nothing could be proved of a loss.
+    Laws without a mean, such as Cauchy's, are not supported: no loss could be bounded.
 
     Examples
     --------
@@ -90,14 +90,14 @@ class Histogram(Law):
     Parameters
     ----------
     edges
-        Rising numbers, one more than there are bins.
+        Increasing numbers, one more than there are bins.
     masses
         The probability of each bin; they sum to 1 within 1e-6, and are normalized exactly.
 
     Raises
     ------
     InputError
-        If the edges do not rise, or the masses do not fit.
+        If the edges are not increasing, or the masses do not match.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class GaussianMixture(Law):
     Raises
     ------
     InputError
-        If they are no such numbers, or not one for each part.
+        If the numbers are invalid, or not one for each part.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class GaussianMixture(Law):
         Raises
         ------
         InputError
-            If the mean is no number, or the deviation none above 0.
+            If the mean is not a number, or the deviation not above 0.
 
         Examples
         --------
@@ -186,7 +186,7 @@ class GaussianMixture(Law):
         samples
             Numbers.
         parts
-            How many normal laws; default the number from 1 to 8 with the least Bayesian
+            The number of normal laws; default the number from 1 to 8 with the least Bayesian
             information criterion.
 
         Raises
@@ -225,7 +225,7 @@ def exact_list(given: Any, key: str) -> list[Fraction]:
     Raises
     ------
     InputError
-        If it is none.
+        If it is not a list of numbers.
     """
     numbers = listed(given, key, "a list of numbers")
     check_size("entries", len(numbers), key)
@@ -233,12 +233,12 @@ def exact_list(given: Any, key: str) -> list[Fraction]:
 
 
 def rising(given: Any, key: str) -> tuple[Fraction, ...]:
-    """Return at least two exact numbers, each above the one before.
+    """Return at least two exact numbers in increasing order.
 
     Raises
     ------
     InputError
-        If they are not such.
+        If they are not.
     """
     found = exact_list(given, key)
     if len(found) < 2:

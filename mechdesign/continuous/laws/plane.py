@@ -1,4 +1,4 @@
-"""Laws of a point in the plane that are made of laws of its coordinates."""
+"""Laws of a point in the plane, built from laws of its coordinates."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class PlaneMixture(Law):
     weights
         The probability of each part; they sum to 1 within 1e-6, and are normalized exactly.
     parts
-        For each a pair of laws of a number: of the first and the second coordinate.
+        For each part a pair of laws of a number, for the first and the second coordinate.
 
     Raises
     ------
     InputError
-        If they are not such.
+        If the weights or the parts are invalid.
 
     Examples
     --------
@@ -55,13 +55,13 @@ class PlaneMixture(Law):
         self.measure = kernel.Products(self.weights, measures)
 
     def check(self, domain: Interval | Box) -> None:
-        """Raise InputError unless each part fits the box."""
+        """Raise InputError unless each part matches the box."""
         for part in self.parts:
             for law, side in zip(part, domain.sides, strict=True):
                 law.check(side)
 
     def below(self, position: Fraction, side: Interval, axis: int = 0) -> float:
-        """Mix the parts; each is truncated by itself."""
+        """Mix the parts; each is truncated separately."""
         pairs = zip(self.weights, self.parts, strict=True)
         return sum(float(w) * part[axis].below(position, side) for w, part in pairs)
 
@@ -82,7 +82,7 @@ class ProductLaw(PlaneMixture):
     Raises
     ------
     InputError
-        If one is no law.
+        If an argument is not a law.
 
     Examples
     --------
@@ -101,14 +101,14 @@ class PlaneHistogram(Law):
     Parameters
     ----------
     edges
-        The rising edges of the bins of the first and of the second coordinate.
+        The increasing edges of the bins of the first and of the second coordinate.
     masses
         ``(n_first, n_second)`` probabilities of the bins, which sum to 1 within 1e-6.
 
     Raises
     ------
     InputError
-        If they are not such.
+        If the edges or the masses are invalid.
     """
 
     dimension, key = 2, "histogram.edges"
@@ -131,7 +131,7 @@ class PlaneHistogram(Law):
         self._coordinates = [Histogram(side, map(sum, lines)) for side, lines in along]
 
     def below(self, position: Fraction, side: Interval, axis: int = 0) -> float:
-        """Return that of a coordinate."""
+        """Return the probability for one coordinate."""
         return self._coordinates[axis].below(position, side)
 
     def to_table(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The laws of samples, exact: a mass at each, or spread evenly around it."""
+"""The exact laws of samples: a mass at each, or spread evenly around it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Atoms(moments.Law):
         return found
 
     def steps(self, axes: tuple[moments.Axis, ...]) -> int:
-        """Count the points: only designs ask for them."""
+        """Count the points, which only designs need."""
         return len(self._points)
 
 
@@ -65,12 +65,12 @@ class Samples(Law):
     Parameters
     ----------
     values
-        Numbers; a float stands for the decimal that it prints as.
+        Numbers; a float is read as the decimal that it prints as.
 
     Raises
     ------
     InputError
-        If one is no finite number, or there are none.
+        If a value is not a finite number, or there are none.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Samples(Law):
 
     @property
     def values(self) -> tuple[Fraction, ...]:
-        """The numbers, rising; of points, the first coordinates."""
+        """The numbers in increasing order; for points, the first coordinates."""
         return tuple(self._columns[0])
 
     def below(self, position: Fraction, side: Interval, axis: int = 0) -> float:
@@ -118,12 +118,12 @@ class PlaneSamples(Samples):
     Parameters
     ----------
     points
-        ``(n, 2)`` numbers; a float stands for the decimal that it prints as.
+        ``(n, 2)`` numbers; a float is read as the decimal that it prints as.
 
     Raises
     ------
     InputError
-        If one is no pair of finite numbers, or there are none.
+        If a point is not a pair of finite numbers, or there are none.
 
     Examples
     --------
@@ -142,8 +142,8 @@ class PlaneSamples(Samples):
 class KDE(Law):
     """A kernel estimate of a density: each sample is spread over an interval around it.
 
-    The kernel is constant, from ``bandwidth`` below a sample to ``bandwidth`` above it, so that
-    the moments of cells are exact; what is spread beyond the interval of the problem is refused.
+    The kernel is constant, from ``bandwidth`` below a sample to ``bandwidth`` above it, so the
+    moments of cells are exact; mass beyond the interval of the problem raises an error.
 
     Parameters
     ----------
@@ -151,12 +151,12 @@ class KDE(Law):
         Numbers.
     bandwidth
         Half the width of the kernel, > 0; default Silverman's rule, ``0.9 s n**(-1/5)`` times
-        ``sqrt(3)``, which has the deviation of his normal kernel.
+        ``sqrt(3)``, for equal deviation to his normal kernel.
 
     Raises
     ------
     InputError
-        If a sample is no finite number, or the bandwidth is not above 0.
+        If a sample is not a finite number, or the bandwidth is not above 0.
 
     Examples
     --------
@@ -190,5 +190,5 @@ class KDE(Law):
         self.measure = kernel.Histogram(edges, masses)
 
     def to_table(self) -> dict[str, Any]:
-        """Return how many samples there are, and the bandwidth."""
+        """Return the number of samples, and the bandwidth."""
         return {"kde": {"samples": self.size, "bandwidth": fraction_text(self.bandwidth)}}

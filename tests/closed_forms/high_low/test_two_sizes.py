@@ -116,7 +116,7 @@ def test_outside_its_region_it_gives_a_reason_and_is_worse() -> None:
     assert float(numeric.value) < risk(even, np.array([0.02, 0.6, 0.08, 0.3])) * (1 - 1e-4)
 
 
-def test_a_large_budget_and_no_other_inputs_are_no_exception() -> None:
+def test_a_large_budget_and_no_other_inputs_are_supported() -> None:
     everything = md.design(problem(4, 4, 1))
     plain = md.design(Problem(range(4), md.LDP(1), L2Risk()))
     assert float(everything.value) == pytest.approx(float(plain.value), rel=1e-9)

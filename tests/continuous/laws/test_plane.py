@@ -102,7 +102,7 @@ def test_a_law_outside_the_box_is_refused() -> None:
         md.ProductLaw(md.NamedLaw("normal", [99, 1]), UNIFORM).check(UNIT)
 
 
-def test_what_the_kernel_knows_is_stated_by_name_and_else_by_its_moments() -> None:
+def test_known_laws_are_stated_by_name_and_others_by_moments() -> None:
     for name, law in LAWS.items():
         stated = law.stated(UNIT, AXES)
         assert (stated is law.measure) == (name != "samples")

@@ -199,7 +199,7 @@ def test_the_best_estimate_is_read_from_the_decoder() -> None:
     assert error == pytest.approx(float(solution.value), rel=1e-4)
 
 
-def test_a_time_limit_ends_the_search_with_what_there_is() -> None:
+def test_a_time_limit_ends_the_search_with_the_best_so_far() -> None:
     problem = md.ContinuousProblem([0, 1], md.LDP(4), MAE(worst_case=True))
     solution = md.design(problem, gap=1e-9, time_limit=1.0)
     assert solution.status == "bounded"

@@ -133,7 +133,7 @@ def test_more_inputs_than_a_matrix_may_have() -> None:
         Problem(Domain.range(4), MetricPrivacy(1, "absolute"), HammingLoss(), outputs=[0, 1]),
     ],
 )
-def test_what_suits_no_noise_is_refused(problem: Problem) -> None:
+def test_problems_unsuitable_for_noise_are_refused(problem: Problem) -> None:
     with pytest.raises(UnsupportedError, match="for noise"):
         design(problem, route="noise")
 

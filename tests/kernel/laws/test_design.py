@@ -315,7 +315,7 @@ def test_only_noise_has_a_design(document: Document) -> None:
     refused(document, "no design is supported for randomized-response")
 
 
-def test_what_was_not_designed_has_no_objective() -> None:
+def test_a_law_without_a_design_has_no_objective() -> None:
     document: Document = GeneralizedRandomizedResponse(3, 1).document()
     document["problem"] |= {"utility": {"objective": "l2-risk"}, "prior": ["1/3"] * 3}
     refused(document, "no value for its objective")

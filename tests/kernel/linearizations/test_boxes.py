@@ -220,7 +220,7 @@ def test_secants_are_tight_at_the_ends_of_a_box() -> None:
         assert 0 <= gap < Fraction(1, 2**60)
 
 
-def test_small_boxes_cost_what_the_gain_is() -> None:
+def test_the_cost_of_small_boxes_is_the_gain() -> None:
     rng = random.Random(10)
     p = (ONE / 3, 2 * ONE / 3)
     cuts: Tree = (None,)

@@ -83,7 +83,7 @@ def test_steps_grow_with_inputs_and_nodes(place: int) -> None:
         assert few < small[0].steps(stated(4), program(4, 300, gain=False))
 
 
-def test_steps_grow_with_what_a_certificate_lists() -> None:
+def test_steps_grow_with_the_lists_of_a_certificate() -> None:
     statement, gain = stated(4), program(4, 1, gain=True)
     empty = Products(ONE, (), Places(), Places(), Weights()).steps(statement, gain)
     formed = Products(ONE, ((0, 1),) * 500, Places(), Places(), Weights()).steps(statement, gain)

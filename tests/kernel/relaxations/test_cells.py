@@ -25,7 +25,7 @@ def grid(kind: str, sides: tuple[int, int]) -> Losses:
     return distances(points, points, 3, kind)
 
 
-def test_a_rectangle_costs_what_its_nearest_output_does() -> None:
+def test_a_rectangle_costs_as_much_as_its_nearest_output() -> None:
     rng = random.Random(13)
     for kind in ("squared", "euclidean"):
         for _ in range(10):

@@ -61,7 +61,7 @@ def test_alone_it_is_the_largest_of_all_pairs() -> None:
     assert Implied()(asked).cone == (Ratio(Constant(7 * ONE / 2)),)
 
 
-def test_what_bounds_no_ratio_is_left_out() -> None:
+def test_generators_without_ratio_bounds_are_left_out() -> None:
     """One side of a lift, ratios that depend on a prior, and listed rows imply none here."""
     prior = (ONE / 2, ONE / 2)
     sides = [Lift(priors=Listed((prior,)), lower=a, upper=b) for a, b in ((ONE, None), (None, ONE))]

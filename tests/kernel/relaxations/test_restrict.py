@@ -141,7 +141,7 @@ def test_readings_restrict_to_inputs_with_and_without_weight() -> None:
 
 
 @pytest.mark.parametrize("seen", [False, True])
-def test_gains_forget_what_they_do_not_see(seen: bool) -> None:
+def test_gains_drop_inputs_that_do_not_affect_them(seen: bool) -> None:
     blind = (ZERO, -ONE, ZERO, ONE / 2)
     forms: list[tuple[Gain, Gain]] = [
         (Hellinger.of(INSIDE, INSIDE), Hellinger.of(cut(INSIDE), cut(INSIDE))),

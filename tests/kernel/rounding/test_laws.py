@@ -73,7 +73,7 @@ def test_the_integrals_below_a_position_are_enclosed(
     assert all(abs(a.low - b.low) < F(1, 10**30) for a, b in ends)
 
 
-def test_bins_and_mixtures_are_sums_of_what_they_hold() -> None:
+def test_bins_and_mixtures_are_sums_of_their_parts() -> None:
     bins = Histogram((F(0), F(1), F(3)), (F(1, 4), F(3, 4)))
     parts = Mixture((F(1, 4), F(3, 4)), (Uniform(), Uniform(F(1), F(2))))
     for x in (F(-1), F(1, 3), F(1), F(2), F(9), math.inf, -math.inf):

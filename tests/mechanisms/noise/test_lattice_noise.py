@@ -87,7 +87,7 @@ def test_it_is_private_exactly_and_no_more(made: LatticeNoise, remap: bool) -> N
 
 @given(noises(), st.booleans())
 @examples(30)
-def test_rows_columns_and_the_matrix_say_the_same(made: LatticeNoise, remap: bool) -> None:
+def test_rows_columns_and_the_matrix_agree(made: LatticeNoise, remap: bool) -> None:
     k = len(made.inputs)
     if remap:
         made = made.remapped(Prior.from_counts(range(1, k + 1)), "squared")

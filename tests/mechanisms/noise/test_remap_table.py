@@ -48,7 +48,7 @@ def tables(made: LatticeNoise, prior: Prior, loss: str) -> tuple[np.ndarray, np.
 
 @given(noises(), st.sampled_from(sorted(LOSSES)))
 @examples(60)
-def test_each_report_is_replaced_by_what_loses_least(
+def test_each_report_is_replaced_by_the_point_of_least_loss(
     given_: tuple[LatticeNoise, Prior], loss: str
 ) -> None:
     made, prior = given_

@@ -66,12 +66,12 @@ def test_one_bit_of_each_row_is_written() -> None:
         ("0002", r"reports\[1\]: expected 0 in the bits beyond the 9 inputs, given '0002'"),
     ],
 )
-def test_text_that_is_no_report_is_refused(text: str, words: str) -> None:
+def test_text_that_is_not_a_report_is_refused(text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         BitRows(Domain.range(9)).read(["0101", text])
 
 
-def test_values_that_are_no_reports_are_refused() -> None:
+def test_values_that_are_not_reports_are_refused() -> None:
     alphabet = BitRows(Domain(["a", "b", "c"]), size=2)
     assert alphabet.labels(alphabet.encode([["c", "a"]])) == [("a", "c")]
     for value, words in (

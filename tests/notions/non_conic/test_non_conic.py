@@ -218,7 +218,7 @@ def test_averages_leak_no_more_than_the_worst_case(channel: Channel, prior: Prio
 
 @examples(60)
 @given(channels(4))
-def test_maximal_leakage_is_what_a_guess_gains(channel: Channel) -> None:
+def test_maximal_leakage_is_the_gain_of_a_guess(channel: Channel) -> None:
     """At the uniform prior, guessing right becomes e**leakage times as likely."""
     accuracy = BayesAccuracy().value(channel, Prior.uniform(4))
     leakage = MaximalLeakage(1).leakage(channel)
@@ -498,7 +498,7 @@ def test_a_budget_that_nothing_breaks_binds_nothing(notion: Notion) -> None:
 
 @pytest.mark.parametrize("notion", [ApproximateLDP(1, 0.1), MutualInformationLeakage(0.2)])
 @pytest.mark.parametrize("utility", [PosteriorMeanSquaredError(), MutualInformation()], ids=repr)
-def test_what_extreme_rays_would_solve_is_refused(notion: Notion, utility: Any) -> None:
+def test_problems_for_extreme_rays_are_refused(notion: Notion, utility: Any) -> None:
     prior = Prior([0.1, 0.2, 0.3, 0.4])
     with pytest.raises(UnsupportedError, match=f"utility.objective: .* beside {notion.name}"):
         solved(notion, utility, prior)

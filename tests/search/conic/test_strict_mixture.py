@@ -70,7 +70,7 @@ def skewed() -> md.Problem:
     return md.Problem(range(8), notion, utility, prior=random_prior(8, 3), outputs=range(9))
 
 
-def test_where_it_is_not_optimal_the_program_goes_on() -> None:
+def test_the_program_continues_if_the_mixture_is_not_optimal() -> None:
     problem = skewed()
     found, solution = mixture(problem), md.design(problem)
     assert found.bound < float(solution.value) - TIGHT < found.value

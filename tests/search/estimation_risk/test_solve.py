@@ -502,7 +502,7 @@ def test_each_problem_of_the_library_is_computed_here() -> None:
 
 
 @pytest.mark.parametrize("name", LIBRARY)
-def test_what_the_library_expects_is_computed_without_it(name: str) -> None:
+def test_expected_values_are_computed_without_the_library(name: str) -> None:
     problem = md.load_problem(PROBLEMS / f"{name}.toml")
     assert problem.expected is not None
     assert problem.expected.value == pytest.approx(LIBRARY[name](), rel=1e-6)

@@ -365,7 +365,7 @@ def test_a_flat_cone_is_refused(notion: Notion) -> None:
         by_interior(program, Limits())
 
 
-def test_pairs_that_are_free_are_no_rows() -> None:
+def test_free_pairs_have_no_rows() -> None:
     E = [[0, 1, "inf", 1], [2, 0, 1, "inf"], [1, "inf", 0, 2], [1, 1, 1, 0]]
     problem = Problem(range(4), ContextAwareLDP(E), HammingLoss())
     solution, wanted = (design(problem, route=r) for r in ("interior", "linear-program"))

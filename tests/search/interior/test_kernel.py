@@ -42,7 +42,7 @@ def test_the_dual_change_solves_the_linearized_condition(seed: int) -> None:
     np.testing.assert_allclose(x * dz + z * dx, residual, atol=1e-12)
 
 
-def test_centering_is_a_share_that_falls_with_what_the_predictor_leaves() -> None:
+def test_centering_decreases_with_the_remainder_of_the_predictor() -> None:
     shares = centering(np.array([-0.1, 0.0, 0.01, 0.1, 0.5, 1.0, 3.0]))
     assert (np.diff(shares) >= 0).all()
     assert shares[0] > 0
@@ -59,11 +59,11 @@ def test_stagnation_ends_after_its_patience_and_not_before(patience: int) -> Non
     assert not stagnation.ends(0.5)  # a smaller gap starts the count anew
 
 
-def test_one_problem_of_a_batch_that_goes_on_is_enough_if_it_counts() -> None:
+def test_one_active_problem_of_a_batch_continues_it() -> None:
     stagnation = Stagnation(np.array([1.0, 1.0]), 1)
     assert not stagnation.ends(np.array([2.0, 0.5]))
     assert stagnation.ends(np.array([2.0, 0.4]), np.array([True, False]))
 
 
-def test_a_gap_that_is_no_number_is_not_smaller() -> None:
+def test_a_nan_gap_is_not_smaller() -> None:
     assert Stagnation(np.inf, 1).ends(np.nan)

@@ -153,7 +153,7 @@ class _Clock:
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 4])
-def test_what_it_has_when_time_is_up_is_private_and_bounded(rounds: int) -> None:
+def test_the_result_at_the_time_limit_is_private_and_bounded(rounds: int) -> None:
     problem = FAMILIES["grid"]
     limits = Limits(seconds=1e9)
     _Clock(limits, rounds)
@@ -240,7 +240,7 @@ def test_outputs_and_inputs_alike_stand_for_each_other() -> None:
     ],
     ids=["worst case", "too many priors"],
 )
-def test_what_it_does_not_solve_is_refused_and_solved_otherwise(problem: Problem) -> None:
+def test_unsupported_problems_are_refused_and_solved_otherwise(problem: Problem) -> None:
     with pytest.raises(UnsupportedError):
         solve_interior(problem, Limits())
     assert design(problem).status == "optimal"

@@ -208,7 +208,9 @@ def shortest(E: np.ndarray) -> np.ndarray:
 
 @examples(200)
 @given(st.integers(2, 6), st.integers(0, 2**32), st.booleans(), st.booleans())
-def test_what_stays_implies_what_went(k: int, seed: int, round_it: bool, free: bool) -> None:
+def test_remaining_pairs_imply_the_removed_ones(
+    k: int, seed: int, round_it: bool, free: bool
+) -> None:
     """The shortest paths over the pairs that stay are those over all pairs."""
     rng = np.random.default_rng(seed)
     E = rng.integers(1, 6, (k, k)) / 4.0 if round_it else rng.random((k, k)) + 1e-6

@@ -72,7 +72,7 @@ def test_a_worst_case_is_reduced_by_its_symmetries() -> None:
     assert any("symmetries leave 45 of 90 outputs" in note for note in solution.notes)
 
 
-def test_what_was_found_stands_where_time_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_best_so_far_is_returned_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FIRST", 2)
     program, _ = conic_program(bounded_prior_ball(9))
     limits = Limits(watch=lambda _: setattr(limits, "interrupted", True))

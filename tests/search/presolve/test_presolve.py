@@ -272,7 +272,7 @@ def test_reduced_problems_have_the_same_optimum(
         assert_optimal(problem, solve_reduced(problem, Limits(), backend), optimum)
 
 
-def test_notes_say_what_was_done() -> None:
+def test_notes_describe_the_reductions() -> None:
     E = np.full((5, 5), np.inf)
     E[:3, :3] = [[0, 0, 1], [2, 0, 1], [1, 2, 0]]
     E[3:, 3:] = [[0, 1], [1, 0]]

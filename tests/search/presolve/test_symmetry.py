@@ -350,7 +350,7 @@ def test_examples_have_the_optimum_of_the_whole(problem: Problem) -> None:
     assert inside.route.endswith("by symmetry")
 
 
-def test_a_bound_is_carried_whatever_the_weights() -> None:
+def test_a_bound_is_carried_for_any_weights() -> None:
     """Any weights on the columns that are left prove the same for the whole."""
     problem = square(3, "0.4")
     found = symmetries(problem)

@@ -205,7 +205,7 @@ def test_input_is_checked() -> None:
         md.design(md.Problem(range(3), md.LDP(1), md.HammingLoss()), route="readings")
 
 
-def test_the_worst_case_is_no_less_than_any_mean() -> None:
+def test_the_worst_case_is_at_least_any_mean() -> None:
     values = [float(solved(md.LDP(1), worst).value) for worst in (False, True)]
     assert values[0] <= values[1]
     for prior in itertools.islice(itertools.permutations(PRIOR), 0, 24, 7):

@@ -125,7 +125,7 @@ def test_never_worse_than_the_standard_mechanisms(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ldp", "metric", "lip"])
-def test_a_sum_of_gains_is_no_worse_either(name: str) -> None:
+def test_a_sum_of_gains_is_not_worse_either(name: str) -> None:
     @few
     @given(st.data())
     def check(data: st.DataObject) -> None:
@@ -145,7 +145,7 @@ def test_a_sum_of_gains_is_no_worse_either(name: str) -> None:
 
 @given(st.integers(2, 7), st.randoms(use_true_random=False), st.booleans())
 @examples(30)
-def test_a_worst_case_is_no_worse_than_randomized_response(
+def test_a_worst_case_is_not_worse_than_randomized_response(
     k: int, random: st.DrawFn, plain: bool
 ) -> None:
     loss = [[random.randint(0, 9) for _ in range(k)] for _ in range(k)]  # type: ignore[attr-defined]

@@ -69,7 +69,7 @@ def test_the_optimum_is_that_of_all_rays(notion: Any, scores: Any, tmp_path: Pat
     assert verified.bound >= verified.value
 
 
-def test_it_is_what_the_error_of_the_score_lacks() -> None:
+def test_information_is_the_second_moment_minus_the_error_of_the_score() -> None:
     """E s**2 less the posterior-mean squared error of s(X), by two proofs of their own."""
     one = design(Problem(range(4), LDP(1), FisherInformation(SCORES), prior=PRIOR))
     error = PosteriorMeanSquaredError(values=SCORES)
@@ -87,7 +87,7 @@ def test_both_searches_prove_the_same() -> None:
     assert by_decoders.value <= by_rays.bound
 
 
-def test_what_the_search_over_decoders_leaves_open_is_closed_by_rays() -> None:
+def test_rays_close_the_gap_of_the_search_over_decoders() -> None:
     x = np.linspace(-4, 4, 5)
     law = np.exp(-x * x / 2)
     prior = Prior((law / law.sum()).tolist())

@@ -265,7 +265,7 @@ def test_between_two_ends_a_set_may_need_more_than_at_either(ends: tuple[int, in
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_walk_adds_what_each_input_raises(first: bool) -> None:
+def test_a_walk_adds_the_increment_of_each_input(first: bool) -> None:
     """Two inputs add 2 each to -3 at one end, and too little at the other."""
     ask = Ask(Squares(units((ONE / 2,) * 2), (ONE / 2,) * 2), [0, 1], [1, 1])
     starts, added = ([-3, -9][:: 1 if first else -1], [[2, 2], [0, 0]][:: 1 if first else -1])
