@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
@@ -228,16 +228,15 @@ class Domain:
 
     def _place(self) -> tuple[tuple[Fraction, ...], ...] | None:
         if self.grid_shape is not None and self.spacing is not None:
-            rows, columns = self.grid_shape
-            return tuple(
-                (self.spacing * row, self.spacing * column)
-                for row in range(rows)
-                for column in range(columns)
-            )
+            rows, columns = ([self.spacing * n for n in range(size)] for size in self.grid_shape)
+            return tuple(product(rows, columns))
         if self.positions is not None:
             return None if self.metric == HAVERSINE else self.positions
         if all(isinstance(label, int | float) for label in self.labels):
-            return tuple((as_fraction(label),) for label in self.labels)
+            return tuple(
+                (Fraction(label) if type(label) is int else as_fraction(label),)
+                for label in self.labels
+            )
         return None
 
     @property
@@ -255,11 +254,12 @@ class Domain:
         """
         if self.grid_shape is not None and self.spacing is not None:
             return self.grid_shape, self.spacing
-        numbers = self.numbers
+        is_whole_line = set(map(type, self.labels)) == {int} and self.positions is None
+        numbers = self.labels if is_whole_line else self.numbers  # those are slow to add up
         if numbers is not None and len(numbers) > 1:
             step = numbers[1] - numbers[0]
             if step > 0 and all(b - a == step for a, b in pairwise(numbers)):
-                return (1, len(numbers)), step
+                return (1, len(numbers)), Fraction(step)
         return None
 
     def index(self, label: Any, key: str = "label") -> int:

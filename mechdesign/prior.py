@@ -151,8 +151,7 @@ class Prior:
 
     def _fill(self, probabilities: tuple[Fraction, ...], labels: Labels | None = None) -> None:
         self.probabilities, self.labels = probabilities, labels
-        self._array: FloatArray = np.array([float(p) for p in probabilities])
-        self._array.flags.writeable = False
+        self._array: FloatArray | None = None  # made when it is first asked for
 
     @classmethod
     def uniform(cls, size: int) -> Prior:
@@ -241,6 +240,9 @@ class Prior:
     @property
     def array(self) -> FloatArray:
         """The probabilities as read-only float64, shape ``(n_inputs,)``."""
+        if self._array is None:
+            self._array = np.array([float(p) for p in self.probabilities])
+            self._array.flags.writeable = False
         return self._array
 
     @property

@@ -161,10 +161,7 @@ class Problem:
     def _align(self) -> None:
         """Put all labeled numbers in the order of the domain and the outputs."""
         with inside("utility", apart="outputs"):
-            allowed = self.outputs
-            if allowed is not None and not self.is_written_out:
-                allowed = allowed[:1]  # the losses of the others have the same number of steps
-            self.utility.check(self.domain, allowed)
+            self.utility.check(self.domain, self.outputs)
             self.utility = self.utility.aligned(self.domain, self.outputs)
         self.utility.check_prior(self.prior)
         aligned = []
@@ -188,7 +185,9 @@ class Problem:
         notion, utility = self.sole_notion(MetricPrivacy), self.utility
         if notion is None or not isinstance(notion.distance, str):
             return False
-        if not isinstance(utility, LinearUtility) or utility.worst_case or not utility.distance:
+        if not isinstance(utility, LinearUtility) or utility.worst_case:
+            return False
+        if not (utility.distance and utility.exact):  # of a class of one's own it may be another
             return False
         return self.outputs == self.domain.labels and self.domain.lattice is not None
 

@@ -135,3 +135,14 @@ def test_cells_of_a_grid_are_named_by_pairs_or_numbers() -> None:
         assert grid.codes(numbers).tolist() == grid.codes(pairs).tolist() == [9, 3]
     with pytest.raises(InputError, match=r"records\[1\]"):
         grid.codes([0, 12])
+
+
+def test_a_lattice_of_whole_numbers_is_that_of_equal_fractions() -> None:
+    for step in (1, 3):
+        labels = range(2, 20, step)
+        fractions = Domain([float(label) for label in labels])
+        assert Domain(labels).lattice == fractions.lattice == ((1, len(labels)), Fraction(step))
+        assert Domain(labels).coordinates == fractions.coordinates
+    assert Domain([0, 1, 3]).lattice is None
+    assert Domain([2, 1, 0]).lattice is None
+    assert Domain.points([[0, 0], [1, 1]]).lattice is None

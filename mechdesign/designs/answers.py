@@ -308,8 +308,8 @@ class SolutionPool:
         if sent.value is not None and sent.reference == reference:
             return sent.value
         if sent.raw.numeric_bound is None:
-            allowed = list(self._problem.outputs or channel.outputs)
-            used = [allowed.index(label) for label in channel.outputs]
+            place = {y: n for n, y in enumerate(self._problem.outputs or channel.outputs)}
+            used = [place[label] for label in channel.outputs]
             given = channel.columns(), 1 << channel.bits, used, sent.readings, reference
             found = self._sign * value(self._statement, *given)
         else:

@@ -35,6 +35,9 @@ LEAST_SECONDS = 0.1
 ENTRY_SECONDS = 4e-6
 """Least seconds per entry of a matrix for repair and proof of privacy."""
 
+LISTED_SECONDS = 2e-5
+"""The same where the loss is a matrix of numbers, which a file lists."""
+
 
 @overload
 def design(
@@ -213,12 +216,14 @@ def designed(
 
 def _check_time(problem: Problem, limits: Limits) -> None:
     """Reject a problem that is too large even for the simplest channel in the time limit."""
-    if problem.utility.linear_form is None or math.isinf(limits.seconds):
+    form = problem.utility.linear_form
+    if form is None or math.isinf(limits.seconds):
         return
     k, n = len(problem.domain), len(problem.guesses)
-    most = int(limits.longest / ENTRY_SECONDS)
+    each = LISTED_SECONDS if form.is_listed else ENTRY_SECONDS
+    most = int(limits.longest / each)
     if k * n > most:
-        size, least = f"{k:,} inputs and {n:,} outputs", k * n * ENTRY_SECONDS
+        size, least = f"{k:,} inputs and {n:,} outputs", k * n * each
         raise SolverError(
             f"a matrix of {size} takes about {least:.0f} s: "
             f"for a time limit of {limits.seconds:g} s it may have {most:,} entries"

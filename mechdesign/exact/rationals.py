@@ -25,7 +25,7 @@ Exact = int | float | str | Decimal | Fraction
 LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
 """Limits for nonzero input numbers, so that their sums and squares do not overflow floats."""
 
-MOST_DIGITS, LONGEST_TEXT = 600, 2000
+MOST_DIGITS, LONGEST_TEXT, SANE_DIGITS = 600, 2000, 99
 
 PRECISION = 160
 """Accurate bits of the bounds on exponentials and roots, at least."""
@@ -81,13 +81,13 @@ def as_fraction(
     number = None
     if not isinstance(value, bool):
         try:
-            if isinstance(value, numbers.Rational):
+            if isinstance(value, str):
+                number = _from_text(value)
+            elif isinstance(value, numbers.Rational):
                 number = _from_integers(value)
             elif isinstance(value, numbers.Real | Decimal):
                 # NumPy's floats print as the shortest decimal of their own precision
                 number = _from_text(str(value))
-            elif isinstance(value, str):
-                number = _from_text(value)
         except (ValueError, ArithmeticError):
             number = None
     if number is None:
@@ -95,7 +95,7 @@ def as_fraction(
             expected = f"{expected}, 0 or between 1e-300 and 1e100 in size"
         raise InputError(key, expected, shown(value))
     if (
-        (least is not None and number < least)
+        (least is not None and (number.numerator if least == 0 else number) < least)
         or (above is not None and number <= above)
         or (most is not None and number > most)
     ):
@@ -114,9 +114,10 @@ def _from_text(text: str) -> Fraction | None:
         return None
     if "/" not in text:
         decimal = Decimal(text.strip())
-        if not decimal.is_finite() or abs(decimal.adjusted()) > MOST_DIGITS:
+        if not decimal.is_finite() or abs(digits := decimal.adjusted()) > MOST_DIGITS:
             return None
-        return _of_sane_size(Fraction(decimal))
+        number = Fraction(decimal)
+        return number if abs(digits) < SANE_DIGITS else _of_sane_size(number)
     return _of_sane_size(Fraction(text))
 
 

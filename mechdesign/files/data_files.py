@@ -11,13 +11,14 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, check_keys, shown
-from mechdesign.exact import as_fraction
+from mechdesign.exact import Exact, as_fraction
 from mechdesign.files.folders import find_data
 from mechdesign.files.reading import open_plain, place_of_column
 from mechdesign.notions.base import is_infinite
@@ -27,6 +28,9 @@ __all__ = ["DataFile", "is_file", "read_matrix", "read_numbers", "read_rows"]
 
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last is optional."""
+
+NUMBER = "a finite number >= 0, or inf"
+"""An entry of a matrix."""
 
 OTHER = "something else"
 """Replaces a cell in an error, which never quotes it."""
@@ -173,8 +177,8 @@ def _table(rows: Iterator[list[str]], where: str, of: str, most: float = inf) ->
     return lines
 
 
-def read_numbers(path: Path) -> list[list[str]]:
-    """Return the cells of a table of nonnegative numbers without a header, as text.
+def read_numbers(path: Path) -> list[list[Exact]]:
+    """Return the cells of a table of nonnegative numbers without a header.
 
     Raises
     ------
@@ -191,8 +195,8 @@ def read_matrix(
     folder: Path,
     columns: Domain,
     rows: Domain | None = None,
-) -> list[list[str]]:
-    """Return the entries of a matrix in a file, as text, in the order of the labels.
+) -> list[list[Exact]]:
+    """Return the entries of a matrix in a file, in the order of the labels.
 
     If lines have one cell more than there are columns, the first cell and the header are labels and
     are matched with the domains. Otherwise the order of the file is used.
@@ -237,24 +241,29 @@ def read_matrix(
     return [found[x] for x in _places([line[0] for line in lines[1:]], rows, labels)]
 
 
-def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[str]]:
-    """Return cells that are numbers in [0, inf]; ``first`` is their first line and column."""
+def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[list[Exact]]:
+    """Return numbers in [0, inf], inf as text; ``first`` is their first line and column."""
+    found = list[list[Exact]]()
     for n, line in enumerate(lines, first):
+        found.append([])
         for m, cell in enumerate(line, first):
-            if not is_infinite(cell):
-                place = f"{where}: line {n}{of}, column {m}"
-                _number(cell, place, "a finite number >= 0, or inf", 0)
-    return lines
+            try:
+                found[-1].append(as_fraction(cell, least=0))
+            except InputError:
+                if not is_infinite(cell):
+                    place = f"{where}: line {n}{of}, column {m}"
+                    _number(cell, place, NUMBER)
+                    raise InputError(place, NUMBER, "a smaller number") from None
+                found[-1].append(cell)
+    return found
 
 
-def _number(cell: str, where: str, expected: str, least: int | None = None) -> None:
-    """Raise InputError unless a cell is a number; the error does not quote the cell."""
+def _number(cell: str, where: str, expected: str) -> Fraction:
+    """Return the number in a cell; the error does not quote the cell."""
     try:
-        found = as_fraction(cell)
+        return as_fraction(cell)
     except InputError:
         raise InputError(where, expected, OTHER) from None
-    if least is not None and found < least:
-        raise InputError(where, expected, "a smaller number")
 
 
 def _places(given: Sequence[str], labels: Domain, key: str) -> list[int]:

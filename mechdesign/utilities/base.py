@@ -310,6 +310,9 @@ class LinearUtility(MeanOrWorstCase):
     """The named distance that is the loss: on a lattice a function of the steps between two
     points."""
 
+    is_listed: ClassVar[bool] = False
+    """Whether it is a matrix, so that a file states each loss."""
+
     @property
     def linear_form(self) -> LinearUtility:
         """The loss itself."""
@@ -375,6 +378,7 @@ class Distortion(LinearUtility):
     name = "distortion"
     title = "expected loss by a matrix of your own"
     exact = True
+    is_listed = True
 
     def __init__(self, matrix: Any, worst_case: bool = False) -> None:
         super().__init__(worst_case)

@@ -13,6 +13,9 @@ from mechdesign.utilities.base import LinearUtility
 
 __all__ = ["EuclideanDistance", "MeanAbsoluteError", "MeanSquaredDistance"]
 
+Points = tuple[tuple[Fraction, ...], ...]
+"""Exact coordinates, a tuple for each point."""
+
 
 class DistanceUtility(LinearUtility):
     """Expected or worst-case distance of X and Y, for numbers or points of a grid."""
@@ -22,8 +25,14 @@ class DistanceUtility(LinearUtility):
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
         """Return the distances, exact."""
-        inputs, points = label_points(domain, outputs, self.name)
-        return ExactTable.distances(inputs, points, self.distance)
+        return ExactTable.distances(*self._points(domain, outputs), self.distance)
+
+    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
+        """Look for points only: all have distances, which may be many."""
+        self._points(domain, domain.labels if outputs is None else outputs)
+
+    def _points(self, domain: Domain, outputs: Sequence[Label]) -> tuple[Points, Points]:
+        return label_points(domain, outputs, self.name)
 
 
 class MeanAbsoluteError(DistanceUtility):
@@ -49,12 +58,11 @@ class MeanAbsoluteError(DistanceUtility):
     distance = "absolute"
     exact = True
 
-    def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
-        """Return |x - y|, or raise an error for points of a grid."""
+    def _points(self, domain: Domain, outputs: Sequence[Label]) -> tuple[Points, Points]:
         if domain.coordinates is not None and domain.numbers is None:
             expected = f"numbers as the domain for {self.name}"
             raise InputError("objective", expected, domain, "try euclidean")
-        return super().loss(domain, outputs)
+        return super()._points(domain, outputs)
 
 
 class EuclideanDistance(DistanceUtility):
@@ -113,9 +121,7 @@ class MeanSquaredDistance(DistanceUtility):
     exact = True
 
 
-def label_points(
-    domain: Domain, outputs: Sequence[Label], objective: str
-) -> tuple[tuple[tuple[Fraction, ...], ...], tuple[tuple[Fraction, ...], ...]]:
+def label_points(domain: Domain, outputs: Sequence[Label], objective: str) -> tuple[Points, Points]:
     """Return the coordinates of the inputs and of the outputs.
 
     Outputs have coordinates like inputs: numbers themselves, pairs ``(row, column)`` times the

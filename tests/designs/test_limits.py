@@ -14,8 +14,10 @@ import pytest
 from mechdesign import (
     LDP,
     ApproximateLDP,
+    Distortion,
     Domain,
     EuclideanDistance,
+    GVulnerability,
     HammingLoss,
     InputError,
     MeanAbsoluteError,
@@ -28,11 +30,14 @@ from mechdesign import (
 )
 from mechdesign.cli.common import memory_size
 from mechdesign.designs.answers import SolutionPool
+from mechdesign.designs.noise import design as noise
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.kernel import verify
 from mechdesign.search import ROUTES, RawSolution, Route, plan
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.starts import route as starts
 from mechdesign.search.starts.route import Start
+from mechdesign.tables import ExactTable
 
 LDP1, RISING = LDP(1), Prior.from_counts(range(1, 10))
 
@@ -104,6 +109,47 @@ def test_sizes_on_the_command_line() -> None:
     for wrong in ("", "GB", "-1", "2 XB", "0", "1.2.3 GB", "nan"):
         with pytest.raises(argparse.ArgumentTypeError):
             memory_size(wrong)
+
+
+@pytest.mark.parametrize(
+    ("privacy", "utility", "domain"),
+    [
+        (MetricPrivacy(1, "absolute"), MeanAbsoluteError(), Domain.range(5000)),
+        (MetricPrivacy(1, "euclidean"), EuclideanDistance(), Domain.grid(70, 70)),
+    ],
+    ids=["numbers", "grid"],
+)
+def test_a_problem_too_large_for_its_limit_is_refused_before_distances_are_made(
+    privacy: MetricPrivacy, utility: Any, domain: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is a floating-point prior: with a million inputs they take longer than the limit."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(ExactTable, "distances", refuse)
+    monkeypatch.setattr(noise, "POINT_SECONDS", 1)
+    problem = Problem(domain, privacy, utility)
+    with pytest.raises(SolverError, match="limit of 3 s there may be 4 points"):
+        design(problem, time_limit=3)
+    assert problem.prior._array is None
+
+
+def test_a_loss_of_one_s_own_is_none_that_noise_is_made_for() -> None:
+    class OtherError(MeanAbsoluteError):
+        def loss(self, domain: Domain, outputs: Any) -> ExactTable:
+            raise AssertionError
+
+    with pytest.raises(UnsupportedError, match="at most 4096 inputs"):
+        Problem(5000, MetricPrivacy(1, "absolute"), OtherError())
+
+
+def test_a_matrix_that_is_listed_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mechdesign.designs.design.LISTED_SECONDS", 1)
+    for utility in (GVulnerability(np.eye(3).tolist()), Distortion(np.eye(3).tolist())):
+        with pytest.raises(SolverError, match="limit of 3 s it may have 4 entries"):
+            design(Problem(range(3), LDP1, utility), time_limit=3)
+    assert design(Problem(range(3), LDP1, HammingLoss()), time_limit=3).status == "optimal"
 
 
 def ticking() -> Callable[[], float]:
