@@ -255,7 +255,8 @@ class Domain:
         if self.grid_shape is not None and self.spacing is not None:
             return self.grid_shape, self.spacing
         is_whole_line = set(map(type, self.labels)) == {int} and self.positions is None
-        numbers = self.labels if is_whole_line else self.numbers  # those are slow to add up
+        # sums of fractions are slow
+        numbers: Sequence[Any] | None = self.labels if is_whole_line else self.numbers
         if numbers is not None and len(numbers) > 1:
             step = numbers[1] - numbers[0]
             if step > 0 and all(b - a == step for a, b in pairwise(numbers)):
