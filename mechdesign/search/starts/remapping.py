@@ -16,8 +16,9 @@ import numpy as np
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
+from mechdesign.errors import InputError
 from mechdesign.problem import Problem
-from mechdesign.utilities import ConvexUtility, LinearUtility
+from mechdesign.utilities import ColumnUtility, ConvexUtility, LinearUtility
 
 __all__ = ["remapped", "without_rare"]
 
@@ -29,6 +30,13 @@ RARE = 1e3
 
 DUST = 1e-7
 """The largest probability at every input of an output that counts as a solver's residue."""
+
+QUICK = (ColumnUtility, ConvexUtility, LinearUtility)
+"""Kinds of utilities whose value is computed in floating point."""
+
+COLUMNS, MOST_STEPS = 64, 10**5
+"""Columns whose gains are computed at once; and the number of entries times inputs up to which an
+exact value is computed to leave out dust."""
 
 Table = TypeVar("Table", FloatArray, Int64Array)
 
@@ -92,9 +100,9 @@ def without_rare(
 
     An interior-point method ends with a little mass on each of many outputs, which makes long files
     of channels with few relevant outputs. Each is replaced by the best of the frequent ones, the
-    least costly first; privacy is preserved. For worst cases and for the user's own objectives,
-    outputs rarer than :data:`DUST` are all replaced by the most frequent one, or none is. Other
-    objectives, and problems with the user's own constraints, keep the channel unchanged.
+    least costly first; privacy is preserved. For objectives other than expected losses, outputs
+    rarer than :data:`DUST` are all replaced by the most frequent one, or none is. Problems with the
+    user's own constraints keep the channel unchanged.
 
     Parameters
     ----------
@@ -147,21 +155,32 @@ def _without_dust(
 ) -> tuple[FloatArray, list[Label]]:
     """Replace very rare outputs by the most frequent one, if the loss does not increase."""
     utility, kept = problem.utility, np.flatnonzero(matrix.max(axis=0) > DUST)
-    if not isinstance(utility, ConvexUtility | LinearUtility) or len(kept) in (0, matrix.shape[1]):
+    steps = 0 if isinstance(utility, QUICK) else matrix.size * len(matrix)
+    if len(kept) in (0, matrix.shape[1]) or steps > MOST_STEPS:
         return matrix, labels
     found, left = matrix[:, kept], [labels[y] for y in kept]
     found[:, int(found.sum(axis=0).argmax())] += matrix.sum(axis=1) - found.sum(axis=1)
-
-    def value(Q: FloatArray, named: list[Label]) -> float:
-        Q = np.maximum(Q, 0.0)
-        rows = Q / Q.sum(axis=1, keepdims=True)
-        if isinstance(utility, LinearUtility):
-            allowed = problem.outputs or ()
-            table = utility.loss(problem.domain, allowed).array
-            return float((table[:, [allowed.index(y) for y in named]] * rows).sum(axis=1).max())
-        channel = Channel.from_matrix(rows, inputs=problem.domain, outputs=named)
-        return float(utility.value(channel, problem.prior, problem.outputs))
-
-    before, after = value(matrix, labels), value(found, left)
+    try:
+        before, after = (_value(problem, *one) for one in ((matrix, labels), (found, left)))
+    except InputError:  # the risk of a channel that determines nothing is infinite
+        return matrix, labels
     rise = before - after if utility.is_maximized else after - before
     return (found, left) if rise <= share * abs(before) else (matrix, labels)
+
+
+def _value(problem: Problem, matrix: FloatArray, labels: list[Label]) -> float:
+    """Return the objective of a channel with rounding errors."""
+    utility, prior, allowed = problem.utility, problem.prior, problem.outputs
+    rows = np.maximum(matrix, 0.0)
+    rows /= rows.sum(axis=1, keepdims=True)
+    if isinstance(utility, LinearUtility):
+        place = {label: y for y, label in enumerate(allowed or ())}
+        table = utility.loss(problem.domain, allowed or ()).array
+        return float((table[:, [place[y] for y in labels]] * rows).sum(axis=1).max())
+    if isinstance(utility, ColumnUtility):
+        parts = (rows[:, n : n + COLUMNS] for n in range(0, rows.shape[1], COLUMNS))
+        gain = utility.on(problem.domain).gain
+        total = sum(float(gain(part, prior.array).sum()) for part in parts)
+        return float(utility.objective_at(total, problem.domain, prior))
+    channel = Channel.from_matrix(rows, inputs=problem.domain, outputs=labels)
+    return float(utility.value(channel, prior, allowed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -14,14 +15,21 @@ from mechdesign import (
     LIP,
     BayesAccuracy,
     Channel,
+    ConvexUtility,
     Distortion,
     Domain,
+    GVulnerability,
+    L2Risk,
     MeanAbsoluteError,
+    MutualInformation,
+    PosteriorMeanSquaredError,
     Prior,
     Problem,
+    TVRisk,
     design,
 )
 from mechdesign.search.starts.remapping import remapped, without_rare
+from mechdesign.utilities import Utility
 from tests.strategies import examples
 
 WHOLE = 1 << 62
@@ -129,6 +137,56 @@ def test_dust_beside_a_constant_channel_is_no_report() -> None:
     kept, labels = without_rare(problem, useful, range(3), 3e-9)
     assert kept is useful
     assert labels == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "utility",
+    [
+        BayesAccuracy(),
+        GVulnerability([[1, 1, 0], [1, 0, 1], [0, 1, 1]]),
+        PosteriorMeanSquaredError(),
+        MutualInformation(),
+        L2Risk(),
+        TVRisk(),
+        L2Risk(worst_case=True),
+    ],
+    ids=repr,
+)
+def test_dust_beside_reports_is_no_report_for_any_utility(utility: Utility) -> None:
+    """Unless the channel without it is worth less, as where it has all the information."""
+    problem = Problem(range(3), LDP(1), utility, prior=["0.8", "0.1", "0.1"])
+    reports = np.full((3, 3), 0.2) + 0.4 * np.eye(3)
+    dust = 1e-10 * np.array([[1.0], [1.0], [np.e]])
+    matrix = np.hstack([reports * (1 - dust), dust])
+    found, labels = without_rare(problem, matrix, range(4), 3e-9)
+    assert labels == [0, 1, 2]
+    assert found == pytest.approx(reports, abs=1e-9)
+    assert np.allclose(found.sum(axis=1), 1, atol=1e-15)
+    assert without_rare(problem, matrix, range(4), 0.0)[1] in ([0, 1, 2], [0, 1, 2, 3])
+    if isinstance(utility, MutualInformation | L2Risk | TVRisk):
+        alone = np.hstack([1 - dust, dust])
+        kept, labels = without_rare(problem, alone, range(2), 3e-9)
+        assert kept is alone
+        assert labels == [0, 1]
+
+
+def test_an_objective_of_one_s_own_with_a_constant_optimum_has_no_report_of_dust() -> None:
+    """The mean of the two largest losses of four, next to a bound that the optimum attains."""
+    dust = 1e-10 * np.array([[1.0], [1.0], [1.0], [np.e]])
+    matrix = np.hstack([1 - dust, dust])
+    distances = np.abs(np.subtract.outer(range(4), range(4)))
+
+    class Tail(ConvexUtility):
+        name = "tail"
+
+        def objective(self, Q: Any, domain: Any, prior: Any, outputs: Any) -> Any:
+            losses = cp.sum(cp.multiply(distances[:, : Q.shape[1]], Q), axis=1)
+            return cp.maximum(cp.sum_largest(losses, 2) / 2, 2.5)
+
+    own = Problem(range(4), LDP(1), Tail(), prior=["0.4", "0.3", "0.2", "0.1"])
+    found, labels = without_rare(own, matrix, [0, 1], 3e-9)
+    assert labels == [0]
+    assert found == pytest.approx(np.ones((4, 1)))
 
 
 def test_dust_of_a_solver_may_be_below_zero() -> None:
