@@ -25,7 +25,7 @@ Exact = int | float | str | Decimal | Fraction
 LEAST_SIZE, MOST_SIZE = Fraction("1e-300"), Fraction("1e100")
 """Limits for nonzero input numbers, so that their sums and squares do not overflow floats."""
 
-MOST_DIGITS, LONGEST_TEXT, SANE_DIGITS = 600, 2000, 99
+MOST_DIGITS, LONGEST_TEXT, SANE_BITS = 600, 2000, 300
 
 PRECISION = 160
 """Accurate bits of the bounds on exponentials and roots, at least."""
@@ -114,15 +114,17 @@ def _from_text(text: str) -> Fraction | None:
         return None
     if "/" not in text:
         decimal = Decimal(text.strip())
-        if not decimal.is_finite() or abs(digits := decimal.adjusted()) > MOST_DIGITS:
+        if not decimal.is_finite() or abs(decimal.adjusted()) > MOST_DIGITS:
             return None
-        number = Fraction(decimal)
-        return number if abs(digits) < SANE_DIGITS else _of_sane_size(number)
+        return _of_sane_size(Fraction(decimal))
     return _of_sane_size(Fraction(text))
 
 
 def _of_sane_size(number: Fraction) -> Fraction | None:
-    return number if number == 0 or LEAST_SIZE <= abs(number) <= MOST_SIZE else None
+    bits = number.numerator.bit_length() - number.denominator.bit_length()
+    if abs(bits) < SANE_BITS:  # also where the number is 0; comparisons of fractions are slow
+        return number
+    return number if LEAST_SIZE <= abs(number) <= MOST_SIZE else None
 
 
 def _is_number(value: Any) -> bool:

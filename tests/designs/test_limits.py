@@ -53,6 +53,13 @@ def plane(n: int = 4) -> Problem:
     )
 
 
+def line_estimate(n: int) -> Problem:
+    """Return the error of the best estimate of a place on a line."""
+    prior = Prior.from_counts([x * x % 17 + 1 for x in range(n)])
+    notion = MetricPrivacy("0.5", "absolute")
+    return Problem(range(n), notion, PosteriorMeanSquaredError(), prior=prior)
+
+
 PROBLEMS = [
     plane(),
     Problem(range(9), LDP1, MeanAbsoluteError(worst_case=True)),
@@ -295,4 +302,17 @@ def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     assert float(found.value) == pytest.approx(float(answers.value))
     assert found.route.startswith("good; the bound by coarse: ")
     assert 0 < float(found.bound) <= float(found.value) + 1e-12
+    verify(found.document())
+
+
+@pytest.mark.parametrize("problem", [plane(6), line_estimate(30)], ids=["plane", "line"])
+def test_an_interrupt_before_the_first_round_leaves_a_bound(problem: Problem) -> None:
+    """The clock stands still, so that the proof has its seconds on any machine."""
+    limits = Limits(clock=lambda: 0.0)
+    limits.interrupted = True
+    answers = SolutionPool(problem, limits)
+    answers.run(plan(problem, "auto", limits, []), First())
+    found = answers.solution()
+    assert 0 < float(found.bound) <= float(found.value)
+    assert any("interrupted" in note for note in found.notes)
     verify(found.document())
