@@ -5,12 +5,12 @@
  *     if (md_draw(&md_channel, input, md_system_random, NULL, &report) == MD_OK)
  *       send(md_channel.digest, report);
  *
- * An input and a report are numbers from 0 on; their labels are in the table, NULL where they are
- * the numbers themselves. Unary encoding reports a set of inputs: md_draw_set.
+ * Inputs and reports are numbered from 0; their labels are in the table, NULL if they are the
+ * numbers themselves. Unary encoding reports a set of inputs: md_draw_set.
  *
- * All probabilities are whole multiples of 2^-62, and every draw is integer arithmetic on random
- * 64-bit words, of which the 8 bytes come lowest first. Draw once for each answer and keep the
- * report: a second draw of the same answer tells more.
+ * All probabilities are multiples of 2^-62, and every draw is integer arithmetic on random
+ * little-endian 64-bit words. Draw once for each answer and keep the report: a second draw of the
+ * same answer leaks more.
  */
 #ifndef MECHDESIGN_CLIENT_H
 #define MECHDESIGN_CLIENT_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Fills bytes with random ones that nobody can foretell; returns 0, or else nothing is drawn. */
+/* Fills a buffer with unpredictable random bytes; returns 0, or another value for failure. */
 typedef int (*md_random)(void *state, unsigned char *bytes, size_t count);
 
 enum { MD_OK = 0, MD_NO_RANDOM = 1, MD_WRONG_INPUT = 2, MD_UNSUPPORTED = 3 };
@@ -87,8 +87,8 @@ static inline int md_word(md_random random, void *state, uint64_t *word) {
   return MD_OK;
 }
 
-/* A uniform number below bound. Words of the incomplete last round, below 2^-31 of all, are
- * drawn again. */
+/* A uniform number below bound, by rejection of the incomplete last multiple, below 2^-31 of all
+ * words. */
 static inline int md_below(md_random random, void *state, uint64_t bound, uint64_t *number) {
   const uint64_t rounds = MD_WHOLE / bound * bound;
   uint64_t word;
@@ -99,9 +99,9 @@ static inline int md_below(md_random random, void *state, uint64_t bound, uint64
   return MD_OK;
 }
 
-/* The alias table: the first bits of a word choose a cell of the row, and the others are compared
+/* The alias table: the first bits of a word select a cell of the row, and the others are compared
  * with its threshold: below it the report is the cell, else the alias. If all is 1, every cell of
- * the table is read, and no branch and no address depends on the input or on the word. */
+ * the table is read, and no branch or address depends on the input or the word. */
 static inline uint32_t md_look_up(const md_table *t, uint32_t row, uint64_t word, int all) {
   const uint32_t bits = t->cell_bits;
   const uint32_t cell = bits ? (uint32_t)(word >> (64 - bits)) : 0, place = (row << bits) + cell;
@@ -152,7 +152,7 @@ static inline void md_vector(uint64_t point, uint64_t q, uint64_t dimension, uin
   for (point += power; dimension-- > 0; point /= q) vector[dimension] = point % q;
 }
 
-/* The number of the point of a vector other than 0, whatever its leading coordinate is. */
+/* The number of the point of a nonzero vector with any leading coordinate. */
 static inline uint32_t md_point(const uint64_t *vector, uint64_t q, uint64_t dimension) {
   uint64_t lead = 0, inverse = 1, number = 0, before = 0;
   while (vector[lead] == 0) lead++;
@@ -165,8 +165,8 @@ static inline uint32_t md_point(const uint64_t *vector, uint64_t q, uint64_t dim
   return (uint32_t)(before + number);
 }
 
-/* All coordinates of the report but one are uniform; that one makes its product with the input 0,
- * with probability held / 2^62, or else 1. */
+/* All coordinates of the report but one are uniform; the last makes its product with the input 0
+ * with probability held / 2^62, else 1. */
 static inline int md_projective(const md_table *t, uint32_t input, md_random random, void *state,
                                 uint32_t *report) {
   const uint64_t q = t->field, n = t->dimension;
@@ -230,9 +230,9 @@ static inline int md_draw_constant_time(const md_table *t, uint32_t input, md_ra
   return md_draw_number(t, input, random, state, report, 1);
 }
 
-/* Draws a set of inputs, for unary encoding: bit x % 8 of byte x / 8 tells whether input x is in
- * it; (inputs + 7) / 8 bytes. One coin for each input, whose binary digits are those of `others`,
- * then the coin of the own input is written over. The time does not depend on input or report. */
+/* Draws a set of inputs, for unary encoding: bit x % 8 of byte x / 8 is 1 if input x is in it;
+ * (inputs + 7) / 8 bytes. Each input gets a coin with the probability `others`; then the coin of
+ * the true input is overwritten. The time does not depend on input or report. */
 static inline int md_draw_set(const md_table *t, uint32_t input, md_random random, void *state,
                               unsigned char *set) {
   const size_t size = ((size_t)t->inputs + 7) / 8;

@@ -4,12 +4,12 @@
 //     const client = new Client(table);                  // mechdesign_table.json, parsed
 //     const report = client.permanent("yes", localStorage); // as `mechdesign estimate` reads it
 //
-// All probabilities are whole multiples of 2^-62, and every draw is integer arithmetic on random
-// 64-bit words, of which the 8 bytes come lowest first. Runs in browsers, workers, Node and Deno.
+// All probabilities are multiples of 2^-62, and every draw is integer arithmetic on random
+// little-endian 64-bit words. Runs in browsers, workers, Node and Deno.
 
 const BITS = 62n;
 
-/** Fill bytes with random ones that nobody can foretell. */
+/** Fill a buffer with unpredictable random bytes. */
 export function systemRandom(bytes) {
   globalThis.crypto.getRandomValues(bytes);
 }
@@ -20,7 +20,7 @@ const bytesOf = (base64) => Uint8Array.from(atob(base64), (letter) => letter.cha
 const isBelow = (a, b) => ((~a & b) | ((~a | b) & (a - b))) >>> 31;
 const isEqual = (a, b) => 1 ^ (((a ^ b) | -(a ^ b)) >>> 31);
 
-/** Labels as text: a number n stands for 0, ..., n - 1. */
+/** Labels as text: a number n denotes 0, ..., n - 1. */
 class Labels {
   constructor(given) {
     this.size = typeof given === "number" ? given : given.length;
@@ -38,9 +38,9 @@ class Labels {
 }
 
 /**
- * The alias table: the first bits of a word choose a cell of the row, and the others are compared
- * with its threshold: below it the report is the cell, else the alias. In 32-bit halves, as the
- * time that BigInt takes depends on the number.
+ * The alias table: the first bits of a word select a cell of the row, and the others are compared
+ * with its threshold: below it the report is the cell, else the alias. In 32-bit halves, as BigInt
+ * arithmetic does not take constant time.
  */
 class AliasTable {
   constructor({ cell_bits: bits, thresholds, aliases }) {
@@ -96,7 +96,7 @@ class Words {
     return this.next() >> 2n;
   }
 
-  /** Uniform below a bound: what falls into the incomplete last round is drawn again. */
+  /** Uniform below a bound, by rejection of the incomplete last multiple. */
   below(bound) {
     const rounds = ((1n << BITS) / bound) * bound;
     let drawn;
@@ -130,8 +130,8 @@ const LAWS = {
     return Number(number + (place / 2n) * block);
   },
 
-  // All coordinates of the report but one are uniform; that one makes its product with the input 0,
-  // with probability held / 2^62, or else 1.
+  // All coordinates of the report but one are uniform; the last makes its product with the input 0
+  // with probability held / 2^62, else 1.
   "projective-geometry-response"({ field, dimension, held }, inputs, input, words) {
     const [q, n] = [Number(field), Number(dimension)];
     const outside = field ** (dimension - 1n);
@@ -165,7 +165,7 @@ function vectorOf(point, q, dimension) {
   return digitsOf(point + power, q, dimension);
 }
 
-/** The number of the point of a vector other than 0, whatever its leading coordinate is. */
+/** The number of the point of a nonzero vector with any leading coordinate. */
 function pointOf(vector, q) {
   const lead = vector.findIndex((coordinate) => coordinate !== 0);
   let inverse = 1;
@@ -175,7 +175,7 @@ function pointOf(vector, q) {
   return vector.slice(lead + 1).reduce((number, next) => number * q + 1 + ((next * inverse) % q), 0);
 }
 
-/** One coin for each input, with the digits of `others`; then that of the own one is written over. */
+/** One coin per input with the probability `others`; then the coin of the true one is overwritten. */
 function unary({ others, digits, held }, inputs, input, words) {
   const [size, set] = [Math.ceil(inputs / 8), new Uint8Array(Math.ceil(inputs / 8))];
   for (; others % 2n === 0n; others /= 2n) digits--;
@@ -226,7 +226,7 @@ export class Client {
     return (drawn & ~truth) | (input & truth);
   }
 
-  /** Draw for a label: the report as text. Every call is a new draw, and tells more. */
+  /** Draw for a label: the report as text. Every call is a new draw, and leaks more. */
   draw(label) {
     const report = this.drawNumber(this.inputs.number(label));
     if (this.outputs) return this.outputs.text(report);

@@ -262,7 +262,7 @@ class ChannelTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return domain.labels[domain.index_of_text(text, "unknown")] if policy == "map" else None
 
     def _known(self, column: list[Any], domain: Domain, name: str) -> list[Any]:
-        """Return the entries with unknown values replaced, if the policy says so."""
+        """Return the entries with unknown values replaced according to the policy."""
         other = self._other(domain)
         if other is not None:
             known = set(domain.labels)

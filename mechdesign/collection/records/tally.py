@@ -43,8 +43,8 @@ def tally_file(
     r"""Count the reports in a column of a file, or in several columns in one pass.
 
     A cell that is not a report of the mechanism raises: omitting it would bias the estimate. The
-    tally is marked as a simulation if the metadata of the file or the column ``note`` of any row
-    says so.
+    tally is marked as a simulation if the metadata of the file, or any cell of the column ``note``,
+    marks one.
 
     Parameters
     ----------
