@@ -1,7 +1,8 @@
 """The probes of a proof: readings between which the checker's bound loses little.
 
-Float versions of the bounds of :mod:`mechdesign.kernel.linearizations.readings`. Gaps between
-probes are halved until no gap lowers the bound by more than the slack.
+Under one budget :mod:`mechdesign.search.readings.proof` halves the gaps between the first probes.
+In other cones each probe has its own multipliers, and gaps are halved here, with float versions of
+the bounds of :mod:`mechdesign.kernel.linearizations.readings`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mechdesign.search.readings.search import ReadingsDual
 
 __all__ = ["budget_probes", "row_probes"]
 
-MOST_PROBES, MOST_PROGRAMS = 1 << 14, 4000
+MOST_PROGRAMS = 4000
 FIRST = 33
 FARTHER, TIMES = 2.0, 60
 """The factor by which the outermost probes move outwards, and the largest number of moves."""
@@ -28,15 +29,13 @@ NEAREST = 1e-7
 """The least distance of probes, relative to the largest."""
 
 
-def budget_probes(dual: ReadingsDual, pricer: BudgetPricer, slack: float) -> FloatArray:
-    """Return probes at which potentials prove their bound, minus the slack.
+def budget_probes(dual: ReadingsDual, pricer: BudgetPricer) -> FloatArray:
+    """Return the first probes for a proof by potentials, which halves the gaps between them.
 
     Parameters
     ----------
     dual, pricer
         Dual variables, and the rays of a cone of one budget.
-    slack
-        The allowed loss of the bound in the gaps between probes.
 
     Raises
     ------
@@ -53,31 +52,7 @@ def budget_probes(dual: ReadingsDual, pricer: BudgetPricer, slack: float) -> Flo
         raise SolverError("the readings have no bound that the dual variables prove")
     inner = np.linspace(-2.0, 2.0, FIRST)
     outer = np.geomspace(2.0, max(far, 4.0), 12)
-    v = np.unique(np.concatenate([inner, outer, -outer, [1.01 * far, -1.01 * far]]))
-    while True:
-        least, floor = _least(dual, pricer, v)
-        halve = (least < floor - slack) & (np.diff(v) > NEAREST * np.abs(v[:-1] + 1))
-        if not halve.any() or len(v) > MOST_PROBES:
-            return v
-        v = np.union1d(v, ((v[:-1] + v[1:]) / 2)[halve])
-
-
-def _least(dual: ReadingsDual, pricer: BudgetPricer, v: FloatArray) -> tuple[FloatArray, float]:
-    """Return the least of W(v) over the blocks, on each gap, as bounded by the checker.
-
-    And the least at a probe, or 0: gaps above it do not lower the bound.
-    """
-    form, a = pricer.form, dual.weights
-    growth, c = 1 / form.low - 1, dual.cost(v)
-    slope = 2 * a[:, None] * v - dual.slopes[:, None]
-    above = (c[:, :-1] >= 0) & (c[:, 1:] >= 0) & ~((slope[:, :-1] < 0) & (slope[:, 1:] > 0))
-    least, floor = np.full(len(v) - 1, np.inf), 0.0
-    for block, inputs in form.blocks:
-        W = c[block].sum(axis=0) + growth * np.minimum(c[inputs], 0.0).sum(axis=0)
-        curvature = a[block].sum() + growth * (a[inputs, None] * ~above[inputs]).sum(axis=0)
-        least = np.minimum(least, least_on_gaps(v, W, curvature))
-        floor = min(floor, float(W.min()))
-    return least, floor
+    return np.unique(np.concatenate([inner, outer, -outer, [1.01 * far, -1.01 * far]]))
 
 
 def row_probes(

@@ -25,9 +25,8 @@ from mechdesign.search.cones.one_budget import OneBudgetCone
 
 __all__ = ["ReadingsProof"]
 
-SLACK, MOST_PROBES = Fraction(1, 10**9), 2000
-"""Loss of the bound in the gaps between probes, as a share of the largest square; and the largest
-number of probes."""
+SHARE, MOST_PROBES = 0.2, 2000
+"""The share of the allowed loss for one gap between probes, and the largest number of probes."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class ReadingsProof:
     potentials
         ``(n_inputs,)``, under one budget.
     spare
-        The allowed loss of the bound by dropping multipliers.
+        The allowed loss of the bound by dropping multipliers or in the gaps between probes.
     """
 
     values: tuple[Fraction, ...]
@@ -90,7 +89,8 @@ class ReadingsProof:
         budget = OneBudgetCone.of(problem.cone)
         oracle = OneBudget(None if budget is None else budget.block_groups)
         price = oracle.linear(relaxed(statement, steps))
-        line = replace(line, probes=_denser(self.values, mass, slopes, prices, price))
+        probes = _denser(self.values, mass, slopes, prices, price, self.spare)
+        line = replace(line, probes=probes)
         return certificate(problem, line, oracle, weights=self.weights, prices=prices)
 
 
@@ -108,8 +108,9 @@ def _denser(
     slopes: Numbers,
     prices: Numbers,
     price: Callable[..., list[int]],
+    spare: float,
 ) -> tuple[Fraction, ...]:
-    """Halve the gaps between probes that lower the bound most, until the loss is small."""
+    """Halve the gaps between probes until none lowers the bound much more than its ends do."""
     m, given = [Fraction(v) for v in slopes], prices.scaled(BITS)
     known: dict[Fraction, list[int]] = {}
 
@@ -119,16 +120,15 @@ def _denser(
             known[v] = price(cost, given, None)
         return known[v]
 
-    enough = scaled(sum(mass, Fraction(0)) * SLACK * max(map(abs, probes)) ** 2)
-    found = list(probes)
-    while len(found) < MOST_PROBES:
-        middles = []
-        for a, b in pairwise(found):
+    found, gaps, enough = list(probes), list(pairwise(probes)), scaled(Fraction(SHARE * spare))
+    while gaps and len(found) < MOST_PROBES:
+        halves = list[tuple[Fraction, Fraction]]()
+        for a, b in gaps:
             bent = [scaled((b - a) ** 2 * w, up=True) for w in mass]
             ends = zip(safe(a), safe(b), bent, given, strict=True)
-            if sum(max(0, u - least(x, y, c)) for x, y, c, u in ends) > enough:
-                middles.append((a + b) / 2)
-        if not middles:
-            break
-        found = sorted([*found, *middles])
-    return tuple(found)
+            if sum(max(0, min(u, x, y) - least(x, y, c)) for x, y, c, u in ends) > enough:
+                middle = (a + b) / 2
+                found.append(middle)
+                halves += [(a, middle), (middle, b)]
+        gaps = halves
+    return tuple(sorted(found))

@@ -29,8 +29,8 @@ from mechdesign.utilities import ReadingVariance
 
 __all__ = ["solve_readings"]
 
-SLACK = 2e-8
-"""Relative loss of the bound in the gaps between probes; or a part of the gap."""
+LEAST_GAP = 2e-7
+"""The least gap that the proof aims at."""
 
 EVEN, FAR = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2), 1e5
 """Shares of uniform weights to try in a proof if its outermost probes are beyond that."""
@@ -112,10 +112,10 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
         search = _column_search(problem.cone, f, prior, limits, scale)
     pricer = search.pricer
     unit = search.unit
-    slack = max(SLACK, 0.1 * limits.gap) * search.value
+    slack = spared(search.value, -math.inf, max(limits.gap, LEAST_GAP))
     evidence: list[tuple[ReadingsDual, FloatArray, Sequence[Multipliers]]]
     if isinstance(pricer, BudgetPricer):
-        evidence = [(search.dual, budget_probes(search.dual, pricer, slack), ())]
+        evidence = [(search.dual, budget_probes(search.dual, pricer), ())]
     else:
         evidence = [
             (dual, probes, pricer.families(weights, unit**2))
@@ -129,12 +129,11 @@ def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolutio
             weights=dual.weights if utility.worst_case else None,
             duals=duals,
             potentials=None if duals else unit**2 * dual.potentials,
-            spare=spared(search.scale * search.value, -math.inf, limits.gap),
+            spare=search.scale * slack,
         )
         for dual, probes, duals in evidence
     ]
     matrix = search.matrix()
-    count = len(evidence[0][1]) if evidence else 0
-    note = f"{search.rounds} rounds of cone programs, bound from {count} probes"
+    note = f"{search.rounds} rounds of cone programs"
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, proofs, "readings: Clarabel", [note])

@@ -138,6 +138,13 @@ def test_values_on_another_scale(worst: bool) -> None:
     assert float(other.value) == pytest.approx(9 * float(one.value), rel=1e-7)
 
 
+@pytest.mark.parametrize(("epsilon", "worst"), [(3, True), (6, False)])
+def test_values_far_from_0_are_proved_as_well(epsilon: int, worst: bool) -> None:
+    prior = [f"{n}/160" for n in (7, 28, 20, 19, 13, 5, 27, 3, 7, 20, 1, 10)]
+    solution = solved(md.LDP(epsilon), worst, range(10**5, 10**5 + 12), prior)
+    assert solution.status == "optimal"
+
+
 @pytest.mark.parametrize("worst", [False, True])
 def test_equal_values(worst: bool) -> None:
     """Inputs of equal value need not be told apart: two values are Warner's survey."""
