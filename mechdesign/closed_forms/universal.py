@@ -19,14 +19,16 @@ equal.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
@@ -35,9 +37,9 @@ from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.facets import NamedRow
 from mechdesign.notions import Cone, Notion, cone_of
 from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.notions.rows.pair_rows import FREE, PairRows
+from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior, prior_on
-from mechdesign.prior_sets import Weights
+from mechdesign.prior_sets import PriorSet, Weights
 from mechdesign.problem import notions_of
 from mechdesign.repair import repair
 from mechdesign.solver_guard import called, checked
@@ -54,6 +56,9 @@ LARGEST = Fraction(700)
 """The largest exponent of e that gives a finite float."""
 
 GRAIN = 2.0**40
+
+LEAST = 5e-324
+"""The least positive float."""
 
 MOST_FACETS_SHOWN = 8
 
@@ -96,14 +101,11 @@ def decide_cone(cone: Cone) -> Decision:
     with localcontext(prec=DIGITS):
         try:
             facets = rows.facets()
-            rays = None if facets is None else rows.rays(facets)
+            matrix = None if facets is None else rows.channel(facets)
         except (SolverError, UnsupportedError) as error:
             return Decision(None, f"not decided: {error}")
-        if facets is None or rays is None:
-            return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
-        slacks = map(rows.slack, facets)
-        columns = [[s * entry for entry in ray] for s, ray in zip(slacks, rays, strict=True)]
-    matrix = np.maximum(np.array(columns, dtype=np.float64).T, 0.0)
+    if facets is None or matrix is None:
+        return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
     reason = "as many rows as there are inputs imply all others"
     return Decision(True, reason, (*facets, *ties), matrix[classes])
 
@@ -114,7 +116,7 @@ def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
     A tree of rows q_x <= q_z spans each class: its slacks sum to 0 over the outputs. For lifts, the
     rows of all inputs but one of positive probability: q_x = P . q makes that one equal too.
     """
-    classes, found = np.arange(cone.size), list[NamedRow]()
+    tied = np.zeros((cone.size, cone.size), dtype=np.intp)
     for n, family in enumerate(cone.families):
         if isinstance(family, LiftRows):
             for side, bound in family.sides():
@@ -122,13 +124,15 @@ def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
                     prior = family.priors.extreme(range(cone.size), largest=True)
                     spared = next(x for x, p in enumerate(prior) if p)
                     others = (x for x in range(cone.size) if x != spared)
-                    return np.zeros_like(classes), [(n, side, x, None, prior) for x in others]
+                    return np.zeros_like(tied[0]), [(n, side, x, None, prior) for x in others]
         elif isinstance(family, PairRows) and (ones := family.bounds_of_one()):
-            for x, z in np.argwhere(np.isin(family.index, ones)).tolist():
-                if classes[x] != classes[z]:
-                    classes[classes == classes[z]] = classes[x]
-                    found.append((n, "ratio", x, z, None))
-    return np.unique(classes, return_inverse=True)[1], found
+            tied[np.isin(family.index, ones) & (tied == 0)] = n + 1
+    if not tied.any():
+        return np.arange(cone.size), []
+    tree = minimum_spanning_tree(tied).tocoo()
+    edges = zip(tree.data.tolist(), tree.row.tolist(), tree.col.tolist(), strict=True)
+    _, classes = connected_components(tree, directed=False)
+    return classes.astype(np.intp), [(int(n) - 1, "ratio", x, z, None) for n, x, z in edges]
 
 
 class _Rows:
@@ -146,24 +150,28 @@ class _Rows:
             if isinstance(family, LiftRows) and family.binds()
             for side, bound in family.sides()
         }
-        table = [np.zeros((4, 0))]
+        self._laws = dict[tuple[int, ...], tuple[Weights, FloatArray]]()
+        self._priors = dict[Weights, Weights]()
+        shortest = np.full((cone.size, cone.size), np.inf)
+        notion = np.zeros(shortest.shape, dtype=np.intp)
         for n, family in enumerate(cone.families):
             if isinstance(family, PairRows):
-                x, z = np.nonzero(family.index != FREE)
                 lengths = [
                     float(exponent) + _log(bound.factor)
                     for exponent, bound in zip(family.exponents, family.bounds, strict=True)
                 ]
-                bound = np.array([*lengths, 0.0])[family.index[x, z]]
-                table.append(np.array([np.full(len(x), n), x, z, bound]))
-        notion, x, z, length = np.hstack(table)
-        named = np.array([notion, x, z], dtype=np.intp)
-        pair = classes[named[1]] * self.n + classes[named[2]]
-        order = np.lexsort((length, pair))  # the shortest of the rows on two classes
-        order = order[np.diff(pair[order], prepend=-1) > 0]
-        order = order[classes[named[1, order]] != classes[named[2, order]]]
-        self.named, length = named[:, order], length[order]
-        self.x, self.z = classes[self.named[1]], classes[self.named[2]]
+                bound = np.array([*lengths, np.inf])[family.index]  # FREE is the last
+                notion[bound < shortest] = n
+                shortest = np.minimum(shortest, bound)
+        x, z = np.nonzero(np.isfinite(shortest) & (classes[:, None] != classes))
+        length = shortest[x, z]
+        if self.n < cone.size:  # the shortest of the rows on two classes
+            pair = classes[x] * self.n + classes[z]
+            order = np.lexsort((length, pair))
+            order = order[np.diff(pair[order], prepend=-1) > 0]
+            x, z, length = x[order], z[order], length[order]
+        self.named = np.array([notion[x, z], x, z])
+        self.x, self.z = classes[x], classes[z]
         self.shrink = np.exp(-length)
         with np.errstate(over="ignore", divide="ignore"):
             self.at_z, self.at_x = 1 / -np.expm1(-length), 1 / np.expm1(length)
@@ -178,28 +186,33 @@ class _Rows:
         """
         n, rng = self.n, np.random.default_rng(0)
         vectors, found = np.empty((2 * n, n)), list[NamedRow]()
+        marks, weights, about = np.empty(2 * n), rng.random(n), set[int]()
 
         def add(v: FloatArray) -> bool:
             """Add the vertex in a direction; return whether it is new."""
             vector, row = self._furthest(v)
             size = SAME * np.abs(vector).max()
-            if (np.abs(vectors[: len(found)] - vector).max(axis=1) <= size).any():
+            mark = weights @ vector
+            near = np.flatnonzero(np.abs(marks[: len(found)] - mark) <= n * size)
+            if (np.abs(vectors[near] - vector).max(axis=1) <= size).any():
                 return False
-            vectors[len(found)] = vector
+            vectors[len(found)], marks[len(found)] = vector, mark
             found.append(row)
+            about.add(int(self.classes[_about(row)]))
             return True
 
         def are_many() -> bool:
             """Return whether more than n exist, as when two ratios are about the same input."""
-            into = vectors[: len(found)].argmax(axis=1)
-            return len(found) > n or not (self.lifts or len(set(into.tolist())) == len(found))
+            return len(found) > n or not (self.lifts or len(about) == len(found))
 
-        along = np.repeat(np.vstack([-np.eye(n), np.eye(n)]), 1 if self.lifts else 2, axis=0)
-        along += NUDGE * rng.standard_normal(along.shape)
-        for directions in (along, rng.standard_normal((2 * n + MORE_DIRECTIONS, n))):
-            for v in directions if len(found) < n else ():
-                if add(v) and are_many():
+        axes = (sign * axis for sign in (-1, 1) for axis in np.eye(n))
+        for axis in axes:
+            for _ in range(1 if self.lifts else 2):
+                if add(axis + NUDGE * rng.standard_normal(n)) and are_many():
                     return None
+        for _ in range(2 * n + MORE_DIRECTIONS):
+            if len(found) < n and add(rng.standard_normal(n)) and are_many():
+                return None
         while len(found) <= n:
             table = np.vstack([np.ones(n), vectors[1 : len(found)] - vectors[0]])
             table /= np.abs(table).max(axis=1, keepdims=True)  # squares would overflow
@@ -228,12 +241,11 @@ class _Rows:
                 vector[self.z[i]], vector[self.x[i]] = self.at_z[i], -self.at_x[i]
                 n, x, z = self.named[:, i].tolist()
                 found = (n, "ratio", x, z, None)
-        column = np.rint(v[self.classes] * GRAIN).astype(np.int64).tolist()
+        column = np.rint(v[self.classes] * GRAIN).astype(np.int64).tolist() if self.lifts else []
         for (n, side), (priors, exponent) in self.lifts.items():
             upper, most = side == "upper", min(exponent, LARGEST)
             x = int(v.argmax() if upper else v.argmin())
-            prior = priors.extreme(column, largest=not upper)
-            law = np.bincount(self.classes, [float(p) for p in prior], self.n)
+            prior, law = self._law(priors, column, largest=not upper)
             grown = math.expm1(most if upper else -most)
             trial = law + law / grown
             trial[x] -= 1 / grown
@@ -241,6 +253,18 @@ class _Rows:
                 best, vector = float(trial @ v), trial
                 found = (n, side, self.first[x], None, prior)
         return vector, found
+
+    def _law(
+        self, priors: PriorSet, column: list[int], largest: bool
+    ) -> tuple[Weights, FloatArray]:
+        """Return the prior that makes a column most or least probable, by inputs and classes."""
+        numerators = tuple(priors.extreme_numerators(column, largest=largest))
+        key = (priors.denominator, *numerators)
+        if key not in self._laws:
+            prior = tuple(Fraction(p, priors.denominator) for p in numerators)
+            law = np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
+            self._laws[key] = self._priors.setdefault(prior, prior), law.astype(np.float64)
+        return self._laws[key]
 
     def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
         """Return f by class, without P . q; and the prior of P . q, whose coefficient is at n."""
@@ -257,91 +281,164 @@ class _Rows:
         factor = _decimal(family.bounds[bound].factor)
         return {int(self.classes[other]): factor, own: -_shrink(family.exponents[bound])}, None
 
-    def slack(self, row: NamedRow) -> Decimal:
-        """Return f . 1."""
-        return sum(self._exact(row)[0].values(), ZERO)
-
-    def rays(self, facets: Sequence[NamedRow]) -> list[list[Decimal]] | None:
-        """Return the columns of the inverse of n rows, f_i . r_i = 1; None if a row excludes one.
+    def channel(self, facets: Sequence[NamedRow]) -> FloatArray | None:
+        """Return the rays on which all but one of n rows are 0, with sum 1; None if one is cut off.
 
         Each P . q of a lift is an additional unknown, so that all rows stay sparse.
         """
-        laws, rows = dict[Weights, int](), list[dict[int, Decimal]]()
+        laws, rows = dict[int, tuple[int, Weights]](), list[dict[int, Decimal]]()
+        slacks = list[Decimal]()
         for facet in facets:
             terms, prior = self._exact(facet)
+            slacks.append(sum(terms.values(), ZERO))
             if prior is not None:
-                place = laws.setdefault(prior, self.n + len(laws))
+                place, _ = laws.setdefault(id(prior), (self.n + len(laws), prior))
                 terms = {place if z == self.n else z: v for z, v in terms.items()}
             rows.append(terms)
-        for prior, place in laws.items():
+        for place, prior in laws.values():
             law = dict[int, Decimal]()
             for z, p in zip(self.classes.tolist(), prior, strict=True):
                 if p:
                     law[z] = law.get(z, ZERO) - _decimal(p)
             rows.append(law | {place: ONE})
-        solved = _solved(rows, self.n)
-        rays = [[entries.get(i, ZERO) for entries in solved[: self.n]] for i in range(self.n)]
-        return None if any(map(self._cuts_off, rays)) else rays
+        rays = _Rays(rows, slacks)
+        return None if self._cuts_off(rays, facets) else np.maximum(rays.near, 0.0)
 
-    def _cuts_off(self, ray: list[Decimal]) -> bool:
-        """Return whether some row is negative on a ray."""
-        size = max(map(abs, ray))
-        if min(ray) < -EQUAL * size:
+    def _cuts_off(self, rays: _Rays, facets: Sequence[NamedRow]) -> bool:
+        """Return whether some row is negative on a ray, in floats where they decide it."""
+        sizes = rays.near.max(axis=0)
+        if (rays.near < -float(EQUAL) * np.maximum(sizes, 0.0)).any():
             return True
-        q = np.array([float(entry / size) for entry in ray])
-        left, right = q[self.z], self.shrink * q[self.x]
-        for i in np.flatnonzero((left + right > 0) & (left <= (1 + SAME) * right)).tolist():
-            n, x, z = self.named[:, i].tolist()
-            terms, _ = self._exact((n, "ratio", x, z, None))
-            values = [v * ray[c] for c, v in terms.items()]
-            if sum(values) < -EQUAL * max(map(abs, values)):
+        if not ((sizes > 0) & (sizes < np.inf)).all():
+            raise SolverError("the rays are beyond the range of floats")
+        near = np.maximum(rays.near / sizes, 0.0)
+        pairs = np.array([(x, z) for _, side, x, z, _ in facets if side == "ratio"]).reshape(-1, 2)
+        size = self.cone.size
+        others = ~np.isin(self.named[1] * size + self.named[2], pairs @ [size, 1])
+        named, x, z = self.named[:, others], self.x[others], self.z[others]
+        for i, q in enumerate(near.T if len(x) else ()):
+            left, right = q[z], self.shrink[others] * q[x]
+            if (left < (1 - SAME) * right).any():
                 return True
-        return any(value < -EQUAL * terms for value, terms in self._lifted(ray))
+            for row in np.flatnonzero((q[x] > 0) & (left <= (1 + SAME) * right)).tolist():
+                n, own, other = named[:, row].tolist()
+                terms, _ = self._exact((n, "ratio", own, other, None))
+                values = [v * rays.entry(c, i) for c, v in terms.items()]
+                if sum(values) < -EQUAL * max(map(abs, values)):
+                    return True
+        return any(self._lift_cuts_off(rays, near, facets, *lift) for lift in self.lifts)
 
-    def _lifted(self, ray: list[Decimal]) -> Iterator[tuple[Decimal, Decimal]]:
-        """Yield the least values of the rows on lifts, and the larger of their two terms."""
+    def _lift_cuts_off(
+        self, rays: _Rays, near: FloatArray, facets: Sequence[NamedRow], n: int, side: str
+    ) -> bool:
+        """Return whether a bound on the lift is negative on a ray."""
+        (priors, exponent), upper = self.lifts[n, side], side == "upper"
+        shrink, is_one, left = _shrink(exponent), len(priors.members) == 1, list(range(self.n))
+        if is_one:
+            known = {row[2] for row in facets if row[:2] == (n, side)}
+            left = [c for c, x in enumerate(self.first) if x not in known]
+            if not left:
+                return False
+        for i, q in enumerate(near.T):
+            column = np.rint(q[self.classes] * GRAIN).astype(np.int64).tolist()
+            law = float(self._law(priors, column, largest=not upper)[1] @ q)
+            entry = float(q[left].max() if upper else q[left].min())
+            more, less = (law, entry) if upper else (entry, law)
+            less *= float(shrink)
+            doubt = SAME * max(more, less) if is_one else SAME
+            if more - less < -doubt:
+                return True
+            if more - less <= doubt and self._lift_is_negative(rays, i, n, side):
+                return True
+        return False
+
+    def _lift_is_negative(self, rays: _Rays, i: int, n: int, side: str) -> bool:
+        """Return whether a bound on the lift is negative on one ray, with all digits."""
+        (priors, exponent), upper = self.lifts[n, side], side == "upper"
+        ray = [rays.entry(c, i) for c in range(self.n)]
         exact = [Fraction(entry) for entry in ray]
         column = [exact[c] for c in self.classes.tolist()]
-        for (_, side), (priors, exponent) in self.lifts.items():
-            upper, shrink = side == "upper", _shrink(exponent)
-            law = _decimal(priors.extreme_mean(column, largest=not upper))
-            more, less = (law, max(ray)) if upper else (min(ray), law)
-            yield more - shrink * less, max(abs(more), shrink * less)
+        law = _decimal(priors.extreme_mean(column, largest=not upper))
+        more, less = (law, max(ray)) if upper else (min(ray), law)
+        less *= _shrink(exponent)
+        return more - less < -EQUAL * max(abs(more), abs(less))
 
 
-def _solved(rows: list[dict[int, Decimal]], n: int) -> list[dict[int, Decimal]]:
-    """Return each unknown in terms of the first n right-hand sides, by Gauss-Jordan elimination.
+class _Rays:
+    """The solutions of linear equations for right-hand sides with one nonzero entry each.
 
-    The next pivot is in the row with the fewest remaining unknowns, at the unknown in the fewest
-    rows (Markowitz). Entries that cancel to the last digits become 0.
+    Parameters
+    ----------
+    rows
+        The coefficients by unknown; beyond the first n the right-hand sides are 0.
+    right
+        ``(n,)``: the nonzero entry of each right-hand side.
+
+    Attributes
+    ----------
+    near
+        ``(n, n)`` floats: the first n unknowns, by right-hand side; 0 only where they are 0.
+
+    Notes
+    -----
+    Gauss-Jordan elimination. The next pivot is in the row with the fewest remaining unknowns, at
+    the unknown in the fewest rows (Markowitz). Entries that cancel to the last digits become 0. The
+    last unknown is not eliminated from the other rows, which stay sparse: P . q is in many rows and
+    depends on all right-hand sides.
     """
-    right = [{i: ONE} if i < n else {} for i in range(len(rows))]
-    waiting, place = set(range(len(rows))), dict[int, int]()
-    holders: list[set[int]] = [set() for _ in rows]
-    for e, row in enumerate(rows):
-        for u in row:
-            holders[u].add(e)
-    while waiting:
-        e = min(waiting, key=lambda e: len(rows[e]))
-        waiting.remove(e)
-        if not rows[e]:
-            raise SolverError("the facets are too near to each other to count")
-        pivot = min(rows[e], key=lambda u: len(holders[u]))
-        place[pivot], head = e, rows[e].pop(pivot)
-        for table in (rows, right):
-            table[e] = {u: v / head for u, v in table[e].items()}
-        for other in holders[pivot] - {e}:
-            times = rows[other].pop(pivot)
-            for table in (rows, right):
-                row = table[other]
-                for u, v in table[e].items():
-                    old, step = row.get(u, ZERO), times * v
-                    row[u] = old - step
-                    if abs(row[u]) <= EQUAL * abs(step):
-                        del row[u]
-            for u in rows[e]:
-                (holders[u].add if u in rows[other] else holders[u].discard)(other)
-    return [right[place[u]] for u in range(len(rows))]
+
+    def __init__(self, rows: list[dict[int, Decimal]], right: Sequence[Decimal]) -> None:
+        n = len(right)
+        sides = [{i: right[i]} if i < n else {} for i in range(len(rows))]
+        place, pivot, used = dict[int, int](), 0, set[int]()
+        heap = sorted((len(row), e) for e, row in enumerate(rows))
+        holders: list[set[int]] = [set() for _ in rows]
+        for e, row in enumerate(rows):
+            for u in row:
+                holders[u].add(e)
+        while len(used) < len(rows):
+            length, e = heappop(heap)
+            if e in used or length != len(rows[e]):
+                continue
+            used.add(e)
+            if not rows[e]:
+                raise SolverError("the facets are too near to each other to count")
+            pivot = min(rows[e], key=lambda u: len(holders[u]))
+            place[pivot], head = e, rows[e].pop(pivot)
+            for table in (rows, sides):
+                table[e] = {u: v / head for u, v in table[e].items()}
+            for other in holders[pivot] - {e} if len(used) < len(rows) else ():
+                times = rows[other].pop(pivot)
+                for table in (rows, sides):
+                    row = table[other]
+                    for u, v in table[e].items():
+                        old, step = row.get(u, ZERO), times * v
+                        row[u] = old - step
+                        if abs(row[u]) <= EQUAL * abs(step):
+                            del row[u]
+                for u in rows[e]:
+                    (holders[u].add if u in rows[other] else holders[u].discard)(other)
+                heappush(heap, (len(rows[other]), other))
+        last = sides[place[pivot]]
+        size = max(map(abs, last.values()), default=ONE)
+        self._last = {i: v / size for i, v in last.items()}
+        self._times = [-rows[place[u]].get(pivot, ZERO) * size for u in range(n)]
+        self._own = [sides[place[u]] for u in range(n)]
+        by_last = [self._last.get(i, ZERO) for i in range(n)]
+        self.near = np.outer(*(np.array(v, dtype=np.float64) for v in (self._times, by_last)))
+        signs = np.outer(
+            *(np.array([(x > 0) - (x < 0) for x in v]) for v in (self._times, by_last))
+        )
+        for u, own in enumerate(self._own):
+            for i in own:
+                exact = self.entry(u, i)
+                self.near[u, i], signs[u, i] = float(exact), (exact > 0) - (exact < 0)
+        self.near[self.near == 0] = LEAST * signs[self.near == 0].astype(float)
+
+    def entry(self, u: int, i: int) -> Decimal:
+        """Return an unknown for the right-hand side i."""
+        own, step = self._own[u].get(i, ZERO), self._times[u] * self._last.get(i, ZERO)
+        return ZERO if abs(own + step) <= EQUAL * abs(step) else own + step
 
 
 def _about(row: NamedRow) -> int:
