@@ -302,7 +302,7 @@ class _Rows:
                     law[z] = law.get(z, ZERO) - _decimal(p)
             rows.append(law | {place: ONE})
         rays = _Rays(rows, slacks)
-        return None if self._cuts_off(rays, facets) else np.maximum(rays.near, 0.0)
+        return None if self._cuts_off(rays, facets) else rays.near * (rays.near > LEAST)
 
     def _cuts_off(self, rays: _Rays, facets: Sequence[NamedRow]) -> bool:
         """Return whether some row is negative on a ray, in floats where they decide it."""
