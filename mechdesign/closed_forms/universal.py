@@ -60,6 +60,9 @@ GRAIN = 2.0**40
 LEAST = 5e-324
 """The least positive float."""
 
+LONG = 30.0
+"""Beyond it 1 + e**-length is nearly 1 in floats."""
+
 MOST_FACETS_SHOWN = 8
 
 
@@ -169,6 +172,9 @@ class _Rows:
             pair = classes[x] * self.n + classes[z]
             order = np.lexsort((length, pair))
             order = order[np.diff(pair[order], prepend=-1) > 0]
+            x, z, length = x[order], z[order], length[order]
+        if length.max(initial=0.0) > LONG:  # the shortest of rows that are equal in floats is first
+            order = np.argsort(length, kind="stable")
             x, z, length = x[order], z[order], length[order]
         self.named = np.array([notion[x, z], x, z])
         self.x, self.z = classes[x], classes[z]
