@@ -62,7 +62,7 @@ __all__ = ["least_on_gaps", "merge_columns", "solve_decoders"]
 FIRST_PROBES, MOST_PROBES = 17, 4000
 """Evenly spaced probes of each bound, and the largest number of probes."""
 
-FEW = 32
+FEW = 64
 """The number of inputs up to which there is a restricted master problem over rays."""
 
 GRID = 65
@@ -85,7 +85,7 @@ RARE = 1e-290
 numbers."""
 
 PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
-PACE_ON_CHANNELS = Pace(goal=4e-9, patience=4, last_patience=4, worth=0.3)
+PACE_ON_CHANNELS = Pace(goal=4e-9, patience=4, last_patience=4, worth=0.3, smoothing=0.0)
 
 
 def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -121,13 +121,13 @@ def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolutio
     constant, mean = float(prior @ f**2), float(prior @ f)
     pricer = _DecoderPricer(problem, f, low, width)
     program: Master
+    center: FloatArray | None
     if pricer.is_by_programs or len(f) <= FEW:
         rays = pricer.first_rays()
         program = RestrictedMaster(rays, pricer.gain(rays), unit=UNIT)
-        method = "HiGHS"
+        method, center = "HiGHS", prior * mean * (2 * f - mean)
     else:
-        program, method = _ChannelMaster(problem, pricer, limits), "interior point"
-    center = prior * mean * (2 * f - mean)
+        program, method, center = _ChannelMaster(problem, pricer, limits), "interior point", None
     search = Generation(pricer, program, lambda gain: constant - gain, limits.part(unit), center)
     search.run()
     matrix = search.columns

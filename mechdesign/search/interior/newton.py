@@ -300,7 +300,9 @@ class _Search:
         if stay.any():  # a harmless system, so that the batch continues
             self.D = np.where(_per_problem(stay), 1.0, self.D)
         blocks.factor(self.D)
-        schur = self.members @ blocks.schur() @ self.members.T
+        schur = blocks.schur()
+        if not np.array_equal(self.orbit, np.arange(self.k)):
+            schur = self.members @ schur @ self.members.T
         # entries range over many orders of magnitude: a diagonal of 1 equalizes their rounding
         unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
         schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
