@@ -165,7 +165,7 @@ static inline uint32_t md_point(const uint64_t *vector, uint64_t q, uint64_t dim
   return (uint32_t)(before + number);
 }
 
-/* All coordinates of the report but one are uniform; the last makes its product with the input 0
+/* All coordinates of the report but one are uniform; that one makes the product with the input 0
  * with probability held / 2^62, else 1. */
 static inline int md_projective(const md_table *t, uint32_t input, md_random random, void *state,
                                 uint32_t *report) {

@@ -130,7 +130,7 @@ const LAWS = {
     return Number(number + (place / 2n) * block);
   },
 
-  // All coordinates of the report but one are uniform; the last makes its product with the input 0
+  // All coordinates of the report but one are uniform; that one makes the product with the input 0
   // with probability held / 2^62, else 1.
   "projective-geometry-response"({ field, dimension, held }, inputs, input, words) {
     const [q, n] = [Number(field), Number(dimension)];
