@@ -8,6 +8,7 @@ the plane).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -181,6 +182,8 @@ def _value(problem: Problem, matrix: FloatArray, labels: list[Label]) -> float:
         parts = (rows[:, n : n + COLUMNS] for n in range(0, rows.shape[1], COLUMNS))
         gain = utility.on(problem.domain).gain
         total = sum(float(gain(part, prior.array).sum()) for part in parts)
+        if not math.isfinite(total):  # no comparison holds
+            return math.nan
         return float(utility.objective_at(total, problem.domain, prior))
     channel = Channel.from_matrix(rows, inputs=problem.domain, outputs=labels)
     return float(utility.value(channel, prior, allowed))
