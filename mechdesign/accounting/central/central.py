@@ -140,8 +140,9 @@ class View(ABC):
 class Shuffle(View):
     """Shuffled reports: only their counts are seen."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Comparison, local: float | None = None) -> None:
         self.comparison = comparison
+        self.local = comparison.local_epsilon if local is None else local
 
     def is_within(self, n: int, epsilon: float, delta: float) -> bool:
         """Whether n reports are provably within (epsilon, delta)."""
@@ -157,7 +158,7 @@ class Shuffle(View):
 
     def central(self, n: int, delta: float) -> Central:
         """Return bounds on the central epsilon."""
-        compared, local = self.comparison, self.comparison.local_epsilon
+        compared, local = self.comparison, self.local
         above, pair = epsilon_above(compared, n, delta)
         below = epsilon_below(compared, pair, n, delta, above)
         x, other = (compared.labels[row] for row in compared.pairs[pair])
@@ -211,7 +212,7 @@ def view(channel: Any, *, summed: bool) -> View:
         hint = "a sum leaks at most as much as shuffled reports: after_shuffling is an upper bound"
         raise UnsupportedError("mechanism", expected, shown_kind(channel), hint)
     if k > 2:  # the sum of one-hot vectors is the histogram of the reports
-        return Shuffle(compared(channel))
+        return Shuffle(compared(channel), channel.leakage)
     two = partial(DataSets, channel.most, channel.least, k=k, single=True)
     return Sum(two, channel.leakage)
 
