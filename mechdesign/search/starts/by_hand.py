@@ -77,7 +77,11 @@ def by_hand(problem: Problem, limits: Limits) -> RawSolution:
     elif isinstance(utility, ColumnUtility):
         gains = utility.on(problem.domain)
         found = [(float(gains.gain(Q, p).sum()), Q) for Q in _channels(problem, _guide(problem))]
-        gain, matrix = max(found, key=itemgetter(0))
+        # entries too small for floats make a divergence infinite
+        finite = [pair for pair in found if math.isfinite(pair[0])]
+        if not finite:
+            raise SolverError("the gain of every channel done by hand is infinite in floats")
+        gain, matrix = max(finite, key=itemgetter(0))
         value = float(utility.objective_at(gain, problem.domain, problem.prior))
         if not utility.exact:
             most = Fraction(float(utility.gain(np.eye(k), p).sum()))
