@@ -6,7 +6,7 @@ The whole takes about nine minutes on one core, and writes to where files are ke
 ``benchmarks/pictures``, ``docs/published.md``, the atlas's picture to ``docs/pictures``, and the
 rest to ``.cache/rebuild``. With ``--out`` all goes to a folder; so it does with ``--quick``, a few
 points of everything in less than a minute. The atlas and the experiments keep what is finished, so
-that a run that was ended goes on where it was; ``--fresh`` computes it again.
+that an interrupted run resumes; ``--fresh`` computes it again.
 """
 
 from __future__ import annotations

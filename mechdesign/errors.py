@@ -1,6 +1,6 @@
 """The exceptions: one class for each thing that a user can act on.
 
-Every message names the key, says what is wrong and, if it helps, what to do.
+Every message names the key, the mistake and, if it helps, the remedy.
 """
 
 from __future__ import annotations

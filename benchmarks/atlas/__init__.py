@@ -47,7 +47,7 @@ def build_atlas(
 ) -> Atlas:
     """Compute the atlas and write its table, its data and its maps.
 
-    Finished cells are kept in the folder. A run that was ended goes on where it was, and one that
+    Finished cells are kept in the folder. An interrupted run resumes, and one that
     was not computes nothing again; delete ``cells.jsonl`` to begin anew.
 
     Parameters

@@ -1,7 +1,7 @@
 """Measure the closed forms of the papers against the optimum: ``python -m benchmarks.atlas``.
 
 It writes a table (atlas.csv, atlas.json) and a page of maps (atlas.png). Finished cells are kept in
-cells.jsonl: a run that was ended goes on where it was.
+cells.jsonl: an interrupted run resumes.
 """
 
 from __future__ import annotations

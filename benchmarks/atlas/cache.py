@@ -1,4 +1,4 @@
-"""Finished cells on the disk, a line each, so that a run that was ended goes on where it was."""
+"""Finished cells on the disk, a line each, so that an interrupted run resumes."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     python -m benchmarks.papers [--quick] [--only NAME ...] [--out FOLDER] [--fresh]
 
 A finished experiment is kept as JSON in ``FOLDER/results`` and is not computed again, unless its
-source has changed, so that an interrupted run goes on where it was. The whole form writes pictures
+source has changed, so that an interrupted run resumes. The whole form writes pictures
 to ``benchmarks/pictures``, ``docs/published.md`` and ``benchmarks/papers/published.json``; with
 ``--quick`` or ``--out`` all goes to the folder. With ``--only`` the rows of these experiments are
 replaced in the table that is there; one that an experiment does not give any more stays in it.

@@ -52,7 +52,7 @@ COMMANDS = (
     Command(
         "compare",
         _compare,
-        "say whether one channel is another with its output post-processed",
+        "decide whether one channel is a post-processing of another",
         f"first FIRST.json|.csv\nsecond SECOND.json|.csv\n{JSON}{DATA}",
         "Decide exactly, in both directions, whether a channel is another one followed by "
         "post-processing, and so at most as good for everybody. Channels are saved ones, whose "

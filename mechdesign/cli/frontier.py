@@ -274,7 +274,7 @@ problems PROBLEM.toml ...
                       certified
 --jobs N              processes to use; -1 for as many as processors
 --cache FOLDER        keep each certificate here as soon as it is there, and take those that are
-                      there and hold: what was interrupted goes on where it was
+                      there and hold, so that an interrupted run resumes
 {JSON}{DATA}""",
         "Design the best channel at each of many epsilons, each certified; or, by --reach, find "
         "the least epsilon at which a loss can be had, with proof on both sides. Several problems "

@@ -95,7 +95,7 @@ COMMANDS = (
     Command(
         "leakage",
         _leakage,
-        "say what a channel leaks under every notion",
+        "print the leakage of a channel under every notion",
         f"""\
 channel [CHANNEL.json|MATRIX.csv]
 --ledger FILE  add up the draws that privatize recorded in this file

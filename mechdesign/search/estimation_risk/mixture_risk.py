@@ -109,7 +109,7 @@ class MixtureRisk:
         try:
             A = checked("LAPACK", called("LAPACK", np.linalg.inv, (M + M.T) / 2), M.shape)
         except SolverError:
-            raise SolverError("the budgets are too small for the distribution to be told") from None
+            raise SolverError("the budgets are too small to estimate the distribution") from None
         A = (A + A.T) / 2
         terms = self.utility.deviations(np.diag(A).copy(), prior)
         gain = E.reshape(len(E), -1) @ ((A * terms.slope) @ A).ravel()

@@ -92,7 +92,7 @@ def by_hand(problem: Problem, limits: Limits) -> RawSolution:
         if isinstance(utility, EstimationRisk):
             matrix, value = _estimating(problem, utility, matrix)
         if (matrix == matrix[0]).all():
-            raise SolverError("the budgets are too small for the inputs to be told apart")
+            raise SolverError("the budgets are too small to distinguish the inputs")
     else:
         raise UnsupportedError("objective", "a utility with a known form", utility.name)
     is_linear = isinstance(utility, LinearUtility)
