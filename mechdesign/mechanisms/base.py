@@ -305,6 +305,8 @@ class Mechanism(ABC):
     def dense(self) -> Channel:
         """Return the matrix, for small domains, with entries rounded to multiples of 2**-62.
 
+        Outputs are the labels that are reported; other reports, such as sets, are numbered.
+
         Raises
         ------
         UnsupportedError
@@ -312,7 +314,8 @@ class Mechanism(ABC):
         """
         columns = [[self.mass(x, y) for x in range(len(self.inputs))] for y in self._each()]
         rows = list(zip(*columns, strict=True))
-        return Channel.from_matrix(rows, inputs=self.inputs)
+        outputs = self.alphabet.outputs if isinstance(self.alphabet, Labels) else None
+        return Channel.from_matrix(rows, inputs=self.inputs, outputs=outputs)
 
     def fitting_prior(self, prior: Prior) -> Prior:
         """Return the prior in the order of the inputs, or raise InputError."""

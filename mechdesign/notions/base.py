@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import is_dataclass
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain
-from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown
+from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown, shown_kind
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.kernel.generators import Cone as KernelCone
 from mechdesign.kernel.limits import Gauge, Information, Limit
@@ -95,8 +96,15 @@ class Notion:
                 part.check(len(domain))
         except CertificateError as error:
             raise InputError("generators", "parts that fit the domain", str(error)) from None
+        except TypeError:
+            expected = "a tuple of generators, as (Ratio(...),)"
+            raise InputError("generators", expected, shown_kind(parts)) from None
         limits = [part for part in parts if isinstance(part, Gauge | Information)]
         cones = [part for part in parts if not isinstance(part, Gauge | Information)]
+        for number in _leaves(cones) if self.states_generators else ():
+            if isinstance(number, float) or (isinstance(number, str) and number[:1].isdigit()):
+                expected = "exact numbers, as self.epsilon / 2 or Fraction(1, 2)"
+                raise InputError("generators", expected, shown(number))
         return cones, limits
 
     @property
@@ -125,8 +133,9 @@ class Notion:
             raise InputError("generators", "a channel_constraint", "a limit", fault=fault)
         epsilon = budget(getattr(self, "epsilon", 0)) if moves else Fraction(0)
         if moves and self.states_generators:
-            stretched = [part.moved(epsilon, Fraction(0)) for part in cones]
-            if stretched != self._parts(domain, prior)[0]:
+            trial = Fraction(2) if epsilon == 1 else epsilon  # at 1 they are equal in any case
+            stretched = [part.moved(trial, Fraction(0)) for part in cones]
+            if stretched != self.at(trial)._parts(domain, prior)[0]:
                 expected = "exponents proportional to epsilon from generators(...)"
                 raise InputError("epsilon", expected, f"others by {self.name}")
         return family_of(cones, self.name, len(domain), epsilon, moves=moves)
@@ -329,6 +338,17 @@ class Notion:
         given = {k: v for k, v in self.to_table().items() if k != "notion"}
         inner = ", ".join(f"{key}={_shown(value)}" for key, value in given.items())
         return f"{type(self).__name__}({inner})"
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """Yield the numbers and words in a generator."""
+    if is_dataclass(value):
+        value = vars(value).values()
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        yield value
+        return
+    for part in value:
+        yield from _leaves(part)
 
 
 def _shrinkage(epsilon: cp.Parameter) -> cp.Parameter:

@@ -27,7 +27,7 @@ from mechdesign import (
     load_problem,
 )
 from mechdesign.files.templates import template
-from mechdesign.kernel.generators import Cone, ListedRow, Rows
+from mechdesign.kernel.generators import Cone, ListedRow, Matrix, Ratio, Rows
 from mechdesign.kernel.schema import read
 from mechdesign.notions import NOTIONS, Notion, restored
 
@@ -175,6 +175,37 @@ class Constant(LDP):
         return (Rows((ListedRow(((0, Fraction(1)),), 1 + self.epsilon, ((1, Fraction(1)),)),)),)
 
     family = Notion.family
+
+
+class Faulty(LDP):
+    """Generators that a function of epsilon makes."""
+
+    name = "faulty"
+    made: Any = None
+
+    def generators(self, domain: Domain, prior: Prior | None) -> Any:
+        return self.made(self.epsilon)
+
+    family = Notion.family
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda e: (Ratio(Matrix((("inf", e * 0.5), (e, "inf")))),), "exact numbers, .*given 0.5"),
+        (lambda e: (Ratio(Matrix((("inf", "0.5"), (e, "inf")))),), "exact numbers, .*given '0.5'"),
+        (lambda e: (Ratio(Matrix((("inf", e + 1), (e, "inf")))),), "proportional to epsilon"),
+        (
+            lambda e: Ratio(Matrix((("inf", e), (e, "inf")))),
+            r"a tuple of generators.*given a Ratio",
+        ),
+    ],
+)
+def test_faulty_generators_are_refused_at_any_budget(made: Any, message: str) -> None:
+    own = type("Own", (Faulty,), {"made": staticmethod(made)})
+    for epsilon in (1, 2):
+        with pytest.raises(InputError, match=message):
+            Problem(2, own(epsilon), MeanAbsoluteError())
 
 
 class TooLarge(Excess):
