@@ -85,7 +85,7 @@ RARE = 1e-290
 numbers."""
 
 PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
-PACE_ON_CHANNELS = Pace(goal=4e-9, patience=4, last_patience=4, worth=0.3, smoothing=0.0)
+PACE_ON_CHANNELS = Pace(goal=2e-8, patience=4, last_patience=4, worth=0.3, smoothing=0.0)
 
 
 def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -288,7 +288,7 @@ class _ChannelMaster:
             self.rays, self.gain = channel, pricer.gain(channel)
         rise, left = float(self.gain.sum() - before), float(P @ pricer.f**2 - self.gain.sum())
         self._aim = min(max(SHARE * rise / left, LEAST_GAP), FIRST_GAP)
-        self._near = min(max(NEAR, math.sqrt(SHARE * rise)), COARSEST)
+        self._near = min(max(NEAR, math.sqrt(rise)), COARSEST)
         potentials = P * pricer.f**2 - top * np.asarray(answer.potentials)
         return np.ones(len(self.gain)), potentials
 

@@ -33,9 +33,11 @@ from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import lapack
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
-from mechdesign.search.interior.blocks import Blocks, inverses, middle
+from mechdesign.search.interior.blocks import Blocks, inverses, middle, scaling
+from mechdesign.solver_guard import called, checked
 
 __all__ = ["ArrowBlocks", "ArrowRows"]
 
@@ -247,14 +249,23 @@ class ArrowBlocks(Blocks):
             top = np.concatenate([S, -self._G[:, :, None]], axis=2)
             bottom = np.concatenate([-self._G[:, None], -self._T[:, None]], axis=2)
             K = np.concatenate([top, bottom], axis=1)
+        self._K = K
         self._small = inverses(K.transpose(0, 3, 1, 2)).transpose(0, 2, 3, 1)
 
     def solve(self, g: FloatArray) -> FloatArray:
         """Return B**-1 g."""
-        n_free, q = self.n_vars - self.size, g[:, : self.size] * self._inverse
+        h = np.einsum("bijm,bjm->bim", self._small, self._right(g))
+        return self._columns(g[:, : self.size], h)
+
+    def _right(self, g: FloatArray) -> FloatArray:
+        """Return the right side of the systems of the size of h."""
         right = np.stack([np.einsum("bxm,bxm->bm", U, g[:, : self.size]) for U in self._U], axis=1)
-        right[:, :n_free] += g[:, self.size :]
-        h = np.einsum("bijm,bjm->bim", self._small, right)
+        right[:, : self.n_vars - self.size] += g[:, self.size :]
+        return right
+
+    def _columns(self, g: FloatArray, h: FloatArray) -> FloatArray:
+        """Return v, for the right side of q and the solution of the systems of the size of h."""
+        n_free, q = self.n_vars - self.size, g * self._inverse
         for j, U in enumerate(self._U):
             q += U * h[:, [j]]
         if self._P is not None:
@@ -276,6 +287,46 @@ class ArrowBlocks(Blocks):
         else:
             found[:, diagonal, diagonal] += self._inverse @ self.counts
         return found
+
+    def factor_bordered(self) -> bool:
+        """Eliminate q, then the potentials; factor what is left, the h and nu of all outputs.
+
+        The Schur complement of the potentials is diag(d) + W K**-1 W', so that is K + W' diag(1/d)
+        W, which is smaller with few outputs. As Sum_y n_y / b_y = d, the part of nu has row sums 0,
+        which give its diagonal without cancellation.
+        """
+        r, m, every = len(self._U), len(self.counts), np.arange(len(self.counts))
+        if r * m > self.size:
+            return False
+        self._d = self._inverse @ self.counts
+        self._W = np.concatenate([U * self.counts for U in self._U], axis=2)
+        M = np.matmul((self._W / self._d[:, :, None]).transpose(0, 2, 1), self._W)
+        M = M.reshape(self.batch, r, m, r, m)
+        K = self._K * self.counts
+        if self._P is not None:
+            among = M[:, -1, :, -1]
+            among[:, every, every] = 0
+            among[:, every, every] = -among.sum(axis=2)
+            K[:, -1, -1] = 0
+        M[:, :, every, :, every] += K.transpose(3, 0, 1, 2)
+        M = M.reshape(self.batch, r * m, r * m)
+        self._unit = scaling(M)
+        M = M * self._unit[:, :, None] * self._unit[:, None, :]
+        self._factors = [called("LAPACK", lapack.dgetrf, own)[:2] for own in M]
+        return True
+
+    def solve_bordered(self, g: FloatArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return v, pi with B v = g + pi on the column and Sum_y counts[y] q_y = sums."""
+        q = g[:, : self.size]
+        rest = (sums - (q * self._inverse) @ self.counts) / self._d
+        right = (self._right(g) * self.counts).reshape(self.batch, -1)
+        right += np.matmul(rest[:, None], self._W)[:, 0]
+        pairs = zip(self._factors, right * self._unit, strict=True)
+        found = [called("LAPACK", lapack.dgetrs, *own, one)[0] for own, one in pairs]
+        h = self._unit * checked("LAPACK", found, right.shape, finite=False)
+        potentials = rest - np.matmul(self._W, h[:, :, None])[:, :, 0] / self._d
+        h = h.reshape(self.batch, -1, len(self.counts))
+        return self._columns(q + potentials[:, :, None], h), potentials
 
     def _diagonal(self, P: FloatArray) -> FloatArray:
         """Return the diagonal of B**-1 for every output, as a sum of nonnegative terms.

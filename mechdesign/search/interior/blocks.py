@@ -18,7 +18,7 @@ import numpy as np
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["INSIDE", "Blocks", "inverses", "middle"]
+__all__ = ["INSIDE", "Blocks", "inverses", "middle", "scaling"]
 
 INSIDE = 1e-9
 """The least initial slack of all rows: with less the cone counts as flat."""
@@ -85,6 +85,20 @@ class Blocks(ABC):
     def schur(self) -> FloatArray:
         """Return Sum_y counts[y] B_y**-1 on the column, shape ``(batch, k, k)``."""
 
+    def factor_bordered(self) -> bool:
+        """Prepare :meth:`solve_bordered` after :meth:`factor`, if that is cheaper; return whether.
+
+        Raises
+        ------
+        SolverError
+            If rounding makes the system singular.
+        """
+        return False
+
+    def solve_bordered(self, g: FloatArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return v, pi with B v = g + pi on the column and Sum_y counts[y] q_y = sums."""
+        raise NotImplementedError
+
     def least(self, x: FloatArray) -> FloatArray:
         """Return the least number of each output, ``(batch, m)``, of numbers for each row."""
         return np.asarray(x.min(axis=1))
@@ -119,13 +133,19 @@ def inverses(K: FloatArray) -> FloatArray:
     SolverError
         If one is singular.
     """
+    scale = scaling(K)
+    K = K * scale[..., :, None] * scale[..., None, :]
+    found = checked("LAPACK", called("LAPACK", np.linalg.inv, K), K.shape, finite=False)
+    return np.asarray(found * scale[..., :, None] * scale[..., None, :])
+
+
+def scaling(K: FloatArray) -> FloatArray:
+    """Return the scale of each row and column of symmetric matrices that makes entries about 1."""
     scale = np.ones(K.shape[:-1])
     for _ in range(SCALINGS):
         largest = np.abs(K * scale[..., None, :]).max(axis=-1, initial=0.0) * scale
         scale /= np.sqrt(largest)
-    K = K * scale[..., :, None] * scale[..., None, :]
-    found = checked("LAPACK", called("LAPACK", np.linalg.inv, K), K.shape, finite=False)
-    return np.asarray(found * scale[..., :, None] * scale[..., None, :])
+    return scale
 
 
 def middle(base: FloatArray, b: FloatArray) -> float:

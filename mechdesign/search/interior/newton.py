@@ -12,7 +12,8 @@ On the central path the products w s are all the same, with slacks s_y = -A v_y.
 the row sums only, so that the KKT matrix has a bordered block-diagonal form: eliminating w and s
 from the linearized conditions leaves B_y dv_y = right, B_y = A' diag(w_y / s_y) A, and the Schur
 complement Sum_y n_y B_y**-1 for pi. A grid of 10 x 10 points, a program of 990,000 rows, takes 100
-inverses of size 100 x 100 a step.
+inverses of size 100 x 100 a step. With many inputs and few outputs, blocks that know a smaller
+system solve that instead.
 
 The method starts strictly inside the cone and stays there. So each step gives a private channel
 and, by weak duality, a bound, for any w >= 0: with w for the rows but q >= 0,
@@ -300,13 +301,10 @@ class _Search:
         if stay.any():  # a harmless system, so that the batch continues
             self.D = np.where(_per_problem(stay), 1.0, self.D)
         blocks.factor(self.D)
-        schur = blocks.schur()
-        if not np.array_equal(self.orbit, np.arange(self.k)):
-            schur = self.members @ schur @ self.members.T
-        # entries range over many orders of magnitude: a diagonal of 1 equalizes their rounding
-        unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
-        schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(len(self.sizes))
-        self.system = [called("LAPACK", lapack.dgetrf, own)[:2] for own in schur], unit
+        is_plain = np.array_equal(self.orbit, np.arange(self.k))
+        self.is_bordered = is_plain and blocks.factor_bordered()
+        if not self.is_bordered:
+            self.system = _factored(blocks.schur(), None if is_plain else self.members)
         self.refined = bool((self.gap < REFINED_BELOW).any())
         step = self._solve(np.full_like(self.s, -1.0), self.residual, self.missing)
         a, b = _lengths(step)
@@ -354,29 +352,47 @@ class _Search:
         d pi = missing - Sum_y n_y B_y**-1 right_y. Below some gap the system is solved once more
         for its residual (iterative refinement).
         """
-        blocks, (factors, unit) = self.blocks, self.system
+        blocks = self.blocks
         right = -blocks.columns(self.w * goal) - residual
         rest, potentials, v = right, np.zeros_like(self.potentials), np.zeros_like(self.v)
         for last in (False, True) if self.refined else (True,):
-            wanted = missing - self._sums(v) - self._sums(blocks.solve(rest))
-            found = [
-                called("LAPACK", lapack.dgetrs, *own, b)[0]
-                for own, b in zip(factors, unit * wanted, strict=True)
-            ]
-            change = unit * checked("LAPACK", found, wanted.shape, finite=False)
+            dv, change = self._solve_once(rest, missing - self._sums(v))
             potentials = potentials + change
-            v = v + blocks.solve(self._raised(rest, change))
+            v = v + dv
             if not last:
                 applied = blocks.columns(self.D * blocks.rows(v))
                 rest = self._raised(right - applied, potentials)
         slack = blocks.rows(v) / -self.s
         return _Direction(v, slack, goal - slack, potentials)
 
+    def _solve_once(self, right: FloatArray, missing: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the changes of columns and potentials, without refinement."""
+        if self.is_bordered:
+            return self.blocks.solve_bordered(right, missing)
+        factors, unit = self.system
+        wanted = missing - self._sums(self.blocks.solve(right))
+        found = [
+            called("LAPACK", lapack.dgetrs, *own, b)[0]
+            for own, b in zip(factors, unit * wanted, strict=True)
+        ]
+        change = unit * checked("LAPACK", found, wanted.shape, finite=False)
+        return self.blocks.solve(self._raised(right, change)), change
+
     def _raised(self, right: FloatArray, potentials: FloatArray) -> FloatArray:
         """Return the right side plus potentials on the column."""
         right = right.copy()
         right[:, : self.k] += self._spread(potentials)[:, :, None]
         return right
+
+
+def _factored(schur: FloatArray, members: FloatArray | None) -> tuple[list[Any], FloatArray]:
+    """Return the factors of Schur complements, and by how much their rows were scaled."""
+    if members is not None:
+        schur = members @ schur @ members.T
+    # entries range over many orders of magnitude: a diagonal of 1 equalizes their rounding
+    unit = 1 / np.sqrt(np.einsum("boo->bo", schur))
+    schur = schur * unit[:, :, None] * unit[:, None, :] + RIDGE * np.eye(schur.shape[1])
+    return [called("LAPACK", lapack.dgetrf, own)[:2] for own in schur], unit
 
 
 def _per_problem(numbers: FloatArray | BoolArray) -> Any:

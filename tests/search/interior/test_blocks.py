@@ -161,6 +161,26 @@ def test_arrows_solve_as_exact_arithmetic_does(name: str, seed: int, orders: int
         assert (np.abs(schur[n] - total) <= tolerance * np.outer(size, size)).all()
 
 
+@pytest.mark.parametrize("name", ["ldp", "high-low", "lip", "pml", "lift from below", "one prior"])
+@pytest.mark.parametrize("orders", [0, 3])
+def test_bordered_systems_are_those_of_the_schur_complement(name: str, orders: int) -> None:
+    rng = np.random.default_rng(orders)
+    blocks, _ = batch(name)
+    D = 10 ** rng.uniform(-orders, orders, (2, blocks.n_rows + K, M))
+    g, sums = rng.normal(size=(2, blocks.n_vars, M)), rng.normal(size=(2, K))
+    blocks.factor(D)
+    assert blocks.factor_bordered()
+    v, pi = blocks.solve_bordered(g, sums)
+    missing = sums - blocks.solve(g)[:, :K] @ COUNTS
+    wanted = np.linalg.solve(blocks.schur(), missing[:, :, None])[:, :, 0]
+    np.testing.assert_allclose(pi, wanted, rtol=1e-7, atol=1e-7 * np.abs(wanted).max())
+    np.testing.assert_allclose(v[:, :K] @ COUNTS, sums, atol=1e-7 * np.abs(v).max())
+    right = g.copy()
+    right[:, :K] += pi[:, :, None]
+    size = np.abs(right).max()
+    np.testing.assert_allclose(blocks.columns(D * blocks.rows(v)), right, atol=1e-7 * size)
+
+
 @pytest.mark.parametrize("name", ["ldp", "high-low"])
 def test_one_free_auxiliary_variable_loses_no_digit_over_sixty_orders(name: str) -> None:
     blocks, exact = batch(name)
