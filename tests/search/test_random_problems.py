@@ -492,7 +492,7 @@ def test_structural_zeros_stay_zero(name: str) -> None:
     def run(problem: Problem | None) -> None:
         assert problem is not None
         solution = design(problem, route="linear-program:simplex")
-        route = next(plan(problem, "linear-program:simplex", [])).route
+        route, _ = next(plan(problem, "linear-program:simplex", Limits(), []))
         raw = route.solve(problem, Limits())
         compared = np.zeros((len(problem.domain),) * 2, dtype=bool)
         for row in problem.cone.rows():  # q_x <= ... q_x'

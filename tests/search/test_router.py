@@ -61,7 +61,7 @@ PLANS = {
     "a line": ["columns", "linear-program", "linear-program", "linear-program"],
     "a large program": ["interior", "linear-program", "linear-program", "linear-program"],
     "a guess": ["closed-form", *["linear-program"] * 3, "extreme-rays"],
-    "a scalar": ["decoder-grid", "decoder-grid"],
+    "a scalar": ["decoder-grid"],
     "information": ["extreme-rays"],
     "a risk": ["estimation"],
     "the whole channel": ["conic"] * 3,
