@@ -67,7 +67,7 @@ def test_the_map_is_that_of_the_imports() -> None:
 def test_the_tables_of_a_file_are_those_of_the_kernel() -> None:
     page = tables.PAGE.read_text(encoding="utf-8")
     assert page == tables.written(page), "run: python docs/schema.py"
-    kinds = {member.kind for form in tables.SLOTS.values() for member in tables.members(form)}
+    kinds = {table.kind for form in tables.SLOTS.values() for table in tables.tables(form)}
     assert set(tables.THEOREMS) == kinds
 
 
