@@ -14,6 +14,8 @@ from mechdesign.errors import InfeasibleError, InputError, shown
 from mechdesign.exact import as_fraction
 from mechdesign.labels import data_frame
 from mechdesign.problem import Problem
+from mechdesign.search import AUTO
+from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.many import answers_to
 from mechdesign.sweeps.tasks import Options, lists_options
 
@@ -120,8 +122,17 @@ class Frontier:
         return "\n".join([*lines, f"  {self.ended}"] if self.ended else lines)
 
 
-@lists_options("errors", "route")
-def trace_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -> Frontier:
+def trace_frontier(
+    problem: Problem,
+    epsilons: Iterable[Any],
+    *,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
+    backend: str | None = None,
+    cache: Cache | None = None,
+) -> Frontier:
     """Design a problem at several budgets, including those at which no channel is private.
 
     Parameters
@@ -174,7 +185,9 @@ def trace_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) ->
             asked[n] = problem.at(budgets[n])
         except InfeasibleError as error:
             points[n] = FrontierPoint(budgets[n], None, str(error))
-    sweep = Options("return", **options, is_frontier=True)
+    sweep = Options(
+        "return", AUTO, gap, time_limit, progress, n_jobs, backend, cache, is_frontier=True
+    )
     ended, answers = "", answers_to(list(asked.values()), sweep)
     try:
         for n, answer in zip(asked, answers, strict=True):

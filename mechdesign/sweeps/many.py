@@ -20,6 +20,8 @@ from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, shown, shown_kind
 from mechdesign.problem import Problem
+from mechdesign.search import AUTO
+from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.tasks import Options, Task, divided, lists_options, run, run_each
 from mechdesign.sweeps.workers import Processes
 
@@ -37,8 +39,18 @@ Work: TypeAlias = Callable[[Sequence[Task]], Generator[tuple[int, Iterable[Answe
 """Works on tasks; yields the number of each with the answers to its problems."""
 
 
-@lists_options()
-def design_many(problems: Iterable[Problem], **options: Any) -> list[Any]:
+def design_many(
+    problems: Iterable[Problem],
+    *,
+    errors: str = "raise",
+    route: str = AUTO,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
+    backend: str | None = None,
+    cache: Cache | None = None,
+) -> list[Any]:
     """Design the best private channel for each of many problems, with proof.
 
     Each solution is equivalent to that of :func:`~mechdesign.design`: exactly private, with value
@@ -98,7 +110,8 @@ def design_many(problems: Iterable[Problem], **options: Any) -> list[Any]:
     >>> [round(float(solution.value), 6) for solution in design_many(users)]
     [0.360458, 0.276518]
     """
-    asked, early, found = Options(**options), dict[int, Answer](), list[Answer]()
+    asked = Options(errors, route, gap, time_limit, progress, n_jobs, backend, cache)
+    early, found = dict[int, Answer](), list[Answer]()
     answers = answers_to(problems, asked, early)
     try:
         for answer in answers:
