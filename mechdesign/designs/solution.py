@@ -20,6 +20,7 @@ from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
+from mechdesign.solver_guard import called
 from mechdesign.text import Report, Reported
 
 if TYPE_CHECKING:
@@ -287,7 +288,9 @@ class Solution(Reported):
         if matrix is None or not self.problem.utility.is_of_outputs:
             return []
         k = len(matrix)
-        rank = int(np.linalg.matrix_rank(matrix)) if k <= MOST_RANKED else min(matrix.shape)
+        rank = min(matrix.shape)
+        if k <= MOST_RANKED:
+            rank = int(called("LAPACK", np.linalg.matrix_rank, matrix))
         if rank == k:
             return []
         text = f"frequencies of all {k} inputs do not follow from reports (rank {rank}): see L2Risk"

@@ -158,11 +158,12 @@ class _DecoderPricer:
         own = pricer_of(problem)
         if isinstance(own, BlockPricer):
             own = BlockPricer(own.cone, self.prior)
-        by_sorting = isinstance(own, BlockPricer | LiftPricer)
+        component = self.cone.components()
+        # with several blocks the sorted columns do not attain the bound
+        by_sorting = isinstance(own, BlockPricer | LiftPricer) and not component.any()
         self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior, in_turn=True)
         self.is_by_programs = not by_sorting
         self.pace = PACE if self.is_by_programs or self.size <= FEW else PACE_ON_CHANNELS
-        component = self.cone.components()
         mass = np.bincount(component, self.prior)
         self._never = [np.flatnonzero(component == part) for part in np.flatnonzero(mass == 0)]
         """Components of inputs that never occur."""
