@@ -251,6 +251,7 @@ def estimate_groups(
     Examples
     --------
     >>> from mechdesign.channel import Channel
+    >>> from mechdesign.reports import Tally
     >>> careful = Channel.from_matrix([["3/5", "2/5"], ["2/5", "3/5"]])
     >>> open_ = Channel.from_matrix([["9/10", "1/10"], ["1/10", "9/10"]])
     >>> estimate_groups([(careful, Tally.of([60, 40])), (open_, Tally.of([70, 30]))])

@@ -16,6 +16,7 @@ rays if there are few (:class:`ListedRays`), by dynamic programming for lifts be
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -119,15 +120,16 @@ def _pricer(
     def gain(rays: FloatArray) -> FloatArray:
         return utility.gain(rays, prior)
 
-    try:
-        listed = all_rays(problem.cone, limits)
-        return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
-    except UnsupportedError:
-        sets = RaisedSets.of(problem, utility)
-    if sets is not None:
-        return sets
     splits = utility.coordinate_gain(np.arange(k), np.ones(k), prior) is not None
     boxes = BoxSearch.of(problem, utility) if splits else None
+    (family, *more) = problem.cone.families
+    # the checker bounds a box in fewer steps than it needs to list the rays of one lift
+    if not (boxes and k > LISTED_UP_TO and not more and family.lift_rows()):
+        with suppress(UnsupportedError):
+            listed = all_rays(problem.cone, limits)
+            return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
+    if sets := RaisedSets.of(problem, utility):
+        return sets
     own = partial(utility.surplus, problem=problem)
     most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)
     local = LocalSearch(problem.cone, prior, gain)
