@@ -96,10 +96,13 @@ def test_metadata_that_are_not_as_written_are_refused(tmp_path: Path) -> None:
 def test_the_columns_of_pairs_state_their_channel(tmp_path: Path) -> None:
     """Reports that are pairs stand in two columns, others in one with a name for both."""
     grid = md.Domain.grid(2, 2)
-    response = GeneralizedRandomizedResponse(grid, 1).dense()
+    response, other = (
+        Channel(GeneralizedRandomizedResponse(grid, epsilon).dense().numerators, inputs=grid)
+        for epsilon in (1, 2)
+    )
     points = Channel(response.numerators, inputs=grid, outputs=grid.labels)
     cases = [
-        (response, GeneralizedRandomizedResponse(grid, 2).dense(), "row, column"),
+        (response, other, "row, column"),
         (HadamardResponse(grid, 1), HadamardResponse(grid, "0.9"), "row, column"),
         (points, identity(grid.labels), ("row", "column")),
     ]
@@ -200,7 +203,7 @@ def test_whole_numbers_match_labels_alike_in_memory_and_in_files(
 
 
 SENT = {
-    "labels": (OLD, "which sends 0, 1, 2"),
+    "labels": (OLD, "which sends 'a', 'b', 'c'"),
     "sets": (OptimizedUnaryEncoding(["a", "b", "c"], 1), "which sends 2 hexadecimal digits"),
     "numbers": (HadamardResponse(["a", "b", "c"], 1), "which sends 0, 1, 2, 3"),
 }
