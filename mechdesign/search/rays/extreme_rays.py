@@ -61,6 +61,9 @@ MOST_PROGRAMS, PROGRAMS_A_SECOND = 3_000, 150
 LISTED_UP_TO = 8
 """The number of inputs up to which all rays are listed under every notion."""
 
+MOST_OF_A_LIFT = 12
+"""The number of inputs up to which the rays of one lift are listed where boxes serve as well."""
+
 
 def solve_by_rays(
     problem: Problem, limits: Limits | None = None, near: FloatArray | None = None
@@ -124,7 +127,7 @@ def _pricer(
     boxes = BoxSearch.of(problem, utility) if splits else None
     (family, *more) = problem.cone.families
     # the checker bounds a box in fewer steps than it needs to list the rays of one lift
-    if not (boxes and k > LISTED_UP_TO and not more and family.lift_rows()):
+    if not (boxes and k > MOST_OF_A_LIFT and not more and family.lift_rows()):
         with suppress(UnsupportedError):
             listed = all_rays(problem.cone, limits)
             return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
