@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import io
 import json
 import os
@@ -22,7 +21,6 @@ import textwrap
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -32,18 +30,9 @@ import mechdesign
 from mechdesign.files import load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
+from tests.modules_support import module_at
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def module_at(path: Path) -> ModuleType:
-    """Import a file that is in no package."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 house = module_at(ROOT / "docs" / "map.py")

@@ -91,14 +91,14 @@ class Notion:
     def _parts(self, domain: Domain, prior: Prior | None) -> tuple[list[KernelCone], list[Limit]]:
         """Return the checked generators of the cone and the checked limits."""
         try:
-            parts = self.generators(domain, prior)
+            parts: Any = self.generators(domain, prior)  # of any class of a user
+            if not isinstance(parts, Iterable):
+                expected = "a tuple of generators, as (Ratio(...),)"
+                raise InputError("generators", expected, shown_kind(parts))
             for part in parts:
                 part.check(len(domain))
         except CertificateError as error:
             raise InputError("generators", "parts that fit the domain", str(error)) from None
-        except TypeError:
-            expected = "a tuple of generators, as (Ratio(...),)"
-            raise InputError("generators", expected, shown_kind(parts)) from None
         limits = [part for part in parts if isinstance(part, Gauge | Information)]
         cones = [part for part in parts if not isinstance(part, Gauge | Information)]
         for number in _leaves(cones) if self.states_generators else ():

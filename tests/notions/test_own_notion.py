@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
 from fractions import Fraction
@@ -30,6 +29,7 @@ from mechdesign.files.templates import template
 from mechdesign.kernel.generators import Cone, ListedRow, Matrix, Ratio, Rows
 from mechdesign.kernel.schema import read
 from mechdesign.notions import NOTIONS, Notion, restored
+from tests.modules_support import module_at
 
 FILE = '''
 """LDP between neighbors on a line, twice as strict on one side."""
@@ -63,11 +63,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     """The class of the file, registered by one line."""
     path = tmp_path / "neighbor.py"
     path.write_text(FILE)
-    spec = importlib.util.spec_from_file_location("neighbor", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(path)
     monkeypatch.setitem(NOTIONS, "neighbor", module.NeighborLDP)
     return module.NeighborLDP
 
@@ -206,6 +202,18 @@ def test_faulty_generators_are_refused_at_any_budget(made: Any, message: str) ->
     for epsilon in (1, 2):
         with pytest.raises(InputError, match=message):
             Problem(2, own(epsilon), MeanAbsoluteError())
+
+
+class Wrong(Faulty):
+    """A mistake in a class of the user's own is not taken for a wrong result."""
+
+    def generators(self, domain: Domain, prior: Prior | None) -> Any:
+        return len(self.epsilon)  # type: ignore[arg-type]
+
+
+def test_a_mistake_in_generators_is_raised_as_it_is() -> None:
+    with pytest.raises(TypeError, match=r"has no len\(\)"):
+        Problem(2, Wrong(1), MeanAbsoluteError())
 
 
 class TooLarge(Excess):

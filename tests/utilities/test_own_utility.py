@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from mechdesign import (
     save,
 )
 from mechdesign.utilities import UTILITIES, Utility
+from tests.modules_support import module_at
 
 GUIDE = (Path(__file__).resolve().parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 (FILE,) = re.findall(r'```python\n("""Absolute error up to a cap.*?)```', GUIDE, re.DOTALL)
@@ -38,11 +38,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     """The class of the file, registered by one line."""
     path = tmp_path / "capped.py"
     path.write_text(FILE)
-    spec = importlib.util.spec_from_file_location("capped", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_at(path)
     monkeypatch.setitem(UTILITIES, module.CappedError.name, module.CappedError)
     return module.CappedError
 

@@ -50,7 +50,7 @@ def variation_ratio_epsilon(comparison: Comparison, n: int, delta: float) -> flo
         return math.inf
     ratio, shared = math.exp(local) * (1 + SLACK), least > 0
     if ratio <= 1 + 4 * SLACK:
-        return 0.0
+        return 0.0 if distance <= delta else local
     excess = float((largest[shared] / least[shared]).max()) * (1 + 4 * SLACK)
     a = min(distance / (ratio - 1) * (1 + SLACK), 1 / (ratio + 1))
     c = max(1 - (ratio + 1) * a, 0.0)

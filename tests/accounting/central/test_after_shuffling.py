@@ -252,3 +252,11 @@ def test_ratios_whose_squares_are_no_floats_are_bounded(tiny: str) -> None:
     assert 0 <= low <= exact * (1 + 1e-9) <= high * (1 + 1e-8)
     with pytest.raises(InputError, match="epsilon: expected a budget of at most 200 nats"):
         delta_after_shuffling(Channel.from_matrix([[1, 0], [0, 1]]), 2, 800)
+
+
+def test_the_published_bound_of_equal_rows_is_not_below_their_rounding() -> None:
+    """Their distance is 0 up to rounding, so that no delta below the rounding gives epsilon 0."""
+    equal = Channel.from_matrix([["1/2", "1/2"], ["1/2", "1/2"]])
+    assert after_shuffling(equal, 100, "1e-6").variation_ratio == 0
+    tiny = after_shuffling(equal, 100, "1e-30")
+    assert tiny.variation_ratio == tiny.local > 0
