@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from mechdesign import (
     LDP,
@@ -223,6 +223,8 @@ def test_a_utility_of_ones_own_has_the_optimum_of_its_twin(
     st.sampled_from(EPSILONS),
     st.sampled_from([Prior(prior) for priors in PRIORS.values() for prior in priors]),
 )
+@example("constructor", "identifiability", "700", Prior(["1/3"] * 3))  # ratios beyond 1e150
+@example("constructor", "bounded prior", "700", Prior(["1/3"] * 3))  # ratios beyond doubles
 @examples(150)
 def test_at_any_budget_and_prior(kind: str, notion: str, epsilon: str, prior: Prior) -> None:
     # a worst case near 0 is not solved to a small relative gap

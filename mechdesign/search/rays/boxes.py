@@ -25,6 +25,7 @@ import time
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
 from itertools import count
 
@@ -72,6 +73,10 @@ LEAST_MULTIPLIER = 1e-14
 """Smaller multipliers are dropped from the certificate: the bound stays valid."""
 
 
+LARGEST_BOUND = 1e150
+"""Larger bounds count as none: the product of two remains a double."""
+
+
 @dataclass(eq=False)
 class Box:
     """A box of the tree, with a bound on the surplus of its columns.
@@ -109,6 +114,10 @@ class Box:
     parts: tuple[Box, ...] = ()
 
 
+def _upper(bound: Fraction | None) -> float:
+    return float(bound) if bound is not None and bound <= LARGEST_BOUND else np.inf
+
+
 class BoxSearch:
     """The search for columns with P . r = 1 of largest surplus.
 
@@ -128,9 +137,8 @@ class BoxSearch:
         self._steps = () if is_lift else (Implied(alone=False),)
         exact = relaxed(statement, self._steps)
         low, high = exact.lift(own)
-        self.lift = float(low), np.inf if high is None else float(high)
-        bounds = [[exact.ratio(x, z) for z in range(k)] for x in range(k)]
-        R = np.array([[np.inf if m is None else float(m) for m in row] for row in bounds])
+        self.lift = float(low), _upper(high)
+        R = np.array([[_upper(exact.ratio(x, z)) for z in range(k)] for x in range(k)])
         for y in range(k):  # bounds that follow through a third input (Floyd and Warshall)
             R = np.minimum(R, R[:, [y]] * R[[y], :])
         self.ratios = None if is_lift else R
