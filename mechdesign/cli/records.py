@@ -200,7 +200,8 @@ class ColumnEstimate:
         if self.average is not None:
             low, high = self.average.interval(confidence)
             print(f"{self.average}")
-            print(f"the mean is between {low:.6g} and {high:.6g}")
+            if math.isfinite(low):
+                print(f"the mean is between {low:.6g} and {high:.6g}")
 
 
 def _estimate(options: argparse.Namespace) -> int:

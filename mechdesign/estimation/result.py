@@ -74,18 +74,20 @@ class ScalarEstimate:
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return the normal confidence interval, value -+ z standard_error.
 
+        The ends are NaN if the reports show no spread.
+
         Examples
         --------
         >>> found = ScalarEstimate("mean", 2.5, 0.25, 100, "unbiased", True, False, "population")
         >>> [round(end, 3) for end in found.interval(0.95)]
         [2.01, 2.99]
         """
-        margin = normal_quantile(confidence) * self.standard_error
+        margin = normal_quantile(confidence) * float(_known(self.standard_error))
         return self.value - margin, self.value + margin
 
     def to_json(self) -> dict[str, Any]:
         """Return the estimate as plain data for JSON; null for an unknown standard error."""
-        return {**asdict(self), "standard_error": plain(self.standard_error)}
+        return {**asdict(self), "standard_error": plain(float(_known(self.standard_error)))}
 
     def _repr_html_(self) -> str:
         return html_lines([("", repr(self))])
@@ -168,10 +170,11 @@ class Estimate:
 
         Notes
         -----
-        The intervals of a biased estimate, which is a distribution, are clipped to [0, 1].
+        The intervals of a biased estimate, which is a distribution, are clipped to [0, 1]. Those of
+        unknown standard errors, and of reports without spread, are NaN.
         """
         parts = len(self.values) if simultaneous else 1
-        margin = normal_quantile(confidence, parts) * self.standard_errors
+        margin = normal_quantile(confidence, parts) * _known(self.standard_errors)
         ends = np.stack([self.values - margin, self.values + margin], axis=1)
         return ends if self.unbiased else np.clip(ends, 0.0, 1.0)
 
@@ -211,7 +214,7 @@ class Estimate:
         found: dict[str, Any] = {
             "inputs": [plain_label(label) for label in self.inputs],
             "values": self.values.tolist(),
-            "standard_errors": [plain(error) for error in self.standard_errors.tolist()],
+            "standard_errors": [plain(error) for error in _known(self.standard_errors).tolist()],
             "reports": self.reports,
             "method": self.method,
             "unbiased": self.unbiased,
@@ -230,8 +233,12 @@ class Estimate:
         :meth:`interval`.
         """
         columns = ("value", "standard_error", "low", "high")
-        data = np.column_stack([self.values, self.standard_errors, self.interval(confidence)])
-        return data_frame(data, self.inputs.labels, columns)
+        return data_frame(self.columns(confidence), self.inputs.labels, columns)
+
+    def columns(self, confidence: float = 0.95) -> FloatArray:
+        """Return value, standard error and interval of each input, ``(n_inputs, 4)``."""
+        errors = _known(self.standard_errors)
+        return np.column_stack([self.values, errors, self.interval(confidence)])
 
     def __repr__(self) -> str:
         return "\n".join([*self._lines(), self._table().text(least=10)])
@@ -264,6 +271,11 @@ class Estimate:
         if k > MOST_ROWS:
             rows.insert(half, ("…", "", ""))
         return Table(("input", "frequency", "standard error"), rows, "<>>")
+
+
+def _known(errors: Any) -> FloatArray:
+    """Return standard errors, NaN in place of those of reports without spread."""
+    return np.where(np.asarray(errors) < UNSEEN, np.nan, errors)
 
 
 def _error(error: float) -> str:

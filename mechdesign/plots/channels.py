@@ -9,7 +9,7 @@ import numpy as np
 from mechdesign.channel import Channel, as_channel
 from mechdesign.designs.solution import Solution
 from mechdesign.mechanisms import Mechanism
-from mechdesign.plots.style import axes_or_new, label_axis, plain
+from mechdesign.plots.style import REPORTED, TRUTH, label_axis, probability_map, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,22 +41,21 @@ def plot_channel(
     Returns
     -------
     Axes
-        The axes, with a color bar; small channels are annotated with their numbers.
+        The axes, with a color bar; small channels are annotated with their numbers. Channels in
+        panels of one figure share a color scale.
     """
-    channel, ax = dense_channel(channel), axes_or_new(ax)
+    channel, ax = dense_channel(channel), titled_axes(ax, title, REPORTED, TRUTH)
     matrix = channel.matrix
-    image = ax.imshow(matrix, cmap="viridis", aspect="auto", vmin=0.0, vmax=float(matrix.max()))
-    ax.set(xlabel="output y (what is reported)", ylabel="input x (the truth)")
-    ax.set_title(plain(title))
+    probability_map(ax, matrix)
     label_axis(ax.xaxis, channel.outputs)
     label_axis(ax.yaxis, channel.inputs.labels)
     if channel.shape[1] > MOST_NUMBERS // 2 and any(len(str(y)) > 3 for y in channel.outputs):
         ax.tick_params(axis="x", rotation=90)
     if max(channel.shape) <= MOST_NUMBERS:
+        from matplotlib.patheffects import withStroke
+
+        outline = [withStroke(linewidth=2, foreground="black")]  # legible on every color
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "color": "white"}
         for (x, y), entry in np.ndenumerate(matrix):
-            bright = entry > 0.6 * matrix.max()
-            color = "black" if bright else "white"
-            ax.text(y, x, f"{entry:.3f}", ha="center", va="center", color=color, fontsize=9)
-    bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label("Q(y|x)")
+            ax.text(y, x, f"{entry:.3f}", path_effects=outline, **style)
     return ax

@@ -9,12 +9,23 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, shown
-from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain
+from mechdesign.plots.style import (
+    BLUE,
+    GREY,
+    REPORTED,
+    SKY,
+    label_axis,
+    plain,
+    probability_map,
+    titled_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["plot_kernel", "plot_loss", "plot_report_quantiles"]
+
+X = "x (the truth)"
 
 POSITIONS = 401
 """Number of values x at which a kernel is drawn."""
@@ -66,25 +77,10 @@ def plot_kernel(
     >>> plot_kernel(kernel, Figure().subplots()).get_xlabel()
     'x (the truth)'
     """
-    ax = axes_or_new(ax)
-    numbers = _numbers(channel, span)
-    matrix = channel.matrix(numbers)
-    count = len(channel.outputs)
-    image = ax.imshow(
-        matrix.T,
-        cmap="viridis",
-        aspect="auto",
-        origin="lower",
-        interpolation="nearest",
-        extent=(numbers[0], numbers[-1], -0.5, count - 0.5),
-        vmin=0.0,
-        vmax=float(matrix.max()),
-    )
-    ax.set(xlabel="x (the truth)", ylabel="output y (what is reported)")
-    ax.set_title(plain(title))
+    ax, numbers = titled_axes(ax, title, X, REPORTED), _numbers(channel, span)
+    extent = (numbers[0], numbers[-1], -0.5, len(channel.outputs) - 0.5)
+    probability_map(ax, channel.matrix(numbers).T, origin="lower", extent=extent)
     label_axis(ax.yaxis, channel.outputs)
-    bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label("Q(y|x)")
     return ax
 
 
@@ -109,16 +105,13 @@ def plot_report_quantiles(
     InputError
         If the outputs are not numbers, or the span is not inside the interval.
     """
-    ax = axes_or_new(ax)
-    numbers = _numbers(channel, span)
+    ax, numbers = titled_axes(ax, title, X, "report y"), _numbers(channel, span)
     for low, high, name, alpha in BANDS:
         ends = channel.report_quantiles(numbers, [low, high]).T
         ax.fill_between(numbers, *ends, color=SKY, alpha=alpha, linewidth=0, label=name)
     median = channel.report_quantiles(numbers, [0.5])[:, 0]
     ax.plot(numbers, median, color=BLUE, linewidth=2, label="median report")
     ax.plot(numbers, numbers, color=GREY, linewidth=1, linestyle="--", label="the truth")
-    ax.set(xlabel="x (the truth)", ylabel="report y")
-    ax.set_title(plain(title))
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
     return ax
 
@@ -152,13 +145,11 @@ def plot_loss(
         If the outputs are not numbers, the distance is unknown, or the span is not inside the
         interval.
     """
-    ax = axes_or_new(ax)
+    ax = titled_axes(ax, title, X, f"expected {distance} error")
     numbers = _numbers(channel, span)
     losses = channel.expected_loss(numbers, distance)
     ax.plot(numbers, losses, color=color, linewidth=2, label=plain(label) or None)
-    ax.set(xlabel="x (the truth)", ylabel=f"expected {distance} error")
     ax.set_ylim(0, max(1.08 * float(losses.max()), ax.get_ylim()[1]))
-    ax.set_title(plain(title))
     if label:
         ax.legend(frameon=False)
     return ax

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mechdesign.errors import InputError
-from mechdesign.plots.style import COLORS, GREY, MARKS, SKY, axes_or_new, plain, short
+from mechdesign.plots.style import COLORS, GREY, MARKS, SKY, plain, short, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def plot_error_region(
     """
     from mechdesign.accounting.measure.hypothesis_testing import TradeOff
 
-    ax = axes_or_new(ax, (5.2, 5.2))
+    ax = titled_axes(ax, title, "false alarm rate", "missed detection rate", size=(5.2, 5.2))
     if region is not None:
         edge = region.corners
         ax.fill(*zip(*edge, strict=True), color=SKY, alpha=0.35, linewidth=0, label=_name(region))
@@ -79,8 +79,6 @@ def plot_error_region(
         ax.plot(alarms, missed, color=color, marker=mark, label=label, markersize=5, clip_on=False)
     ax.plot([0, 1], [1, 0], color=GREY, linewidth=1, linestyle="--", label="guessing")
     ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    ax.set(xlabel="false alarm rate", ylabel="missed detection rate")
-    ax.set_title(plain(title))
     ax.legend(frameon=False, loc="upper right")
     return ax
 

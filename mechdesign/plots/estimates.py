@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.plots.style import BLUE, GREY, SKY, axes_or_new, label_axis, plain
-from mechdesign.sampling import SIMULATION
+from mechdesign.estimation.result import bias_word
+from mechdesign.plots.style import BLUE, GREY, SKY, TRUTH, label_axis, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,15 +43,14 @@ def plot_estimate(
         The axes, with bars for up to 40 inputs and a band for more; for numbers in an interval with
         the density. Unknown standard errors have no interval.
     """
-    ax = axes_or_new(ax)
+    kind = ", ".join(dict.fromkeys([estimate.method, bias_word(estimate.unbiased)]))
+    text = title or f"{kind}; {estimate.reports:,} reports"
+    ax = titled_axes(ax, text, TRUTH, simulated=estimate.simulated)
     if estimate.stretches is None:
         _draw_inputs(estimate, ax, confidence)
     else:
         _draw_density(estimate, estimate.stretches, ax, confidence)
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    kind = dict.fromkeys([estimate.method, "unbiased" if estimate.unbiased else "biased"])
-    text = title or f"{', '.join(kind)}; {estimate.reports:,} reports"
-    ax.set_title(plain(text) + (f"\n{SIMULATION}" if estimate.simulated else ""))
     ax.legend(frameon=False)
     return ax
 
@@ -76,13 +75,14 @@ def _draw_inputs(estimate: Estimate, ax: Axes, confidence: float) -> None:
         ax.bar(places, estimate.values, width=0.7, color=SKY, label="estimate")
         known = np.isfinite(low)
         ends = (places[known], low[known], high[known])
-        ax.vlines(*ends, color="black", linewidth=1.2, label=name)
+        if known.any():
+            ax.vlines(*ends, color="black", linewidth=1.2, label=name)
         for end in ends[1:]:
             ax.plot(places[known], end, linestyle="", marker="_", markersize=6, color="black")
     else:
         ax.fill_between(places, low, high, step="mid", color=SKY, linewidth=0, label=name)
         ax.step(places, estimate.values, where="mid", color=BLUE, linewidth=1, label="estimate")
-    ax.set(xlabel="input x (the truth)", ylabel=f"frequency among the {estimate.target}")
+    ax.set_ylabel(f"frequency among the {estimate.target}")
     label_axis(ax.xaxis, estimate.inputs.labels)
     if len(places) > MOST_LEVEL and any(len(str(x)) > 2 for x in estimate.inputs):
         ax.tick_params(axis="x", rotation=90)

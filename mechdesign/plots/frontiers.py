@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError
-from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, axes_or_new, plain
+from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, plain, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,15 +90,13 @@ def plot_frontier(
     names = list(labels)
     if len(names) != len(curves):
         raise InputError("labels", f"{len(curves)} names, one for each frontier", len(names))
-    ax = axes_or_new(ax, SIZE)
+    utility = curves[0].problem.utility
+    objective = f"{'gain' if utility.is_maximized else 'loss'}: {utility.name}"
+    ax = titled_axes(ax, title, "epsilon (nats)", objective, size=SIZE)
     for n, (curve, name) in enumerate(zip(curves, names, strict=True)):
         _draw(ax, curve, plain(name), n)
     for reach in reached:
         _mark(ax, reach)
-    utility = curves[0].problem.utility
-    ax.set_xlabel("epsilon (nats)")
-    ax.set_ylabel(f"{'gain' if utility.is_maximized else 'loss'}: {utility.name}")
-    ax.set_title(plain(title))
     if logarithmic:
         _logarithmic(ax)
     ax.grid(color=PALE, linewidth=0.8)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mechdesign.plots.style import BLUE, SKY, axes_or_new, plain
+from mechdesign.plots.style import BLUE, SKY, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,16 +46,9 @@ def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -
     >>> [text.get_text() for text in ax.texts]
     ['1.099', '0.4055']
     """
-    ax = axes_or_new(ax, (6.4, 3.6))
-    values = [row.value for row in leakages.rows]
-    heights = [value if math.isfinite(value) else 0.0 for value in values]
-    bars = ax.barh(np.arange(len(values)), heights, height=0.7, color=BLUE)
-    words = [f"{value:.4g}" if math.isfinite(value) else "infinite" for value in values]
-    ax.bar_label(bars, words, padding=3)
-    _name_rows(ax, [row.notion for row in leakages.rows], heights)
-    ax.set_xlabel("leakage (nats)")
-    ax.set_title(plain(title))
-    return ax
+    ax = titled_axes(ax, title, "leakage (nats)", size=(6.4, 3.6))
+    rows = leakages.rows
+    return _bars(ax, [row.notion for row in rows], {"": [row.value for row in rows]}, fontsize=10)
 
 
 def plot_relations(relations: Relations, ax: Axes | None = None, title: str = "") -> Axes:
@@ -85,26 +78,28 @@ def plot_relations(relations: Relations, ax: Axes | None = None, title: str = ""
     >>> ax.get_title()
     'LIP(epsilon=1) implies'
     """
-    ax = axes_or_new(ax, (6.4, 4.8))
-    rows, ends = relations.rows, []
-    sides = (("exactly", BLUE, -0.2), ("bound in closed form", SKY, 0.2))
-    for n, (label, color, shift) in enumerate(sides):
-        values = [(row.tight, row.bound)[n] for row in rows]
-        heights = [0.0 if v is None or math.isinf(v) else v for v in values]
-        places = np.arange(len(rows)) + shift
-        bars = ax.barh(places, heights, height=0.38, color=color, label=label)
-        words = ["" if v is None else "infinite" if math.isinf(v) else f"{v:.4g}" for v in values]
-        ax.bar_label(bars, words, padding=3, fontsize=9)
-        ends += heights
-    _name_rows(ax, [row.target for row in rows], ends)
-    ax.set_xlabel("nats")
-    ax.set_title(plain(title or f"{relations.notion!r} implies"))
+    title = title or f"{relations.notion!r} implies"
+    ax, rows = titled_axes(ax, title, "nats", size=(6.4, 4.8)), relations.rows
+    exact, bounds = [row.tight for row in rows], [row.bound for row in rows]
+    series = {"exactly": exact, "bound in closed form": bounds}
+    _bars(ax, [row.target for row in rows], series, fontsize=9)
     ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     return ax
 
 
-def _name_rows(ax: Axes, names: list[str], heights: list[float]) -> None:
-    """Label the bars from the top down, and leave room for the numbers."""
+def _bars(
+    ax: Axes, names: list[str], series: dict[str, list[float | None]], fontsize: float
+) -> Axes:
+    """Draw bars with their numbers from the top down, side by side for several series."""
+    height, longest = 0.76 / len(series), 1e-9
+    for n, ((label, values), color) in enumerate(zip(series.items(), (BLUE, SKY), strict=False)):
+        lengths = [0.0 if v is None or math.isinf(v) else v for v in values]
+        places = np.arange(len(names)) + (n - (len(series) - 1) / 2) * (height + 0.02)
+        bars = ax.barh(places, lengths, height=height, color=color, label=label)
+        words = ["" if v is None else "infinite" if math.isinf(v) else f"{v:.4g}" for v in values]
+        ax.bar_label(bars, words, padding=3, fontsize=fontsize)
+        longest = max(longest, *lengths)
     ax.set_yticks(np.arange(len(names)), names)
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.18 * max([*heights, 1e-9]))
+    ax.set_xlim(0, 1.18 * longest)
+    return ax

@@ -13,8 +13,7 @@ from mechdesign.errors import InputError
 from mechdesign.estimation import Estimate
 from mechdesign.geography.points import HAVERSINE
 from mechdesign.labels import aligned, split
-from mechdesign.plots.style import GREY, axes_or_new, plain
-from mechdesign.sampling import SIMULATION
+from mechdesign.plots.style import GREY, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,24 +61,21 @@ def plot_map(
     InputError
         If the inputs have no places, or the number of values is wrong.
     """
-    text = title
+    simulated, name = False, "value"
     if isinstance(values, Estimate):
         domain = values.inputs if domain is None else domain
-        text = title or f"{values.method}; {values.reports:,} reports"
-        text = plain(text) + (f"\n{SIMULATION}" if values.simulated else "")
-    else:
-        text = plain(text)
+        title = title or f"{values.method}; {values.reports:,} reports"
+        simulated, name = values.simulated, f"frequency among the {values.target}"
     if domain is None or not has_map(domain):
         raise InputError("domain", "a grid or points as the inputs of a map", domain)
     numbers = values.values if isinstance(values, Estimate) else _numbers(values, domain)
     if numbers.shape != (len(domain),):
         raise InputError("values", f"{len(domain)} numbers, one for each input", numbers.shape)
-    ax = axes_or_new(ax, SIZE)
+    ax = titled_axes(ax, title, size=SIZE, simulated=simulated)
     image = _grid(ax, numbers, domain) if domain.positions is None else _points(ax, numbers, domain)
     rows, columns = domain.grid_shape or (1, 1)
     share = 0.046 * min(1.0, rows / columns)  # as high as a map of squares
-    ax.figure.colorbar(image, ax=ax, label=_what(values), fraction=share, pad=0.03)
-    ax.set_title(text)
+    ax.figure.colorbar(image, ax=ax, label=name, fraction=share, pad=0.03)
     return ax
 
 
@@ -91,10 +87,6 @@ def _numbers(values: Any, domain: Domain) -> FloatArray:
         fault = "a value is infinite or not a number"
         raise InputError("values", "finite numbers", "others", fault=fault)
     return found
-
-
-def _what(values: Any) -> str:
-    return f"frequency among the {values.target}" if isinstance(values, Estimate) else "value"
 
 
 def _colors(numbers: FloatArray) -> dict[str, Any]:

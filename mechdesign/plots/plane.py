@@ -12,7 +12,7 @@ import numpy as np
 
 from mechdesign.continuous import ContinuousChannel, Interval
 from mechdesign.errors import InputError, shown
-from mechdesign.plots.style import GREY, VERMILION, axes_or_new, plain, save_plot
+from mechdesign.plots.style import GREY, VERMILION, plain, save_plot, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,8 +68,7 @@ def plot_reports(
     >>> plot_reports(west_or_east, (0.5, 1), Figure().subplots()).get_title()
     'reports of the cross, (0.5, 1)'
     """
-    ax = axes_or_new(ax, SIZE)
-    marks = _draw(channel, point, ax, title)
+    ax, marks = _draw(channel, point, ax, title)
     ax.figure.colorbar(marks, ax=ax, label=PROBABILITY)
     return ax
 
@@ -94,7 +93,7 @@ def save_reports_plot(
         for ax, (v, u) in zip(panels.flat, shares, strict=True):
             sides = ((u, first), (v, second))
             point = [s.low + share * (s.high - s.low) for share, s in sides]
-            marks = _draw(channel, point, ax, "")
+            _, marks = _draw(channel, point, ax, "")
         figure = panels.flat[0].figure
         figure.colorbar(marks, ax=panels, label=PROBABILITY, shrink=0.7)
         figure.suptitle(plain(title))
@@ -102,7 +101,9 @@ def save_reports_plot(
     save_plot(path, draw, SIZE_OF_FOUR, panels=(2, 2))
 
 
-def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str) -> PathCollection:
+def _draw(
+    channel: ContinuousChannel, point: Sequence[Any], ax: Axes | None, title: str
+) -> tuple[Axes, PathCollection]:
     """Draw one panel without a color bar."""
     try:
         places = np.array(channel.outputs, dtype=float).reshape(-1, 2)
@@ -111,6 +112,9 @@ def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str
         raise InputError("outputs", "points as the outputs", shown(channel.outputs)) from None
     if len(places) != len(channel.outputs):
         raise InputError("outputs", "points as the outputs", shown(channel.outputs))
+    truth = tuple(map(float, point))
+    title = title or "reports of the cross, ({:g}, {:g})".format(*truth)
+    ax = titled_axes(ax, title, "first", "second", size=SIZE)
     shares = np.array([float(share) for share in channel.density(point)])
     largest = float(channel.nodes.matrix.max())
     order = np.argsort(shares)  # the most probable on top
@@ -125,13 +129,10 @@ def _draw(channel: ContinuousChannel, point: Sequence[Any], ax: Axes, title: str
         edgecolors=GREY,
         linewidths=0.5,
     )
-    truth = tuple(map(float, point))
     ax.plot(*truth, marker="x", color=VERMILION, markersize=11, markeredgewidth=2.5)
-    ax.set_title(plain(title) if title else "reports of the cross, ({:g}, {:g})".format(*truth))
-    (left, right), (bottom, top) = map(_ends, channel.sides)
-    ax.set(xlim=(left, right), ylim=(bottom, top))
-    ax.set(xlabel="first", ylabel="second", aspect="equal")
-    return marks
+    horizontal, vertical = map(_ends, channel.sides)
+    ax.set(xlim=horizontal, ylim=vertical, aspect="equal")
+    return ax, marks
 
 
 def _ends(side: Interval) -> tuple[float, float]:

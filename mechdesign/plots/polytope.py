@@ -10,7 +10,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.plots.style import BLUE, GREY, PALE, SKY, VERMILION, axes_or_new, plain, short
+from mechdesign.plots.style import BLUE, GREY, PALE, SKY, VERMILION, short, titled_axes
 from mechdesign.problem import Problem
 
 if TYPE_CHECKING:
@@ -88,7 +88,9 @@ def plot_polytope(
         raise UnsupportedError("privacy", "conditions on single columns", problem.non_conic[0])
     from mechdesign.search.rays.enumerate import all_rays  # scipy on demand
 
-    ax = axes_or_new(ax, (6.4, 5.6))
+    title = title or " and ".join(map(repr, problem.privacy))
+    ax = titled_axes(ax, title, size=(6.4, 5.6))
+    ax.title.set_y(1.05)
     _triangle(ax, problem)
     prior = problem.prior.array
     corners = _hull(_places(all_rays(problem.cone), prior))
@@ -97,7 +99,6 @@ def plot_polytope(
     _allowed(ax, corners, channel, prior, None if magnify else TOUCHING)
     if magnify:
         _magnified(ax, corners, channel, prior)
-    ax.set_title(plain(title or " and ".join(map(repr, problem.privacy))), pad=20)
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.0))
     return ax
 

@@ -11,7 +11,16 @@ from mechdesign.channel import Channel
 from mechdesign.designs.solution import Solution
 from mechdesign.mechanisms import Mechanism
 from mechdesign.plots.channels import dense_channel
-from mechdesign.plots.style import COLORS, GREY, axes_or_new, label_axis, plain, short
+from mechdesign.plots.style import (
+    COLORS,
+    GREY,
+    REPORTED,
+    TRUTH,
+    heat_map,
+    label_axis,
+    short,
+    titled_axes,
+)
 from mechdesign.prior import Prior, prior_on
 
 if TYPE_CHECKING:
@@ -66,15 +75,13 @@ def plot_posterior(
     channel = dense_channel(channel)
     prior = prior_on(prior, channel.inputs)
     posterior = channel.posterior(prior)
-    ax = axes_or_new(ax, (6.4, 4.4))
+    ax = titled_axes(ax, title, REPORTED, size=(6.4, 4.4))
     if posterior.size <= MOST_BARS and len(posterior) <= len(COLORS):
         _bars(ax, channel, prior, posterior)
     else:
         _map(ax, channel, prior, posterior)
     if sum(len(short(y)) for y in channel.outputs) > LEVEL and len(channel.outputs) > 2:
         ax.tick_params(axis="x", rotation=90)
-    ax.set_xlabel("output y (what is reported)")
-    ax.set_title(plain(title))
     label_axis(ax.xaxis, channel.outputs)
     return ax
 
@@ -105,15 +112,7 @@ def _map(ax: Axes, channel: Channel, prior: Prior, posterior: npt.NDArray[np.flo
     known = np.isfinite(lift)
     largest = float(np.abs(lift[known]).max(initial=1e-9))
     colors = mpl.colormaps["PuOr_r"].with_extremes(bad=GREY)
-    image = ax.imshow(
-        np.ma.masked_where(~known, lift),
-        cmap=colors,
-        aspect="auto",
-        vmin=-largest,
-        vmax=largest,
-        interpolation="nearest",
-    )
-    ax.set_ylabel("input x (the truth)")
+    name, shown = "ln P(x|y) / P(x) (nats); grey: P(x|y) = 0", np.ma.masked_where(~known, lift)
+    heat_map(ax, shown, name, cmap=colors, vmin=-largest, vmax=largest)
+    ax.set_ylabel(TRUTH)
     label_axis(ax.yaxis, channel.inputs.labels)
-    bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label("ln P(x|y) / P(x) (nats); grey: P(x|y) = 0")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError
+from mechdesign.sampling import SIMULATION
 from mechdesign.text import printable
 from mechdesign.writing.atomic import atomic_file
 
@@ -22,12 +23,14 @@ __all__ = [
     "PALE",
     "SKY",
     "VERMILION",
-    "axes_or_new",
     "check_picture_name",
+    "heat_map",
     "label_axis",
     "plain",
+    "probability_map",
     "save_plot",
     "short",
+    "titled_axes",
 ]
 
 BLUE, SKY, VERMILION, GREY = "#0072b2", "#56b4e9", "#d55e00", "#595959"
@@ -46,15 +49,46 @@ LONGEST = 16
 SIZE = (6.0, 4.8)
 """Figure size in inches, which notebooks show without scaling."""
 
+PROBABILITY = "Q(y|x)"
+TRUTH, REPORTED = "input x (the truth)", "output y (what is reported)"
 
-def axes_or_new(ax: Axes | None, size: tuple[float, float] = SIZE) -> Axes:
-    """Return the given axes, or new ones."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
 
-    _, new = plt.subplots(figsize=size, layout="constrained")
-    return new
+def titled_axes(
+    ax: Axes | None,
+    title: str,
+    xlabel: str = "",
+    ylabel: str = "",
+    *,
+    size: tuple[float, float] = SIZE,
+    simulated: bool = False,
+) -> Axes:
+    """Return the given axes, or new ones, with a title and the names of both axes."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    ax.set_title(plain(title) + f"\n{SIMULATION}" * simulated)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    return ax
+
+
+def heat_map(ax: Axes, matrix: Any, name: str, /, **style: Any) -> Any:
+    """Draw a matrix as colors, with a color bar."""
+    given = {"cmap": "viridis", "aspect": "auto", "interpolation": "nearest"} | style
+    image = ax.imshow(matrix, **given)
+    ax.figure.colorbar(image, ax=ax, label=name)
+    return image
+
+
+def probability_map(ax: Axes, matrix: Any, **style: Any) -> Any:
+    """Draw probabilities from 0 up, on one color scale in all panels of a figure."""
+    from matplotlib.colors import Normalize
+
+    drawn = (image for panel in ax.figure.axes for image in panel.images)
+    shared = next((image.norm for image in drawn if image.get_label() == PROBABILITY), None)
+    norm: Any = shared or Normalize(0.0, 0.0)
+    norm.vmax = max(float(matrix.max()), norm.vmax or 0.0)
+    return heat_map(ax, matrix, PROBABILITY, norm=norm, label=PROBABILITY, **style)
 
 
 def plain(text: str) -> str:

@@ -17,7 +17,8 @@ from mechdesign.problem import Problem
 from mechdesign.search import AUTO
 from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.many import answers_to
-from mechdesign.sweeps.tasks import Options, lists_options
+from mechdesign.sweeps.tasks import Options
+from mechdesign.text import Table, Tabular
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,28 +58,31 @@ class FrontierPoint:
         return told if self.solution is not None else {**told, "reason": self.reason}
 
 
-@dataclass(frozen=True)
-class Frontier:
-    """The best channels of a problem at several budgets. Its repr is a table.
+class Frontier(Tabular, list[Solution]):
+    """The certified answers at several budgets, a list of solutions that prints as a table.
 
     Attributes
     ----------
     problem
         The problem; its own epsilon is ignored.
     points
-        One for each budget, in the order given.
+        One for each budget, in the order given, also where no channel is private.
     ended
         Why some budgets have no point, as after Ctrl-C; else empty.
     """
 
-    problem: Problem
-    points: tuple[FrontierPoint, ...]
-    ended: str = ""
+    indent = "  "
+
+    def __init__(
+        self, problem: Problem, points: Iterable[FrontierPoint] = (), ended: str = ""
+    ) -> None:
+        self.problem, self.points, self.ended = problem, tuple(points), ended
+        super().__init__(point.solution for point in self.points if point.solution is not None)
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
         """The certified answers."""
-        return tuple(point.solution for point in self.points if point.solution is not None)
+        return tuple(self)
 
     @property
     def label(self) -> str:
@@ -108,18 +112,21 @@ class Frontier:
         data = {name: [point[name] for point in points] for name in columns}
         return data_frame(data, range(len(points)), columns)
 
-    def __repr__(self) -> str:
-        what = "gain" if self.problem.utility.is_maximized else "loss"
-        head = f"Frontier of {self.label}: {what} is {self.problem.utility.name}, epsilon in nats"
-        lines = [head, f"  {'epsilon':>10}  {what:>14}  {'bound':>14}  {'gap':>7}  status"]
-        for point in self.points:
-            told = point.to_json()
-            if point.solution is None:
-                cells = f"{'-':>14}  {'-':>14}  {'-':>7}"
-            else:
-                cells = f"{told['value']:>14.9g}  {told['bound']:>14.9g}  {told['gap']:>7.0e}"
-            lines.append(f"  {told['epsilon']:>10.6g}  {cells}  {point.status}")
-        return "\n".join([*lines, f"  {self.ended}"] if self.ended else lines)
+    @property
+    def _gain(self) -> str:
+        return "gain" if self.problem.utility.is_maximized else "loss"
+
+    def _head(self) -> str:
+        name, ended = self.problem.utility.name, f"; {self.ended}" * bool(self.ended)
+        return f"Frontier of {self.label}: {self._gain} is {name}, epsilon in nats{ended}"
+
+    def _table(self) -> Table:
+        formats = {"value": ".9g", "bound": ".9g", "gap": ".0e"}
+        rows = []
+        for told in (point.to_json() for point in self.points):
+            cells = ["-" if told[key] is None else f"{told[key]:{f}}" for key, f in formats.items()]
+            rows.append((f"{told['epsilon']:.6g}", *cells, told["status"]))
+        return Table(("epsilon", self._gain, "bound", "gap", "status"), rows, ">>>><")
 
 
 def trace_frontier(
@@ -206,20 +213,30 @@ def trace_frontier(
     return Frontier(problem, tuple(points[n] for n in sorted(points)), ended)
 
 
-@lists_options("errors", "route")
-def design_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -> list[Solution]:
-    """Design a problem at several budgets; :func:`trace_frontier` as a plain list.
+def design_frontier(
+    problem: Problem,
+    epsilons: Iterable[Any],
+    *,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
+    backend: str | None = None,
+    cache: Cache | None = None,
+) -> Frontier:
+    """Design a problem at several budgets, each of which must have a private channel.
 
     Parameters
     ----------
-    problem, epsilons, options
-        As for :func:`trace_frontier`: gap, time_limit, progress, n_jobs, backend, cache.
+    problem, epsilons, gap, time_limit, progress, n_jobs, backend, cache
+        As for :func:`~mechdesign.sweeps.trace_frontier`, which also takes budgets at which no
+        channel is private.
 
     Returns
     -------
-    list of Solution
-        In the order of the budgets, each certified. Ctrl-C returns the finished ones, with a
-        warning that has their number; small budgets are first.
+    Frontier
+        The list of solutions, in the order of the budgets, each certified. Ctrl-C returns the
+        finished ones, with a warning that has their number; small budgets are first.
 
     Raises
     ------
@@ -235,14 +252,22 @@ def design_frontier(problem: Problem, epsilons: Iterable[Any], **options: Any) -
     Examples
     --------
     >>> from mechdesign import LDP, HammingLoss
-    >>> survey = Problem(range(4), LDP(1), HammingLoss())
-    >>> [round(float(s.value), 4) for s in design_frontier(survey, [0.5, 1, 2])]
-    [0.6453, 0.5246, 0.2888]
+    >>> design_frontier(Problem(range(4), LDP(1), HammingLoss()), [0.5, 1, 2])
+    Frontier of ldp: loss is hamming, epsilon in nats
     """
-    curve = trace_frontier(problem, epsilons, **options)
+    curve = trace_frontier(
+        problem,
+        epsilons,
+        gap=gap,
+        time_limit=time_limit,
+        progress=progress,
+        n_jobs=n_jobs,
+        backend=backend,
+        cache=cache,
+    )
     for point in curve.points:
         if point.solution is None:
             raise InfeasibleError(point.reason)
     if curve.ended:
         warnings.warn(curve.ended, stacklevel=2)
-    return list(curve.solutions)
+    return curve

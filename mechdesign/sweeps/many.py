@@ -22,7 +22,7 @@ from mechdesign.errors import InputError, MechdesignError, SolverError, shown, s
 from mechdesign.problem import Problem
 from mechdesign.search import AUTO
 from mechdesign.sweeps.finished import Cache
-from mechdesign.sweeps.tasks import Options, Task, divided, lists_options, run, run_each
+from mechdesign.sweeps.tasks import Options, Task, divided, run, run_each
 from mechdesign.sweeps.workers import Processes
 
 __all__ = ["answers_to", "design_each", "design_many"]
@@ -130,8 +130,18 @@ def design_many(
     return found
 
 
-@lists_options()
-def design_each(problems: Iterable[Problem], **options: Any) -> Generator[Any, None, None]:
+def design_each(
+    problems: Iterable[Problem],
+    *,
+    errors: str = "raise",
+    route: str = AUTO,
+    gap: float | None = None,
+    time_limit: float | None = None,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
+    backend: str | None = None,
+    cache: Cache | None = None,
+) -> Generator[Any, None, None]:
     """Yield the solutions in the order of the problems, each as early as that order allows.
 
     The problems may come from a generator: some thousands are read ahead. Parameters are those of
@@ -145,7 +155,8 @@ def design_each(problems: Iterable[Problem], **options: Any) -> Generator[Any, N
     >>> [round(float(solution.value), 6) for solution in design_each(budgets)]
     [0.423883, 0.213014]
     """
-    return answers_to(problems, Options(**options))
+    asked = Options(errors, route, gap, time_limit, progress, n_jobs, backend, cache)
+    return answers_to(problems, asked)
 
 
 def answers_to(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import pickle
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.designs.design import Series, check_limits
@@ -24,7 +23,7 @@ from mechdesign.search.lp.batching import most_together, shape
 from mechdesign.search.router import FORMULAS
 from mechdesign.sweeps.finished import Cache, Finished
 
-__all__ = ["Options", "Task", "divided", "lists_options", "run", "run_each"]
+__all__ = ["Options", "Task", "divided", "run", "run_each"]
 
 SINGLES = 8
 """Number of separately solved problems sent to a process at a time."""
@@ -33,8 +32,6 @@ AIM = 1e-7
 """The default gap of a batch: below the threshold of optimality, with room for the repair."""
 
 WHY = "the loss and the notion are linear in the channel; solved with others of the same shape"
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -85,24 +82,6 @@ class Options:
         """Return the shape that problems of a batch share; None for a separate solution."""
         is_small = isinstance(problem, Problem) and problem.is_written_out and not self.is_frontier
         return shape(problem) if is_small and self.route == AUTO else None
-
-
-def lists_options(*without: str) -> Callable[[F], F]:
-    """Return a decorator that shows the options in ``help()`` in place of ``**options``."""
-    listed = [
-        inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default)
-        for one in fields(Options)
-        if not one.kw_only and one.name not in without
-    ]
-
-    def decorate(function: F) -> F:
-        signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        signature = signature.replace(parameters=[*own, *listed])
-        function.__signature__ = signature  # type: ignore[attr-defined]
-        return function
-
-    return decorate
 
 
 Task: TypeAlias = tuple[Sequence[tuple[int, Any]], Options]

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mechdesign import Channel, InputError
+from mechdesign.collection.records import save_estimate
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.estimation import Estimate, estimate
 from mechdesign.mechanisms import HadamardResponse
@@ -44,6 +45,16 @@ def test_an_unknown_error_has_no_interval_and_a_simulation_is_marked() -> None:
     assert len(axes.collections[0].get_segments()) == 2
     assert "maximum-likelihood, biased" in axes.get_title()
     assert "simulation, not for release" in axes.get_title()
+
+
+def test_reports_without_spread_have_no_interval_anywhere(tmp_path: Path) -> None:
+    found = estimate(WARNER, counts=[3, 0])
+    assert not drawn(found).collections
+    assert np.isnan(found.interval()).all()
+    save_estimate(found, tmp_path / "out.csv")
+    rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[2:] for row in rows] == [["", "", ""]] * 2
+    assert found.to_json()["standard_errors"] == [None, None]
 
 
 def test_many_inputs_are_a_band(tmp_path: Path) -> None:

@@ -92,6 +92,13 @@ def test_a_channel_is_its_matrix() -> None:
     assert [other.get_ylabel() for other in ax.figure.axes[1:]] == ["Q(y|x)"]
 
 
+def test_channels_in_one_figure_share_a_color_scale() -> None:
+    panels, clear = Figure().subplots(1, 2), Channel.from_matrix(np.eye(2))
+    for ax, channel in zip(panels, (WARNER, clear), strict=True):
+        plots.plot_channel(channel, ax)
+    assert [ax.images[0].get_clim() for ax in panels] == [(0, 1), (0, 1)]
+
+
 def test_a_large_channel_names_some_of_its_labels() -> None:
     ax = drawn(plots.plot_channel(Channel.from_matrix(np.eye(60)), axes()))
     assert not ax.texts

@@ -169,7 +169,7 @@ def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.M
     assert [float(point.epsilon) for point in curve.points] == [2, 1]
     assert curve.ended == "interrupted: 2 of 4 budgets are designed"
     assert curve.to_json()["ended"] == curve.ended
-    assert repr(curve).splitlines()[-1].strip() == curve.ended
+    assert curve.ended in repr(curve).splitlines()[0]
     designed = 0
     with pytest.warns(UserWarning, match="2 of 4 budgets"):
         found = design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])

@@ -63,14 +63,10 @@ def save_estimate(
     InputError
         If the file cannot be written, or the confidence is out of range.
     """
-    file, ends = check_table_name(path), estimate.interval(confidence)
-    columns: dict[str, Sequence[str | None]] = {
-        "input": estimate.inputs.texts,
-        "frequency": _numbers(estimate.values.tolist()),
-        "standard_error": _numbers(estimate.standard_errors.tolist()),
-        "lower": _numbers(ends[:, 0].tolist()),
-        "upper": _numbers(ends[:, 1].tolist()),
-    }
+    file, names = check_table_name(path), ("frequency", "standard_error", "lower", "upper")
+    columns: dict[str, Sequence[str | None]] = {"input": estimate.inputs.texts}
+    for name, numbers in zip(names, estimate.columns(confidence).T, strict=True):
+        columns[name] = _numbers(numbers.tolist())
     if estimate.simulated:
         columns[NOTE] = [SIMULATION] * len(estimate.inputs)
     save_table(file, columns, spreadsheet_safe=spreadsheet_safe)
