@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import mechdesign as md
-from mechdesign.files.data_files import read_column
+from mechdesign.files.data_files import DataFile
 from mechdesign.files.folders import find_data
 
 __all__ = ["main"]
@@ -55,7 +55,8 @@ def salaries() -> None:
     except md.InputError as error:
         print(f"salaries: left out, {error}")
         return
-    cells = [cell for cell in read_column(file, "gross_pay", ",") if cell]
+    table = {"file": file.name, "column": "gross_pay"}
+    cells = [cell for _, (cell,) in DataFile(table, "file", file.parent, "column").cells() if cell]
     law = md.Samples(cells)
     print(f"\nLIP on [0, {LARGEST_SALARY}], gross pay of {len(cells)} people, mean absolute error")
     print(f"{'epsilon':>8} {HEAD}")

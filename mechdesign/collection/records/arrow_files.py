@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.collection.records.sources import STANDARD, Reader
+from mechdesign.collection.records.sources import DAMAGED, STANDARD, Reader
 from mechdesign.errors import InputError
 
 __all__ = ["ArrowReader"]
@@ -23,7 +23,7 @@ class ArrowReader(Reader):
 
     def _opened(self) -> pa.Schema:
         source, footed = pa.PythonFile(self._raw, "r"), False
-        if self._file != str(STANDARD):
+        if self.file != str(STANDARD):
             footed = source.read(len(FOOTED)) == FOOTED
             source.seek(0)
         reader: Any = (pa.ipc.open_file if footed else pa.ipc.open_stream)(source)
@@ -32,17 +32,14 @@ class ArrowReader(Reader):
         )
         return reader.schema
 
-    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
-        n = 0
-        while True:
-            n += 1
-            try:
-                batch = next(self._stored, None)
-                if batch is None:
-                    return
+        n = 1
+        try:
+            for batch in self._stored:
                 batch.validate(full=True)
-            except (OSError, pa.ArrowException, EOFError):
-                place = f"{self._file}: batch {n}"
-                raise InputError(place, f"{self.kind} that can be read", "a damaged one") from None
-            yield pa.Table.from_batches([batch]).select(list(names))
+                yield pa.Table.from_batches([batch]).select(list(names))
+                n += 1
+        except DAMAGED:
+            expected = f"{self.kind} that can be read"
+            raise InputError(f"{self.file}: batch {n}", expected, "a damaged one") from None

@@ -17,8 +17,7 @@ import pyarrow.csv
 
 from mechdesign.collection.records.sinks import check_separator
 from mechdesign.collection.records.sources import Reader
-from mechdesign.errors import InputError, LimitError
-from mechdesign.resources import current
+from mechdesign.errors import InputError
 
 __all__ = ["CSVReader"]
 
@@ -26,7 +25,10 @@ EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
 """A text has an empty line, apart from the first line, only if it contains one of these."""
 
 
-def _record(separator: str) -> str:
+NO_TEXT = "text in UTF-8", "other bytes"
+
+
+def _record(separator: str) -> bytes:
     """Return the regular expression of a record that is not an empty line, with its line end.
 
     Repetitions are possessive: they do not backtrack, so time and memory are linear. A carriage
@@ -34,7 +36,7 @@ def _record(separator: str) -> str:
     """
     letter = re.escape(separator)
     field = rf'(?:"(?:[^"]++|"")*+"|[^"{letter}\r\n][^{letter}\r\n]*+)?+'
-    return rf"(?![\r\n]){field}(?:{letter}{field})*+(?:\r\n|\n|\r(?=.))"
+    return rf"(?![\r\n]){field}(?:{letter}{field})*+(?:\r\n|\n|\r(?=.))".encode()
 
 
 class CSVReader(Reader):
@@ -58,44 +60,19 @@ class CSVReader(Reader):
         *,
         usual: str = ",",
     ) -> None:
-        self._separator, self._most = check_separator(separator, usual), current().row_bytes
+        self._separator = check_separator(separator, usual)
         self._line, self._rest = 1, b""  # the bytes read but not yet parsed, and their first line
         super().__init__(path, separator, packed)
-        record = _record(self._separator)
-        if len(self.schema) == 1:
-            record = rf"(?:{record}|\r\n|\n|\r(?=.))"  # an empty line is an empty cell
-        self._one, self._many = (
-            re.compile(pattern.encode(), re.DOTALL) for pattern in (record, rf"(?:{record})*+")
-        )
-
-    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
-        """Yield the rows of some columns."""
-        for block, first in self._blocks():
-            self._block, self._first = block, first
-            table, wrong = self._parsed(names)
-            yield table
-            if wrong is not None:
-                cells = f"{wrong} cell{'s' * (wrong != 1)}"
-                expected = f"{len(self.schema)} cells, as in the header"
-                raise self._refused(expected, cells, self._line_of(table.num_rows))
-
-    def _place(self, row: int) -> str:
-        return f"line {self._line_of(self._start + row)}"
-
-    def _line_of(self, row: int) -> int:
-        """Return the first line of a row of the block, by a walk over the records."""
-        end = 0
-        for _ in range(row):
-            end = cast(re.Match[bytes], self._one.match(self._block, end)).end()
-        return self._first + _line_ends(self._block[:end])
 
     def _opened(self) -> pa.Schema:
         """Read the names of the columns."""
-        record, found, ended = re.compile(_record(self._separator).encode(), re.DOTALL), None, False
-        while found is None and not ended and len(self._rest) <= self._most:
+        record, ended = _record(self._separator), False
+        first = re.compile(record, re.DOTALL)
+        while (found := first.match(self._rest)) is None and not ended:
+            if len(self._rest) > self._most:
+                break
             ended = self._more()
             self._rest = self._rest.removeprefix(b"\xef\xbb\xbf")  # byte-order mark
-            found = record.match(self._rest)
         if self._rest[:1] in b"\r\n":
             raise self._refused("the names of the columns", "nothing")
         if found is None:
@@ -104,11 +81,52 @@ class CSVReader(Reader):
             text = io.StringIO(found[0].decode(), newline="")
             (names,) = csv.reader(text, delimiter=self._separator, strict=True)
         except UnicodeDecodeError:
-            raise self._refused("text in UTF-8", "other bytes") from None
+            raise self._refused(*NO_TEXT) from None
         except csv.Error as error:
             raise self._refused("names of columns", error) from None
         self._pass(found.end())
+        if len(names) == 1:
+            record = rb"(?:%b|\r\n|\n|\r(?=.))" % record  # an empty line is an empty cell
+        self._one, self._many = (
+            re.compile(pattern, re.DOTALL) for pattern in (record, rb"(?:%b)*+" % record)
+        )
         return pa.schema([(name, pa.string()) for name in names])
+
+    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+        """Yield the rows of some columns."""
+        expected = f"{len(self.schema)} cells, as in the header"
+        ended = False
+        while not ended:
+            ended, is_text = self._more(), True
+            block, self._first = self._rest[: self._whole(self._rest)], self._line
+            try:
+                block.decode()
+            except UnicodeDecodeError as error:
+                block, is_text = block[: self._whole(block[: error.start + 1])], False
+            self._pass(len(block))
+            self._block = block
+            if block:
+                table, wrong = self._parsed(names)
+                yield table
+                if wrong is not None:
+                    cells = f"{wrong} cell{'s' * (wrong != 1)}"
+                    raise self._refused(expected, cells, self.place(0, table.num_rows))
+            if not is_text:
+                raise self._refused(*NO_TEXT)
+            if self._rest.strip(b"\r\n"):  # else empty, or empty lines that may be trailing
+                if self._rest[:1] in b"\r\n":
+                    raise self._refused(expected, "0 cells")
+                if ended or len(self._rest) > self._most:
+                    raise self._badly_quoted()
+            else:
+                self._rest = self._rest[-1:]  # one line end represents all: nothing may follow it
+
+    def place(self, before: int, row: int) -> str:
+        """Return the first line of a row of the block, by a walk over the records."""
+        end = 0
+        for _ in range(row):
+            end = cast(re.Match[bytes], self._one.match(self._block, end)).end()
+        return f"line {self._first + _line_ends(self._block[:end])}"
 
     def _more(self) -> bool:
         """Read more bytes and return whether the file has ended; terminate its last line."""
@@ -122,29 +140,6 @@ class CSVReader(Reader):
         """Drop the first bytes of the rest, and count their lines."""
         block, self._rest = self._rest[:end], self._rest[end:]
         self._line += _line_ends(block)
-
-    def _blocks(self) -> Iterator[tuple[bytes, int]]:
-        """Yield blocks of whole records with their first line, or raise InputError."""
-        ended = False
-        while not ended:
-            ended, is_text = self._more(), True
-            block, first = self._rest[: self._whole(self._rest)], self._line
-            try:
-                block.decode()
-            except UnicodeDecodeError as error:
-                block, is_text = block[: self._whole(block[: error.start + 1])], False
-            self._pass(len(block))
-            if block:
-                yield block, first
-            if not is_text:
-                raise self._refused("text in UTF-8", "other bytes")
-            if self._rest.strip(b"\r\n"):  # else empty, or empty lines that may be trailing
-                if self._rest[:1] in b"\r\n":
-                    raise self._refused(f"{len(self.schema)} cells, as in the header", "0 cells")
-                if ended or len(self._rest) > self._most:
-                    raise self._badly_quoted()
-            else:
-                self._rest = self._rest[-1:]  # one line end represents all: nothing may follow it
 
     def _whole(self, block: bytes) -> int:
         """Return the length of the longest prefix of whole, correctly quoted records."""
@@ -187,16 +182,11 @@ class CSVReader(Reader):
         return (table.slice(0, wrong[0][0]), wrong[0][1]) if wrong else (table, None)
 
     def _badly_quoted(self) -> InputError:
-        cells = "cells that are quoted right, or not at all"
-        expected = f"{cells}, in a row of at most {self._most} bytes"
-        if len(self._rest) <= self._most:
-            return self._refused(expected, "others")
-        hint = f"allow longer rows with --allow row_bytes={2 * len(self._rest)}"
-        return LimitError(f"{self._file}: line {self._line}", expected, "others", hint)
+        expected = "cells that are quoted right, or not at all, in "
+        return self._too_long(f"{self.file}: line {self._line}", expected, len(self._rest))
 
-    def _refused(self, expected: str, given: Any, line: int | None = None) -> InputError:
-        place = f"{self._file}: line {self._line if line is None else line}"
-        return InputError(place, expected, given)
+    def _refused(self, expected: str, given: Any, place: str | None = None) -> InputError:
+        return InputError(f"{self.file}: {place or f'line {self._line}'}", expected, given)
 
 
 def _line_ends(block: bytes) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from mechdesign.collection.records.sinks import csv_sink, safe_table
+from mechdesign.collection.records.sinks import csv_sink, safe_table, write_tables
 from mechdesign.collection.tables.cells import text_array
 from mechdesign.collection.tables.jobs import NOTE
 from mechdesign.errors import InputError, shown
@@ -80,8 +80,8 @@ def save_table(
 ) -> None:
     """Write columns of text atomically to a CSV file."""
     table = pa.table({name: text_array(cells) for name, cells in columns.items()})
-    with atomic_file(path) as stream, csv_sink(stream) as write:
-        write(safe_table(table) if spreadsheet_safe else table)
+    with atomic_file(path) as stream:
+        write_tables(stream, csv_sink, [safe_table(table) if spreadsheet_safe else table])
 
 
 def _numbers(values: Iterable[float]) -> list[str | None]:

@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from mechdesign.collection.records.sources import Reader
 from mechdesign.collection.tables.cells import text_array
-from mechdesign.errors import InputError, LimitError
-from mechdesign.resources import current
+from mechdesign.errors import InputError
 
 __all__ = ["NDJSONReader"]
 
@@ -29,29 +28,28 @@ class NDJSONReader(Reader):
     kind, noun = "an NDJSON file", "line"
 
     def _opened(self) -> pa.Schema:
-        lines = enumerate(self._each(), 1)
-        first = list(islice(lines, 1))
-        self._lines = chain(first, lines)
-        names = [name for number, line in first for name in self._row(number, line)]
-        return pa.schema([(name, pa.string()) for name in names])
+        self._rows = self._each()
+        first = list(islice(self._rows, 1))
+        self._rows = chain(first, self._rows)
+        return pa.schema([(name, pa.string()) for row in first for name in row])
 
-    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
-        while rows := [self._row(*line) for line in islice(self._lines, size)]:
+        while rows := list(islice(self._rows, size)):
             yield pa.table({name: text_array([row.get(name) for row in rows]) for name in names})
 
-    def _each(self) -> Iterator[bytes]:
-        """Yield lines."""
-        rest, most = b"", current().row_bytes
+    def _each(self) -> Iterator[dict[str, str | None]]:
+        """Yield the cells of each line."""
+        rest, number = b"", 0
         while more := self._read_on(""):
             *lines, rest = (rest + more).split(b"\n")
-            yield from lines
-            if len(rest) > most:
-                hint = f"allow longer rows with --allow row_bytes={2 * len(rest)}"
-                expected = f"rows of at most {most} bytes"
-                raise LimitError(self._file, expected, "a longer one", hint)
+            for line in lines:
+                number += 1
+                yield self._row(number, line)
+            if len(rest) > self._most:
+                raise self._too_long(self.file, "", len(rest))
         if rest:
-            yield rest
+            yield self._row(number + 1, rest)
 
     def _row(self, number: int, line: bytes) -> dict[str, str | None]:
         """Return the cells of a line; numbers keep their notation."""
@@ -65,7 +63,7 @@ class NDJSONReader(Reader):
             )
             return {name: _text(cell) for name, cell in row.items()}
         except (ValueError, RecursionError, AttributeError, TypeError):
-            place = f"{self._file}: line {number}"
+            place = f"{self.file}: line {number}"
             raise InputError(place, EXPECTED, "something else") from None
 
 

@@ -56,9 +56,9 @@ class ParquetReader(Reader):
         end = self._raw.read(8)
         if len(end) < 8 or end[4:] != b"PAR1":
             raise self._damaged("", "another kind of file, or one that is cut short")
-        check_size("footer_bytes", int.from_bytes(end[:4], "little"), self._file)
+        check_size("footer_bytes", int.from_bytes(end[:4], "little"), self.file)
 
-    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns, in tables of bounded expanded size."""
         row_bytes, once = self._sizes(names)
         file = pa.parquet.ParquetFile(
@@ -75,12 +75,10 @@ class ParquetReader(Reader):
                 return
             self._read += batch.num_rows
             cost = _bytes_of_rows(batch)
-            check_size("row_bytes", int(cost.max(initial=0)), f"{self._file}: row {self._read}")
-            table, piece = (
-                pa.Table.from_batches([batch]).select(list(names)),
-                cost.cumsum() // PIECE,
-            )
-            ends = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), batch.num_rows]
+            check_size("row_bytes", int(cost.max(initial=0)), f"{self.file}: row {self._read}")
+            table = pa.Table.from_batches([batch]).select(list(names))
+            pieces = np.flatnonzero(np.diff(cost.cumsum() // PIECE)) + 1
+            ends = [0, *pieces.tolist(), batch.num_rows]
             for start, end in pairwise(ends):
                 yield table.slice(start, end - start)
 
@@ -113,7 +111,7 @@ class ParquetReader(Reader):
                     raise self._damaged(f"row {before + 1}") from None
             before += group.num_rows
         beyond = sum(max(0, size - USUAL_PAGE) for size in held.values())
-        check_size("page_bytes", beyond, self._file)
+        check_size("page_bytes", beyond, self.file)
         return 16 * len(names) + sum(longest.values()), sorted(once)
 
     def share(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from mechdesign.collection.records.record_files import (
     kind_of,
     parts_of,
 )
-from mechdesign.collection.records.sinks import safe_table, whole_output
+from mechdesign.collection.records.sinks import safe_table, whole_output, write_tables
 from mechdesign.collection.records.sources import STANDARD
 from mechdesign.collection.spending import Spending, spending
 from mechdesign.collection.tables.jobs import NOTE, Drawer, Policies, PrivatizeJob, names_of
@@ -254,14 +254,13 @@ def privatize_file(
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
         check_has_text_cells(target, form)
-    reported = 0
-    with Records(source, separator, form) as reader:
-        reader.check(job.read)
-        with (
-            whole_output(target, force) as stream,
-            written.sink(stream, separator, job.metadata) as write,
-            closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
-        ):
+    with (
+        Records(source, separator, form) as reader,
+        whole_output(target, force) as stream,
+        closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
+    ):
+
+        def reports() -> Iterator[pa.Table]:
             for batch in reader.batches(job.read, size, progress):
                 made = job.draw(batch, seen, counts=ledger is not None)
                 found = made.columns
@@ -271,12 +270,13 @@ def privatize_file(
                 if job.noted:
                     found[NOTE] = found.pop(NOTE)  # the last column
                 table = pa.table(found)
-                write(safe_table(table) if spreadsheet_safe else table)
-                reported += table.num_rows
-            seen.check()
-            if ledger is not None:  # before the reports appear, so that no draw is lost
-                for each in job.columns:
-                    add_draw(ledger, each.mechanism, each.reader.counts())
+                yield safe_table(table) if spreadsheet_safe else table
+
+        reported = write_tables(stream, written.sink, reports(), separator, job.metadata)
+        seen.check()
+        if ledger is not None:  # before the reports appear, so that no draw is lost
+            for each in job.columns:
+                add_draw(ledger, each.mechanism, each.reader.counts())
     return PrivatizedFile(
         source=str(source),
         target=str(target),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
+
+import pyarrow as pa
 
 from mechdesign.collection.records.arrow_files import ArrowReader
 from mechdesign.collection.records.csv_files import CSVReader
@@ -26,6 +29,7 @@ from mechdesign.collection.tables.jobs import Drawer, as_mechanism, names_of
 from mechdesign.domain import whole_number
 from mechdesign.errors import CertificateError, InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
+from mechdesign.files.reading import place_of_column
 
 __all__ = ["KINDS", "AnyPath", "ColumnName", "FileKind", "Progress", "Records"]
 __all__ += ["check_has_text_cells", "checked_mechanisms", "chunk_size", "kind_of", "parts_of"]
@@ -57,7 +61,7 @@ class FileKind:
     reader
         Opens a file for reading; the second argument is the separator, None for the default.
     sink
-        Opens a file for writing.
+        Opens a stream for writing.
     has_text_cells
         Whether a spreadsheet may open the file and run its cells.
     """
@@ -67,22 +71,22 @@ class FileKind:
     has_text_cells: bool = False
 
 
-PACKINGS = {"": None, ".gz": "gzip", ".zst": "zstd"}
-
-TEXT_KINDS: dict[str, tuple[Any, Any]] = {
-    ".csv": (CSVReader, csv_sink),
-    ".tsv": (partial(CSVReader, usual="\t"), partial(csv_sink, usual="\t")),
-    ".ndjson": (NDJSONReader, ndjson_sink),
-    ".jsonl": (NDJSONReader, ndjson_sink),
-}
+TEXT_KINDS: tuple[tuple[str, Any, Any, dict[str, str]], ...] = (
+    (".csv", CSVReader, csv_sink, {}),
+    (".tsv", CSVReader, csv_sink, {"usual": "\t"}),
+    (".ndjson", NDJSONReader, ndjson_sink, {}),
+    (".jsonl", NDJSONReader, ndjson_sink, {}),
+)
 
 KINDS = {
     **{
         ending + packing: FileKind(
-            partial(reader, packed=packed), partial(sink, packed=packed), ending in (".csv", ".tsv")
+            partial(reader, packed=packed, **how),
+            partial(sink, packed=packed, **how),
+            sink is csv_sink,
         )
-        for ending, (reader, sink) in TEXT_KINDS.items()
-        for packing, packed in PACKINGS.items()
+        for ending, reader, sink, how in TEXT_KINDS
+        for packing, packed in {"": None, ".gz": "gzip", ".zst": "zstd"}.items()
     },
     ".parquet": FileKind(ParquetReader, parquet_sink),
     ".arrow": FileKind(ArrowReader, partial(arrow_sink, footed=True)),
@@ -155,7 +159,7 @@ class Records:
     schema
         The columns of the first file.
     rows
-        The number of rows read so far.
+        The number of rows read so far, including the current batch.
     """
 
     def __init__(self, source: Path, separator: str | None, form: str = "csv") -> None:
@@ -166,30 +170,56 @@ class Records:
     def _opened(self, part: Path) -> Reader:
         return kind_of(part, self._form).reader(part, self._separator)
 
-    def check(self, names: Sequence[str]) -> None:
-        """Raise InputError unless the first file has each of some columns exactly once."""
-        self._reader.check(names)
-
     def batches(
         self, names: Sequence[str], size: int, progress: Progress | None = None
     ) -> Iterator[Batch]:
-        """Yield batches of at most ``size`` rows of some columns, file by file."""
-        self.check(names)
-        types = [self.schema.field(name).type for name in names]
+        """Yield batches of some columns, file by file: an empty one, then at most ``size`` rows.
+
+        Raises
+        ------
+        InputError
+            If a file does not have each of the columns exactly once, of the same type in all files.
+        """
+        read: pa.Schema | None = None
         for n, part in enumerate(self._parts):
-            before, self._reader = self.rows, self._reader if n == 0 else self._opened(part)
-            with self._reader as reader:
-                reader.check(names)
-                if types != [reader.schema.field(name).type for name in names]:
+            self._reader = reader = self._reader if n == 0 else self._opened(part)
+            with closing(reader):
+                for name in names:
+                    key = f"{reader.file}: column"
+                    place_of_column(name, reader.schema.names, key, "the file")
+                schema = pa.schema([reader.schema.field(name) for name in names])
+                if read is None:
+                    yield self._batch(schema.empty_table(), 0, 0)
+                elif read.types != schema.types:
                     raise InputError(str(part), "columns of the types of the first", "others")
-                for batch in reader.batches(names, size):
-                    yield batch
-                    self.rows, share = before + reader.rows, reader.share()
-                    if progress is not None:
-                        known = share is not None or len(self._parts) > 1
-                        progress(
-                            self.rows, (n + (share or 0)) / len(self._parts) if known else None
-                        )
+                read, before = schema, 0
+                for table in reader.tables(names, size):
+                    for start in range(0, table.num_rows, size):
+                        rows = table.slice(start, size)
+                        self.rows += rows.num_rows
+                        yield self._batch(rows, before, start)
+                        if progress is not None:
+                            progress(self.rows, self._share(n))
+                    before += table.num_rows
+
+    def _batch(self, rows: pa.Table, before: int, start: int) -> Batch:
+        """Return rows of a table that begins after some rows of the current file."""
+        reader = self._reader
+
+        def where(names: tuple[str, ...], row: int | None = None) -> str:
+            """Return the key for errors about columns, or about their cell in a row."""
+            place = "" if row is None else f"{reader.place(before, start + row)}, "
+            several = "s" * (len(names) > 1)
+            return f"{reader.file}: {place}column{several} {', '.join(map(repr, names))}"
+
+        return Batch(rows.column, where, reader.schema.names, reader.schema.metadata)
+
+    def _share(self, part: int) -> float | None:
+        """Return the share of all files read so far; None if unknown."""
+        share = self._reader.share()
+        if share is None and len(self._parts) == 1:
+            return None
+        return (part + (share or 0)) / len(self._parts)
 
     def __enter__(self) -> Self:
         return self

@@ -1,4 +1,4 @@
-"""Sinks that write tables to files of records, one for each file format."""
+"""Writers of tables to files of records, one for each file format."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -18,26 +19,21 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from mechdesign.collection.records.sources import STANDARD
-from mechdesign.collection.tables.cells import Cells, texts_of
+from mechdesign.collection.tables.cells import Cells, Metadata, texts_of
 from mechdesign.errors import InputError, shown
 from mechdesign.writing.atomic import atomic_file
 from mechdesign.writing.spreadsheets import spreadsheet_safe
 from mechdesign.writing.temporary import temporary_room
 
 __all__ = ["Sink", "arrow_sink", "check_separator", "csv_sink", "ndjson_sink", "parquet_sink"]
-__all__ += ["safe_table", "whole_output"]
+__all__ += ["safe_table", "whole_output", "write_tables"]
 
 GROUP = 1 << 23
-"""Approximate bytes per Parquet row group; each row group needs metadata in the footer."""
+"""Approximate bytes written at once; each row group of a Parquet file needs metadata."""
 
-Metadata = Mapping[bytes, bytes] | None
-
-Write = Callable[[pa.Table], None]
-"""Writes rows; the first call determines the names and types of the columns."""
-
-Sink = Callable[[BinaryIO, str | None, Metadata], AbstractContextManager[Write]]
-"""Opens a file for writing to a stream, which stays open. The arguments are the stream, the
-separator of text files, and the metadata, for formats that have any."""
+Sink = Callable[[BinaryIO, pa.Schema, str | None], AbstractContextManager[Any]]
+"""Opens a stream, which stays open, for writing tables by ``write_table``. The arguments are the
+stream, the columns with their metadata, and the separator of text files."""
 
 
 def check_separator(separator: Any, usual: str = ",") -> str:
@@ -62,39 +58,64 @@ def safe_table(table: pa.Table) -> pa.Table:
     )
 
 
-@contextlib.contextmanager
-def _compressed(stream: BinaryIO, packed: str | None) -> Iterator[Callable[[Any], Any]]:
-    """Yield a function that writes bytes to a stream, compressed by gzip or zstd if asked."""
-    if packed == "gzip":  # without a name and a time in the header
-        with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as file:
-            yield file.write
-    else:
-        codec = None if packed is None else pa.Codec(packed)
-        yield stream.write if codec is None else lambda data: stream.write(codec.compress(data))
+def write_tables(
+    stream: BinaryIO,
+    sink: Sink,
+    tables: Iterable[pa.Table],
+    separator: str | None = None,
+    metadata: Metadata = None,
+) -> int:
+    """Write tables of equal columns, at least one, in large parts; return the number of rows."""
+    held: list[pa.Table] = []
+    rows = size = 0
+    with contextlib.ExitStack() as opened:
+        writer: Any = None
+        for table in tables:
+            if writer is None:
+                schema = table.schema.with_metadata(metadata)
+                writer = opened.enter_context(sink(stream, schema, separator))
+            held.append(table)
+            rows, size = rows + table.num_rows, size + table.nbytes
+            if size >= GROUP:
+                writer.write_table(pa.concat_tables(held))
+                held, size = [], 0
+        if held:
+            writer.write_table(pa.concat_tables(held))
+    return rows
 
 
 @contextlib.contextmanager
+def _text(
+    stream: BinaryIO, packed: str | None, head: bytes, encode: Callable[[pa.Table], Any]
+) -> Iterator[Any]:
+    """Open a text file, compressed by gzip or zstd if asked."""
+    with contextlib.ExitStack() as opened:
+        send: Callable[[Any], Any] = stream.write
+        if packed == "gzip":  # without a name and a time in the header
+            send = opened.enter_context(gzip.GzipFile("", "wb", fileobj=stream, mtime=0)).write
+        elif packed is not None:
+            codec = pa.Codec(packed)
+            send = lambda data: stream.write(codec.compress(data))  # noqa: E731
+        send(head)
+        yield SimpleNamespace(write_table=lambda table: send(encode(table)))
+
+
 def csv_sink(
     stream: BinaryIO,
-    separator: str | None = None,
-    *_: Metadata,
+    schema: pa.Schema,
+    separator: str | None,
     packed: str | None = None,
     usual: str = ",",
-) -> Iterator[Write]:
+) -> AbstractContextManager[Any]:
     """Write CSV in UTF-8 with a header; cells are quoted if needed."""
-    letter, begun = check_separator(separator, usual), False
+    letter = check_separator(separator, usual)
 
-    def write(table: pa.Table) -> None:
-        nonlocal begun
-        names = table.column_names
-        if not begun:
-            begun = True
-            send(_csv_rows(pa.table({name: [name] for name in names}), letter))
-        texts = pa.table({name: texts_of(table.column(name), name) for name in names})
-        send(_csv_rows(texts, letter))
+    def encode(table: pa.Table) -> Any:
+        texts = {name: texts_of(table.column(name), name) for name in table.column_names}
+        return _csv_rows(pa.table(texts), letter)
 
-    with _compressed(stream, packed) as send:
-        yield write
+    head = _csv_rows(pa.table({name: [name] for name in schema.names}), letter)
+    return _text(stream, packed, head, encode)
 
 
 def _csv_rows(table: pa.Table, separator: str) -> Any:
@@ -114,53 +135,27 @@ def _csv_rows(table: pa.Table, separator: str) -> Any:
     return rows.getvalue()
 
 
-@contextlib.contextmanager
-def ndjson_sink(stream: BinaryIO, *_: Any, packed: str | None = None) -> Iterator[Write]:
+def ndjson_sink(
+    stream: BinaryIO, _: pa.Schema, __: str | None, packed: str | None = None
+) -> AbstractContextManager[Any]:
     """Write NDJSON; integers and floats are numbers, other cells are text."""
     encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
-    with _compressed(stream, packed) as send:
-        yield lambda table: send("".join(f"{encode(r)}\n" for r in table.to_pylist()).encode())
+    return _text(
+        stream,
+        packed,
+        b"",
+        lambda table: "".join(f"{encode(row)}\n" for row in table.to_pylist()).encode(),
+    )
 
 
-@contextlib.contextmanager
-def parquet_sink(stream: BinaryIO, _: str | None, metadata: Metadata) -> Iterator[Write]:
-    """Write a Parquet file; tables are collected into row groups."""
-    held: list[pa.Table] = []
-    with contextlib.ExitStack() as file:
-        opened: list[pa.parquet.ParquetWriter] = []
-
-        def flush() -> None:
-            table = pa.concat_tables(held)
-            held.clear()
-            if not opened:
-                opened.append(file.enter_context(pa.parquet.ParquetWriter(stream, table.schema)))
-            opened[0].write_table(table)
-
-        def write(table: pa.Table) -> None:
-            held.append(table.replace_schema_metadata(metadata))
-            if sum(part.nbytes for part in held) >= GROUP:
-                flush()
-
-        yield write
-        if held:
-            flush()
+def parquet_sink(stream: BinaryIO, schema: pa.Schema, _: str | None) -> Any:
+    """Write a Parquet file."""
+    return pa.parquet.ParquetWriter(stream, schema)
 
 
-@contextlib.contextmanager
-def arrow_sink(
-    stream: BinaryIO, _: str | None, metadata: Metadata, *, footed: bool = False
-) -> Iterator[Write]:
+def arrow_sink(stream: BinaryIO, schema: pa.Schema, _: str | None, *, footed: bool = False) -> Any:
     """Write an Arrow file, as a stream of batches or with a footer."""
-    make, opened = pa.ipc.new_file if footed else pa.ipc.new_stream, list[Any]()
-    with contextlib.ExitStack() as file:
-
-        def write(table: pa.Table) -> None:
-            table = table.replace_schema_metadata(metadata)
-            if not opened:
-                opened.append(file.enter_context(make(stream, table.schema)))
-            opened[0].write_table(table)
-
-        yield write
+    return (pa.ipc.new_file if footed else pa.ipc.new_stream)(stream, schema)
 
 
 @contextlib.contextmanager

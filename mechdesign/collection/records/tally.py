@@ -101,14 +101,11 @@ def tally_file(
         check_has_text_cells(source, form)
     totals = dict[ColumnName, Tally]()
     with Records(source, separator, form) as reader:
-        names = (
-            list(map(spreadsheet_restored, reader.schema.names))
-            if spreadsheet_safe
-            else reader.schema.names
-        )
+        names = list(reader.schema.names)
+        if spreadsheet_safe:
+            names = list(map(spreadsheet_restored, names))
         read = [*job.read, *job.beside(names)]
         in_file = list(map(safe_text, read)) if spreadsheet_safe else read
-        reader.check(in_file)
         for batch in reader.batches(in_file, size, progress):
             found = job.count(_restored(batch) if spreadsheet_safe else batch)
             totals = {name: tally + totals.get(name, 0) for name, tally in found.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mechdesign.collection.tables.adapters import Adapter, adapter_of
+from mechdesign.collection.tables.adapters import Adapter, adapter_of, arrow_column
 from mechdesign.collection.tables.jobs import (
     ALONE,
     Drawer,
@@ -103,9 +103,9 @@ def privatize(
     adapter = _adapter_for(data, mechanisms)
     if adapter.is_column and ids is not None:
         source = adapter_of(ids)
-        if source is None or source.column is None or not source.is_column:
+        if source is None or not source.is_column or source.draws_again:
             raise InputError("ids", "a column of ids in memory, one a record", shown_kind(ids))
-        ids = source.column(ids, ALONE)
+        ids = arrow_column(ids)
     job = PrivatizeJob(
         by_column(mechanisms),
         unknown,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,18 +49,13 @@ def found(path: Path, size: int) -> tuple[list[str] | None, Rows, str]:
     """Return the same by the reader under test."""
     header, rows = None, []
     try:
-        with CSVReader(path, None) as reader:
+        with closing(CSVReader(path)) as reader:
             header = list(reader.schema.names)
             names = list(map(str, range(len(header))))  # which all differ
             reader.schema = pa.schema([(name, pa.string()) for name in names])
-            for batch in reader.batches(names, size):
-                columns = [batch.column(name).to_pylist() for name in names]
-                assert len(columns[0]) <= size
-                listed = enumerate(zip(*columns, strict=True))
-                rows += [
-                    (list(row), batch.where((), n).split(": ")[1].split(",")[0])
-                    for n, row in listed
-                ]
+            for table in reader.tables(names, size):
+                for n, row in enumerate(table.to_pylist()):
+                    rows.append((list(row.values()), reader.place(0, n)))
     except InputError as error:
         return header, rows, error.key.rpartition(": ")[2]
     return header, rows, ""
@@ -111,7 +107,7 @@ def test_lines_beyond_many_blocks_are_counted(tmp_path: Path) -> None:
     lines = "".join(f'{n},"two\nlines {n}"\n' for n in range(100_000))
     path.write_text(f"a,b\n{lines}short\n", encoding="utf-8")
     with (
-        CSVReader(path, None) as reader,
+        closing(CSVReader(path)) as reader,
         pytest.raises(InputError, match=r"line 200002: expected 2 cells.*given 1 cell"),
     ):
-        list(reader.batches(["a"], 1000))
+        list(reader.tables(["a"], 1000))

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -105,18 +107,18 @@ def test_data_of_a_problem_are_read_up_to_the_limit(
 
 def test_empty_lines_at_the_end_are_not_gathered(tmp_path: Path) -> None:
     packed(tmp_path / "in.csv.gz", b"\r\n" * 2**19, 16, b"a,b\nx,1\n")
-    with CSVReader(tmp_path / "in.csv.gz", None, packed="gzip") as reader:
+    with closing(CSVReader(tmp_path / "in.csv.gz", packed="gzip")) as reader:
         rows = 0
-        for batch in reader.batches(["a"], 10):
-            rows += len(batch.column("a"))
+        for table in reader.tables(["a"], 10):
+            rows += len(table)
             assert len(reader._rest) <= 2 * BLOCK
         assert rows == 1
     (tmp_path / "in.csv").write_bytes(b"a,b\nx,1\n" + b"\n" * 2**20 + b"y,1\n")
     with (
-        CSVReader(tmp_path / "in.csv", None) as reader,
+        closing(CSVReader(tmp_path / "in.csv")) as reader,
         pytest.raises(InputError, match="line 3: expected 2 cells, as in the header, given 0"),
     ):
-        list(reader.batches(["a"], 10))
+        list(reader.tables(["a"], 10))
 
 
 def test_columns_are_counted(tmp_path: Path) -> None:
@@ -138,10 +140,9 @@ def test_the_footer_of_a_parquet_file_is_measured_before_it_is_read(tmp_path: Pa
 
 
 def pieces_of(path: Path, names: list[str], size: int = 2**16) -> list[pa.Table]:
-    with ParquetReader(path, None) as reader:
+    with closing(ParquetReader(path)) as reader:
         schema = pa.schema([reader.schema.field(name) for name in names])
-        batches = reader.batches(names, size)
-        return [pa.table({n: batch.column(n) for n in names}).cast(schema) for batch in batches]
+        return [table.cast(schema) for table in reader.tables(names, size)]
 
 
 def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None:
@@ -149,17 +150,15 @@ def test_cells_that_are_stored_once_are_not_all_unfolded(tmp_path: Path) -> None
     column = pa.DictionaryArray.from_arrays(pa.array([0] * times), pa.array([long]))
     pq.write_table(pa.table({"a": column}), tmp_path / "x.parquet", store_schema=False)
     assert (tmp_path / "x.parquet").stat().st_size < 2**20
-    with ParquetReader(tmp_path / "x.parquet", None) as reader:
-        for n, batch in enumerate(reader.batches(["a"], 2**16)):
-            assert len(batch.column("a")) <= PIECE // 2**20 + 1
-            if n == 3:
-                break
+    with closing(ParquetReader(tmp_path / "x.parquet")) as reader:
+        for table in islice(reader.tables(["a"], 2**16), 4):
+            assert len(table) <= PIECE // 2**20 + 1
     with (
         resources.allow(row_bytes=2**10),
-        ParquetReader(tmp_path / "x.parquet", None) as reader,
+        closing(ParquetReader(tmp_path / "x.parquet")) as reader,
         pytest.raises(LimitError, match="row_bytes"),
     ):
-        next(reader.batches(["a"], 2**16))
+        next(reader.tables(["a"], 2**16))
 
 
 CELLS = st.none() | st.text("ab", max_size=40)

@@ -148,5 +148,5 @@ def test_spark_sends_what_one_machine_sends_though_parts_are_computed_again(spar
     for _ in range(2):  # nothing is held: each action computes the parts anew
         assert same_as_on_one_machine(reports.toPandas())
     check_estimates(md.tally(reports, MECHANISMS))
-    with pytest.raises(InputError, match="one column 'z', given none"):
+    with pytest.raises(InputError, match="one column 'z', given the columns"):
         md.privatize(frame, {"z": COIN})
