@@ -49,9 +49,9 @@ MOST_BITS_OF_COLUMN = 64
 """Maximum number of values of a column encoded as bits, the most frequent ones."""
 
 Sampler = Callable[[Any, int], Any]
-Codes = Callable[["Sample"], Int64Array]
-Event = tuple[Callable[["Sample"], FloatArray], FloatArray, Callable[[float], str]]
-"""A score, the levels to try, and a function that describes the event "score >= level"."""
+Event = tuple[FloatArray, FloatArray, Callable[[float], str]]
+"""A score of each report, ``(2, n)``, the levels to try, and a function that describes the event
+"score >= level"."""
 
 
 @dataclass(frozen=True)
@@ -206,18 +206,18 @@ def audit(
         raise InputError("epsilon", "a number >= 0", fraction_text(claim))
     chosen = _pairs(sampler, inputs, pairs)
     draw = _drawer(sampler, rng)
-    tested = list(dict.fromkeys(x for pair in chosen for x in pair))
-    drawn = [draw(x, draws) for x in tqdm_bar(progress, tested, desc="draw")]
-    samples = dict(zip(tested, read_samples(drawn, draws), strict=True))
-    risk = (1 - confidence) / (2 * len(chosen))
+    place = {x: n for n, x in enumerate(dict.fromkeys(x for pair in chosen for x in pair))}
+    drawn = [draw(x, draws) for x in tqdm_bar(progress, list(place), desc="draw")]
+    reports, risk = read_reports(drawn, draws), (1 - confidence) / (2 * len(chosen))
     found = {
-        (x, other): _test(samples[x], samples[other], risk)
+        (x, other): _test(reports.of_inputs([place[x], place[other]]), risk)
         for x, other in tqdm_bar(progress, chosen, desc="audit")
     }
     pair = max(found, key=lambda pair: found[pair][0])
-    bound, event, counts, count = found[pair]
+    bound, event, counts = found[pair]
     told, bounds = None if claim is None else float(claim), {p: f[0] for p, f in found.items()}
-    return AuditResult(max(bound, 0.0), confidence, told, pair, event, counts, count, bounds)
+    tested = draws - draws // 2
+    return AuditResult(max(bound, 0.0), confidence, told, pair, event, counts, tested, bounds)
 
 
 def _pairs(
@@ -265,31 +265,28 @@ def _drawer(sampler: Any, rng: Randomness) -> Sampler:
     return found
 
 
-def _test(one: Sample, other: Sample, risk: float) -> tuple[float, str, tuple[int, int], int]:
-    """Choose an event on one half of the reports, and bound the ratio on the other.
+def _test(reports: Sample, risk: float) -> tuple[float, str, tuple[int, int]]:
+    """Choose an event on one half of the reports of two inputs, and bound the ratio on the other.
 
     Of the first half, one part proposes events and the other selects one, so that events fitted to
     noise are not preferred.
     """
-    half = len(one) // 2
-    learn, choose, test = (
-        [sample.slice(start, stop) for sample in (one, other)]
-        for start, stop in ((0, half // 2), (half // 2, half), (half, len(one)))
-    )
-    best, count = (0.0, "any report", (len(test[0]), len(test[1]))), len(test[0])
-    most = -np.inf
-    for score, levels, text in (event for family in FAMILIES for event in family(*learn)):
-        ours, theirs = (_hits(score(part), levels) for part in choose)
-        estimates = _bounds(ours, theirs, len(choose[0]), risk)
+    size = reports.codes.shape[1]
+    half = size // 2
+    learn, choose, test = slice(half // 2), slice(half // 2, half), slice(half, size)
+    best, most = (0.0, "any report", (size - half, size - half)), -np.inf
+    for scores, levels, text in chain.from_iterable(f(reports, learn) for f in FAMILIES):
+        ours, theirs = (_hits(row[choose], levels) for row in scores)
+        estimates = _bounds(ours, theirs, half - half // 2, risk)
         n = int(np.argmax(estimates))
         if estimates[n] > most:
             most = estimates[n]
-            hits, others = (int(_hits(score(part), levels[n : n + 1])[0]) for part in test)
-            best = float(_bounds(hits, others, count, risk)), text(levels[n]), (hits, others)
-    return *best, count
+            hits, others = (int(_hits(row[test], levels[n])) for row in scores)
+            best = float(_bounds(hits, others, size - half, risk)), text(levels[n]), (hits, others)
+    return best
 
 
-def _hits(scores: FloatArray, levels: FloatArray) -> Int64Array:
+def _hits(scores: FloatArray, levels: Any) -> Any:
     """Return how many scores are at least each level."""
     return len(scores) - np.searchsorted(np.sort(scores), levels, side="left")
 
@@ -308,20 +305,20 @@ def _bounds(hits: Any, others: Any, count: int, risk: float) -> Any:
 
 @dataclass(frozen=True)
 class Sample:
-    """Reports as numbers.
+    """Reports as numbers, ``draws`` for each input.
 
     Attributes
     ----------
     codes
-        ``(n,)`` a code for each distinct report.
+        ``(n_inputs, draws)`` a code for each distinct report.
     name
         Returns the text of a code.
     bits
-        ``(n, m)`` binary features of each report. m may be 0.
+        ``(n_inputs, draws, m)`` binary features of each report. m may be 0.
     bit_names
         ``m`` names of them.
     values
-        ``(n,)`` the reports as numbers, or None where they are not numeric.
+        ``(n_inputs, draws)`` the reports as numbers, or None where they are not numeric.
     """
 
     codes: Int64Array
@@ -330,18 +327,14 @@ class Sample:
     bit_names: Sequence[str]
     values: FloatArray | None
 
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def slice(self, start: int, stop: int) -> Sample:
-        """Return the reports from one index up to another."""
-        part = slice(start, stop)
-        values = None if self.values is None else self.values[part]
-        return replace(self, codes=self.codes[part], bits=self.bits[part], values=values)
+    def of_inputs(self, rows: list[int]) -> Sample:
+        """Return the reports of some inputs."""
+        values = None if self.values is None else self.values[rows]
+        return replace(self, codes=self.codes[rows], bits=self.bits[rows], values=values)
 
 
-def read_samples(drawn: Sequence[Any], count: int) -> list[Sample]:
-    """Return the reports of a sampler as one sample for each input.
+def read_reports(drawn: Sequence[Any], count: int) -> Sample:
+    """Return the reports of a sampler: a binary column is one bit, any other one bit per value.
 
     Parameters
     ----------
@@ -362,73 +355,7 @@ def read_samples(drawn: Sequence[Any], count: int) -> list[Sample]:
             raise InputError("sampler", "an array or a list of reports", shown(given)) from None
         if size != count:
             raise InputError("sampler", f"{count} reports when asked for so many", size)
-    whole = _sample(_columns(drawn))
-    return [whole.slice(n * count, (n + 1) * count) for n in range(len(drawn))]
-
-
-def _columns(drawn: Sequence[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of all reports by field name; the name is "" for reports of one field."""
-    if isinstance(drawn[0], Reports) and isinstance(alphabet := drawn[0].alphabet, BitRows):
-        labels, rows = alphabet.inputs.labels, np.concatenate([r.data for r in drawn])
-        bits = np.unpackbits(rows, axis=1, count=len(labels), bitorder="little").astype(bool)
-        return {f"contains {x!r}": column for x, column in zip(labels, bits.T, strict=True)}
-    arrays = [_array(g.alphabet.values(g.data) if isinstance(g, Reports) else g) for g in drawn]
-    known = [array for array in arrays if array is not None]
-    kinds = {("number" if a.dtype.kind in "biuf" else a.dtype, a.shape[1:]) for a in known}
-    if len(known) < len(drawn) or len(kinds) > 1:
-        return _of_objects([report for given in drawn for report in given])
-    table = np.concatenate(known)
-    if not table.dtype.names:
-        return _parts("part {}", table) if table.ndim > 1 else {"": table}
-    found: dict[str, npt.NDArray[Any]] = {}
-    for field in table.dtype.names:
-        part = table[field]
-        found |= _parts(f"{field}[{{}}]", part) if part.ndim > 1 else {field: part}
-    return found
-
-
-def _parts(name: str, table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    return {name.format(j): part for j, part in enumerate(table.reshape(len(table), -1).T)}
-
-
-def _of_objects(reports: list[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of Python values: sets, tuples of one length, or anything hashable."""
-    try:
-        if all(isinstance(report, set | frozenset) for report in reports):
-            members = list(dict.fromkeys(chain.from_iterable(reports)))
-            held = {f"contains {m!r}": np.array([m in r for r in reports]) for m in members}
-            return held or {"": np.zeros(len(reports))}
-        if all(isinstance(report, list | tuple | np.ndarray) for report in reports):
-            reports = list(map(tuple, reports))
-            if reports[0] and len(set(map(len, reports))) == 1:
-                parts = enumerate(zip(*reports, strict=True))
-                return {f"part {j}": _numbered(list(part)) for j, part in parts}
-        return {"": _numbered(reports)}
-    except TypeError:
-        raise InputError("sampler", "reports that can be compared", shown(reports[0])) from None
-
-
-def _numbered(values: list[Any]) -> npt.NDArray[Any]:
-    """Return numbers or text as an array, and other values as their reprs."""
-    array = _array(values)
-    if array is not None and array.ndim == 1 and isinstance(values[0], int | float | str):
-        return array
-    number: dict[Hashable, int] = {}
-    codes = [number.setdefault(value, len(number)) for value in values]
-    return np.array([f"{value!r}" for value in number], dtype=object)[codes].astype(str)
-
-
-def _array(given: Any) -> npt.NDArray[Any] | None:
-    """Return reports as an array, or None for objects and ragged lists."""
-    try:
-        array = np.asarray(given)
-    except ValueError:  # rows of different lengths
-        return None
-    return None if array.dtype == object or array.ndim == 0 else array
-
-
-def _sample(columns: dict[str, npt.NDArray[Any]]) -> Sample:
-    """Return a sample: a binary column becomes one bit, any other column one bit per value."""
+    columns, shape = _columns(drawn), (len(drawn), count)
     # rows are identified by a hash: a collision merges two reports, which leaves the test valid
     generator, hashed = np.random.default_rng(0), np.zeros(1, dtype=np.uint64)
     bits, names = [], []
@@ -438,10 +365,9 @@ def _sample(columns: dict[str, npt.NDArray[Any]]) -> Sample:
         hashed = hashed + codes.ravel().astype(np.uint64) * (factor | np.uint64(1))
         if len(columns) > 1:
             common = np.sort(np.argsort(-counts, kind="stable")[:MOST_BITS_OF_COLUMN])
-            is_flag = column.dtype == bool
             for n in common[1:] if len(found) == 2 else common if len(found) > 1 else ():
                 bits.append(codes.ravel() == n)
-                names.append(head if is_flag else f"{head} = {found[n]!s}")
+                names.append(head if column.dtype == bool else f"{head} = {found[n]!s}")
     _, first, codes = np.unique(hashed, return_index=True, return_inverse=True)
 
     def name(code: int) -> str:
@@ -453,105 +379,136 @@ def _sample(columns: dict[str, npt.NDArray[Any]]) -> Sample:
         ]
         return " and ".join(held[:6]) + (" and more" if len(held) > 6 else "") or "nothing"
 
-    size = len(codes)
-    table = np.stack(bits, axis=1) if bits else np.zeros((size, 0), dtype=bool)
+    table = np.stack(bits, axis=1) if bits else np.zeros((len(codes), 0), dtype=bool)
     only = columns.get("")
-    numeric = only is not None and only.dtype.kind in "biuf"
-    values = only.astype(np.float64) if numeric and only is not None else None
-    return Sample(codes.astype(np.int64), name, table, names, values)
+    values = None
+    if only is not None and only.dtype.kind in "biuf":
+        values = only.astype(np.float64).reshape(shape)
+    return Sample(codes.reshape(shape), name, table.reshape(*shape, -1), names, values)
+
+
+def _columns(drawn: Sequence[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of all reports by field name; the name is "" for reports of one field."""
+    if isinstance(drawn[0], Reports) and isinstance(alphabet := drawn[0].alphabet, BitRows):
+        labels, rows = alphabet.inputs.labels, np.concatenate([r.data for r in drawn])
+        bits = np.unpackbits(rows, axis=1, count=len(labels), bitorder="little").astype(bool)
+        return {f"contains {x!r}": column for x, column in zip(labels, bits.T, strict=True)}
+    given = [g.alphabet.values(g.data) if isinstance(g, Reports) else g for g in drawn]
+    try:
+        table = np.concatenate(list(map(np.asarray, given)))
+    except (TypeError, ValueError):  # rows of different lengths, or other fields
+        table = np.empty(0, dtype=object)
+    if table.dtype == object:
+        return _of_objects([report for reports in given for report in reports])
+    if not table.dtype.names:
+        return _parts("part {}", table) if table.ndim > 1 else {"": table}
+    fields = {name: table[name] for name in table.dtype.names}
+    found: dict[str, npt.NDArray[Any]] = {}
+    for name, part in fields.items():
+        found |= _parts(f"{name}[{{}}]", part) if part.ndim > 1 else {name: part}
+    return found
+
+
+def _parts(name: str, table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    return {name.format(j): part for j, part in enumerate(table.reshape(len(table), -1).T)}
+
+
+def _of_objects(reports: list[Any]) -> dict[str, npt.NDArray[Any]]:
+    """Return the columns of Python values: sets, or anything hashable, by its repr."""
+    number: dict[Hashable, int] = {}
+    try:
+        if all(isinstance(report, set | frozenset) for report in reports):
+            members = list(dict.fromkeys(chain.from_iterable(reports)))
+            held = {f"contains {m!r}": np.array([m in r for r in reports]) for m in members}
+            return held or {"": np.zeros(len(reports))}
+        hashable = (tuple(r) if isinstance(r, list | np.ndarray) else r for r in reports)
+        codes = [number.setdefault(report, len(number)) for report in hashable]
+    except TypeError:
+        raise InputError("sampler", "reports that can be compared", shown(reports[0])) from None
+    return {"": np.array(list(map(repr, number)))[codes]}
 
 
 def _by_likelihood_ratio(
-    one: Sample, other: Sample, codes: Codes, name: Callable[[int], str]
+    codes: Int64Array, learn: slice, name: Callable[[int], str]
 ) -> Iterator[Event]:
     """Propose sets of the codes with the largest likelihood ratios (Neyman-Pearson tests)."""
-    mine, rival = codes(one), codes(other)
-    size = int(max(mine.max(), rival.max())) + 1
-    counts, others = (np.bincount(c, minlength=size) for c in (mine, rival))
+    size = int(codes.max()) + 1
+    counts, others = (np.bincount(row, minlength=size) for row in codes[:, learn])
     seen = np.flatnonzero(counts + others)
-    if not 1 < len(seen) <= len(one):  # most codes occur once: their ratios are noise
+    if not 1 < len(seen) <= codes[0, learn].size:  # most codes occur once: their ratios are noise
         return
     order = seen[np.argsort(-(counts[seen] + 0.5) / (others[seen] + 0.5), kind="stable")]
-    rank = np.full(size + 1, -len(order) - 1)
+    rank = np.full(size, -len(order) - 1.0)
     rank[order] = -np.arange(1, len(order) + 1)
-    cuts = np.unique(np.geomspace(1, len(order) - 1, MOST_LEVELS).round().astype(np.int64))
-
-    def score(sample: Sample) -> FloatArray:
-        return rank[np.minimum(codes(sample), size)].astype(np.float64)
+    cuts = np.unique(np.geomspace(1, len(order) - 1, MOST_LEVELS).round())
 
     def text(level: float) -> str:
         cut = round(-level)
         more = f" or {cut - MOST_NAMED} others" if cut > MOST_NAMED else ""
         return " or ".join(name(int(code)) for code in order[: min(cut, MOST_NAMED)]) + more
 
-    yield score, (-cuts[::-1]).astype(np.float64), text
+    yield rank[codes], -cuts[::-1], text
 
 
-def outputs(one: Sample, other: Sample) -> Iterator[Event]:
+def outputs(reports: Sample, learn: slice) -> Iterator[Event]:
     """Propose sets of reports."""
     yield from _by_likelihood_ratio(
-        one, other, lambda sample: sample.codes, lambda code: f"the report is {one.name(code)}"
+        reports.codes, learn, lambda code: f"the report is {reports.name(code)}"
     )
 
 
-def half_lines(one: Sample, other: Sample) -> Iterator[Event]:
+def half_lines(reports: Sample, learn: slice) -> Iterator[Event]:
     """Propose half-lines if the reports are numeric."""
-    if one.values is None or other.values is None:
+    if reports.values is None:
         return
-    both = np.sort(np.concatenate([one.values, other.values]))  # infinite values included
-    places = np.linspace(0, len(both) - 1, MOST_LEVELS).round().astype(np.int64)
-
-    def value(sample: Sample) -> FloatArray:
-        return np.asarray(sample.values, dtype=np.float64)
-
-    levels = np.unique(both[places])
-    yield value, levels, lambda v: f"the report is at least {v:.6g}"
-    yield lambda sample: -value(sample), -levels[::-1], lambda v: f"the report is at most {-v:.6g}"
+    both = np.sort(reports.values[:, learn].ravel())  # infinite values included
+    levels = np.unique(both[np.linspace(0, len(both) - 1, MOST_LEVELS).round().astype(np.int64)])
+    yield reports.values, levels, lambda v: f"the report is at least {v:.6g}"
+    yield -reports.values, -levels[::-1], lambda v: f"the report is at most {-v:.6g}"
 
 
-def patterns(one: Sample, other: Sample) -> Iterator[Event]:
+def patterns(reports: Sample, learn: slice) -> Iterator[Event]:
     """Propose sets of patterns of single bits, of pairs of bits, and of blocks of neighbors."""
-    p, q = one.bits.mean(axis=0), other.bits.mean(axis=0)
+    p, q = reports.bits[:, learn].mean(axis=1)
     spread = np.sqrt((p + q) * (2 - p - q) + 1e-9)
     differing = np.argsort(-np.abs(p - q) / spread, kind="stable").tolist()
     groups: list[Sequence[int]] = [[j] for j in differing[:MOST_ALONE]]
     some = differing[:MOST_COMPARED]
-    first, second = (sample.bits[:, some].astype(np.float32) for sample in (one, other))
-    apart = np.abs(first.T @ first / len(first) - second.T @ second / len(second))
+    first, second = reports.bits[:, learn, some].astype(np.float32)
+    apart = np.abs(first.T @ first - second.T @ second)
     pairs = sorted(combinations(range(len(some)), 2), key=lambda pair: -float(apart[pair]))
     groups += [sorted(some[n] for n in pair) for pair in pairs[:MOST_PAIRS]]
     starts = dict.fromkeys(j // BLOCK * BLOCK for j in differing[:MOST_BLOCKS])
     groups += [range(start, min(start + BLOCK, len(p))) for start in starts]
     for group in groups:
-        places, names = 1 << np.arange(len(group)), [one.bit_names[j] for j in group]
-
-        def codes(sample: Sample, group: Sequence[int] = group, places: Any = places) -> Int64Array:
-            return np.asarray(sample.bits[:, list(group)] @ places)
+        codes, names = _packed(reports.bits, group), [reports.bit_names[j] for j in group]
 
         def name(code: int, names: Sequence[str] = names) -> str:
             each = (n if code >> j & 1 else f"not {n}" for j, n in enumerate(names))
             return f"({', '.join(each)})"
 
-        yield from _by_likelihood_ratio(one, other, codes, name)
+        yield from _by_likelihood_ratio(codes, learn, name)
 
 
-def likelihoods(one: Sample, other: Sample) -> Iterator[Event]:
+def _packed(bits: BoolArray, group: Sequence[int]) -> Int64Array:
+    """Return some bits of each report as one number."""
+    return np.asarray(sum(bits[:, :, j].astype(np.int64) << n for n, j in enumerate(group)))
+
+
+def likelihoods(reports: Sample, learn: slice) -> Iterator[Event]:
     """Propose large likelihood ratios under independent bits (naive Bayes)."""
-    if not one.bits.shape[1]:
+    if not reports.bits.shape[2]:
         return
-    p, q = ((s.bits.sum(axis=0) + 0.5) / (len(s) + 1) for s in (one, other))
+    some = reports.bits[:, learn]
+    p, q = (some.sum(axis=1) + 0.5) / (some.shape[1] + 1)
     base = float(np.log((1 - p) / (1 - q)).sum())
-    weights = np.log(p / q) - np.log((1 - p) / (1 - q))
-
-    def score(sample: Sample) -> FloatArray:
-        return np.asarray(sample.bits @ weights + base)
-
-    seen = np.concatenate([score(one), score(other)])
-    levels = np.unique(np.quantile(seen, 1 - np.geomspace(1e-3, 0.999, MOST_LEVELS))) - 1e-9
-    yield score, levels, lambda v: f"all parts together are {np.exp(v):.4g} times likelier"
+    scores = reports.bits @ (np.log(p / q) - np.log((1 - p) / (1 - q))) + base
+    shares = 1 - np.geomspace(1e-3, 0.999, MOST_LEVELS)
+    levels = np.unique(np.quantile(scores[:, learn], shares)) - 1e-9
+    yield scores, levels, lambda v: f"all parts together are {np.exp(v):.4g} times likelier"
 
 
-FAMILIES: tuple[Callable[[Sample, Sample], Iterator[Event]], ...] = (
+FAMILIES: tuple[Callable[[Sample, slice], Iterator[Event]], ...] = (
     outputs,
     half_lines,
     patterns,
