@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -92,15 +92,47 @@ class SumLaw:
     outside: tuple[float, float]
     relative: float
 
+    def mean(
+        self, gain: Callable[[AnyArray], AnyArray], first: int, most: float, *, up: bool
+    ) -> float:
+        """Return a bound on E[g(S); S >= first] for g >= 0.
+
+        Parameters
+        ----------
+        gain
+            g at an array of places.
+        first
+            The first place that counts.
+        most
+            Bound on g below the window, and on g(s) e**(-t (s - high)) above it for the tilt t of
+            the Chernoff bound, which bounds the mean of that exponential as well.
+        up
+            Whether to return an upper bound.
+        """
+        places = np.arange(max(first, self.low), self.high + 1)
+        with np.errstate(over="ignore"):
+            weights = gain(places) * np.exp(-self.theta * (places - self.center))
+        sign = 1 if up else -1
+        masses = self.masses[len(self.masses) - len(places) :] + sign * self.pointwise
+        inside = float(weights @ np.maximum(masses, 0))
+        if up:
+            below = math.exp(-self.theta * (first - self.center)) if first < self.low else 0.0
+            above = math.exp(-self.theta * (max(first, self.high) - self.center))
+            inside += most * (self.outside[0] * below + self.outside[1] * above)
+        else:  # the tails are wrapped into the window
+            inside = max(inside - sum(self.outside) * float(weights.max(initial=0.0)), 0.0)
+        return inside * math.exp(self.log_scale) * (1 + sign * self.relative)
+
 
 def saddle_point(parts: Sequence[Part]) -> float:
-    """Return the t >= 0 where E[e**(t S)] is least for the sum S; 0 if it does not fall."""
+    """Return the t >= 0 where E[e**(t S)] is least; 0 if it does not fall, or S is never > 0."""
     largest = max(float(part.values.max()) for part in parts)
+    never = sum(part.n * float(part.values.max()) for part in parts) <= 0
 
     def slope(t: float) -> float:
         return sum(float(w @ p.values) * p.n for w, p in zip(_tilted(parts, t), parts, strict=True))
 
-    if largest <= 0 or slope(0.0) >= 0:
+    if never or slope(0.0) >= 0:
         return 0.0
     end = 1 / largest
     while slope(end) < 0:
@@ -290,17 +322,9 @@ def positive_part(parts: Sequence[Part], tolerance: float) -> float:
     parts, tilt = clipped(parts)
     spacing = spacing_for(parts, tilt, tolerance)
     law = sum_law([_split(part, spacing) for part in parts], tilt * spacing)
-    first, last = max(law.low, 1), max(law.high, 1)
-    sums = np.arange(first, law.high + 1)
-    with np.errstate(over="ignore"):  # then the other bound is taken
-        tilted = sums * np.exp(-law.theta * (sums - law.center))
-    inside = float(tilted @ np.maximum(law.masses[first - law.low :] + law.pointwise, 0))
-    # above the window: s <= most e**(t (s - high)) for the tilt t >= 1 / (high - center) of the
-    # Chernoff bound, which bounds the mean of that exponential as well
-    most = max(last, law.high - law.center)
-    above = most * math.exp(-law.theta * (last - law.center)) * law.outside[1]
-    slack = (1 + law.relative) * (1 + 1e-12)
-    return min(crude, spacing * math.exp(law.log_scale) * (inside + above) * slack)
+    # above the window s <= most e**(t (s - high)) for a tilt t >= 1 / (high - center)
+    most = max(law.high, law.high - law.center, 1)
+    return min(crude, spacing * law.mean(lambda sums: sums, 1, most, up=True) * (1 + 1e-12))
 
 
 def _split(part: Part, spacing: float) -> Part:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from mechdesign._typing import AnyArray
 from mechdesign.accounting.arguments import positive
 from mechdesign.accounting.central.lattice_sums import Part, is_spread, saddle_point, sum_law
 from mechdesign.accounting.composition.products import same_inputs
@@ -100,16 +101,10 @@ def _pair_delta(
     tilt = saddle_point(moved) if is_spread(steps) else 0.0
     largest = max(float(np.abs(part.values).max()) for part in parts)
     law = sum_law(parts, min(tilt, LARGEST_TILT / max(1.0, largest)))
-    first = math.floor(goal * (1 - SLACK)) + 1
-    places = np.arange(max(first, law.low), law.high + 1)
-    losses = places * width * (1 + side * SLACK) - epsilon
-    gains = np.maximum(-np.expm1(-losses), 0) * np.exp(-law.theta * (places - law.center))
-    masses = law.masses[len(law.masses) - len(places) :]
-    inside = float(gains @ np.maximum(masses + side * law.pointwise, 0))
-    if up:
-        tails = zip(law.outside, (first, max(first, law.high)), strict=True)
-        inside += sum(tail * math.exp(-law.theta * (start - law.center)) for tail, start in tails)
-    else:  # the tails are wrapped into the window
-        inside = max(inside - sum(law.outside) * float(gains.max(initial=0.0)), 0.0)
-    inside *= math.exp(law.log_scale) * (1 + side * (law.relative + 1e-9))
+
+    def gain(places: AnyArray) -> AnyArray:
+        losses = places * width * (1 + side * SLACK) - epsilon
+        return np.maximum(-np.expm1(-losses), 0)
+
+    inside = law.mean(gain, math.floor(goal * (1 - SLACK)) + 1, 1.0, up=up) * (1 + side * 1e-9)
     return min(max(revealed + inside, 0.0), 1.0)

@@ -294,6 +294,7 @@ CONSTANT = Channel.from_matrix([["1/3", "2/3"], ["1/3", "2/3"]])
         [WARNER_4] * 2,
         [WARNER_4] * 6,
         [best(SKEWED, 1), WARNER_4, WARNER_4],
+        [CONSTANT, MANGAT, RARE],
         *([channel] * n for channel in (MANGAT, RARE, CONSTANT) for n in (1, 2, 7)),
     ],
 )
