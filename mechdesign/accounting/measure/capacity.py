@@ -119,7 +119,7 @@ def _best_law(Q: FloatArray) -> FloatArray:
         ds = (SHRINK * mu - s * dp) / p - s
         step = min(1.0, 0.99 / max(float((-dp / p).max()), float((-ds / s).max()), 1e-300))
         p, s, level = p + step * dp, s + step * ds, level + step * dl
-    return p / p.sum()
+    return np.asarray(p / p.sum())
 
 
 def _divergences(channel: Channel, law: list[Fraction]) -> list[Enclosure]:
