@@ -1,19 +1,21 @@
 """Checks the claims of a file one by one: privacy, value, bound, status, decoder.
 
-Each check raises a :class:`~mechdesign.errors.CertificateError`, or returns the claim as text.
+A file is of a :class:`Subject`: a channel, a law, or a kernel on an interval or a box. Each check
+raises a :class:`~mechdesign.errors.CertificateError`, or returns the claim as text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from mechdesign.kernel.arithmetic import need
-from mechdesign.kernel.certificate import Steps
-from mechdesign.kernel.documents import OPTIMAL_GAP, Claim, is_close, relative_gap
-from mechdesign.kernel.names import Compiled, Notion
+from mechdesign.kernel.certificate import Certificate, Steps
+from mechdesign.kernel.documents import OPTIMAL_GAP, Claim, Claims, is_close, relative_gap
+from mechdesign.kernel.names import Compiled, Notion, Utility
 from mechdesign.kernel.packed import exact as number
 from mechdesign.kernel.statement import Statement, private
 
@@ -43,17 +45,110 @@ class Verified:
         )
 
 
+class Leak(ABC):
+    """The leakage of a channel under one notion."""
+
+    @property
+    def signed(self) -> bool:
+        """Whether it may be negative."""
+        return False
+
+    @abstractmethod
+    def breaks(self, leakage: Fraction | None) -> str | None:
+        """Return why the notion does not hold with a leakage, or (None) as stated; None if so."""
+
+    def reaches(self, leakage: Fraction) -> bool:
+        """Return whether the notion holds with no smaller leakage, up to the tolerance."""
+        less = leakage - (1 + abs(leakage)) * LEAKAGE_TOLERANCE
+        return (not self.signed and less < 0) or self.breaks(less) is not None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a file is of, checked to be a channel: its claims are compared with this.
+
+    Attributes
+    ----------
+    rows
+        The claim that its rows sum to 1.
+    leaks
+        Its leakage under each notion of the problem.
+    utility, sign
+        The objective, and -1 if it is maximized.
+    found
+        Returns the value, rounded to the worse side, and the decoder if there is one; None if the
+        file does not define the objective.
+    bound
+        Returns the bound that a certificate proves.
+    proved
+        The objects of the bound.
+    own
+        The number of the user's own constraints.
+    about
+        Further claims, on the problem itself.
+    """
+
+    rows: str
+    leaks: Sequence[tuple[Notion, Leak]]
+    utility: Utility | None
+    sign: int
+    found: Callable[[], tuple[Fraction, list[Any] | None]] | None
+    bound: Callable[[Certificate, Steps], Fraction]
+    proved: str = "channel"
+    own: int = 0
+    about: tuple[str, ...] = ()
+
+
+def verify_claims(file: Any, subject: Subject, allowed: int) -> Verified:
+    """Check the claims of a file; with the user's own terms no bound is proved."""
+    claims, sign, utility = [subject.rows], subject.sign, subject.utility
+    channel: Any = getattr(file, "channel", None)
+    need(len(file.privacy) == len(subject.leaks), "the file does not claim every notion")
+    need(file.privacy, "the file claims no notion of privacy")
+    for (notion, leak), claim in zip(subject.leaks, file.privacy, strict=True):
+        claims.append(verify_privacy(notion, leak, claim))
+    if not isinstance(file, Claims):
+        return Verified(tuple(claims))
+    same = utility is not None and file.objective == utility.name
+    need(same, "the claimed objective is not that of the problem")
+    proved = file.certificate is not None
+    provable = subject.found is not None and not subject.own
+    need(proved or not provable, "the file has no proof, but its objective can be proved")
+    need(provable or not proved, "the file claims a proof under the user's own terms")
+    words = ("no proof", "one") if proved else ("a proof", "none")
+    same = file.bound_proved == proved
+    need(same, f"the file claims {words[0]} of its bound, but contains {words[1]}")
+    exact, read = number(file.value), list[str]()
+    if subject.found is not None:
+        sense = "maximize" if sign < 0 else "minimize"
+        need(file.sense == sense, f"the sense is {sense!r}, not {file.sense!r}")
+        exact, wanted = subject.found()
+        claims.append(verify_value(exact, file.value))
+        read = verify_decoder(wanted, channel, utility.reads if utility else "")
+    if file.certificate is not None:
+        bound = subject.bound(file.certificate, Steps(allowed))
+        claims.append(verify_bound(exact, bound, file.bound, subject.proved, sign < 0))
+        claims += [f"status {check_status(file)}", *read, *subject.about]
+        return Verified(tuple(claims), exact, bound)
+    check_status(file)
+    bound, shown = number(file.bound), f"the bound {file.bound:.10g}"
+    beyond = exact < bound if file.sense == "minimize" else bound < exact
+    need(not beyond, "the bound exceeds the value: the file contradicts itself")
+    if subject.found is not None:
+        shown += f", and {subject.own} constraints of the user's own, which the file only quotes"
+    else:
+        decoded = ", what is read from each output," if channel.decoder is not None else ""
+        shown = (
+            f"the value {file.value:.10g}{decoded} and {shown} of the objective "
+            f"{file.objective!r:.60}, whose definition the file does not carry"
+        )
+    return Verified((*claims, *read, f"NOT checked: {shown}"), exact, bound)
+
+
 # ---- privacy -----------------------------------------------------------------------------------
 
 
-def verify_privacy(
-    problem: Compiled,
-    notion: Notion,
-    claim: Claim,
-    columns: list[list[int]],
-    whole: int,
-    steps: Steps,
-) -> str:
+def verify_privacy(notion: Notion, leak: Leak, claim: Claim) -> str:
     """Check a notion as stated, and that the claimed leakage is the least possible."""
     keys, secret = notion.keys, notion.keys.get("secret")
     name = f"{notion.name!r:.60}" if notion.is_own else notion.name
@@ -70,26 +165,40 @@ def verify_privacy(
         f"the notion {name} is not claimed as certified, or the epsilon claimed, the delta, or "
         "what it is about is not that of the problem",
     )
-
-    def broken(asked: Notion) -> str | None:
-        statement = problem.alone(asked)
-        steps.take(_steps_of(statement, len(columns)), "the check of privacy")
-        return private(statement, columns, whole)
-
-    why = broken(notion)
+    leakage, why = number(claim.leakage), leak.breaks(None)
     need(why is None, f"{name}: not private: {why}")
-    leakage, statement = number(claim.leakage), problem.alone(notion)
-    rows = (True for part in statement.cone for _ in part.keys(statement.k))
-    signed = notion.epsilon is None and (any(rows) or bool(statement.limits))
-    why = broken(notion.at(leakage)) if signed or leakage >= 0 else "it is at least 0"
+    why = leak.breaks(leakage) if leak.signed or leakage >= 0 else "it is at least 0"
     need(why is None, f"{name}: leaks more than {float(leakage)!r}: {why}")
-    less = leakage - (1 + abs(leakage)) * LEAKAGE_TOLERANCE
-    least = (not signed and less < 0) or broken(notion.at(less)) is not None
-    need(least, f"{name}: leaks less than the claimed {float(leakage)!r}")
+    need(leak.reaches(leakage), f"{name}: leaks less than the claimed {float(leakage)!r}")
     own, title = notion.is_own or notion.name == "linear", keys.get("title", "")
     whom = (f" ({title!r:.60})" if title else "") + " of the sensitive attribute" * bool(secret)
     rows_of = " (rows of the user's own, not a known notion)" if own else ""
     return f"{name}{whom}: private as stated, exactly{rows_of}; leakage {float(leakage):.10g}"
+
+
+@dataclass(frozen=True)
+class ColumnsLeak(Leak):
+    """The leakage of integer columns, on which each requirement is tested."""
+
+    notion: Notion
+    problem: Compiled
+    columns: list[list[int]]
+    whole: int
+    steps: Steps
+
+    @property
+    def signed(self) -> bool:
+        """Whether there is a requirement without an epsilon."""
+        statement = self.problem.alone(self.notion)
+        rows = (True for part in statement.cone for _ in part.keys(statement.k))
+        return self.notion.epsilon is None and (any(rows) or bool(statement.limits))
+
+    def breaks(self, leakage: Fraction | None) -> str | None:
+        """Test the columns."""
+        asked = self.notion if leakage is None else self.notion.at(leakage)
+        statement = self.problem.alone(asked)
+        self.steps.take(_steps_of(statement, len(self.columns)), "the check of privacy")
+        return private(statement, self.columns, self.whole)
 
 
 def _float(budget: Fraction | None) -> float | None:
@@ -150,14 +259,18 @@ def check_status(file: Any) -> str:
 # ---- what is read from outputs -----------------------------------------------------------------
 
 
-def verify_decoder(wanted: list[Any] | None, claimed: Any, signed: bool) -> list[str]:
+def verify_decoder(wanted: list[Any] | None, channel: Any, reads: str) -> list[str]:
     """Check the decoder: the aggregator's reading of each output, if the objective has one."""
+    claimed = getattr(channel, "decoder", None)
     if wanted is None:
         need(claimed is None, "the channel has a decoder, but the objective has none")
         return []
+    signed = reads in ("estimator", "readings")
     same = claimed is not None and same_reading(wanted, list(claimed), signed)
     need(same, "the decoder differs from the readings of the objective")
-    return ["the decoder is what the aggregator reads from each output"]
+    exactly = "the mean of the readings is f(x) exactly, for every input x"
+    decoder = "the decoder is what the aggregator reads from each output"
+    return [exactly, decoder] if reads == "readings" else [decoder]
 
 
 def same_reading(wanted: Any, claimed: Any, signed: bool = False, size: Any = None) -> bool:

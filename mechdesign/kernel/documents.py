@@ -131,6 +131,7 @@ class Claims:
     bound: float
     gap: float
     bound_proved: bool
+    certificate: Certificate | None
     route: str
     why: str
     privacy: tuple[Claim, ...]
@@ -153,7 +154,6 @@ class ChannelFile(Designed):
     """A designed channel with its problem and proof."""
 
     channel: ChannelTable
-    certificate: Certificate | None
     binding: tuple[Json, ...] = ()
 
 

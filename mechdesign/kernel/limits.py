@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator, shortened
 from mechdesign.kernel.gains import Entropy
 from mechdesign.kernel.generators import ListedRow, Rows, distribution
+from mechdesign.kernel.schema import Kind
 
 Columns = Sequence[Sequence[int]]
 Sums = dict[int, tuple[list[int], int]]
@@ -24,14 +24,13 @@ NOTHING = ListedRow((), Fraction(0), ())
 
 
 @dataclass(frozen=True)
-class Gauge:
+class Gauge(Kind):
     """Sum_y max_j A_j . q_y <= e**exponent limit, with ``A_j = e**-a left - right`` listed.
 
     For irrational coefficients, ``parts`` are upper bounds for checks, and ``below`` lower bounds
     for proofs of bounds.
     """
 
-    kind: ClassVar[str] = "gauge"
     parts: tuple[ListedRow, ...]
     limit: Fraction
     exponent: Fraction = Fraction(0)
@@ -116,10 +115,9 @@ def _is_below(low: ListedRow, high: ListedRow) -> bool:
 
 
 @dataclass(frozen=True)
-class Information:
+class Information(Kind):
     """Sum_y Sum_x P_x q_x ln(q_x / P . q) <= limit, in nats."""
 
-    kind: ClassVar[str] = "information"
     prior: tuple[Fraction, ...]
     limit: Fraction
 

@@ -36,7 +36,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import BITS, UNIT, expect, known, need, scaled
@@ -45,6 +44,7 @@ from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio
 from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.schema import Kind
 from mechdesign.kernel.statement import Statement
 
 Cost = list[int]
@@ -87,14 +87,12 @@ class Program:
     regions: list[Ends] | None = None
 
 
-class Slot:
+class Slot(Kind):
     """A relaxation, a function from a statement to one whose optimum is not larger.
 
     Or a linearization, a function from a statement to its :class:`Program`. Each states its theorem
     and proof, and rejects other statements.
     """
-
-    kind: ClassVar[str]
 
     def steps(self, statement: Statement) -> int:
         """Return an upper bound on the work, from sizes."""
@@ -109,10 +107,8 @@ def mean_loss(statement: Statement, words: str) -> tuple[Loss, Vector]:
     return aim, weights
 
 
-class Oracle:
+class Oracle(Kind):
     """Makes prices safe."""
-
-    kind: ClassVar[str]
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
         """Return a function from the cost of a node, prices, and the region of the node.

@@ -68,6 +68,25 @@ MOST_DIGITS = 4096
 """The largest number of digits of an integer in text."""
 
 
+class Kind:
+    """A table that the key ``"kind"`` names: the name of its class, in lower case with hyphens.
+
+    Examples
+    --------
+    >>> class LIPResponse(Kind): ...
+    >>> LIPResponse.kind
+    'lip-response'
+    """
+
+    kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str = "") -> None:
+        super().__init_subclass__()
+        words = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z][a-z]+", cls.__name__)
+        if "kind" not in vars(cls):
+            cls.kind = kind or "-".join(words).lower()
+
+
 @dataclass(frozen=True)
 class Named:
     """A name in a file and its keys, which are the arguments of a function of the kernel.

@@ -6,19 +6,18 @@ number in it is a claim, which is recomputed.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from mechdesign.errors import CertificateError, MechdesignError
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.certificate import Steps
 from mechdesign.kernel.claims import (
+    ColumnsLeak,
+    Subject,
     Verified,
-    check_status,
     used_places,
-    verify_bound,
-    verify_decoder,
-    verify_privacy,
-    verify_value,
+    verify_claims,
 )
 from mechdesign.kernel.documents import (
     FORMAT,
@@ -30,7 +29,7 @@ from mechdesign.kernel.documents import (
 )
 from mechdesign.kernel.names import compile_problem
 from mechdesign.kernel.objectives import Reading, Risk
-from mechdesign.kernel.packed import denominator_bits, exact as number, packed_entries
+from mechdesign.kernel.packed import denominator_bits, packed_entries
 from mechdesign.kernel.value import decoder, value, value_steps
 from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
 
@@ -68,17 +67,17 @@ def verify(document: Any) -> Verified:
         _check_head(document)
         allowed = _allowed(document)
         if "law" in document:
-            from mechdesign.kernel.laws import verify_law
+            from mechdesign.kernel.laws import read_law
 
-            return verify_law(document)
+            return verify_claims(*read_law(document, Steps(allowed)), allowed)
         if "rounding" in document:
-            from mechdesign.kernel.rounding import verify_rounded
+            from mechdesign.kernel.rounding import read_rounded
 
-            return verify_rounded(document)
+            return verify_claims(*read_rounded(document, Steps(allowed)), allowed)
         file = read_file(document)
         if isinstance(file, BareFile):
             return _verify_bare(file)
-        return _verify_file(file, allowed)
+        return verify_claims(file, _of_channel(file, Steps(allowed)), allowed)
     except RecursionError:
         raise CertificateError("the file is nested too deeply") from None
     except MechdesignError:
@@ -127,55 +126,28 @@ def _verify_bare(file: BareFile) -> Verified:
     )
 
 
-def _verify_file(file: ChannelFile, allowed: int) -> Verified:
-    """Check a design; with the user's own terms no bound is proved."""
-    steps, channel, certificate = Steps(allowed), file.channel, file.certificate
+def _of_channel(file: ChannelFile, steps: Steps) -> Subject:
+    """Return the channel of a file, checked to be one on the inputs of its problem."""
     steps.take(5 * file.problem.steps(), "the statement")
-    problem = compile_problem(file.problem)
-    columns, whole = channel.columns(problem.labels), 1 << channel.bits
+    problem, channel, certificate = compile_problem(file.problem), file.channel, file.certificate
+    statement, utility, whole = problem.statement, file.problem.utility, 1 << channel.bits
+    columns, aim = channel.columns(problem.labels), statement.objective
     used = used_places(problem, channel.outputs)
-    claims = [f"rows sum to 1 exactly: integers over 2**{channel.bits}"]
-    need(len(file.privacy) == len(problem.table.privacy), "the file does not claim every notion")
-    need(file.privacy, "the file claims no notion of privacy")
-    for notion, claim in zip(problem.table.privacy, file.privacy, strict=True):
-        claims.append(verify_privacy(problem, notion, claim, columns, whole, steps))
-    utility, statement = problem.table.utility, problem.statement
-    aim, own = statement.objective, problem.table.constraints
-    same = utility is not None and file.objective == utility.name
-    need(same, "the claimed objective is not that of the problem")
-    proved, provable = certificate is not None, aim is not None and not own
-    need(proved or not provable, "the file has no proof, but its objective can be proved")
-    need(provable or not proved, "the file claims a proof under the user's own terms")
-    words = ("no proof", "one") if proved else ("a proof", "none")
-    same = file.bound_proved == proved
-    need(same, f"the file claims {words[0]} of its bound, but contains {words[1]}")
-    found, bound, read = number(file.value), number(file.bound), list[str]()
-    if aim is not None and utility is not None:
-        sense = "maximize" if statement.is_maximized else "minimize"
-        need(file.sense == sense, f"the sense is {sense!r}, not {file.sense!r}")
+
+    def found() -> tuple[Fraction, list[Any] | None]:
         readings = channel.numbers_read(isinstance(aim, Reading))
         prior = certificate.reference if certificate and isinstance(aim, Risk) else None
         steps.take(value_steps(statement, len(columns)), "the value")
         exact = statement.sign * value(statement, columns, whole, used, readings, prior)
-        if readings is not None:
-            claims.append("the mean of the readings is f(x) exactly, for every input x")
-        claims.append(verify_value(exact, file.value))
-        wanted = decoder(statement, utility.reads, problem.labels, columns, whole, readings, prior)
-        read = verify_decoder(wanted, channel.decoder, isinstance(aim, Risk | Reading))
-    if certificate is not None:
-        found, bound = exact, statement.sign * certificate.bound(statement, Steps(allowed))
-        claims.append(verify_bound(found, bound, file.bound, "channel", statement.is_maximized))
-        return Verified((*claims, f"status {check_status(file)}", *read), exact, bound)
-    check_status(file)
-    beyond = found < bound if file.sense == "minimize" else bound < found
-    need(not beyond, "the bound exceeds the value: the file contradicts itself")
-    shown = f"the bound {float(bound):.10g}"
-    if aim is not None:
-        shown += f", and {len(own)} constraints of the user's own, which the file only quotes"
-    else:
-        decoded = ", what is read from each output," if channel.decoder is not None else ""
-        shown = (
-            f"the value {float(found):.10g}{decoded} and {shown} of the objective "
-            f"{file.objective!r:.60}, whose definition the file does not carry"
-        )
-    return Verified((*claims, *read, f"NOT checked: {shown}"), found, bound)
+        reads = utility.reads if utility else ""
+        return exact, decoder(statement, reads, problem.labels, columns, whole, readings, prior)
+
+    return Subject(
+        f"rows sum to 1 exactly: integers over 2**{channel.bits}",
+        [(n, ColumnsLeak(n, problem, columns, whole, steps)) for n in file.problem.privacy],
+        utility,
+        statement.sign,
+        None if aim is None else found,
+        lambda proof, allowed: statement.sign * proof.bound(statement, allowed),
+        own=len(file.problem.constraints),
+    )

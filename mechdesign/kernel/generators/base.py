@@ -11,11 +11,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from mechdesign.exact import LARGEST_EXPONENT, exp_lower, exp_upper
 from mechdesign.kernel.arithmetic import BITS, lattice, need, scaled, shortened
 from mechdesign.kernel.packed import Places, Weights
+from mechdesign.kernel.schema import Kind
 
 Key = tuple[str, int, int]
 """The name of a row in a generator: a side (``""`` if there is only one), x, and other."""
@@ -100,10 +101,8 @@ class Block:
 G = TypeVar("G", bound="Generator")
 
 
-class Generator(ABC):
+class Generator(Kind, ABC):
     """A source of rows. A subclass is a frozen dataclass in a file of its own."""
-
-    kind: ClassVar[str]
 
     @abstractmethod
     def row(self, key: Key, k: int, *, up: bool) -> ListedRow:

@@ -12,24 +12,24 @@ from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
 from math import gcd
 from operator import mul
-from typing import ClassVar, Literal
+from typing import Literal
 
 from mechdesign.exact import sqrt_lower, sqrt_upper
 from mechdesign.kernel.arithmetic import lattice, need
+from mechdesign.kernel.schema import Kind
 
 Group = tuple[list[int], Fraction, tuple[int, ...]]
 """q_x <= e**a q_z for all x of a list and all z of another but x: an x is in it if a >= 0 only."""
 
 
 @dataclass(frozen=True)
-class Constant:
+class Constant(Kind):
     """One exponent for every protected x, against every z of its block.
 
     ``block`` numbers the block of each input (default: one block), ``protected`` lists inputs
     (default: all).
     """
 
-    kind: ClassVar[str] = "constant"
     exponent: Fraction
     block: tuple[int, ...] | None = None
     protected: tuple[int, ...] | None = None
@@ -78,10 +78,9 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Kind):
     """An exponent for every pair; ``inf`` for unbounded pairs; the diagonal is ignored."""
 
-    kind: ClassVar[str] = "matrix"
     table: tuple[tuple[Fraction | Literal["inf"], ...], ...]
 
     def at(self, x: int, z: int, *, up: bool) -> Fraction | None:
@@ -122,10 +121,9 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Distance:
+class Distance(Kind):
     """``per_unit`` times a distance of points, plus ``offset``; roots are rounded on request."""
 
-    kind: ClassVar[str] = "distance"
     per_unit: Fraction
     name: Literal["absolute", "manhattan", "euclidean"]
     points: tuple[tuple[Fraction, ...], ...]

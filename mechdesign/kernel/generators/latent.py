@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import mul
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import lattice, need
 from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, Side, Test
@@ -24,7 +23,6 @@ from mechdesign.kernel.generators.rows import Rows
 class Latent(Generator):
     """Keys are those of the inner cone."""
 
-    kind: ClassVar[str] = "latent"
     matrix: tuple[tuple[Fraction, ...], ...]
     inner: Ratio | Lift | Rows
 

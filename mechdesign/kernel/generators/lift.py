@@ -25,6 +25,7 @@ from mechdesign.kernel.arithmetic import (
     scaled,
 )
 from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, Test
+from mechdesign.kernel.schema import Kind
 
 Prior = tuple[Fraction, ...]
 Largest = Callable[[list[int]], tuple[int, int]]
@@ -41,10 +42,9 @@ def distribution(p: Sequence[Fraction], k: int) -> Prior:
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(Kind, kind="list"):
     """A list of priors."""
 
-    kind: ClassVar[str] = "list"
     priors: tuple[tuple[Fraction, ...], ...]
 
     @property
@@ -75,10 +75,9 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Ball:
+class Ball(Kind):
     """All priors within a distance of total variation from a center."""
 
-    kind: ClassVar[str] = "ball"
     count: ClassVar[int] = 10
     center: tuple[Fraction, ...]
     radius: Fraction
@@ -104,10 +103,9 @@ class Ball:
 
 
 @dataclass(frozen=True)
-class Box:
+class Box(Kind):
     """All priors between bounds on each entry."""
 
-    kind: ClassVar[str] = "box"
     count: ClassVar[int] = 10
     low: tuple[Fraction, ...]
     high: tuple[Fraction, ...]
@@ -141,7 +139,6 @@ def _greedy(left: int, rooms: Sequence[int], gained: Sequence[int]) -> int:
 class Lift(Generator):
     """Bounds on the lift; None for no bound. Keys are ``("upper" or "lower", x, prior)``."""
 
-    kind: ClassVar[str] = "lift"
     lower: Fraction | None
     upper: Fraction | None
     priors: Listed | Ball | Box

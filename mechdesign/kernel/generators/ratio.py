@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from operator import mul
-from typing import ClassVar
 
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import known, need, over_one_denominator
@@ -26,7 +25,6 @@ ONE = Fraction(1)
 class Ratio(Generator):
     """q_x <= s_xz e**a_xz q_z. Keys are ``("", x, z)``."""
 
-    kind: ClassVar[str] = "ratio"
     exponents: Constant | Matrix | Distance
     prior: tuple[Fraction, ...] | None = None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.generators.base import Generator, Key, ListedRow
@@ -15,7 +14,6 @@ from mechdesign.kernel.generators.base import Generator, Key, ListedRow
 class Rows(Generator):
     """Keys are ``("", number of the row, 0)``."""
 
-    kind: ClassVar[str] = "rows"
     rows: tuple[ListedRow, ...]
 
     def row(self, key: Key, k: int, *, up: bool) -> ListedRow:

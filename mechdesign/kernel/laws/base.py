@@ -14,37 +14,37 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.claims import Leak
 from mechdesign.kernel.generators import Cone
+from mechdesign.kernel.schema import Kind
 
-__all__ = ["WHOLE", "LargestRatio", "Law", "Leak", "check_masses", "denominator_bits"]
+__all__ = ["WHOLE", "LargestRatio", "Law", "LawLeak", "check_masses", "denominator_bits"]
 
 WHOLE = 1 << 62
 """The probability 1 in the unit of masses."""
 
-TOLERANCE = Fraction(1, 10**9)
-
 
 @dataclass(frozen=True)
-class Leak(ABC):
+class LawLeak(Leak):
     """The leakage of a law under a generator; ``stated`` is the exponent of its rows."""
 
     stated: Fraction
+
+    def breaks(self, leakage: Fraction | None) -> str | None:
+        """Compare the ratios."""
+        within = self.within(self.stated if leakage is None else leakage)
+        return None if within else "a ratio is too large"
 
     @abstractmethod
     def within(self, a: Fraction) -> bool:
         """Return whether the generator is proved to hold with another exponent."""
 
-    @abstractmethod
-    def reaches(self, a: Fraction) -> bool:
-        """Return whether the leakage is at least this, up to a small relative error."""
-
 
 @dataclass(frozen=True)
-class LargestRatio(Leak):
+class LargestRatio(LawLeak):
     """The largest ratio of two probabilities with the bound e**a."""
 
     ratio: Fraction
@@ -53,18 +53,12 @@ class LargestRatio(Leak):
         """Return whether the ratio is at most e**a, rounded down."""
         return self.ratio <= exp_lower(a)
 
-    def reaches(self, a: Fraction) -> bool:
-        """Return whether the ratio, which is >= 1, exceeds e**a, up to a share of a or of 1."""
-        return self.ratio > exp_lower(a - (1 + a) * TOLERANCE)
 
-
-class Law(ABC):
+class Law(Kind, ABC):
     """The integers of a file: the fields of a frozen dataclass, or the keys of a named table."""
 
-    kind: ClassVar[str]
-
     @abstractmethod
-    def leak(self, part: Cone, k: int) -> Leak:
+    def leak(self, part: Cone, k: int) -> LawLeak:
         """Return the leakage of the channel under a generator on k inputs.
 
         Raises

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import need
@@ -45,7 +44,6 @@ class Part:
 class ByComponent(Law):
     """The distinct parts, and the index of the part of each block."""
 
-    kind: ClassVar[str] = "by-component"
     parts: tuple[Part, ...]
     part_of_block: tuple[Whole, ...]
 
@@ -69,7 +67,6 @@ class ByComponent(Law):
 class HighLow(Law):
     """The part of protected inputs, and u."""
 
-    kind: ClassVar[str] = "high-low"
     inner: Part
     uniform: Whole
 

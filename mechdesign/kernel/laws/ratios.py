@@ -182,7 +182,6 @@ class InClear(ConstantLaw):
 class LIPRandomizedResponse(Law):
     """The mass of the truth, and that of each report by a fresh draw."""
 
-    kind: ClassVar[str] = "lip-randomized-response"
     truth: Whole
     fresh: tuple[Whole, ...]
 

@@ -40,7 +40,7 @@ from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower_scaled, exp_upper
 from mechdesign.kernel.arithmetic import BITS, need
 from mechdesign.kernel.generators import Cone, Distance, Ratio
-from mechdesign.kernel.laws.base import WHOLE, Law, Leak
+from mechdesign.kernel.laws.base import WHOLE, Law, LawLeak
 from mechdesign.kernel.schema import Whole
 
 __all__ = ["GeometricNoise", "PlanarLaplace", "Torus", "TorusNoise"]
@@ -54,7 +54,7 @@ LARGEST_STEP = 44
 
 
 @dataclass(frozen=True)
-class Torus(Leak):
+class Torus(LawLeak):
     """The weights of all lengths on a torus.
 
     Attributes
@@ -95,10 +95,10 @@ class Torus(Leak):
                 return False
         return True
 
-    def reaches(self, a: Fraction) -> bool:
+    def reaches(self, leakage: Fraction) -> bool:
         """Return whether the leakage is at least this, up to a relative error of 1e-6."""
-        less, ratio = SHARE * a * self.step, Fraction(*self.law.weights[:2])
-        return a == 0 or (less <= LARGEST_STEP and ratio > exp_upper(less))
+        less, ratio = SHARE * leakage * self.step, Fraction(*self.law.weights[:2])
+        return leakage == 0 or (less <= LARGEST_STEP and ratio > exp_upper(less))
 
     def sums(self) -> list[list[int]]:
         """Return the weights of all displacements x - z, summed over rectangles from a corner.
@@ -188,7 +188,6 @@ class TorusNoise(Law):
 class GeometricNoise(TorusNoise):
     """For Manhattan distances, and for those of numbers."""
 
-    kind: ClassVar[str] = "geometric-noise"
     power: ClassVar[int] = 1
 
 
@@ -196,5 +195,4 @@ class GeometricNoise(TorusNoise):
 class PlanarLaplace(TorusNoise):
     """For Euclidean distances."""
 
-    kind: ClassVar[str] = "planar-laplace"
     power: ClassVar[int] = 2

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import count
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, need, over_one_denominator, scaled
 from mechdesign.kernel.gains import Gain
@@ -39,7 +38,6 @@ Sides = tuple[list[int], list[int]]
 class Boxes(Slot):
     """A separable gain. The tree is a walk, lower parts first: (x, cut), or None for a leaf."""
 
-    kind: ClassVar[str] = "boxes"
     tree: tuple[tuple[int, Fraction] | None, ...]
 
     def __call__(self, statement: Statement) -> Program:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import BITS, over_one_denominator
 from mechdesign.kernel.objectives import Loss
@@ -19,8 +18,6 @@ from mechdesign.kernel.statement import Statement
 @dataclass(frozen=True)
 class Costs(Slot):
     """A mean loss, unchanged."""
-
-    kind: ClassVar[str] = "costs"
 
     def __call__(self, statement: Statement) -> Program:
         """Return a node for each output."""

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import BITS, expect, lattice, need
 from mechdesign.kernel.gains import Squares
@@ -42,7 +41,6 @@ def costs_between(
 class Decoders(Slot):
     """A gain of one square: nodes from the least to the largest decoder."""
 
-    kind: ClassVar[str] = "decoders"
     nodes: tuple[Fraction, ...]
 
     def __call__(self, statement: Statement) -> Program:

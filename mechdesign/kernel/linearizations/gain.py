@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect
 from mechdesign.kernel.gains import Gain
@@ -12,10 +11,8 @@ from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
-class AsGain(Slot):
+class AsGain(Slot, kind="gain"):
     """The identity."""
-
-    kind: ClassVar[str] = "gain"
 
     def __call__(self, statement: Statement) -> Program:
         """Return the gain."""

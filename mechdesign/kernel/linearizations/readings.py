@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import dot, expect, known, need, scaled
 from mechdesign.kernel.linearizations.decoders import costs_between
@@ -25,7 +24,6 @@ from mechdesign.kernel.statement import Statement
 class Readings(Slot):
     """A mean variance: probes, and two tails."""
 
-    kind: ClassVar[str] = "readings"
     probes: tuple[Fraction, ...]
     slopes: Numbers
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.exact import exp_upper, log_upper
 from mechdesign.kernel.arithmetic import UNIT, expect, need, scaled, shortened
@@ -35,7 +34,6 @@ MOST, LEAST = 2000, -2000
 class Entropy(Oracle):
     """Linear costs with limits on the information at one prior: (limit, multiplier), and b."""
 
-    kind: ClassVar[str] = "entropy"
     multipliers: tuple[tuple[int, Fraction], ...]
     levels: Numbers
 

@@ -27,7 +27,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import known, need, over_one_denominator, scaled
 from mechdesign.kernel.gains import Gain, Vector
@@ -43,7 +42,6 @@ ONE = 1 << GRID
 class Knapsack(Oracle):
     """Linear costs, or a separable gain, under lifts at p; None for the only listed prior."""
 
-    kind: ClassVar[str] = "knapsack"
     p: tuple[Fraction, ...] | None = None
 
     def prior(self, statement: Statement) -> Vector:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import known, need, scaled
 from mechdesign.kernel.oracles.common import GRID
@@ -27,7 +26,6 @@ from mechdesign.kernel.statement import Statement
 class Line(Oracle):
     """Linear costs, if neighbors in the order bound each other; None is the order of inputs."""
 
-    kind: ClassVar[str] = "line"
     order: tuple[int, ...] | None = None
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from mechdesign.kernel.generators import Constant
 from mechdesign.kernel.oracles.common import GRID, ceilings, direction, parts_of
@@ -36,7 +35,6 @@ NEWTON = 40
 class OneBudget(Oracle):
     """Linear costs under ratios inside blocks."""
 
-    kind: ClassVar[str] = "one-budget"
     blocks: tuple[tuple[int, ...], ...] | None = None
     direction: Numbers | None = None
 

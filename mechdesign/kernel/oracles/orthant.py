@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from mechdesign.kernel.proof import Cost, Ends, Oracle
 from mechdesign.kernel.statement import Statement
@@ -16,8 +15,6 @@ from mechdesign.kernel.statement import Statement
 @dataclass(frozen=True)
 class Orthant(Oracle):
     """Linear costs, with multipliers or none."""
-
-    kind: ClassVar[str] = "orthant"
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
         """Return the cost as the safe prices, exactly."""

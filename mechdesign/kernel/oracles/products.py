@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import UNIT, expect, known, need, scaled
 from mechdesign.kernel.gains import Gain, Squares
@@ -47,7 +46,6 @@ ONE = Fraction(1)
 class Products(Oracle):
     """A gain of squares, c, and multipliers of products of two forms of a list."""
 
-    kind: ClassVar[str] = "products"
     surplus: Fraction
     forms: tuple[tuple[int, int], ...]
     left: Places

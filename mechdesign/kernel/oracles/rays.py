@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import mul
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import known, need, scaled
 from mechdesign.kernel.gains import Gain, Squares
@@ -34,7 +33,6 @@ from mechdesign.kernel.statement import Statement
 class Rays(Oracle):
     """Any cost or gain, on the rays of a source; None is the direction of the objective."""
 
-    kind: ClassVar[str] = "rays"
     source: Sources
     direction: Numbers | None = None
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
@@ -22,7 +21,6 @@ from mechdesign.kernel.statement import Statement
 class Average(Slot):
     """A worst case becomes a mean; weights are divided by their sum."""
 
-    kind: ClassVar[str] = "average"
     weights: Weights
 
     def normalized(self) -> tuple[Fraction, ...]:

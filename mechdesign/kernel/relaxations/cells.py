@@ -9,7 +9,6 @@ sides only, and not decrease with either: distances between points of a regular 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, known, need
 from mechdesign.kernel.losses import cells
@@ -22,7 +21,6 @@ from mechdesign.kernel.statement import Statement
 class Cells(Slot):
     """Rectangles: first and last row, first and last column of each."""
 
-    kind: ClassVar[str] = "cells"
     cells: tuple[tuple[int, int, int, int], ...]
 
     def __call__(self, statement: Statement) -> Statement:

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.exact import PI, sqrt_lower, sqrt_upper
 from mechdesign.kernel.arithmetic import dot, expect, known, need, shortened
@@ -44,7 +43,6 @@ def root_factor(*, up: bool) -> Fraction:
 class Estimator(Slot):
     """The risk at a prior: a vector for each input, and for deviations a tangent."""
 
-    kind: ClassVar[str] = "estimator"
     vectors: tuple[Numbers, ...]
     tangents: Numbers | None = None
 

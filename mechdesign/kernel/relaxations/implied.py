@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import ClassVar, Literal
+from typing import Literal
 
 from mechdesign.kernel.arithmetic import need, over_one_denominator
 from mechdesign.kernel.generators import Cone, Constant, Lift, Matrix, Ratio
@@ -22,7 +22,6 @@ from mechdesign.kernel.statement import Statement
 class Implied(Slot):
     """Bounds on the ratios of all pairs, or LDP ``alone``."""
 
-    kind: ClassVar[str] = "implied"
     alone: bool = True
 
     def __call__(self, statement: Statement) -> Statement:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import expect, need
 from mechdesign.kernel.generators import Cone, Latent, Lift, Listed, distribution
@@ -16,7 +15,6 @@ from mechdesign.kernel.statement import Statement
 class Members(Slot):
     """Members of the set of the generator at ``place``, each checked."""
 
-    kind: ClassVar[str] = "members"
     place: int
     priors: tuple[tuple[Fraction, ...], ...]
 

@@ -19,7 +19,6 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import mul
-from typing import ClassVar
 
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import UNIT, need, over_one_denominator, scaled
@@ -35,7 +34,6 @@ from mechdesign.kernel.statement import Statement
 class Representatives(Slot):
     """A mean loss on a subset of the inputs; ``stands`` has the representative of each input."""
 
-    kind: ClassVar[str] = "representatives"
     stands: tuple[int, ...]
 
     def __call__(self, statement: Statement) -> Statement:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
@@ -31,7 +30,6 @@ from mechdesign.kernel.statement import Statement
 class Restrict(Slot):
     """The statement on a subset of the inputs, in the order given."""
 
-    kind: ClassVar[str] = "restrict"
     inputs: tuple[int, ...]
 
     def __call__(self, statement: Statement) -> Statement:

@@ -21,7 +21,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise, product
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import known, need
 from mechdesign.kernel.generators import Cone, Distance, Ratio
@@ -35,7 +34,6 @@ from mechdesign.kernel.statement import Statement
 class Tiles(Slot):
     """The rows and the columns of a tile; the remainder at the end of a side is in none."""
 
-    kind: ClassVar[str] = "tiles"
     sides: tuple[int, int]
 
     def __call__(self, statement: Statement) -> Statement:

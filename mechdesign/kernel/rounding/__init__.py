@@ -29,6 +29,6 @@ below the loss of every private kernel (for estimated outputs, `readings`; for n
 certificate is an ordinary one, for the finite statement.
 """
 
-from mechdesign.kernel.rounding.files import verify_rounded
+from mechdesign.kernel.rounding.files import read_rounded
 
-__all__ = ["verify_rounded"]
+__all__ = ["read_rounded"]

@@ -109,7 +109,6 @@ class Family(NumberLaw):
 class Normal(Family):
     """The normal law: F, -f and F - t f, of its distribution F and density f at t."""
 
-    kind: ClassVar[str] = "normal"
     whole = (Fraction(1), Fraction(0), Fraction(1))
 
     def standard(self, t: Fraction) -> Integrals:
@@ -122,7 +121,6 @@ class Normal(Family):
 class Uniform(Family):
     """The uniform law on [0, 1]."""
 
-    kind: ClassVar[str] = "uniform"
     support = (0, 1)
     whole = (Fraction(1), HALF, Fraction(1, 3))
 
@@ -135,7 +133,6 @@ class Uniform(Family):
 class Exponential(Family):
     """The law with P(T < t) = 1 - e**-t."""
 
-    kind: ClassVar[str] = "exponential"
     support = (0, inf)
     whole = (Fraction(1), Fraction(1), Fraction(2))
 
@@ -149,7 +146,6 @@ class Exponential(Family):
 class Laplace(Family):
     """The law with the density e**-|t| / 2."""
 
-    kind: ClassVar[str] = "laplace"
     whole = (Fraction(1), Fraction(0), Fraction(2))
 
     def standard(self, t: Fraction) -> Integrals:
@@ -167,7 +163,6 @@ class Lognormal(Family):
     Under the density of T**k, Z is shifted by k shape; the whole is e**(k**2 shape**2 / 2).
     """
 
-    kind: ClassVar[str] = "lognormal"
     support = (0, inf)
     shape: Fraction = Fraction(1)
 
@@ -202,7 +197,6 @@ class Beta(Family):
     By parts, (a + b) B(a + 1, b) = a B(a, b) - t**a (1 - t)**b for the integrals up to t.
     """
 
-    kind: ClassVar[str] = "beta"
     support = (0, 1)
     a: Fraction = Fraction(1)
     b: Fraction = Fraction(1)

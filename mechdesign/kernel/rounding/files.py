@@ -8,21 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.certificate import Certificate, Steps
-from mechdesign.kernel.claims import (
-    LEAKAGE_TOLERANCE,
-    Verified,
-    check_status,
-    numbered,
-    verify_bound,
-    verify_decoder,
-    verify_privacy,
-    verify_value,
-)
-from mechdesign.kernel.documents import ChannelTable, Claim, Claims
+from mechdesign.kernel.claims import ColumnsLeak, Leak, Subject, numbered
+from mechdesign.kernel.documents import ChannelTable, Claims
 from mechdesign.kernel.names import Notion
 from mechdesign.kernel.packed import exact
 from mechdesign.kernel.rounding.bound import program_of
@@ -30,17 +21,15 @@ from mechdesign.kernel.rounding.laws import Stated
 from mechdesign.kernel.rounding.nodes import Rounded, RoundedProblem
 from mechdesign.kernel.rounding.program import on_nodes
 from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
-from mechdesign.kernel.schema import read
-from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
+from mechdesign.kernel.schema import Kind, read
 
-__all__ = ["Linear", "RoundedFile", "verify_rounded"]
+__all__ = ["Linear", "RoundedFile", "read_rounded"]
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Kind):
     """Each coordinate is rounded at random to a node beside it, with the coordinate as the mean."""
 
-    kind: ClassVar[str] = "linear"
     axes: tuple[tuple[Fraction, ...], ...]
 
 
@@ -58,68 +47,70 @@ class NodeChannel(ChannelTable):
 class RoundedFile(Claims):
     """A designed kernel on an interval or a box, with the problem and the proof."""
 
-    sense: Literal["minimize"]
     channel: NodeChannel
     rounding: Linear
     problem: RoundedProblem
-    certificate: Certificate
 
 
-READ = {
-    "mean": "the decoder is the posterior mean at each output",
-    "readings": "the mean of the readings is x exactly, for every x of the interval",
-}
-
-
-def verify_rounded(document: dict[str, Any]) -> Verified:
-    """Check every claim of a file of a rounded problem with a valid header and digest.
+def read_rounded(document: dict[str, Any], steps: Steps) -> tuple[RoundedFile, Subject]:
+    """Return the tables of a file of a rounded problem, and the kernel.
 
     Raises
     ------
     CertificateError
-        At the first claim that does not hold.
-    LimitError
-        If the check takes more steps than the reader allows.
+        If it is not a kernel on the interval or the box.
     """
-    file = read(RoundedFile, document)
-    steps = Steps(current().steps + STEPS_PER_ENTRY * entries_of(document))
-    rounded = file.problem.on(file.rounding.axes, steps)
-    k, m, bits = len(rounded.points), len(file.channel.outputs), file.channel.bits
+    file: RoundedFile = read(RoundedFile, document)
+    channel, rounded = file.channel, file.problem.on(file.rounding.axes, steps)
+    k, m, utility = len(rounded.points), len(channel.outputs), rounded.utility
     pairs = 40 * k * (k + 4 * m) + 20 * k * k * len(rounded.privacy)
     steps.take(pairs, "the losses of the kernel")
-    columns, reads = file.channel.columns(rounded.labels), rounded.utility.reads
-    outputs = _points(rounded, file.channel.outputs)
-    readings = file.channel.numbers_read(reads == "readings")
-    need(file.bound_proved, "the file contains a proof but claims none")
-    same = file.objective == rounded.utility.name
-    need(same, "the claimed objective is not that of the problem")
-    claims = [f"rows sum to 1 exactly: integers over 2**{bits}"]
-    need(len(file.privacy) == len(rounded.privacy), "the file does not claim every notion")
-    compiled = on_nodes(rounded)
-    for notion, claim in zip(rounded.privacy, file.privacy, strict=True):
+    columns, bits = channel.columns(rounded.labels), channel.bits
+    outputs = _points(rounded, channel.outputs)
+    readings, nodes = channel.numbers_read(utility.reads == "readings"), on_nodes(rounded)
+
+    def leak(notion: Notion) -> Leak:
         if notion is rounded.metric:
-            claims.append(_by_distance(notion, claim, slope(rounded, columns)))
-            continue
-        shown = verify_privacy(compiled, notion, claim, columns, 1 << bits, steps)
-        claims.append(f"{shown}: on the nodes, and so on the {rounded.domain}")
-    found = kernel_value(rounded, columns, bits, outputs, readings)
-    claims.append(verify_value(found, file.value))
-    program = program_of(rounded)
-    bound = file.certificate.bound(program.statement, steps) - program.shift
-    bound = max(bound, Fraction(0))
-    claims.append(verify_bound(found, bound, file.bound, f"kernel on the {rounded.domain}"))
-    claims.append(f"status {check_status(file)}")
-    wanted = kernel_decoder(rounded, columns, bits, readings)
-    if verify_decoder(wanted, file.channel.decoder, reads != "mean"):
-        claims.append(READ[reads])
+            return _SlopeLeak(notion.epsilon, slope(rounded, columns))
+        return ColumnsLeak(notion, nodes, columns, 1 << bits, steps)
+
+    def found() -> tuple[Fraction, list[Fraction] | None]:
+        exact = kernel_value(rounded, columns, bits, outputs, readings)
+        return exact, kernel_decoder(rounded, columns, bits, readings)
+
+    def bound(proof: Certificate, allowed: Steps) -> Fraction:
+        program = program_of(rounded)
+        return max(proof.bound(program.statement, allowed) - program.shift, Fraction(0))
+
     error, size = rounded.moments.error, len(rounded.cells)
     within = f"within {float(error):.1e} of them, summed" if error else "the same"
     about, own = f"for every law with the moments of the {size} cells", "those of the law named are"
-    if isinstance(file.problem.prior, Stated):
-        claims += [about, f"NOT checked: that {own} {within}"]
-    else:
-        claims.append(f"{about}; {own} {within}")
-    return Verified(tuple(claims), found, bound)
+    stated = isinstance(file.problem.prior, Stated)
+    return file, Subject(
+        f"rows sum to 1 exactly: integers over 2**{bits}",
+        [(notion, leak(notion)) for notion in rounded.privacy],
+        utility,
+        utility.sign,
+        found,
+        bound,
+        f"kernel on the {rounded.domain}",
+        about=(about, f"NOT checked: that {own} {within}")
+        if stated
+        else (f"{about}; {own} {within}",),
+    )
+
+
+@dataclass(frozen=True)
+class _SlopeLeak(Leak):
+    """The leakage by distance is the largest slope between nodes."""
+
+    stated: Fraction
+    slope: Fraction
+
+    def breaks(self, leakage: Fraction | None) -> str | None:
+        """Compare the slope."""
+        most = self.stated if leakage is None else leakage
+        return None if self.slope <= most else f"leaks {float(self.slope):.10g} by distance"
 
 
 def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fraction, ...]]:
@@ -133,15 +124,3 @@ def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fracti
     points = [tuple(map(exact, part)) for part in parts]
     need(len(set(points)) == len(points), "the channel has a duplicate output")
     return points
-
-
-def _by_distance(notion: Notion, claim: Claim, least: Fraction) -> str:
-    """Check a notion by distance, by the slopes between nodes."""
-    name, leakage = notion.name, exact(claim.leakage)
-    about = Claim(name, claim.leakage, certified=True, epsilon=float(notion.epsilon))
-    need(claim == about, f"{name}: the claimed notion is not that of the problem")
-    leaks = f"{name}: not private: leaks {float(least):.10g} by distance"
-    need(least <= notion.epsilon, leaks)
-    near = least <= leakage <= least + LEAKAGE_TOLERANCE * (1 + least)
-    need(near, f"{name}: the leakage is {float(least)!r}")
-    return f"{name}: private as stated on the interval; leakage {float(leakage):.10g}"

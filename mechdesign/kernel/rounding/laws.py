@@ -9,13 +9,13 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate, pairwise, product
 from math import prod
-from typing import ClassVar
 
 from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.generators import distribution
 from mechdesign.kernel.rounding.families import NONE, AnyFamily, Integrals, NumberLaw, Uniform
 from mechdesign.kernel.rounding.moments import Axis, Cells, End, Ends, Law, Moments
+from mechdesign.kernel.schema import Kind
 
 __all__ = ["AxisLaw", "Histogram", "Mixture", "Prior", "Products", "Rectangles", "Stated"]
 
@@ -38,7 +38,6 @@ def bins(edges: Sequence[Fraction]) -> list[Uniform]:
 class Histogram(NumberLaw):
     """A constant density on each bin."""
 
-    kind: ClassVar[str] = "histogram"
     edges: tuple[Fraction, ...]
     masses: tuple[Fraction, ...]
 
@@ -72,7 +71,6 @@ class Histogram(NumberLaw):
 class Mixture(NumberLaw):
     """A mixture of laws."""
 
-    kind: ClassVar[str] = "mixture"
     weights: tuple[Fraction, ...]
     parts: tuple[AnyFamily, ...]
 
@@ -100,7 +98,6 @@ AxisLaw = AnyFamily | Histogram | Mixture
 class Products(Law):
     """A mixture of laws whose coordinates are independent, each truncated by itself."""
 
-    kind: ClassVar[str] = "products"
     weights: tuple[Fraction, ...]
     parts: tuple[tuple[AxisLaw, ...], ...]
 
@@ -131,7 +128,6 @@ class Products(Law):
 class Rectangles(Law):
     """A constant density on each rectangle of a grid."""
 
-    kind: ClassVar[str] = "rectangles"
     edges: tuple[tuple[Fraction, ...], ...]
     masses: tuple[tuple[Fraction, ...], ...]
 
@@ -150,7 +146,7 @@ class Rectangles(Law):
 
 
 @dataclass(frozen=True)
-class Stated:
+class Stated(Kind, kind="moments"):
     """Moments of the cells, for a law that is not in the file and has no known source.
 
     Attributes
@@ -165,7 +161,6 @@ class Stated:
         A description of the moments.
     """
 
-    kind: ClassVar[str] = "moments"
     cells: tuple[tuple[Fraction, ...], ...]
     tails: tuple[tuple[Fraction, ...], ...] = ()
     error: Fraction = Fraction(0)

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.schema import Kind
 
 __all__ = ["PLACES", "WEIGHTS", "Axis", "Cells", "End", "Ends", "Law", "Moments", "Row", "mass"]
 
@@ -56,7 +57,7 @@ class Cells(dict[tuple[int, ...], Row]):
     """The means of each cell, by its index on the axes: -1 and the last are beyond the nodes."""
 
 
-class Law(ABC):
+class Law(Kind, ABC):
     """The law of a number or of a point."""
 
     @abstractmethod

@@ -109,8 +109,8 @@ FORGED: list[tuple[str, Change, str]] = [
     ("lip", put("bound", more(1e-3)), "the bound proved is"),
     ("lip", put("gap", more(-0.5)), "the gap is"),
     ("lip", put("status", "optimal"), "the status is"),
-    ("lip", put("bound_proved", False), "contains a proof but claims none"),
-    ("lip", put("certificate", None), "expected a table"),
+    ("lip", put("bound_proved", False), "claims no proof of its bound"),
+    ("lip", put("certificate", None), "has no proof"),
     ("lip", put("objective", MSE), "the claimed objective"),
     ("lip", put("problem", "utility", "objective", MSE), "the claimed objective"),
     ("lip", put("problem", "utility", "worst_case", True), "the value is"),
@@ -147,8 +147,8 @@ FORGED: list[tuple[str, Change, str]] = [
     ("approximate", leaky, "leaks more|not private|the value is"),
     ("worst", put("value", more(-1e-4)), "the value is"),
     ("worst", put("problem", "utility", "worst_case", False), "the value is"),
-    ("metric", put("privacy", 0, "leakage", 2.5), "the leakage is"),
-    ("metric", put("problem", "privacy", 0, "epsilon", "2.9"), "claimed notion is not|not private"),
+    ("metric", put("privacy", 0, "leakage", 2.5), "leaks more"),
+    ("metric", put("problem", "privacy", 0, "epsilon", "2.9"), "is not claimed|not private"),
     ("metric", put("problem", "privacy", 0, "distance", "euclidean"), "that of numbers"),
     ("metric", put("problem", "domain", 0, "interval", 0, "-inf"), "without end|the value is"),
     ("estimate", put("channel", "decoder", 0, more(0.01)), "the decoder differs"),
@@ -183,7 +183,7 @@ def test_each_notion_holds_at_its_leakage_and_not_below(name: str) -> None:
     found = copy.deepcopy(made(name))
     for claim in found["privacy"]:
         claim["leakage"] -= 1e-6 * (1 + abs(claim["leakage"]))
-    with pytest.raises(MechdesignError, match=r"leaks more|the leakage is"):
+    with pytest.raises(MechdesignError, match="leaks more"):
         verify(sealed(found))
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.oracles.common import GRID, ceilings
 from mechdesign.kernel.proof import Cost
+from mechdesign.kernel.schema import Kind
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import check_size
 
@@ -56,10 +56,8 @@ class Ask:
         return same and self.gain.alike(x, z)
 
 
-class Source(ABC):
+class Source(Kind, ABC):
     """A source of rays. Each states the cone that they generate, and why it is large enough."""
-
-    kind: ClassVar[str]
 
     @abstractmethod
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, pairwise
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import known, need
 from mechdesign.kernel.oracles.common import distinct, lift_ends
@@ -27,7 +26,6 @@ from mechdesign.kernel.statement import Statement
 class Classes(Source):
     """Groups of inputs; ``lifts`` is for lifts at the uniform prior and one group, else blocks."""
 
-    kind: ClassVar[str] = "classes"
     groups: tuple[tuple[int, ...], ...]
     blocks: tuple[tuple[int, ...], ...] | None = None
     lifts: bool = False

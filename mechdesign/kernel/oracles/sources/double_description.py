@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.oracles.sources.base import Ask, Found, Source, limited
@@ -26,8 +25,6 @@ PAIRS = 400
 @dataclass(frozen=True)
 class DoubleDescription(Source):
     """All rows of the cone."""
-
-    kind: ClassVar[str] = "double-description"
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
         """Return the rays; LimitError is raised as soon as there are too many."""

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import dot, need, over_one_denominator, shortened
@@ -57,7 +56,6 @@ class Facet:
 class Simplicial(Source):
     """A facet for each input."""
 
-    kind: ClassVar[str] = "simplicial"
     facets: tuple[Facet, ...]
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:

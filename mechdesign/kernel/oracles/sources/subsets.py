@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.oracles.common import parts_of
@@ -38,7 +37,6 @@ Blocks = tuple[tuple[int, ...], ...]
 class Subsets(Source):
     """Blocks of inputs; None is a single block."""
 
-    kind: ClassVar[str] = "subsets"
     blocks: Blocks | None = None
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:

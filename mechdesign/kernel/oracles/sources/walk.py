@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import ClassVar
 
 from mechdesign.kernel.arithmetic import UNIT, known, need, over_one_denominator, scaled
 from mechdesign.kernel.oracles.common import parts_of
@@ -48,7 +47,6 @@ Side = tuple[Fraction, Fraction, int, list[int]]
 class Walk(Source):
     """``surplus`` c; ``ends`` inner ends of t and ``slopes`` of all ends, for each block."""
 
-    kind: ClassVar[str] = "walk"
     surplus: Fraction
     ends: tuple[tuple[Fraction, ...], ...]
     slopes: tuple[Numbers, ...]
