@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -67,20 +66,33 @@ LEAKAGE = Gauge(tuple(ListedRow(((x, ONE),), ONE / 5, ()) for x in range(3)), ON
 KNOWN = Information(P, Fraction(1, 10))
 
 
+NEGATIVE = Loss(HAMMING, (ONE, ONE, -ONE))
+ALIKE = Squares(UNITS, UNIFORM, constant=ONE)
+
+
 def of(cone: Any, aim: Objective, *limits: Any) -> Statement:
     return Statement(3, (cone,) if cone else (), limits, aim)
 
 
+ASKED, OF_MEAN, LEAKING = of(LDP, LOSS), of(LDP, MEAN), of(LDP, LOSS, LEAKAGE)
+SPLIT, LIFTED = of(LDP, HISTOGRAM), of(LIP, HISTOGRAM)
+OF_TWO = Statement(2, (LDP,), (), Loss(of_table([[ONE, ONE]] * 2), (ONE / 2,) * 2))
+
+
+def form(kind: str, **keys: Any) -> Slots:
+    return {"kind": kind, **keys}
+
+
 def slots(line: Any = "costs", oracle: Any = "orthant", *chain: Slots, **more: Any) -> Slots:
     found: Slots = {
-        "linearization": {"kind": line} if isinstance(line, str) else line,
-        "oracle": {"kind": oracle} if isinstance(oracle, str) else oracle,
+        "linearization": form(line) if isinstance(line, str) else line,
+        "oracle": form(oracle) if isinstance(oracle, str) else oracle,
     }
     return found | ({"relaxations": list(chain)} if chain else {}) | more
 
 
-def rays(**source: Any) -> Slots:
-    return {"kind": "rays", "source": source}
+def rays(kind: str, **keys: Any) -> Slots:
+    return form("rays", source=form(kind, **keys))
 
 
 def multiplier(of: str, *entries: tuple[int, int, int, Any], place: int = 0, **more: Any) -> Slots:
@@ -90,688 +102,324 @@ def multiplier(of: str, *entries: tuple[int, int, int, Any], place: int = 0, **m
     return {"multipliers": [table | more]}
 
 
+def row(*entry: Any, **more: Any) -> Slots:
+    return multiplier("cone", entry, **more)
+
+
+def part(*entry: Any) -> Slots:
+    return multiplier("limit", entry)
+
+
 def prove(statement: Statement, certificate: Slots) -> Fraction:
     found = read(Certificate, json.loads(json.dumps(certificate)), "certificate")
     assert isinstance(found, Certificate)
     return found.bound(statement, Steps(10**7))
 
 
-DD = rays(kind="double-description")
-WALK = rays(kind="walk", surplus=0, ends=[[]], slopes=[[0, 0]])
-AVERAGE = {"kind": "average", "weights": [1, 1, 1]}
+DD = rays("double-description")
+CLASSES = rays("classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]])
+AVERAGE = form("average", weights=[1, 1, 1])
 PRICES = [0.1, 0.1, 0.1]
-NODES = {"kind": "decoders", "nodes": [0, 1, 2]}
-PROBES = {"kind": "readings", "probes": [-9, 0, 9], "slopes": [-1.0, 0.0, 1.0]}
+NODES = form("decoders", nodes=[0, 1, 2])
+PROBES = form("readings", probes=[-9, 0, 9], slopes=[-1.0, 0.0, 1.0])
 IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-VECTORS = {"kind": "estimator", "vectors": IDENTITY}
-TANGENTS = {"kind": "estimator", "vectors": IDENTITY, "tangents": [1, 1, 1]}
+VECTORS = form("estimator", vectors=IDENTITY)
+TANGENTS = form("estimator", vectors=IDENTITY, tangents=[1, 1, 1])
+TWO_LENGTHS = {"of": "cone", "place": 0, "node": [0], "x": [0, 1], "weight": [1]}
+
+
+def walk(ends: list[Any], slopes: list[Any]) -> Slots:
+    return rays("walk", surplus=0, ends=[ends], slopes=[slopes])
+
+
+WALK = walk([], [0, 0])
+
+
+def line(order: list[Any]) -> Slots:
+    return form("line", order=order)
+
+
+def budget(**keys: Any) -> Slots:
+    return form("one-budget", **keys)
+
+
+def decoders(nodes: list[Any]) -> Slots:
+    return form("decoders", nodes=nodes)
+
+
+def boxes(tree: list[Any]) -> Slots:
+    return form("boxes", tree=tree)
+
+
+def entropy(multipliers: list[Any], levels: Any = (0, 0, 0)) -> Slots:
+    return form("entropy", multipliers=multipliers, levels=levels)
 
 
 def restrict(*inputs: int) -> Slots:
-    return {"kind": "restrict", "inputs": list(inputs)}
+    return form("restrict", inputs=inputs)
 
 
 def members(*priors: list[str], place: int = 0) -> Slots:
-    return {"kind": "members", "place": place, "priors": list(priors)}
+    return form("members", place=place, priors=priors)
 
 
 def stands(*inputs: int) -> Slots:
-    return {"kind": "representatives", "stands": list(inputs)}
+    return form("representatives", stands=inputs)
 
 
-def facets(*entries: tuple[int | None, int, int, str]) -> Slots:
+def facets(*entries: tuple[int | None, int, int]) -> Slots:
     tables = [
-        {"place": place, "x": x} | ({"other": o} if o else {}) | ({"side": side} if side else {})
-        for place, x, o, side in entries
+        {"place": place, "x": x} | ({"other": other} if other else {})
+        for place, x, other in entries
     ]
-    return rays(kind="simplicial", facets=tables)
+    return rays("simplicial", facets=tables)
 
 
 CENTER, FAR = ["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"]
+Forged = tuple[str, Statement, Any, str]
+"""What is forged, the statement, the forged slot, and the refusal."""
 
-FORGED: dict[str, tuple[Statement, Slots, str]] = {
-    # relaxations
-    "restrict: forgets a negative cost": (
-        of(LDP, FREE),
-        slots("costs", "orthant", restrict(0, 1)),
-        "negative cost",
-    ),
-    "restrict: an input twice": (of(LDP, LOSS), slots("costs", "orthant", restrict(0, 0)), "once"),
-    "restrict: no such input": (of(LDP, LOSS), slots("costs", "orthant", restrict(0, 3)), "once"),
-    "restrict: nothing is left": (of(LDP, LOSS), slots("costs", "orthant", restrict()), "some"),
-    "restrict: a risk": (of(LDP, L2), slots("gain", DD, restrict(0, 1), VECTORS), "risk"),
-    "restrict: a gain that sees it": (
-        of(LDP, MEAN),
-        slots("gain", DD, restrict(0, 1)),
-        "depends on removed",
-    ),
-    "restrict: a mean variance of negative weight": (
-        of(LDP, Reading(READING.values, (ONE, ONE, -ONE))),
-        slots(PROBES, "orthant", restrict(0, 1)),
+RELAXATIONS: list[Forged] = [
+    ("forgets a negative cost", of(LDP, FREE), restrict(0, 1), "negative cost"),
+    ("an input twice", ASKED, restrict(0, 0), "once"),
+    ("no such input", ASKED, restrict(0, 3), "once"),
+    ("nothing is left", ASKED, restrict(), "some"),
+    ("a risk", of(LDP, L2), restrict(0, 1), "risk"),
+    ("a gain that sees it", OF_MEAN, restrict(0, 1), "depends on removed"),
+    ("outside a ball", of(BALL, LOSS), members(CENTER, FAR), "not in the set"),
+    ("outside a box", of(BOX, LOSS), members(CENTER), "not in the set"),
+    ("outside a list", of(LIP, LOSS), members(FAR), "not in the set"),
+    ("no distribution", of(BALL, LOSS), members(["1/2", "1/3", "1/3"]), "distribution"),
+    ("a negative mass", of(BALL, LOSS), members(["-1/6", "1/2", "2/3"]), "distribution"),
+    ("none", of(BALL, LOSS), members(), "set"),
+    ("of ratios", ASKED, members(CENTER), "a set"),
+    ("no generator", of(BALL, LOSS), members(CENTER, place=1), "no such generator"),
+    ("a stand of another", ASKED, stands(1, 2, 2), "represents itself"),
+    ("too few", ASKED, stands(0, 0), "each"),
+    ("no such input", ASKED, stands(3, 3, 3), "each"),
+    ("negative costs", of(LDP, FREE), stands(0, 0, 0), "costs >= 0"),
+    ("negative weights", of(LDP, NEGATIVE), stands(0, 0, 0), "weights >= 0"),
+    ("a worst case", of(LDP, WORST), stands(0, 0, 0), "mean loss"),
+    ("a gain", OF_MEAN, stands(0, 0, 0), "mean loss"),
+    ("negative weights", of(LDP, WORST), form("average", weights=[2, 0, -1]), "negative"),
+    ("of nothing", of(LDP, WORST), form("average", weights=[0, 0, 0]), "weights"),
+    ("too few", of(LDP, WORST), form("average", weights=[1, 1]), "weights"),
+    ("of a mean", ASKED, AVERAGE, "worst case"),
+    ("of a gain", OF_MEAN, AVERAGE, "worst case"),
+    ("of a gain", OF_MEAN, VECTORS, "risk"),
+    ("of a worst case", of(LDP, ANY), VECTORS, "risk"),
+    ("too few", of(LDP, L2), form("estimator", vectors=IDENTITY[:2]), "k vectors"),
+    ("no tangents", of(LDP, TV), VECTORS, "tangent"),
+    ("a negative tangent", of(LDP, TV), TANGENTS | {"tangents": [1, 1, -1]}, "tangent"),
+    ("a tangent too small", of(LDP, TV), TANGENTS | {"tangents": [1, 1, "1/1000"]}, "too small"),
+    (
+        "a variance of negative weight",
+        of(LDP, replace(READING, weights=(ONE, ONE, -ONE))),
+        restrict(0, 1),
         "negative weight",
     ),
-    "members: outside a ball": (
-        of(BALL, LOSS),
-        slots("costs", "orthant", members(CENTER, FAR)),
-        "not in the set",
-    ),
-    "members: outside a box": (
-        of(BOX, LOSS),
-        slots("costs", "orthant", members(CENTER)),
-        "not in the set",
-    ),
-    "members: outside a list": (
-        of(LIP, LOSS),
-        slots("costs", "orthant", members(FAR)),
-        "not in the set",
-    ),
-    "members: no distribution": (
-        of(BALL, LOSS),
-        slots("costs", "orthant", members(["1/2", "1/3", "1/3"])),
-        "distribution",
-    ),
-    "members: a negative mass": (
-        of(BALL, LOSS),
-        slots("costs", "orthant", members(["-1/6", "1/2", "2/3"])),
-        "distribution",
-    ),
-    "members: none": (of(BALL, LOSS), slots("costs", "orthant", members()), "set"),
-    "members: of ratios": (of(LDP, LOSS), slots("costs", "orthant", members(CENTER)), "a set"),
-    "members: no generator": (
-        of(BALL, LOSS),
-        slots("costs", "orthant", members(CENTER, place=1)),
-        "no such generator",
-    ),
-    "members: rows of a ball that are not listed": (
-        of(BALL, LOSS),
-        slots("costs", "orthant", **multiplier("cone", (0, 0, 0, 1), side="upper")),
-        "not listed",
-    ),
-    "representatives: a stand stands for another": (
-        of(LDP, LOSS),
-        slots("costs", "orthant", stands(1, 2, 2)),
-        "represents itself",
-    ),
-    "representatives: too few": (of(LDP, LOSS), slots("costs", "orthant", stands(0, 0)), "each"),
-    "representatives: no such input": (
-        of(LDP, LOSS),
-        slots("costs", "orthant", stands(3, 3, 3)),
-        "each",
-    ),
-    "representatives: negative costs": (
-        of(LDP, FREE),
-        slots("costs", "orthant", stands(0, 0, 0)),
-        "costs >= 0",
-    ),
-    "representatives: negative weights": (
-        of(LDP, Loss(HAMMING, (ONE, ONE, -ONE))),
-        slots("costs", "orthant", stands(0, 0, 0)),
-        "weights >= 0",
-    ),
-    "representatives: a worst case": (
-        of(LDP, WORST),
-        slots("costs", "orthant", stands(0, 0, 0)),
-        "mean loss",
-    ),
-    "representatives: a gain": (of(LDP, MEAN), slots("gain", DD, stands(0, 0, 0)), "mean loss"),
-    "average: negative weights": (
-        of(LDP, WORST),
-        slots("costs", "orthant", {"kind": "average", "weights": [2, 0, -1]}),
-        "negative",
-    ),
-    "average: of nothing": (
-        of(LDP, WORST),
-        slots("costs", "orthant", {"kind": "average", "weights": [0, 0, 0]}),
-        "weights",
-    ),
-    "average: too few": (
-        of(LDP, WORST),
-        slots("costs", "orthant", {"kind": "average", "weights": [1, 1]}),
-        "weights",
-    ),
-    "average: of a mean": (of(LDP, LOSS), slots("costs", "orthant", AVERAGE), "worst case"),
-    "average: of a gain": (of(LDP, MEAN), slots("gain", DD, AVERAGE), "worst case"),
-    "average: twice": (of(LDP, WORST), slots("costs", "orthant", AVERAGE, AVERAGE), "worst case"),
-    "implied: not all pairs": (
-        of(PML, LOSS),
-        slots("costs", "one-budget", {"kind": "implied"}),
-        "all pairs",
-    ),
-    "implied: across blocks": (
-        of(BLOCKS, LOSS),
-        slots("costs", "one-budget", {"kind": "implied"}),
-        "all pairs",
-    ),
-    # linearizations
-    "costs: of a gain": (of(LDP, MEAN), slots("costs", DD), "mean loss"),
-    "costs: of a worst case": (of(LDP, WORST), slots("costs", DD), "mean loss"),
-    "costs: negative weights": (
-        of(LDP, Loss(HAMMING, (ONE, ONE, -ONE))),
-        slots("costs", "orthant"),
-        "weights >= 0",
-    ),
-    "gain: of a loss": (of(LDP, LOSS), slots("gain", DD), "gain"),
-    "gain: of a risk": (of(LDP, L2), slots("gain", DD), "gain"),
-    "decoders: of a loss": (of(LDP, LOSS), slots(NODES, "orthant"), "squares"),
-    "decoders: of an entropy": (of(LDP, ENTROPY), slots(NODES, "orthant"), "squares"),
-    "decoders: of two squares": (of(LDP, HISTOGRAM), slots(NODES, "orthant"), "one square"),
-    "decoders: do not reach": (
-        of(LDP, MEAN),
-        slots({"kind": "decoders", "nodes": [0, 1]}, "orthant"),
-        "cover",
-    ),
-    "decoders: begin too late": (
-        of(LDP, MEAN),
-        slots({"kind": "decoders", "nodes": ["1/10", 2]}, "orthant"),
-        "cover",
-    ),
-    "decoders: fall": (
-        of(LDP, MEAN),
-        slots({"kind": "decoders", "nodes": [0, 2, 1]}, "orthant"),
-        "increasing",
-    ),
-    "decoders: one": (
-        of(LDP, MEAN),
-        slots({"kind": "decoders", "nodes": [0]}, "orthant"),
-        "increasing",
-    ),
-    "readings: of a loss": (of(LDP, LOSS), slots(PROBES, "orthant"), "variance"),
-    "readings: of a worst case": (
-        of(LDP, Reading(READING.values, None)),
-        slots(PROBES, "orthant"),
-        "variance",
-    ),
-    "readings: tails too near": (
+    ("twice", of(LDP, WORST), [AVERAGE, AVERAGE], "worst case"),
+    ("not all pairs", of(PML, LOSS), form("implied"), "all pairs"),
+    ("across blocks", of(BLOCKS, LOSS), form("implied"), "all pairs"),
+]
+
+LINEARIZATIONS: list[Forged] = [
+    ("of a gain", OF_MEAN, "costs", "mean loss"),
+    ("of a worst case", of(LDP, WORST), "costs", "mean loss"),
+    ("negative weights", of(LDP, NEGATIVE), "costs", "weights >= 0"),
+    ("of a loss", ASKED, "gain", "gain"),
+    ("of a risk", of(LDP, L2), "gain", "gain"),
+    ("of a loss", ASKED, NODES, "squares"),
+    ("of an entropy", of(LDP, ENTROPY), NODES, "squares"),
+    ("of two squares", SPLIT, NODES, "one square"),
+    ("do not reach", OF_MEAN, decoders([0, 1]), "cover"),
+    ("begin too late", OF_MEAN, decoders(["1/10", 2]), "cover"),
+    ("fall", OF_MEAN, decoders([0, 2, 1]), "increasing"),
+    ("one", OF_MEAN, decoders([0]), "increasing"),
+    ("of a loss", ASKED, PROBES, "variance"),
+    ("of a worst case", of(LDP, Reading(READING.values, None)), PROBES, "variance"),
+    (
+        "tails too near",
         of(LDP, READING),
-        slots({"kind": "readings", "probes": ["-1/10", "1/10"], "slopes": [-1, 0, 1]}, "orthant"),
+        form("readings", probes=["-1/10", "1/10"], slopes=[-1, 0, 1]),
         "reach",
     ),
-    "readings: too few slopes": (
-        of(LDP, READING),
-        slots({"kind": "readings", "probes": [-9, 9], "slopes": [-1, 0]}, "orthant"),
-        "slope",
+    ("too few slopes", of(LDP, READING), form("readings", probes=[-9, 9], slopes=[-1, 0]), "slope"),
+    ("of a loss", of(LIP, LOSS), boxes([None]), "a sum over inputs"),
+    ("does not split", of(LIP, HELLINGER), boxes([None]), "a sum over inputs"),
+    ("a tree that is not complete", LIFTED, boxes([[0, 1], None]), "not complete"),
+    ("no tree", LIFTED, boxes([]), "complete"),
+    ("too many leaves", LIFTED, boxes([None, None]), "too many"),
+    ("a cut of no input", LIFTED, boxes([[3, 1], None, None]), "an input that does not"),
+]
+
+MULTIPLIERS: list[Forged] = [
+    ("of a limit at a tail", of(LDP, READING, LEAKAGE), part(3, 0, 0, 1), "a node that does not"),
+    ("of a gain", OF_MEAN, row(0, 0, 1, 1), "no multipliers"),
+    ("lists of two lengths", ASKED, TWO_LENGTHS, "length"),
+    ("of a ball without a list", of(BALL, LOSS), row(0, 0, 0, 1, side="upper"), "not listed"),
+    ("negative", ASKED, row(0, 0, 1, -1), "negative"),
+    ("not a number", ASKED, row(0, 0, 1, float("nan")), "finite|number"),
+    ("infinite", ASKED, row(0, 0, 1, float("inf")), "finite|number"),
+    ("at no node", ASKED, row(3, 0, 1, 1), "a node that does not"),
+    ("of no row", ASKED, row(0, 0, 3, 1), "two inputs"),
+    ("of an input and itself", ASKED, row(0, 1, 1, 1), "bounded"),
+    ("across blocks", of(BLOCKS, LOSS), row(0, 0, 2, 1), "bounded"),
+    ("of an infinite budget", of(NEIGHBORS, LOSS), row(0, 0, 2, 1), "bounded"),
+    ("a side of ratios", ASKED, row(0, 0, 1, 1, side="upper"), "two inputs"),
+    ("the other side", of(PML, LOSS), row(0, 0, 0, 1, side="lower"), "no lower bound"),
+    ("a lift without a side", of(LIP, LOSS), row(0, 0, 0, 1), "side|row"),
+    ("of no prior", of(LIP, LOSS), row(0, 0, 1, 1, side="upper"), "no such row"),
+    ("of no listed row", of(OWN, LOSS), row(0, 1, 0, 1), "no such row"),
+    ("of a listed row and another", of(OWN, LOSS), row(0, 0, 1, 1), "no such row"),
+    ("of no value of a secret", of(SECRET, LOSS), row(0, 0, 2, 1), "two inputs"),
+    ("of no generator", ASKED, row(0, 0, 1, 1, place=1), "does not exist"),
+    ("of something else", ASKED, multiplier("price", (0, 0, 1, 1)), "does not exist"),
+    ("of no limit", ASKED, part(0, 0, 0, 1), "does not exist"),
+    ("of no part", LEAKING, part(0, 3, 0, 1), "a part that does not"),
+    ("of an information", of(LDP, LOSS, KNOWN), part(0, 0, 0, 1), "entropy"),
+    ("of the limit after the last", LEAKING, part(0, 0, 1, 1), "does not exist"),
+    ("of a limit beyond integers", LEAKING, part(0, 0, 1 << 52, 1), "does not exist"),
+]
+
+PRICED: list[Forged] = [
+    ("too few", ASKED, [0, 0], "a price"),
+    ("too many", ASKED, [0] * 4, "a price"),
+    ("infinite", ASKED, [0.0, 0.0, float("inf")], "finite|number"),
+    ("huge", ASKED, [1e300, -1e300, 0.0], "range|number"),
+    ("denormal, and too few", ASKED, [5e-324, -5e-324], "a price"),
+    ("not numbers", ASKED, [float("nan")] * 3, "finite|number"),
+    ("of another statement", OF_TWO, [0.1, 0.1, 0.1], "a price"),
+]
+
+ORACLES: list[Forged] = [
+    ("of readings", of(LDP, READING, KNOWN), entropy([[0, 1]]), "tail"),
+    ("an unknown oracle", ASKED, "trust-me", "kind"),
+    ("a relaxation", ASKED, "average", "kind"),
+    ("a spare key of a slot", ASKED, form("orthant", levels=[]), "no such key"),
+    ("an index as text", ASKED, line(["0", "1", "2"]), "integer"),
+    ("a negative index", ASKED, line([0, 1, -1]), "integer"),
+    ("a bool as an index", ASKED, line([0, True, 2]), "integer"),
+    ("of a gain", OF_MEAN, "orthant", "does not support"),
+    ("of a gain", OF_MEAN, "line", "does not support"),
+    ("on no line", of(BLOCKS, LOSS), "line", "bound"),
+    ("another order", of(NEIGHBORS, LOSS), line([0, 2, 1]), "bound"),
+    ("on a lift", of(LIP, LOSS), "line", "bound"),
+    ("an input left out", ASKED, line([0, 1]), "order"),
+    ("an input twice", ASKED, line([0, 1, 1]), "order"),
+    ("of a gain", OF_MEAN, "one-budget", "does not support"),
+    ("blocks that overlap", ASKED, budget(blocks=[[0, 1], [1, 2]]), "overlap"),
+    ("no such input", ASKED, budget(blocks=[[0, 3]]), "input|block"),
+    ("a negative direction", ASKED, budget(direction=[1, 1, -1]), "negative"),
+    ("a short direction", ASKED, budget(direction=[1, 1]), "weight"),
+    ("no distribution", of(LIP, LOSS), form("knapsack", p=[1, 1, 1]), ""),
+    ("a gain that does not split", of(LIP, MEAN), "knapsack", "a sum over inputs"),
+    ("a gain at another prior", of(LIP, Squares(WEIGHED, UNIFORM, constant=ONE)), "knapsack", ""),
+    ("a gain without a lower bound", of(None, HISTOGRAM), form("knapsack", p=CENTER), ""),
+    ("of a worst-case risk", of(LDP, ANY), DD, "gain"),
+    ("too few facets", OF_MEAN, facets((0, 0, 1), (0, 1, 0)), ""),
+    ("a facet twice", OF_MEAN, facets((0, 0, 1), (0, 0, 1), (0, 1, 2)), ""),
+    ("facets that do not exist", of(BLOCKS, MEAN), facets((0, 0, 1), (0, 1, 0), (0, 0, 2)), ""),
+    ("of no generator", OF_MEAN, facets((1, 0, 1), (0, 1, 0), (None, 2, 0)), ""),
+    ("no such input", OF_MEAN, facets((0, 0, 1), (0, 1, 0), (None, 3, 0)), ""),
+    ("blocks that overlap", OF_MEAN, rays("subsets", blocks=[[0, 1], [1, 2]]), ""),
+    ("an asymmetric gain", OF_MEAN, CLASSES, ""),
+    ("another direction", SPLIT, WALK | {"direction": [1, 1, 1]}, "the weights of"),
+    ("no direction at all", SPLIT, WALK | {"direction": [0, 0, 0]}, "the weights of"),
+    ("ends that fall", SPLIT, walk(["1/2", "2/5"], [0] * 4), "increasing"),
+    ("ends beyond all columns", SPLIT, walk([9], [0] * 3), "increasing"),
+    ("a slope too few", SPLIT, walk(["1/2"], [0, 0]), "slope"),
+    ("a gain that does not split", OF_MEAN, WALK, "a sum over inputs"),
+    ("of costs", ASKED, WALK, "gains"),
+    ("an asymmetric direction", of(LDP, ALIKE), CLASSES | {"direction": [1, 2, 1]}, "direction"),
+    (
+        "of lifts and some inputs",
+        of(LIP, ALIKE),
+        rays("classes", groups=[[0, 1]], lifts=True),
+        "one group",
     ),
-    "boxes: of a loss": (
-        of(LIP, LOSS),
-        slots({"kind": "boxes", "tree": [None]}, "orthant"),
-        "a sum over inputs",
-    ),
-    "boxes: does not split": (
-        of(LIP, HELLINGER),
-        slots({"kind": "boxes", "tree": [None]}, "orthant"),
-        "a sum over inputs",
-    ),
-    "boxes: a tree that is not complete": (
-        of(LIP, HISTOGRAM),
-        slots({"kind": "boxes", "tree": [[0, 1], None]}, "orthant"),
-        "not complete",
-    ),
-    "boxes: no tree": (
-        of(LIP, HISTOGRAM),
-        slots({"kind": "boxes", "tree": []}, "orthant"),
-        "complete",
-    ),
-    "boxes: too many leaves": (
-        of(LIP, HISTOGRAM),
-        slots({"kind": "boxes", "tree": [None, None]}, "orthant"),
-        "too many",
-    ),
-    "boxes: a cut of no input": (
-        of(LIP, HISTOGRAM),
-        slots({"kind": "boxes", "tree": [[3, 1], None, None]}, "orthant"),
-        "an input that does not exist",
-    ),
-    "estimator: of a gain": (of(LDP, MEAN), slots("gain", DD, VECTORS), "risk"),
-    "estimator: of a worst case": (of(LDP, ANY), slots("gain", DD, VECTORS), "risk"),
-    "estimator: too few": (
-        of(LDP, L2),
-        slots("gain", DD, {"kind": "estimator", "vectors": IDENTITY[:2]}),
-        "k vectors",
-    ),
-    "estimator: no tangents": (of(LDP, TV), slots("gain", DD, VECTORS), "tangent"),
-    "estimator: a negative tangent": (
-        of(LDP, TV),
-        slots("gain", DD, TANGENTS | {"tangents": [1, 1, -1]}),
-        "tangent",
-    ),
-    "estimator: a tangent too small": (
-        of(LDP, TV),
-        slots("gain", DD, TANGENTS | {"tangents": [1, 1, "1/1000"]}),
-        "too small",
-    ),
-    # multipliers
-    "multipliers: negative": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (0, 0, 1, -1))),
-        "negative",
-    ),
-    "multipliers: not a number": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (0, 0, 1, float("nan")))),
-        "finite|number",
-    ),
-    "multipliers: infinite": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (0, 0, 1, float("inf")))),
-        "finite|number",
-    ),
-    "multipliers: at no node": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (3, 0, 1, 1))),
-        "node that does not exist",
-    ),
-    "multipliers: of no row": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (0, 0, 3, 1))),
-        "two inputs",
-    ),
-    "multipliers: of an input and itself": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (0, 1, 1, 1))),
-        "bounded",
-    ),
-    "multipliers: across blocks": (
-        of(BLOCKS, LOSS),
-        slots(**multiplier("cone", (0, 0, 2, 1))),
-        "bounded",
-    ),
-    "multipliers: of an infinite budget": (
-        of(NEIGHBORS, LOSS),
-        slots(**multiplier("cone", (0, 0, 2, 1))),
-        "bounded",
-    ),
-    "multipliers: a side of ratios": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (0, 0, 1, 1), side="upper")),
-        "two inputs",
-    ),
-    "multipliers: the other side": (
-        of(PML, LOSS),
-        slots(**multiplier("cone", (0, 0, 0, 1), side="lower")),
-        "no lower bound",
-    ),
-    "multipliers: a lift without a side": (
-        of(LIP, LOSS),
-        slots(**multiplier("cone", (0, 0, 0, 1))),
-        "side|row",
-    ),
-    "multipliers: of no prior": (
-        of(LIP, LOSS),
-        slots(**multiplier("cone", (0, 0, 1, 1), side="upper")),
-        "no such row",
-    ),
-    "multipliers: of no listed row": (
-        of(OWN, LOSS),
-        slots(**multiplier("cone", (0, 1, 0, 1))),
-        "no such row",
-    ),
-    "multipliers: of a listed row and another": (
-        of(OWN, LOSS),
-        slots(**multiplier("cone", (0, 0, 1, 1))),
-        "no such row",
-    ),
-    "multipliers: of no value of a secret": (
-        of(SECRET, LOSS),
-        slots(**multiplier("cone", (0, 0, 2, 1))),
-        "two inputs",
-    ),
-    "multipliers: of no generator": (
-        of(LDP, LOSS),
-        slots(**multiplier("cone", (0, 0, 1, 1), place=1)),
-        "does not exist",
-    ),
-    "multipliers: of something else": (
-        of(LDP, LOSS),
-        slots(**multiplier("price", (0, 0, 1, 1))),
-        "does not exist|one of",
-    ),
-    "multipliers: of no limit": (
-        of(LDP, LOSS),
-        slots(**multiplier("limit", (0, 0, 0, 1))),
-        "does not exist",
-    ),
-    "multipliers: of no part": (
-        of(LDP, LOSS, LEAKAGE),
-        slots(**multiplier("limit", (0, 3, 0, 1))),
-        "names a part that does not exist",
-    ),
-    "multipliers: of a limit at a tail": (
-        of(LDP, READING, LEAKAGE),
-        slots(PROBES, "orthant", **multiplier("limit", (3, 0, 0, 1))),
-        "node that does not exist",
-    ),
-    "multipliers: of an information": (
-        of(LDP, LOSS, KNOWN),
-        slots(**multiplier("limit", (0, 0, 0, 1))),
-        "entropy",
-    ),
-    "multipliers: of a gain": (
-        of(LDP, MEAN),
-        slots("gain", DD, **multiplier("cone", (0, 0, 1, 1))),
-        "no multipliers",
-    ),
-    "multipliers: lists of two lengths": (
-        of(LDP, LOSS),
-        slots(multipliers=[{"of": "cone", "place": 0, "node": [0], "x": [0, 1], "weight": [1]}]),
-        "length",
-    ),
-    # prices
-    "prices: too few": (of(LDP, LOSS), slots("costs", "one-budget", prices=[0, 0]), "a price"),
-    "prices: too many": (of(LDP, LOSS), slots("costs", "one-budget", prices=[0] * 4), "a price"),
-    "prices: infinite": (
-        of(LDP, LOSS),
-        slots("costs", "one-budget", prices=[0.0, 0.0, float("inf")]),
-        "finite|number",
-    ),
-    "prices: huge": (
-        of(LDP, LOSS),
-        slots("costs", "one-budget", prices=[1e300, -1e300, 0.0]),
-        "range|number",
-    ),
-    # oracles
-    "orthant: of a gain": (of(LDP, MEAN), slots("gain", "orthant"), "does not support"),
-    "line: of a gain": (of(LDP, MEAN), slots("gain", "line"), "does not support"),
-    "line: on no line": (of(BLOCKS, LOSS), slots("costs", "line"), "bound"),
-    "line: another order than that of the neighbors": (
-        of(NEIGHBORS, LOSS),
-        slots("costs", {"kind": "line", "order": [0, 2, 1]}),
-        "bound",
-    ),
-    "line: on a lift": (of(LIP, LOSS), slots("costs", "line"), "bound"),
-    "line: an input left out": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "line", "order": [0, 1]}),
-        "order",
-    ),
-    "line: an input twice": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "line", "order": [0, 1, 1]}),
-        "order",
-    ),
-    "one budget: of a gain": (of(LDP, MEAN), slots("gain", "one-budget"), "does not support"),
-    "one budget: blocks that overlap": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "one-budget", "blocks": [[0, 1], [1, 2]]}),
-        "overlap|once",
-    ),
-    "one budget: no such input": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "one-budget", "blocks": [[0, 3]]}),
-        "input|block",
-    ),
-    "one budget: a negative direction": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "one-budget", "direction": [1, 1, -1]}),
-        "negative|>= 0",
-    ),
-    "one budget: a short direction": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "one-budget", "direction": [1, 1]}),
-        "direction|weight|each input",
-    ),
-    "knapsack: without a lift": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "knapsack", "p": CENTER}),
-        "",
-    ),
-    "knapsack: a prior that is not of the lift": (
-        of(LIP, LOSS),
-        slots("costs", {"kind": "knapsack", "p": FAR}),
-        "",
-    ),
-    "knapsack: no distribution": (
-        of(LIP, LOSS),
-        slots("costs", {"kind": "knapsack", "p": [1, 1, 1]}),
-        "",
-    ),
-    "knapsack: of a ball without a prior": (of(BALL, LOSS), slots("costs", "knapsack"), ""),
-    "knapsack: a gain that does not split": (
-        of(LIP, MEAN),
-        slots("gain", "knapsack"),
-        "a sum over inputs",
-    ),
-    "knapsack: a gain at another prior": (
-        of(LIP, Squares(WEIGHED, UNIFORM, constant=ONE)),
-        slots("gain", "knapsack"),
-        "",
-    ),
-    "knapsack: a gain without a lower bound": (
-        of(None, HISTOGRAM),
-        slots("gain", {"kind": "knapsack", "p": CENTER}),
-        "",
-    ),
-    "rays: a direction that no column has": (
-        of(LDP, MEAN),
+    ("a multiplier of 0", of(None, LOSS, KNOWN), entropy([[0, 0]]), "> 0"),
+    ("without a limit", ASKED, entropy([[0, 1]]), ""),
+    ("of a gauge", of(None, LOSS, LEAKAGE), entropy([[0, 1]]), ""),
+    ("a negative multiplier", of(None, LOSS, KNOWN), entropy([[0, -1]]), ""),
+    ("no multiplier", of(None, LOSS, KNOWN), entropy([]), ""),
+    ("too few levels", of(None, LOSS, KNOWN), entropy([[0, 1]], [0, 0]), ""),
+    ("two priors", of(None, LOSS, KNOWN, Information(UNIFORM, ONE)), entropy([[0, 1], [1, 1]]), ""),
+]
+
+WHOLE: list[Forged] = [
+    ("no oracle", ASKED, {"linearization": {"kind": "costs"}}, "missing"),
+    ("a spare key", ASKED, slots() | {"bound": 1}, "no such key"),
+    (
+        "a direction that no column has",
+        OF_MEAN,
         slots("gain", DD | {"direction": [0, 0, 0]}, prices=PRICES),
         "",
     ),
-    "rays: a negative direction": (
-        of(LDP, MEAN),
+    (
+        "a negative direction",
+        OF_MEAN,
         slots("gain", DD | {"direction": [3, -1, -1]}, prices=PRICES),
         "",
     ),
-    "rays: of a worst-case risk": (of(LDP, ANY), slots("gain", DD), "gain"),
-    "simplicial: too few facets": (
-        of(LDP, MEAN),
-        slots("gain", facets((0, 0, 1, ""), (0, 1, 0, ""))),
-        "",
-    ),
-    "simplicial: a facet twice": (
-        of(LDP, MEAN),
-        slots("gain", facets((0, 0, 1, ""), (0, 0, 1, ""), (0, 1, 2, ""))),
-        "",
-    ),
-    "simplicial: facets that do not exist": (
-        of(BLOCKS, MEAN),
-        slots("gain", facets((0, 0, 1, ""), (0, 1, 0, ""), (0, 0, 2, ""))),
-        "",
-    ),
-    "simplicial: of no generator": (
-        of(LDP, MEAN),
-        slots("gain", facets((1, 0, 1, ""), (0, 1, 0, ""), (None, 2, 0, ""))),
-        "",
-    ),
-    "simplicial: no such input": (
-        of(LDP, MEAN),
-        slots("gain", facets((0, 0, 1, ""), (0, 1, 0, ""), (None, 3, 0, ""))),
-        "",
-    ),
-    "subsets: on a lift": (of(LIP, MEAN), slots("gain", rays(kind="subsets")), ""),
-    "subsets: on budgets that differ": (
-        of(NEIGHBORS, MEAN),
-        slots("gain", rays(kind="subsets")),
-        "",
-    ),
-    "subsets: blocks that miss an input": (
-        of(LDP, MEAN),
-        slots("gain", rays(kind="subsets", blocks=[[0, 1]])),
-        "",
-    ),
-    "subsets: blocks that overlap": (
-        of(LDP, MEAN),
-        slots("gain", rays(kind="subsets", blocks=[[0, 1], [1, 2]])),
-        "",
-    ),
-    "subsets: a block that is cut in two": (
-        of(LDP, MEAN),
-        slots("gain", rays(kind="subsets", blocks=[[0], [1], [2]])),
-        "",
-    ),
-    "classes: an asymmetric gain": (
-        of(LDP, MEAN),
-        slots("gain", rays(kind="classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]])),
-        "",
-    ),
-    "classes: asymmetric prices": (
-        of(LDP, Squares(UNITS, UNIFORM, constant=ONE)),
-        slots(
-            "gain",
-            rays(kind="classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]]),
-            prices=[0.1, 0.2, 0.3],
-        ),
-        "",
-    ),
-    "classes: groups that miss an input": (
-        of(LDP, Squares(UNITS, UNIFORM, constant=ONE)),
-        slots("gain", rays(kind="classes", groups=[[0, 1]], blocks=[[0, 1, 2]])),
-        "",
-    ),
-    "classes: blocks across budgets": (
-        of(BLOCKS, Squares(UNITS, UNIFORM, constant=ONE)),
-        slots("gain", rays(kind="classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]])),
-        "",
-    ),
-    "walk: a direction that is not the weights of the gain": (
-        of(LDP, HISTOGRAM),
-        slots("gain", WALK | {"direction": [1, 1, 1]}),
-        "weights of the gain",
-    ),
-    "walk: no direction at all": (
-        of(LDP, HISTOGRAM),
-        slots("gain", WALK | {"direction": [0, 0, 0]}),
-        "weights of the gain",
-    ),
-    "walk: ends that fall": (
-        of(LDP, HISTOGRAM),
-        slots("gain", rays(kind="walk", surplus=0, ends=[["1/2", "2/5"]], slopes=[[0] * 4])),
-        "increasing",
-    ),
-    "walk: ends beyond all columns": (
-        of(LDP, HISTOGRAM),
-        slots("gain", rays(kind="walk", surplus=0, ends=[[9]], slopes=[[0] * 3])),
-        "increasing",
-    ),
-    "walk: a slope too few": (
-        of(LDP, HISTOGRAM),
-        slots("gain", rays(kind="walk", surplus=0, ends=[["1/2"]], slopes=[[0, 0]])),
-        "slope",
-    ),
-    "walk: a gain that does not split": (of(LDP, MEAN), slots("gain", WALK), "a sum over inputs"),
-    "walk: of costs": (of(LDP, LOSS), slots("costs", WALK), "gains"),
-    "classes: an asymmetric direction": (
-        of(LDP, Squares(UNITS, UNIFORM, constant=ONE)),
-        slots("gain", rays(kind="classes", groups=[[0, 1, 2]]) | {"direction": [1, 2, 1]}),
-        "direction",
-    ),
-    "classes: of lifts, and not of all inputs": (
-        of(LIP, Squares(UNITS, UNIFORM, constant=ONE)),
-        slots("gain", rays(kind="classes", groups=[[0, 1]], lifts=True)),
-        "one group",
-    ),
-    "multipliers: of a limit far beyond the last": (
-        of(LDP, LOSS, LEAKAGE),
-        slots(**multiplier("limit", (0, 0, 1, 1))),
-        "does not exist",
-    ),
-    "multipliers: of a limit beyond all integers": (
-        of(LDP, LOSS, LEAKAGE),
-        slots(**multiplier("limit", (0, 0, 1 << 52, 1))),
-        "does not exist",
-    ),
-    "prices: denormal, and too few": (
-        of(LDP, LOSS),
-        slots("costs", "one-budget", prices=[5e-324, -5e-324]),
-        "a price",
-    ),
-    "prices: not numbers": (
-        of(LDP, LOSS),
-        slots("costs", "one-budget", prices=[float("nan")] * 3),
-        "finite|number",
-    ),
-    "prices: of another statement": (
-        Statement(2, (LDP,), (), Loss(of_table([[ONE, ONE]] * 2), (ONE / 2,) * 2)),
-        slots("costs", "one-budget", prices=[0.1, 0.1, 0.1]),
-        "a price",
-    ),
-    "entropy: a multiplier of 0": (
-        of(None, LOSS, KNOWN),
-        slots("costs", {"kind": "entropy", "multipliers": [[0, 0]], "levels": [0, 0, 0]}),
-        "> 0",
-    ),
-    "entropy: readings, whose tails take no limit": (
-        of(LDP, READING, KNOWN),
-        slots(PROBES, {"kind": "entropy", "multipliers": [[0, 1]], "levels": [0, 0, 0]}),
-        "tail",
-    ),
-    "entropy: without a limit": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "entropy", "multipliers": [[0, 1]], "levels": [0, 0, 0]}),
-        "",
-    ),
-    "entropy: of a gauge": (
-        of(None, LOSS, LEAKAGE),
-        slots("costs", {"kind": "entropy", "multipliers": [[0, 1]], "levels": [0, 0, 0]}),
-        "",
-    ),
-    "entropy: a negative multiplier": (
-        of(None, LOSS, KNOWN),
-        slots("costs", {"kind": "entropy", "multipliers": [[0, -1]], "levels": [0, 0, 0]}),
-        "",
-    ),
-    "entropy: no multiplier": (
-        of(None, LOSS, KNOWN),
-        slots("costs", {"kind": "entropy", "multipliers": [], "levels": [0, 0, 0]}),
-        "",
-    ),
-    "entropy: too few levels": (
-        of(None, LOSS, KNOWN),
-        slots("costs", {"kind": "entropy", "multipliers": [[0, 1]], "levels": [0, 0]}),
-        "",
-    ),
-    "entropy: two priors": (
-        of(None, LOSS, KNOWN, Information(UNIFORM, ONE)),
-        slots("costs", {"kind": "entropy", "multipliers": [[0, 1], [1, 1]], "levels": [0, 0, 0]}),
-        "",
-    ),
-    # the form
-    "form: no oracle": (of(LDP, LOSS), {"linearization": {"kind": "costs"}}, "missing"),
-    "form: an unknown oracle": (of(LDP, LOSS), slots("costs", "trust-me"), "kind"),
-    "form: a relaxation in the place of an oracle": (
-        of(LDP, LOSS),
-        slots("costs", "average"),
-        "kind",
-    ),
-    "form: a spare key": (of(LDP, LOSS), slots() | {"bound": 1}, "no such key"),
-    "form: a spare key of a slot": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "orthant", "levels": []}),
-        "no such key",
-    ),
-    "form: an index as text": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "line", "order": ["0", "1", "2"]}),
-        "integer",
-    ),
-    "form: a negative index": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "line", "order": [0, 1, -1]}),
-        "integer",
-    ),
-    "form: a bool as an index": (
-        of(LDP, LOSS),
-        slots("costs", {"kind": "line", "order": [0, True, 2]}),
-        "integer",
-    ),
-}
+    ("asymmetric prices", of(LDP, ALIKE), slots("gain", CLASSES, prices=[0.1, 0.2, 0.3]), ""),
+]
 
-
-SOUND = {
-    "knapsack: without a lift",
-    "knapsack: a prior that is not of the lift",
-    "knapsack: of a ball without a prior",
-    "subsets: on a lift",
-    "subsets: on budgets that differ",
-    "subsets: blocks that miss an input",
-    "subsets: a block that is cut in two",
-    "classes: groups that miss an input",
-    "classes: blocks across budgets",
-}
+SOUND: list[tuple[str, Statement, Any]] = [
+    ("without a lift", ASKED, form("knapsack", p=CENTER)),
+    ("a prior that is not of the lift", of(LIP, LOSS), form("knapsack", p=FAR)),
+    ("of a ball without a prior", of(BALL, LOSS), "knapsack"),
+    ("on a lift", of(LIP, MEAN), rays("subsets")),
+    ("on budgets that differ", of(NEIGHBORS, MEAN), rays("subsets")),
+    ("blocks that miss an input", OF_MEAN, rays("subsets", blocks=[[0, 1]])),
+    ("a block that is cut in two", OF_MEAN, rays("subsets", blocks=[[0], [1], [2]])),
+    (
+        "groups that miss an input",
+        of(LDP, ALIKE),
+        rays("classes", groups=[[0, 1]], blocks=[[0, 1, 2]]),
+    ),
+    ("blocks across budgets", of(BLOCKS, ALIKE), CLASSES),
+]
 """An oracle may take these: it knows less of the cone, and proves less."""
 
 
-@pytest.mark.parametrize("name", sorted(set(FORGED) - SOUND))
-def test_a_forged_proof_is_refused_with_a_reason(name: str) -> None:
-    statement, certificate, reason = FORGED[name]
+def filled(statement: Statement, slot: str, forged: Any) -> Slots:
+    """Return a certificate with a forged slot; the others suit the objective."""
+    if slot == "":
+        found: Slots = forged
+        return found
+    aim = statement.objective
+    rest = slots("gain", DD) if isinstance(aim, Gain | Risk) else slots()
+    if isinstance(aim, Reading):
+        rest = slots(PROBES)
+    if slot == "multipliers":
+        return rest | (forged if "multipliers" in forged else {slot: [forged]})
+    if slot == "relaxations":
+        return rest | {slot: forged if isinstance(forged, list) else [forged]}
+    if slot == "prices":
+        rest["oracle"] = budget()
+    return rest | {slot: form(forged) if isinstance(forged, str) else forged}
+
+
+FORGED = {
+    "relaxations": RELAXATIONS,
+    "linearization": LINEARIZATIONS,
+    "multipliers": MULTIPLIERS,
+    "prices": PRICED,
+    "oracle": ORACLES,
+    "": WHOLE,
+}
+CASES = [
+    pytest.param(statement, filled(statement, slot, forged), reason, id=f"{slot}: {name}")
+    for slot, table in FORGED.items()
+    for name, statement, forged, reason in table
+]
+
+
+@pytest.mark.parametrize(("statement", "certificate", "reason"), CASES)
+def test_a_forged_proof_is_refused_with_a_reason(
+    statement: Statement, certificate: Slots, reason: str
+) -> None:
     with pytest.raises(CertificateError, match=reason or "."):
         prove(statement, certificate)
 
@@ -779,13 +427,15 @@ def test_a_forged_proof_is_refused_with_a_reason(name: str) -> None:
 # what is accepted proves no more than is true
 
 
-@pytest.mark.parametrize("name", sorted(SOUND))
-def test_an_oracle_that_knows_less_proves_no_more(name: str) -> None:
+@pytest.mark.parametrize(("name", "statement", "oracle"), SOUND)
+def test_an_oracle_that_knows_less_proves_no_more(
+    name: str, statement: Statement, oracle: Any
+) -> None:
     """The true optimum is that of a mixture of all rays of the cone, in floats.
 
     Of a ball of priors that of its center alone, which is no larger.
     """
-    statement, certificate, _ = FORGED[name]
+    certificate = filled(statement, "oracle", oracle)
     if BALL in statement.cone:
         statement = replace(statement, cone=(replace(BALL, priors=Listed((P,))),))
     try:
@@ -830,19 +480,19 @@ HONEST_OR_NOT: list[Slots] = [
     slots("costs", "one-budget"),
     slots("costs", "one-budget", prices=[0.141, 0.141, 0.141]),
     slots("costs", "one-budget", prices=[1e6, -1e6, 1e3]),
-    slots("costs", {"kind": "one-budget", "blocks": [[0, 1]]}, prices=[1, 1, 1]),
-    slots("costs", {"kind": "one-budget", "blocks": [[0, 1], [2]]}, prices=[9, 9, 9]),
-    slots("costs", {"kind": "one-budget", "blocks": []}, prices=[9, 9, 9]),
-    slots("costs", {"kind": "one-budget", "direction": [0, 0, 0]}, prices=[9, 9, 9]),
-    slots("costs", {"kind": "one-budget", "direction": [0, 0, 1]}, prices=[9, 9, 9]),
+    slots("costs", budget(blocks=[[0, 1]]), prices=[1, 1, 1]),
+    slots("costs", budget(blocks=[[0, 1], [2]]), prices=[9, 9, 9]),
+    slots("costs", budget(blocks=[]), prices=[9, 9, 9]),
+    slots("costs", budget(direction=[0, 0, 0]), prices=[9, 9, 9]),
+    slots("costs", budget(direction=[0, 0, 1]), prices=[9, 9, 9]),
     slots("costs", "line", prices=[9, 0, 9]),
-    slots("costs", {"kind": "line", "order": [2, 0, 1]}, prices=[-9, 0, 9]),
+    slots("costs", line([2, 0, 1]), prices=[-9, 0, 9]),
     slots("costs", DD, prices=[9, 9, 9]),
-    slots("costs", rays(kind="subsets"), prices=[9, 9, 9]),
+    slots("costs", rays("subsets"), prices=[9, 9, 9]),
     slots("costs", "orthant", **multiplier("cone", (0, 0, 1, 100), (1, 1, 0, 100))),
     slots("costs", "one-budget", restrict(0), prices=[1]),
-    slots("costs", "one-budget", {"kind": "implied"}, prices=[0.2, 0.2, 0.2]),
-    slots("costs", "one-budget", {"kind": "implied", "alone": False}, prices=[0.2, 0.2, 0.2]),
+    slots("costs", "one-budget", form("implied"), prices=[0.2, 0.2, 0.2]),
+    slots("costs", "one-budget", form("implied", alone=False), prices=[0.2, 0.2, 0.2]),
     slots("costs", "one-budget", stands(0, 0, 0), prices=[3]),
     slots("costs", "orthant", stands(0, 1, 1)),
 ]
@@ -853,9 +503,9 @@ def test_no_certificate_proves_more_than_the_optimum(name: str) -> None:
     statement, best = BEST[name]
     proved = []
     for certificate in HONEST_OR_NOT:
-        found = copy.deepcopy(certificate)
+        found = certificate
         if name == "worst case":
-            found["relaxations"] = [AVERAGE, *found.get("relaxations", [])]
+            found = found | {"relaxations": [AVERAGE, *found.get("relaxations", [])]}
         try:
             proved.append(prove(statement, found))
         except CertificateError:
