@@ -1,8 +1,8 @@
-"""Distribution estimation from reports: the entry points, and the registry of methods."""
+"""Distribution estimation from the reports of one or more groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, shown
 from mechdesign.estimation.continuous.histogram import ContinuousEstimate
 from mechdesign.estimation.estimands import POPULATION, check_target, standard_error
-from mechdesign.estimation.likelihood import Progress, fit, observed_information
+from mechdesign.estimation.likelihood import Fit, Progress, fit, observed_information
 from mechdesign.estimation.report_models import (
     DistinctReports,
     ReportData,
@@ -26,87 +27,16 @@ from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource
 
-__all__ = ["METHODS", "EstimationTask", "estimate", "estimate_groups"]
+__all__ = ["METHODS", "estimate", "estimate_groups"]
 
 
-@dataclass(frozen=True)
-class EstimationTask:
-    """The arguments of an estimation method: reports of one or more groups, target and options."""
-
-    models: Sequence[ReportModel]
-    reports: Sequence[ReportData]
-    prior: Prior | None
-    target: str
-    tolerance: float | None
-    progress: Progress | None
-
-    def unbiased(self) -> Estimate:
-        """Return the unbiased estimate."""
-        pairs = zip(self.models, self.reports, strict=True)
-        tallies = [model.tally(reports) for model, reports in pairs]
-        found = Unbiased(self.models, tallies, self.prior, self.target)
-        return Estimate(
-            inputs=self.models[0].inputs,
-            values=found.values,
-            standard_errors=found(),
-            reports=found.tally.total,
-            method="unbiased",
-            unbiased=True,
-            simulated=found.tally.simulated,
-            target=self.target,
-            deviation=found,
-        )
-
-    def observed(self) -> DistinctReports:
-        """Return the distinct reports of all groups, with their counts and likelihoods."""
-        if len(self.models) == 1:
-            return self.models[0].observed(self.reports[0])
-        if self.target != POPULATION:
-            raise InputError(
-                "target", "'population' for maximum likelihood of several groups", "'respondents'"
-            )
-        pairs = zip(self.models, self.reports, strict=True)
-        each = [model.observed(reports) for model, reports in pairs]
-        return DistinctReports(
-            np.hstack([one.matrix for one in each]),
-            np.concatenate([one.counts for one in each]),
-            any(one.simulated for one in each),
-        )
-
-    def maximum_likelihood(self) -> Estimate:
-        """Return the maximum-likelihood estimate, with its optimality gap and standard errors."""
-        observed = self.observed()
-        found = fit(observed, self.tolerance, self.progress)
-        deviation: Deviation = _unknown
-        notes = [
-            f"log-likelihood within {found.gap:.1e} nats per report of the largest, "
-            f"{found.iterations} steps",
-            "standard errors are not known for so many inputs",
-        ]
-        if observed.is_written:
-            inverse, inside = observed_information(observed, found.distribution, found.gradient)
-            deviation = _InverseDeviation(found.distribution, inverse, observed.total, self.target)
-            notes[1] = "standard errors from the observed information: approximate"
-            if not inside.any():
-                notes[1] = "standard errors are not known: other distributions are as likely"
-            elif not inside.all():
-                notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
-        k = len(self.models[0].inputs)
-        errors = deviation(np.eye(k)) if observed.is_written else np.full(k, np.nan)
-        return Estimate(
-            inputs=self.models[0].inputs,
-            values=found.distribution,
-            standard_errors=errors,
-            reports=observed.total,
-            method="maximum-likelihood",
-            unbiased=False,
-            simulated=observed.simulated,
-            target=self.target,
-            deviation=deviation,
-            notes=tuple(notes),
-            gap=found.gap,
-            iterations=found.iterations,
-        )
+METHODS = {
+    "unbiased": "the mean of a score of each report",
+    "maximum-likelihood": "the distribution under which the reports are likeliest",
+    "projected": "the distribution nearest to the unbiased estimate",
+    "clipped": "the positive parts of the unbiased estimate, scaled to sum to 1",
+}
+"""Descriptions of the methods by name."""
 
 
 def estimate(
@@ -185,16 +115,14 @@ def estimate(
     """
     model = model_of(mechanism)
     check_target(target)
-    prior = None if prior is None else prior_on(prior, model.inputs)
-    estimator = choose(METHODS, method, "method")
+    choose(METHODS, method, "method")
     if (reports is None) == (counts is None):
         given = "neither" if counts is None else "both"
         raise InputError("reports", "reports, or counts in place of them", given)
     if counts is not None:
         reports = model.read_counts(counts)
     reports = model.checked(reports) if check else undigested(reports)
-    task = EstimationTask([model], [reports], prior, target, tolerance, progress)
-    found = estimator(task)
+    found = _estimated([model], [reports], method, prior, target, tolerance, progress)
     below = int((abs(found.values) < found.standard_errors).sum())
     if 2 * below > len(found.values):
         told = f"{below} of {len(found.values)} values are below their standard error"
@@ -261,7 +189,7 @@ def estimate_groups(
     1        0.235294        0.055396
     """
     check_target(target)
-    estimator = choose(METHODS, method, "method")
+    choose(METHODS, method, "method")
     models, reports = _models(groups)
     for g, model in enumerate(models):
         try:
@@ -270,8 +198,7 @@ def estimate_groups(
                 model.tally(reports[g])
         except InputError as error:
             raise error.inside_file(f"groups[{g}]") from None
-    prior = None if prior is None else prior_on(prior, models[0].inputs)
-    return estimator(EstimationTask(models, reports, prior, target, tolerance, progress))
+    return _estimated(models, reports, method, prior, target, tolerance, progress)
 
 
 def _models(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
@@ -286,6 +213,89 @@ def _models(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
             expected = f"a mechanism on {models[0].inputs!r}"
             raise InputError(f"groups[{g}]", expected, f"one on {model.inputs!r}")
     return models, [reports for _, reports in groups]
+
+
+def _estimated(
+    models: Sequence[ReportModel],
+    reports: Sequence[ReportData],
+    method: str,
+    prior: Prior | None,
+    target: str,
+    tolerance: float | None,
+    progress: Progress | None,
+) -> Estimate:
+    """Return the estimate from checked reports of one or more groups."""
+    prior = None if prior is None else prior_on(prior, models[0].inputs)
+    if method == "maximum-likelihood":
+        observed = _observed(models, reports, target)
+        return _likeliest(models[0].inputs, observed, fit(observed, tolerance, progress), target)
+    tallies = [model.tally(given) for model, given in zip(models, reports, strict=True)]
+    found = Unbiased(models, tallies, prior, target)
+    made = Estimate(
+        inputs=models[0].inputs,
+        values=found.values,
+        standard_errors=found(),
+        reports=found.tally.total,
+        method="unbiased",
+        unbiased=True,
+        simulated=found.tally.simulated,
+        target=target,
+        deviation=found,
+    )
+    if method == "unbiased":
+        return made
+    return made.projected() if method == "projected" else made.clipped()
+
+
+def _observed(
+    models: Sequence[ReportModel], reports: Sequence[ReportData], target: str
+) -> DistinctReports:
+    """Return the distinct reports of all groups, with their counts and likelihoods."""
+    each = [model.observed(given) for model, given in zip(models, reports, strict=True)]
+    if len(each) == 1:
+        return each[0]
+    if target != POPULATION:
+        expected = "'population' for maximum likelihood of several groups"
+        raise InputError("target", expected, "'respondents'")
+    return DistinctReports(
+        np.hstack([one.matrix for one in each]),
+        np.concatenate([one.counts for one in each]),
+        any(one.simulated for one in each),
+    )
+
+
+def _likeliest(inputs: Domain, observed: DistinctReports, found: Fit, target: str) -> Estimate:
+    """Return the maximum-likelihood estimate, with its optimality gap and standard errors."""
+    deviation: Deviation = _unknown
+    errors = np.full(len(inputs), np.nan)
+    notes = [
+        f"log-likelihood within {found.gap:.1e} nats per report of the largest, "
+        f"{found.iterations} steps",
+        "standard errors are not known for so many inputs",
+    ]
+    if observed.is_written:
+        inverse, inside = observed_information(observed, found.distribution, found.gradient)
+        notes[1] = "standard errors from the observed information: approximate"
+        if not inside.any():
+            notes[1] = "standard errors are not known: other distributions are as likely"
+        elif not inside.all():
+            notes.append(f"not known for {int((~inside).sum())} inputs at the boundary")
+        deviation = _InverseDeviation(found.distribution, inverse, observed.total, target)
+        errors = deviation(np.eye(len(inputs)))
+    return Estimate(
+        inputs=inputs,
+        values=found.distribution,
+        standard_errors=errors,
+        reports=observed.total,
+        method="maximum-likelihood",
+        unbiased=False,
+        simulated=observed.simulated,
+        target=target,
+        deviation=deviation,
+        notes=tuple(notes),
+        gap=found.gap,
+        iterations=found.iterations,
+    )
 
 
 def _unknown(weights: FloatArray) -> FloatArray:
@@ -309,12 +319,3 @@ class _InverseDeviation:
         square[(weights[:, unknown] != 0).any(axis=1)] = np.nan
         truth = None if self.target == POPULATION else weights**2 @ self.p
         return standard_error(square, (weights @ self.p) ** 2, truth, self.reports)
-
-
-METHODS: dict[str, Callable[[EstimationTask], Estimate]] = {
-    "unbiased": lambda task: task.unbiased(),
-    "maximum-likelihood": lambda task: task.maximum_likelihood(),
-    "projected": lambda task: task.unbiased().projected(),
-    "clipped": lambda task: task.unbiased().clipped(),
-}
-"""Every method by its name."""

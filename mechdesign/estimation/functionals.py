@@ -278,7 +278,7 @@ def _scores_of_reports(
     scores, found = asked.groups[0].scores, []
     for n in range(len(distinct)):
         one = mechanism.tally(Reports(distinct[n : n + 1], reports.alphabet, reports.simulated))
-        found.append(scores.combination(one, weights)[0])
+        found.append(scores.combinations(one, weights[None, :])[0][0])
     return np.array(found)[place.ravel()]
 
 

@@ -11,9 +11,8 @@ import scipy.linalg
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.estimation.scores import Scores
 from mechdesign.mechanisms import Frequencies
-from mechdesign.prior import prior_on
+from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Tally
 from mechdesign.solver_guard import called, check_product, checked
 
@@ -37,7 +36,7 @@ def reference_distribution(prior: Any, inputs: Domain) -> FloatArray:
     return np.asarray(prior_on(prior, inputs).array)
 
 
-class ColumnScores(Scores):
+class ColumnScores:
     """The least-squares scores at a reference, for the columns of one or more channels, by one SVD.
 
     The scores are unbiased for any reference p, and have the least variance of all linear unbiased
@@ -143,9 +142,9 @@ class ColumnScores(Scores):
         """Return n times the covariance of the estimated distribution if p is the true one."""
         return np.asarray((self.table * (p @ self._columns)) @ self.table.T - np.outer(p, p))
 
-    def variances(self, p: FloatArray) -> FloatArray:
-        """Return n times the variances of the estimated frequencies if p is the true one."""
-        return np.asarray(self.covariance(p).diagonal())
+    def variances(self, prior: Prior) -> FloatArray:
+        """Return n times the variances of the estimated frequencies at a prior."""
+        return np.asarray(self.covariance(prior.array).diagonal())
 
     def _unidentified(self) -> InputError:
         return InputError(

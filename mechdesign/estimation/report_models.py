@@ -20,9 +20,8 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
 from mechdesign.estimation.fit import LEVEL, fit_p_value
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
-from mechdesign.estimation.scores import MechanismScores, Scores
 from mechdesign.labels import aligned, labels_of, split
-from mechdesign.mechanisms import Mechanism
+from mechdesign.mechanisms import Frequencies, Mechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import (
     UNCHECKED,
@@ -99,6 +98,9 @@ class DistinctReports:
 class ReportModel(ABC):
     """The interface of a source of reports for estimation."""
 
+    matrix: FloatArray | None
+    """``(n_inputs, n_counts)`` probabilities of the counts; None if not explicit."""
+
     def __init__(self, source: ReportSource, digest: str | None = None) -> None:
         self.source, self.inputs = source, source.inputs
         self.digest = source.digest if digest is None else digest
@@ -152,11 +154,6 @@ class ReportModel(ABC):
         """Return ``(n_inputs, n_counts)`` expected counts of a report; None for too many."""
         return self.matrix
 
-    @property
-    def matrix(self) -> FloatArray | None:
-        """``(n_inputs, n_counts)`` probabilities of the counts; None if not explicit."""
-        return None
-
     @abstractmethod
     def read_counts(self, counts: Any) -> Tally:
         """Return the tally of plain counts."""
@@ -177,8 +174,8 @@ class ReportModel(ABC):
         """
 
     @abstractmethod
-    def scores(self, prior: Prior | None = None) -> Scores:
-        """Return the scores of the unbiased estimate.
+    def scores(self, prior: Prior | None = None) -> ColumnScores | MechanismModel:
+        """Return the scores s_x with E[s_x(Y) | X = z] = 1{z = x}, of an unbiased estimate.
 
         Parameters
         ----------
@@ -192,12 +189,7 @@ class ChannelModel(ReportModel):
 
     def __init__(self, channel: Channel, digest: str | None = None) -> None:
         super().__init__(channel, digest)
-        self.channel = channel
-
-    @property
-    def matrix(self) -> FloatArray:
-        """The matrix of the channel."""
-        return self.channel.matrix
+        self.channel, self.matrix = channel, channel.matrix
 
     def read_counts(self, counts: Any) -> Tally:
         """Return the tally of one count for each output."""
@@ -224,16 +216,18 @@ class ChannelModel(ReportModel):
         tally = self.tally(reports)
         sent = np.flatnonzero(tally.counts)
         counts = tally.counts[sent].astype(np.float64)
-        return DistinctReports(self.matrix[:, sent], counts, tally.simulated)
+        return DistinctReports(self.channel.matrix[:, sent], counts, tally.simulated)
 
-    def scores(self, prior: Prior | None = None) -> Scores:
+    def scores(self, prior: Prior | None = None) -> ColumnScores:
         """Return the least-squares scores at a prior."""
         reference = reference_distribution(prior, self.inputs)
-        return ColumnScores(self.matrix, reference, self.inputs)
+        return ColumnScores(self.channel.matrix, reference, self.inputs)
 
 
 class MechanismModel(ReportModel):
     """A structured mechanism, with its own counts and scores."""
+
+    matrix = None
 
     def __init__(self, mechanism: Mechanism) -> None:
         super().__init__(mechanism)
@@ -278,9 +272,23 @@ class MechanismModel(ReportModel):
             return tally, distinct, counts
         return tally, *self._counted_reports(tally)
 
-    def scores(self, prior: Prior | None = None) -> Scores:
-        """Return the scores of the mechanism, which do not depend on the prior."""
-        return MechanismScores(self.mechanism)
+    def scores(self, prior: Prior | None = None) -> MechanismModel:
+        """Return the model itself: its scores do not depend on the prior."""
+        return self
+
+    def frequencies(self, tally: Tally) -> Frequencies:
+        """Return the means and mean squares of the scores of all inputs."""
+        return self.mechanism.frequencies(tally)
+
+    def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the means and the mean squares of the scores of combinations."""
+        each = np.array([self.mechanism.combination(tally, row) for row in weights])
+        return each.reshape(-1, 2)[:, 0], each.reshape(-1, 2)[:, 1]
+
+    def variances(self, prior: Prior) -> FloatArray:
+        """Return n times the variances of the estimated frequencies, at least p_x (1 - p_x)."""
+        p = prior.array
+        return np.asarray(np.maximum(self.mechanism.variances(prior), p * (1 - p)))
 
     def _column(self, report: AnyArray) -> list[float]:
         """Return the probabilities of a report divided by the largest, which may underflow."""
@@ -345,9 +353,8 @@ def model_of(source: Any) -> ReportModel:
     --------
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> scores = model_of(warner).scores()
-    >>> value, square = scores.combination(Tally(np.array([6, 4]), 10), np.eye(2)[0])
-    >>> round(value, 12), round(square, 12)
-    (0.7, 1.45)
+    >>> scores.frequencies(Tally(np.array([6, 4]), 10)).estimates.round(12).tolist()
+    [0.7, 0.3]
     """
     if isinstance(source, ContinuousChannel):
         return ChannelModel(source.nodes, source.digest)

@@ -12,8 +12,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import InputError
 from mechdesign.estimation.estimands import POPULATION, check_target, standard_error
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
-from mechdesign.estimation.report_models import ReportModel
-from mechdesign.estimation.scores import Scores
+from mechdesign.estimation.report_models import MechanismModel, ReportModel
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 
@@ -27,7 +26,7 @@ LEAST_VARIANCE = 1e-9
 class Group:
     """The scores of a group, with its share of the reports and its weights W_g."""
 
-    scores: Scores
+    scores: ColumnScores | MechanismModel
     tally: Tally
     share: float
     weights: FloatArray
@@ -76,8 +75,8 @@ class Unbiased:
         else:
             scores = [model.scores(prior) for model in models]
             if pooled:
-                reference = reference_distribution(prior, inputs)
-                variances = np.array([own.variances(reference) for own in scores])
+                at = Prior.uniform(len(inputs)) if prior is None else prior
+                variances = np.array([own.variances(at) for own in scores])
                 W = 1 / np.maximum(variances, LEAST_VARIANCE)
                 W /= np.array(shares) @ W
             self.groups = list(map(Group, scores, tallies, shares, W))

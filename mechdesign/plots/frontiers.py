@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, plain, titled_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mechdesign.designs.min_epsilon import Reach
-    from mechdesign.problem import Problem
     from mechdesign.sweeps.frontier import Frontier
 
 __all__ = ["plot_frontier"]
@@ -44,9 +42,8 @@ def plot_frontier(
     Parameters
     ----------
     frontiers
-        A :class:`~mechdesign.sweeps.Frontier`, or the solutions of
-        :func:`~mechdesign.design_frontier`; or several of these with the same objective, in a list,
-        or in a dict by label.
+        A :class:`~mechdesign.sweeps.Frontier`, or several with the same objective, in a list or in
+        a dict by label.
     ax
         The axes to draw on; default new axes.
     title
@@ -80,7 +77,13 @@ def plot_frontier(
     >>> ax.lines[0].get_ydata().round(4).tolist()
     [0.3775, 0.2689, 0.1192]
     """
-    curves = _listed(frontiers)
+    from mechdesign.sweeps.frontier import Frontier
+
+    if isinstance(frontiers, Frontier):
+        frontiers = [frontiers]
+    curves = list(frontiers.values() if isinstance(frontiers, Mapping) else frontiers)
+    if not all(isinstance(curve, Frontier) for curve in curves):
+        raise InputError("frontiers", "results of design_frontier", shown(curves[0]))
     objectives = dict.fromkeys(curve.problem.utility.name for curve in curves)
     if len(objectives) != 1:
         given = ", ".join(objectives) or "none"
@@ -110,30 +113,6 @@ def plot_frontier(
         fontsize=9,
     )
     return ax
-
-
-def _listed(given: Any) -> list[Frontier]:
-    """Return a list of frontiers; solutions of one problem at several budgets form one."""
-    from mechdesign.designs.solution import Solution
-    from mechdesign.sweeps.frontier import Frontier, FrontierPoint
-
-    if isinstance(given, Frontier | Solution):
-        given = [given]
-    curves = list(given.values() if isinstance(given, Mapping) else given)
-    if curves and all(isinstance(curve, Solution) for curve in curves):
-        curves = [curves]
-    return [
-        curve
-        if isinstance(curve, Frontier)
-        else Frontier(curve[0].problem, tuple(FrontierPoint(_budget(s.problem), s) for s in curve))
-        for curve in curves
-    ]
-
-
-def _budget(problem: Problem) -> Fraction:
-    """Return the epsilon of the first notion of a problem that has one."""
-    budgets = (getattr(notion, "epsilon", None) for notion in problem.privacy)
-    return next((epsilon for epsilon in budgets if epsilon is not None), Fraction())
 
 
 def _names(curves: Sequence[Frontier]) -> list[str]:

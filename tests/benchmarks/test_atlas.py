@@ -12,17 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.atlas import FILES, FORMULAS, Atlas, Cell, Region, build_atlas, draw_map, evaluate
+from benchmarks.atlas import FILES, FORMULAS, Atlas, Cell, Region, build_atlas
 from benchmarks.atlas.__main__ import main
-from benchmarks.atlas.base import Entry, Formula, Point, one_rare
-from benchmarks.atlas.cache import Cache
+from benchmarks.atlas.base import Entry, Formula, Point
 from benchmarks.atlas.formulas.metric import largest_step
-from benchmarks.atlas.maps import save_maps
 from mechdesign.designs.design import design
-from mechdesign.errors import InputError
-from mechdesign.notions import LDP, LIP
-from mechdesign.prior import Prior
-from mechdesign.utilities import L2Risk
 
 QUICK = ["lip-rr-survey", "grr-hamming", "warner-information"]
 
@@ -82,11 +76,6 @@ def test_the_uncertain_prior_of_the_paper_leaks() -> None:
     lift = (1 - two) / (a * (1 - two) + (1 - a) * one)
     assert found.region is Region.INFEASIBLE
     assert found.leakage_ratio == pytest.approx(math.log(lift) / 0.5, rel=1e-9)
-
-
-def test_grr_is_optimal_for_a_survey_of_two_inputs_and_of_no_more() -> None:
-    regions = [cell("grr-survey", "1", str(k)).region for k in (2, 3, 4, 6)]
-    assert regions == [Region.OPTIMAL, *[Region.FEASIBLE] * 3]
 
 
 @pytest.mark.parametrize(("k", "epsilon", "risk"), [(3, "0.5", 21.08987), (4, "2", 1.98308)])
@@ -242,17 +231,6 @@ def test_the_regions_of_whole_numbers_change_at_the_boundary(name: str, epsilon:
         assert cell(name, epsilon, str(math.floor(height))).region is line.below
 
 
-def test_neighbouring_subset_sizes_tie_at_the_line() -> None:
-    """At j (j + 1) e**(2 eps) = (12 - j)(11 - j) both have the same l2 risk."""
-    formula = FORMULAS["subset-selection-size"]
-    epsilon = Fraction(math.log(90 / 6) / 2).limit_denominator(10**12)  # j = 2: 10 * 9 / (2 * 3)
-    two, three = (
-        float(L2Risk().value(formula.channel(Point(epsilon, Fraction(j))), Prior.uniform(12)))
-        for j in (2, 3)
-    )
-    assert two == pytest.approx(three, rel=1e-9)
-
-
 @pytest.mark.slow
 def test_every_quick_cell_is_where_it_is_proved_to_be(atlas: Atlas) -> None:
     proved = [found for found in atlas.cells if found.proved]
@@ -350,55 +328,6 @@ def test_a_run_that_was_ended_goes_on(
     assert (tmp_path / FILES["table"]).read_bytes() == table
 
 
-def test_cells_of_another_version_do_not_count(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    formula = FORMULAS["grr-hamming"]
-    at = formula.points(quick=True)[0]
-    assert Cache(folder / FILES["cells"]).get(formula, at) is not None
-    monkeypatch.setattr("benchmarks.atlas.cache.maker_of", lambda _: "another version")
-    assert Cache(folder / FILES["cells"]).get(formula, at) is None
-
-
-def test_a_gap_sends_a_problem_to_another_route(tmp_path: Path) -> None:
-    """Whatever the first route leaves open, the atlas has an optimum at every point."""
-    formula = FORMULAS["grr-survey"]
-    for found in evaluate([formula], Cache(tmp_path / "cells.jsonl"), quick=True, progress=False):
-        assert abs(found.optimum - found.bound) <= 1e-6 * found.optimum
-
-
-def test_the_page_can_be_a_pdf_and_one_map_is_axes(atlas: Atlas, tmp_path: Path) -> None:
-    name = "geometric"
-    few = Atlas(tuple(found for found in atlas.cells if found.formula == name))
-    save_maps(few, tmp_path / "page.pdf")
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
-    ax = draw_map(FORMULAS[name], list(few.cells))
-    assert ax.get_ylabel() == FORMULAS[name].axis.label
-    with pytest.raises(InputError, match=r"\.png"):
-        save_maps(few, tmp_path / "page.txt")
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("[]", "format"),
-        ('{"format": "mechdesign atlas 1", "maps": [{"name": "x", "cells": [{}]}]}', "cell 0"),
-        ('{"format": "other", "maps": []}', "format"),
-        ("{", "JSON"),
-    ],
-)
-def test_other_files_are_refused(text: str, problem: str, tmp_path: Path) -> None:
-    (tmp_path / "atlas.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=problem):
-        Atlas.load_json(tmp_path / "atlas.json")
-
-
-def test_a_rare_input_is_rare() -> None:
-    assert one_rare(3, Fraction(1, 5)) == Prior(["0.2", "0.4", "0.4"])
-    with pytest.raises(InputError, match="share"):
-        one_rare(3, Fraction(1, 2))
-
-
 # The command.
 
 
@@ -415,31 +344,3 @@ def test_the_command_writes_and_prints(
     (line,) = document["maps"]
     assert (line["name"], line["feasible"], line["infeasible"]) == ("mangat", 0, 0)
     assert line["largest_leakage"] == pytest.approx(1, abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (["--only", "grr-haming"], "grr-hamming"),
-        (["-o", "taken/atlas"], "folder"),
-    ],
-)
-def test_the_command_refuses_in_a_line(
-    words: list[str],
-    complaint: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("taken").write_text("a file", encoding="utf-8")
-    assert main(["--quick", *words]) == 2
-    error = capsys.readouterr().err
-    assert complaint in error
-    assert error.count("\n") == 1
-
-
-def test_notions_of_the_maps_are_those_of_the_claims() -> None:
-    at = Point(Fraction(1), Fraction(1, 4))
-    assert FORMULAS["lip-rr-survey"].problem(at).privacy == (LIP(1),)
-    assert FORMULAS["grr-hamming"].problem(at).privacy == (LDP(1),)

@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks import how_far
 from benchmarks.how_far import (
     DOCS,
     LINE,
@@ -20,10 +19,8 @@ from benchmarks.how_far import (
     geometric_cdf,
     grades,
     laplace_cdf,
-    mean_distance,
     noise_law,
     places,
-    saving,
     table,
 )
 
@@ -55,16 +52,6 @@ def test_clipped_noise_is_that_of_draws(scale: float) -> None:
     assert np.abs(np.bincount(drawn, minlength=LINE) / 200_000 - law).max() < 0.006
 
 
-def test_the_law_of_pay_is_that_of_draws() -> None:
-    rng, n = np.random.default_rng(1), 200_000
-    group = rng.random(n) < 0.4
-    x = np.where(group, rng.normal(30, 9, n), rng.normal(60, 15, n))
-    x = x[(x >= 0) & (x <= how_far.MOST_PAY)]
-    assert mean_distance() == pytest.approx(np.abs(np.diff(x)).mean(), rel=0.01)
-    median = np.abs(x - np.median(x)).mean()
-    assert how_far.always_the_median() == pytest.approx(median, rel=0.01)
-
-
 @pytest.mark.parametrize("make", [frequencies, grades, distances, places])
 def test_no_mechanism_is_below_the_bound(make: object) -> None:
     task: Task = make()  # type: ignore[operator]
@@ -76,11 +63,3 @@ def test_no_mechanism_is_below_the_bound(make: object) -> None:
     page = (DOCS / "how_far.md").read_text(encoding="utf-8").split(MARK)[1].splitlines()
     made = table([curves]).splitlines()
     assert set(made) <= set(page), "run: python -m benchmarks.how_far"
-
-
-def test_what_switching_saves() -> None:
-    people, error = frequencies(), grades()
-    assert saving(people, 2.0, 1.0) == "50% of the people"
-    assert saving(error, 4.0, 1.0) == "75% of the error"
-    assert saving(error, 1.0001, 1.0) == ""
-    assert saving(people, 1000.0, 3.0) == "99.7% of the people"

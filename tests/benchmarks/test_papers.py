@@ -20,10 +20,8 @@ from benchmarks.papers.base import (
     CLAIM,
     SAME,
     SCHEME,
-    Experiment,
     MissingDataError,
     Pair,
-    Panel,
     Row,
 )
 from benchmarks.papers.cns_figure_2 import unbiased
@@ -38,7 +36,6 @@ from benchmarks.papers.formulas import (
     posterior_error,
     randomized_response,
     symmetric,
-    uncertain_prior,
 )
 from benchmarks.papers.icml_figure_2 import (
     BLOCKS,
@@ -49,10 +46,8 @@ from benchmarks.papers.icml_figure_2 import (
     published_scheme,
     subsets,
 )
-from benchmarks.papers.pictures import draw, fitting
-from benchmarks.papers.student_grades import CARDINALITIES, coarse
-from benchmarks.papers.surveys import HALF, LDP, LIP, SYMMETRIC, crossing, least_flip
-from benchmarks.papers.tables import PAPERS, as_json, as_markdown, replaced
+from benchmarks.papers.surveys import HALF, LDP, LIP, SYMMETRIC, least_flip
+from benchmarks.papers.tables import PAPERS, as_markdown, replaced
 from mechdesign import Channel, Prior
 from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Tally
@@ -157,14 +152,6 @@ def test_half_the_budget_of_lip_never_beats_ldp(name: str) -> None:
             assert ldp <= half * (1 + 1e-7)
 
 
-def test_published_curves_say_that_it_does() -> None:
-    ours, published = (side[1] for side in outcome("cns_figure_6"))
-    assert published.at(HALF, 4.0) < published.at(LDP, 4.0)
-    assert ours.at(HALF, 4.0) > ours.at(LDP, 4.0)
-    top = crossing(0.01)
-    assert claimed_lip(0.01, top / 2) == pytest.approx(claimed_ldp(0.01, top), rel=1e-9)
-
-
 def test_the_symmetric_model_lies_above_the_general_one() -> None:
     for ours in outcome("cns_figure_6")[0]:
         pairs = list(zip(ours.curves[SYMMETRIC], ours.curves[HALF], strict=True))
@@ -247,11 +234,6 @@ def test_unary_encoding_read_as_a_grade(k: int) -> None:
     assert md.LDP(epsilon).leakage(Channel.from_matrix(found)) <= epsilon + 1e-12
 
 
-def test_the_ends_of_the_formula_for_an_uncertain_prior() -> None:
-    assert np.allclose(uncertain_prior(0, 1, 1.0), randomized_response(2, 1.0))
-    assert np.allclose(uncertain_prior(0.4, 0.4, 1.0), erasure([0.6, 0.4], 1.0))
-
-
 def test_the_unbiased_error_of_example_1() -> None:
     """The variance of a sum of independent bits, by hand: 10 of 100 say yes w.p. 1/2."""
     q = 1 / (math.e + 1)
@@ -280,13 +262,6 @@ def listed_variances(mechanism: Mechanism, law: np.ndarray) -> np.ndarray:
     assert np.allclose(output @ estimates, law, atol=1e-9)
     found: np.ndarray = output @ estimates**2 - law**2
     return found
-
-
-def test_grades_fall_into_classes_in_order() -> None:
-    for k in CARDINALITIES:
-        classes = [coarse(grade, k) for grade in range(21)]
-        assert classes == sorted(classes)
-        assert set(classes) == set(range(k))
 
 
 # The table.
@@ -336,29 +311,6 @@ def test_a_printed_number_agrees_within_half_a_unit_of_its_last_digit() -> None:
     assert Row("CNS", "", "yes", "no").difference is None
 
 
-def test_the_page_is_the_same_every_time_and_escapes_bars() -> None:
-    rows = [Row("CNS, x", "mean |x|", 1.0, 2.0, "because"), Row("PENA, y", "y", "3", 3.0)]
-    page = as_markdown(rows, {"cns_figure_8": "no data"})
-    assert page == as_markdown(rows, {"cns_figure_8": "no data"})
-    assert "| CNS, x | mean \\|x\\| | 1 | 2 | +1 | because |" in page
-    assert "| PENA, y | y | 3 \\* | 3 | 0 |  |" in page
-    assert "2 numbers: 1 agree, 1 do not." in page
-    assert "`cns_figure_8` (no data)" in page
-    report = json.loads(as_json(rows, {}))
-    assert [row["agrees"] for row in report["rows"]] == [False, True]
-
-
-def test_rows_of_one_experiment_are_replaced_and_the_others_stay_as_they_are() -> None:
-    old = [Row("CNS", "a", 1.0, 2.0, "x"), Row("CNS", "b", "3", 3.0), Row("PENA", "c", 1e4, 2e4)]
-    rows, text = replaced(as_json(old, {"z": "no data"}), [Row("CNS", "b", "3", 4.0, "y")])
-    assert text == as_json([old[0], Row("CNS", "b", "3", 4.0, "y"), old[2]], {"z": "no data"})
-    assert as_json(rows, {"z": "no data"}) == text
-    new = [Row("CNS", "a", 1.0, 5.0, "x"), Row("CNS", "n", 1.0, 6.0, "x")]
-    rows, text = replaced(text, new)
-    assert [row.quantity for row in rows] == ["a", "n", "b", "c"]
-    assert [row.ours for row in rows] == [5.0, 6.0, 4.0, 2e4]
-
-
 def test_the_page_is_that_of_the_table() -> None:
     """What is printed with few digits does not depend on the digits that the JSON leaves out."""
     table = (Path(runner.HERE) / "published.json").read_text(encoding="utf-8")
@@ -393,31 +345,3 @@ def test_finished_figures_are_not_computed_again(
         runner.computed("cns_figure_5", True, kept, fresh=True)
     with pytest.raises(AssertionError, match="computed again"):
         runner.computed("cns_figure_5", False, kept)
-
-
-def test_missing_data_are_noted_and_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MECHDESIGN_DATA", str(tmp_path / "nothing"))
-    places = runner.Places.of(tmp_path, True)
-    rows, skipped = runner.run(["cns_figure_8", "icml_table_1"], places, quick=True)
-    assert not rows
-    assert list(skipped) == ["cns_figure_8", "icml_table_1"]
-    assert "set MECHDESIGN_DATA" in skipped["cns_figure_8"]
-    assert not [row for row in numbers("numbers_tifs") if "Baltimore" in row.quantity]
-
-
-def test_a_picture_is_drawn_for_words_and_for_more_places_than_panels(tmp_path: Path) -> None:
-    words = Panel("t", "a", "u", [0.0, 1.0], {"one": [1.0, 2.0]}, log="y", ticks=["x", "y"])
-    lines = Panel("t", "a", "u", [1.0, 2.0], {"one": [1.0, 2.0]}, {"one": [1.0, 2.0]}, log="x")
-    made = Experiment("n", "t", "d", lambda _: ([], []), lambda _: [], lambda _: "c", columns=2)
-    for panels in ([words], [lines] * 3):
-        path = draw(made, (panels, panels), tmp_path / f"{len(panels)}.png")
-        assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_legend_has_as_many_columns_as_fit() -> None:
-    assert fitting(["a"] * 3, 8.5, 6) == 3
-    assert fitting(["a"] * 20, 8.5, 6) == 6
-    assert fitting(["a" * 28] * 10, 8.5, 6) == 3
-    assert fitting(["a" * 500] * 2, 8.5, 6) == 1

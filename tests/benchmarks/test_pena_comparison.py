@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import math
 
 import numpy as np
 import pytest
 
 from benchmarks.pena_comparison import MeanComparison, compare_means
-from mechdesign import LDP, InputError
+from mechdesign import LDP
 from mechdesign.collection.personalized import TwoValuedResponder
-from mechdesign.files import data_folder
 
 SKEWED = np.concatenate([np.full(700, 5), np.full(200, 20), np.full(99, 40), np.full(1, 100)])
 
@@ -79,34 +77,3 @@ def test_a_simulation_has_the_error_that_is_stated(table: MeanComparison) -> Non
     assert abs(means.mean() - SKEWED.mean()) < 4 * row.tailored / math.sqrt(repeats)
     spread = means.std(ddof=1)
     assert abs(spread - row.tailored) < 4 * row.tailored / math.sqrt(2 * repeats)
-
-
-def test_incomes_of_a_country() -> None:
-    """Incomes up to 99 % of them: 4 times the budget is where the optimal channel pays."""
-    folder = data_folder()
-    path = folder / "income_ipums" / "income_hist_4096.csv.gz" if folder else None
-    if path is None or not path.is_file():
-        pytest.skip("no folder of real data with the histogram of incomes")
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        counts = np.loadtxt(file, delimiter=",", skiprows=1)[:, 1].astype(int)
-    shares = np.rint(counts[:623] / counts.sum() * 100_000).astype(int)
-    incomes = np.repeat(400 * np.arange(623) + 200, shares)  # the middle of a bin of 400 USD
-    found = compare_means(incomes, 0, 250_000, ["0.5", 4], points=17)
-    small, large = found.rows
-    assert found.truth == pytest.approx(incomes.mean())
-    assert abs(small.minimax / small.pena - 1) < 0.02
-    assert large.minimax < 0.7 * large.pena
-    assert large.tailored < large.minimax
-
-
-def test_wrong_input_is_named() -> None:
-    for given, more, key in (
-        (([1], 0, 10, [1]), {"points": 2}, "points"),
-        (([1], 0, 10, []), {}, "epsilons"),
-        (([], 0, 10, [1]), {}, "values"),
-        (([11], 0, 10, [1]), {}, "values[0]"),
-        (([1], 0, 10, [0]), {}, "epsilon"),
-    ):
-        with pytest.raises(InputError) as caught:
-            compare_means(*given, **more)  # type: ignore[arg-type]
-        assert caught.value.key == key
