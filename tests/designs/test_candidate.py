@@ -103,13 +103,6 @@ def test_an_interrupt_of_the_proof_leaves_a_cheaper_one(
     assert verify(found.document()).bound == found.bound
 
 
-def test_a_search_that_was_interrupted_still_has_its_proof() -> None:
-    problem, raw = RAW["rays"]
-    limits = Limits()
-    limits.interrupted = True
-    assert solved(problem, raw, limits).status == "optimal"
-
-
 def test_time_is_kept_for_the_proof_only_where_time_is_limited() -> None:
     for seconds, reserve in ((float("inf"), 0.0), (1e-4, 1e-4 / 3), (10.0, 25e-5)):
         limits = Limits(seconds=seconds)

@@ -69,7 +69,7 @@ CORNERS: dict[str, tuple[int, Any, dict[str, Any], float | None]] = {
     "no budget": (3, 0, ABSOLUTE, 0.7),  # always 1: 0.2 + 0.5
     "hardly any budget": (3, "1e-12", ABSOLUTE, 0.7),
     "an endless budget": (3, 800, ABSOLUTE, 0),
-    "one input": (1, 1, {"utility": Distortion([[3, 1, 2]]), "outputs": ["a", "b", "c"]}, 1),
+    "one input": (1, 1, {"utility": Distortion([[3, 1, 2]]), "prior": [1], "outputs": [*"abc"]}, 1),
     "one output": (3, 1, {"utility": Distortion([[1], [2], [4]]), **FIXED}, 2.75),
     "one output, worst case": (3, 1, {"utility": Distortion([[1], [2], [4]], True), **FIXED}, 4),
     "an input that never comes": (3, 1, {"utility": MAE, "prior": [0.5, 0.5, 0]}, None),

@@ -12,7 +12,7 @@ from mechdesign.kernel.verify import verify
 from mechdesign.notions import LDP, LIP, AsymmetricLift, ContextAwareLDP, MetricPrivacy
 from mechdesign.search.coarse.groups import grouped
 from mechdesign.search.highs import limit_time
-from mechdesign.search.limits import Limits, running
+from mechdesign.search.limits import Limits
 from mechdesign.utilities import (
     BayesAccuracy,
     Distortion,
@@ -91,14 +91,6 @@ def test_noise_whose_loss_takes_too_long_is_refused() -> None:
         patch.setattr("mechdesign.designs.noise.design.STEPS_A_SECOND", 10)
         with pytest.raises(SolverError, match="too long for"):
             design(problem, time_limit=1)
-
-
-def test_limits_hold_for_all_that_runs_inside() -> None:
-    limits = Limits(seconds=7)
-    assert running() is not limits
-    with limits.hold():
-        assert running() is limits
-    assert running() is not limits
 
 
 class Clock:

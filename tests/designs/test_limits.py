@@ -31,7 +31,7 @@ from mechdesign import (
 from mechdesign.cli.common import memory_size
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.designs.noise import design as noise
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import SolverError
 from mechdesign.kernel import verify
 from mechdesign.search import ROUTES, RawSolution, Route, plan
 from mechdesign.search.limits import Limits, Progress
@@ -97,12 +97,6 @@ def test_memory_grows_with_the_problem_and_holds_the_channel(name: str) -> None:
     assert 8 * 10**2 <= small <= large / 50
 
 
-def test_a_large_plane_needs_more_than_most_machines_have() -> None:
-    """The interior-point method would hold a dense factor for each output."""
-    interior = ROUTES["interior"].memory(plane(32))
-    assert 8 * 1024**3 < interior < 40 * 8 * 1024**3
-
-
 @pytest.mark.parametrize("given", [0, -1, math.inf, "2 GB", True])
 def test_a_memory_limit_is_a_number_of_bytes(given: Any) -> None:
     with pytest.raises(InputError, match="memory_limit"):
@@ -140,15 +134,6 @@ def test_a_problem_too_large_for_its_limit_is_refused_before_distances_are_made(
     with pytest.raises(SolverError, match="limit of 3 s there may be 4 points"):
         design(problem, time_limit=3)
     assert problem.prior._array is None
-
-
-def test_a_loss_of_one_s_own_is_none_that_noise_is_made_for() -> None:
-    class OtherError(MeanAbsoluteError):
-        def loss(self, domain: Domain, outputs: Any) -> ExactTable:
-            raise AssertionError
-
-    with pytest.raises(UnsupportedError, match="at most 4096 inputs"):
-        Problem(5000, MetricPrivacy(1, "absolute"), OtherError())
 
 
 def test_a_matrix_that_is_listed_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:

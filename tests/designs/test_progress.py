@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 
 from mechdesign import design
@@ -19,14 +17,6 @@ def test_the_bar_shows_the_state_of_the_search(capsys: pytest.CaptureFixture[str
         bar(Progress(9, 2.5, 2.4999999, 9.0))
     assert "7 s, round 3: loss at least 2, at most 2.5, gap 2.0e-01" in first
     assert capsys.readouterr().err.count("█") > first.count("█")
-
-
-def test_it_has_no_gap_before_there_is_a_value(capsys: pytest.CaptureFixture[str]) -> None:
-    with GapBar(1e-6, shown=True) as bar:
-        bar(Progress(1, math.nan, -3.5, 2.0))
-    shown = capsys.readouterr().err
-    assert "loss at least -3.5" in shown
-    assert "gap" not in shown
 
 
 def test_short_work_and_other_streams_show_no_bar(

@@ -84,20 +84,6 @@ def test_the_scores_are_unbiased_whatever_the_reference(channel: Channel, data: 
         assert abs(expected - (x == z)) < CLOSE
 
 
-def test_the_scores_of_a_wide_channel_are_unbiased_and_the_best_at_the_reference() -> None:
-    reference = Prior([0.2, 0.8])
-    Q, k, m = matrix(WIDE), 2, 4
-    scores = model_of(WIDE).scores(reference)
-    table = [exactly(scores.frequencies(Tally(np.eye(m)[y], 1)).estimates) for y in range(m)]
-    for x, z in itertools.product(range(k), repeat=2):
-        assert abs(sum(Q[x][y] * table[y][z] for y in range(m)) - (x == z)) < CLOSE
-    law = [sum(reference[x] * Q[x][y] for x in range(k)) for y in range(m)]
-    # optimal: uncorrelated with every score whose mean is 0 for all inputs
-    null = np.linalg.svd(WIDE.matrix)[2][k:]
-    for z, direction in itertools.product(range(k), null):
-        assert abs(sum(float(law[y] * table[y][z]) * direction[y] for y in range(m))) < CLOSE
-
-
 @pytest.mark.parametrize("channel", [WARNER, THREE, WIDE])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_expectation_and_variance_by_enumeration(channel: Channel, n: int) -> None:
@@ -262,13 +248,6 @@ def test_wrong_arguments_are_refused(given_: dict[str, Any], message: str) -> No
         estimate(asked.pop("mechanism"), asked.pop("reports"), **asked)
 
 
-def test_a_trillion_reports_are_counted_exactly() -> None:
-    found = estimate(WARNER, counts=[6 * 10**12, 4 * 10**12])
-    assert found.reports == 10**13
-    assert found.values == pytest.approx([0.7, 0.3], rel=1e-15)
-    assert found.standard_errors == pytest.approx(0.9797958971132712 / 10**6.5, rel=1e-9)
-
-
 @pytest.mark.parametrize(
     ("mechanism", "other"),
     [
@@ -286,26 +265,6 @@ def test_reports_of_another_mechanism_are_refused(mechanism: Any, other: Any) ->
     with pytest.raises(InputError, match="reports of this mechanism"):
         estimate(mechanism, reports)
     assert estimate(other, reports).reports == 9
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "counts"),
-    [
-        (GeneralizedRandomizedResponse(3, 1), [1, 2, 3]),
-        (HadamardResponse(3, 1), [1, 2, 3, 9]),
-        (OptimizedUnaryEncoding(3, 1), [1, 2, 11]),
-    ],
-)
-def test_counts_of_another_number_of_reports_are_refused(
-    mechanism: Mechanism, counts: list[int]
-) -> None:
-    with pytest.raises(InputError, match="tally: expected counts of 10 reports"):
-        estimate(mechanism, Tally(np.array(counts), 10))
-
-
-def test_plain_counts_are_for_channels() -> None:
-    with pytest.raises(InputError, match="counts: expected none for a Mechanism, but a Tally"):
-        estimate(HadamardResponse(3, 1), counts=[1, 2, 3, 4])
 
 
 # --- one number -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mechdesign import Channel, InputError, Prior
-from mechdesign.estimation import Estimate, estimate, estimate_groups
+from mechdesign.estimation import estimate, estimate_groups
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse, Mechanism
 from mechdesign.reports import Tally
 
@@ -121,17 +121,6 @@ def test_of_the_respondents_groups_count_by_size() -> None:
         [(GRR, tally(GRR, [0])), (BLUNT, Tally.of([0, 2, 0]))], target="respondents"
     )
     assert found.values == pytest.approx((alone[0].values + 2 * alone[1].values) / 3)
-
-
-def test_methods_and_quantiles_of_groups() -> None:
-    groups = [(LEFT, Tally.of([60, 40])), (RIGHT, Tally.of([10, 90]))]
-    raw = estimate_groups(groups)
-    assert estimate_groups(groups, method="projected").values == pytest.approx(
-        raw.projected().values
-    )
-    assert estimate_groups(groups, method="clipped").method == "clipped"
-    assert isinstance(raw, Estimate)
-    assert raw.quantile(0.5).low <= raw.quantile(0.5).value
 
 
 def test_groups_that_together_do_not_tell_are_refused() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from fractions import Fraction
 from typing import Any
 
@@ -47,19 +45,6 @@ def test_the_expected_error_is_the_utility(channel: Channel, prior: Prior, f: li
     assert made == pytest.approx(expected, abs=1e-9)
     expected = float(PosteriorMeanSquaredError(histogram=True).value(channel, prior))
     assert whole == pytest.approx(expected, abs=1e-9)
-
-
-def test_the_error_of_a_sum_of_two_is_twice_the_utility() -> None:
-    prior, Q, f = Prior([0.3, 0.7]), WARNER.matrix, [2, -1]
-    made = 0.0
-    for records in itertools.product(range(2), repeat=2):
-        for sent in itertools.product(range(2), repeat=2):
-            chance = math.prod(prior.array[x] * Q[x, y] for x, y in zip(records, sent, strict=True))
-            found = posterior_mean(WARNER, Tally.of(np.bincount(sent, minlength=2)), prior, f)
-            assert isinstance(found, ScalarEstimate)
-            made += chance * (found.value - sum(f[x] for x in records)) ** 2
-    expected = 2 * PosteriorMeanSquaredError(values=f).value(WARNER, prior)
-    assert made == pytest.approx(float(expected))
 
 
 def test_it_is_the_sum_of_the_decoder_of_the_utility() -> None:

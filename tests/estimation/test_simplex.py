@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -25,15 +24,6 @@ def test_the_projection_meets_the_conditions_of_the_nearest_point(v: np.ndarray)
     assert p.sum() == pytest.approx(1)
     slope = 2 * (p - v)  # the gradient is least, and equal, where p is positive
     assert slope[p > 0] == pytest.approx(slope.min(), abs=1e-9)
-
-
-@given(vectors.filter(lambda v: len(v) > 1))
-@examples(10)
-def test_the_projection_is_that_of_a_quadratic_program(v: np.ndarray) -> None:
-    x = cp.Variable(len(v), nonneg=True)
-    cp.Problem(cp.Minimize(cp.sum_squares(x - v)), [cp.sum(x) == 1]).solve(solver=cp.CLARABEL)
-    assert ((projected(v) - v) ** 2).sum() == pytest.approx(((x.value - v) ** 2).sum(), abs=1e-4)
-    assert projected(v) == pytest.approx(x.value, abs=1e-3)
 
 
 @given(vectors, st.data())

@@ -99,12 +99,6 @@ def test_channels_in_one_figure_share_a_color_scale() -> None:
     assert [ax.images[0].get_clim() for ax in panels] == [(0, 1), (0, 1)]
 
 
-def test_a_large_channel_names_some_of_its_labels() -> None:
-    ax = drawn(plots.plot_channel(Channel.from_matrix(np.eye(60)), axes()))
-    assert not ax.texts
-    assert ticks(ax.xaxis) == [str(3 * n) for n in range(20)]
-
-
 @pytest.mark.parametrize("prior", [SKEWED, Prior([0.5, 0.5])])
 def test_posteriors_are_bars_over_the_prior(prior: Prior) -> None:
     ax = axes()
@@ -125,13 +119,6 @@ def test_posteriors_are_bars_over_the_prior(prior: Prior) -> None:
         assert ends[:, :, 0].mean(axis=1) == pytest.approx(middles)
     assert legend(ax) == ["prior P(x)", r"\$yes\$", "no"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("output y (what is reported)", "posterior P(x|y)")
-
-
-def test_an_output_that_never_occurs_stays_empty() -> None:
-    channel = Channel.from_matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    ax = drawn(plots.plot_posterior(channel, Prior([0.5, 0.5, 0]), axes()))
-    heights = np.array([bar.get_height() for bar in ax.patches]).reshape(3, 3)
-    assert np.array_equal(heights, np.diag([1, 1, 0]))
 
 
 def test_many_posteriors_are_a_map_of_log_lifts() -> None:
@@ -518,8 +505,3 @@ def test_reports_and_losses_by_the_truth() -> None:
     assert np.asarray(line.get_ydata())[[0, -1]] == pytest.approx([9 / 4, 7 / 4])
     assert legend(ax) == [r"\$2 nodes"]
     assert ax.get_ylabel() == "expected squared error"
-
-
-def test_a_kernel_is_saved_as_a_picture(tmp_path: Path) -> None:
-    plots.save_plot(tmp_path / "kernel.svg", lambda ax: plots.plot_kernel(KERNEL, ax))
-    assert b"<svg" in (tmp_path / "kernel.svg").read_bytes()

@@ -51,12 +51,6 @@ def test_a_contradiction_and_a_system_that_is_too_large_have_no_solution() -> No
     assert solved([], linear_system.MOST_UNKNOWNS + 1) is None
 
 
-def test_numbers_that_the_prime_divides_give_no_wrong_answer() -> None:
-    p = linear_system.PRIME
-    found = solved([({0: p}, 1)], 1)
-    assert found in (None, [Fraction(1, p)])
-
-
 @pytest.mark.parametrize("digits", [1, 40, 400])
 def test_fractions_of_many_digits_are_found(digits: int) -> None:
     top, bottom = 10**digits + 7, 3**digits

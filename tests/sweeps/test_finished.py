@@ -282,34 +282,3 @@ def test_budgets_at_once_give_the_same_frontier(tmp_path: Path) -> None:
             assert float(one.value) == pytest.approx(float(other.value), rel=1e-6)
     with pytest.raises(InputError, match="n_jobs"):
         trace_frontier(problem, [1], n_jobs=0)
-
-
-@pytest.mark.slow
-def test_a_cluster_of_dask_keeps_certificates_in_the_same_folder(
-    tmp_path: Path, designed: list[Problem]
-) -> None:
-    distributed = pytest.importorskip("distributed")
-    import joblib
-
-    problems = users()
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
-        first = design_many(problems, cache=tmp_path)
-        curve = trace_frontier(problems[0], [1, 2], cache=tmp_path)
-    assert not designed
-    again = design_many(problems, cache=tmp_path)
-    assert not designed
-    assert [s.document() for s in again] == [s.document() for s in first]
-    assert curve.solutions[0].value == first[0].value
-
-
-def test_a_file_in_place_of_a_cache_folder_is_refused_in_one_line(tmp_path: Path) -> None:
-    problem = Problem(range(3), LDP(1), HammingLoss())
-    Finished(tmp_path, "auto", None).path(problem).parent.write_text("no folder")
-    with pytest.raises(InputError, match="cache: expected a folder that can be written"):
-        design_many([problem], cache=tmp_path)

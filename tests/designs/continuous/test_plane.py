@@ -30,11 +30,7 @@ STATED: dict[str, tuple[Any, Any, Any]] = {
     "ldp, squares": (md.LDP(1), SQUARE, TOWNS),
     "ldp, distances": (md.LDP(1), EUCLIDEAN, TOWNS),
     "lip, squares": (md.LIP(1), SQUARE, TOWNS),
-    "pml, distances": (
-        md.PML("0.7"),
-        EUCLIDEAN,
-        md.PlaneSamples([(0.1, 0.2), (0.6, 0.7), (0.9, 0.3)]),
-    ),
+    "pml, distances": (md.PML("0.7"), EUCLIDEAN, THREE),
     "worst, distances": (md.LDP(1), WORST, None),
     "worst, squares": (md.LDP(2), WORST_SQUARE, None),
     "leakage": (md.MaximalLeakage("0.5"), SQUARE, TOWNS),

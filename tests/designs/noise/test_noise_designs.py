@@ -6,7 +6,6 @@ import json
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mechdesign import (
@@ -71,19 +70,6 @@ def test_on_a_line_the_remapped_noise_is_the_optimum() -> None:
     found = design(LINE, route="noise")
     assert isinstance(found.channel, GeometricNoise)
     assert float(found.value) == pytest.approx(float(design(LINE).value), rel=1e-6)
-
-
-def test_it_draws_reports_as_any_mechanism_does(tmp_path: Path) -> None:
-    found = design(CITY, route="noise")
-    save(found, tmp_path / "noise.json")
-    mechanism = load_mechanism(tmp_path / "noise.json").mechanism
-    reports = mechanism.privatize([(2, 3)] * 2000, rng=7)
-    loss = [np.hypot(2 - r, 3 - c) / 2 for r, c in reports.labels()]
-    row = found.channel.row(2 * 6 + 3)
-    mean = sum(
-        mass / 2**62 * np.hypot(2 - y // 6, 3 - y % 6) / 2 for y, mass in enumerate(row.tolist())
-    )
-    assert np.mean(loss) == pytest.approx(mean, abs=5 * np.std(loss) / 2000**0.5)
 
 
 def test_the_report_names_the_noise_and_the_proofs() -> None:
