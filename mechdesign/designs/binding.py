@@ -19,7 +19,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label, plain_label
 from mechdesign.errors import shown
-from mechdesign.evidence.rows import ceiling_of, limit_rows
+from mechdesign.evidence.rows import ceiling_of
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Latent, Lift, Listed, Ratio
 from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
@@ -40,8 +40,6 @@ a is below 1, as all slacks are then of the order of a."""
 
 ROUNDING = 1e-12
 """Relative error of floating point."""
-
-INFORMATION = "information"
 
 PRICED = (Line, OneBudget, Knapsack)
 """Oracles that verify prices of the inputs, without multipliers of rows."""
@@ -147,9 +145,9 @@ def _binding(
     notion, constraint = problem.privacy[n], problem.channel_constraints[n]
     labels = notion.protected(problem.domain).labels
     if constraint is not None:
-        for name, price, slack in constraint.bounds(given, channel, labels):
+        for limit, price, slack in constraint.bounds(given, channel.matrix):
             if slack <= TIGHT:
-                yield BindingRow(notion.heading, name, None, price)
+                yield BindingRow(notion.heading, notion.limit_name(limit, labels), None, price)
         return
     keys, key = np.unique(np.stack([given.x, given.other]), axis=1, return_inverse=True)
     shape = (keys.shape[1], len(places))
@@ -243,14 +241,8 @@ def _multipliers_of(problem: Problem, certificate: Certificate) -> Iterable[Mult
         kept = node < (node.max(initial=0) + 1 if n_nodes is None else n_nodes)
         node, x, other, weight = node[kept], x[kept], other[kept], weight[kept]
         if not cones:
-            rows = {at: row for row, at in limit_rows(problem, n).items()}
-            named = [
-                rows[block.place + n, part]
-                for n, part in zip(other.tolist(), x.tolist(), strict=True)
-            ]
-            side = named[0][0] if named else ""
-            x, other = (np.array([row[i] for row in named], dtype=np.intp) for i in (1, 2))
-            yield Multipliers(side, node, x, other, weight, notion=n)
+            other += block.place - compiled.parts[n].limits.start
+            yield Multipliers("", node, x, other, weight, notion=n)
             continue
         if stands is not None:
             x, other = (np.array(stands, dtype=np.intp)[part] for part in (x, other))
@@ -265,7 +257,7 @@ def _multipliers_of(problem: Problem, certificate: Certificate) -> Iterable[Mult
         zero = np.zeros(1, dtype=np.intp)
         for place, value in certificate.oracle.multipliers:
             n = next(n for n, parts in enumerate(compiled.parts) if place in parts.limits)
-            yield Multipliers(INFORMATION, zero, zero, zero, np.array([float(value)]), notion=n)
+            yield Multipliers("", zero, zero, zero, np.array([float(value)]), notion=n)
 
 
 def _are_tight(rows: Sequence[Row], row: IntArray, output: IntArray, Q: FloatArray) -> BoolArray:

@@ -11,7 +11,6 @@ from mechdesign._typing import FloatArray
 from mechdesign.evidence.multipliers import shortened
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Block, Latent, Lift, Listed
-from mechdesign.kernel.limits import NOTHING, Gauge
 from mechdesign.kernel.linearizations import AsGain, Costs, Linearizations
 from mechdesign.kernel.names import Compiled
 from mechdesign.kernel.objectives import Loss, Reading, Risk
@@ -19,7 +18,6 @@ from mechdesign.kernel.oracles import Oracles, Orthant
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.relaxations import Average, Estimator, Members, Relaxations
 from mechdesign.kernel.statement import Statement
-from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.notions.rows.row import LATENT, Multipliers
 from mechdesign.prior_sets import Weights as Prior
 from mechdesign.problem import Problem
@@ -31,7 +29,6 @@ __all__ = [
     "blocks_of",
     "ceiling_of",
     "certificate",
-    "limit_rows",
     "mass_of",
     "members_of",
     "negated",
@@ -195,37 +192,13 @@ def blocks_of(
         side = m.side.removeprefix(LATENT)
         node, x, other = (Places(numbers.tolist()) for numbers in (m.output, m.x, m.other))
         weight = Weights(m.weight.tolist())
-        if len(at.cone):
-            place = at.cone.start
-            if side in LIFTS and place in members:
-                number = {p: n for n, p in enumerate(members[place])}
-                other = Places(number[tuple(m.priors[n])] for n in other)
-            of = side if side in LIFTS else ""
-            found.append(
-                Block("cone", place, node, x, weight, other if any(other) else Places(), of)
-            )
-            continue
-        rows = limit_rows(problem, m.notion)
-        places = [rows[m.side, a, b] for a, b in zip(x, other, strict=True)]
-        first = min(place for place, _ in places)
-        after = Places(place - first for place, _ in places)
-        parts_ = Places(number for _, number in places)
-        found.append(Block("limit", first, node, parts_, weight, after if any(after) else Places()))
-    return found
-
-
-def limit_rows(problem: Problem, notion: int) -> dict[tuple[str, int, int], tuple[int, int]]:
-    """Return the limit and the part that each row of a notion on the whole channel is."""
-    constraint, found = problem.channel_constraints[notion], {}
-    if not isinstance(constraint, ExcessConstraint):
-        return {}
-    compiled = problem.compiled
-    limits = compiled.parts[notion].limits
-    for place, excess in zip(limits, constraint.excesses, strict=True):
-        limit = compiled.statement.limits[place]
-        first = int(isinstance(limit, Gauge) and limit.parts[0] == NOTHING)
-        for part, row in enumerate(excess.rows, first):
-            found[excess.side, row.x, row.other] = (place, part)
+        of, places = ("cone", at.cone) if len(at.cone) else ("limit", at.limits)
+        place, side = places.start, side if side in LIFTS else ""
+        if side and place in members:
+            number = {p: n for n, p in enumerate(members[place])}
+            other = Places(number[tuple(m.priors[n])] for n in other)
+        other = other if any(other) else Places()
+        found.append(Block(of, place, node, x, weight, other, side))
     return found
 
 

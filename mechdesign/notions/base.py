@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mechdesign.channel import Channel, as_channel
-from mechdesign.domain import Domain
+from mechdesign.domain import Domain, Label
 from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown, shown_kind
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.kernel.generators import Cone as KernelCone
@@ -42,7 +42,7 @@ class Notion:
     constraints, the exact check, the exact leakage, saved files and their proofs follow.
     ``tests/notions/test_own_notion.py`` has a complete example. A notion that rows on columns
     cannot express is a constraint on the whole channel: see
-    :class:`~mechdesign.notions.non_conic.base.NonConicNotion`.
+    :class:`~mechdesign.notions.non_conic.base.WholeChannelNotion`.
     """
 
     name: str
@@ -197,8 +197,12 @@ class Notion:
         return True
 
     def channel_constraint(self, domain: Domain, prior: Prior | None) -> ChannelConstraint | None:
-        """Return the notion as a constraint on the whole channel; None if it is conic."""
+        """Return the notion as limits on the whole channel; None if it is conic."""
         return None
+
+    def limit_name(self, number: int, labels: Sequence[Label]) -> str:
+        """Return the name of a limit on the whole channel in reports."""
+        return f"limit {number}"
 
     def cone(self, domain: Domain, prior: Prior | None = None) -> Cone:
         """Return the cone of private columns."""
@@ -267,7 +271,7 @@ class Notion:
             return [fixed @ Q + _shrinkage(epsilon) * (moving @ Q) <= 0]
         rule = notion.channel_constraint(domain, prior)
         if rule is not None:
-            return list(rule.state(Q).constraints)
+            return rule.state(Q)
         return [notion.cone(domain, prior).matrix() @ Q <= 0]
 
     def _linear_rows(

@@ -51,7 +51,7 @@ from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.files import load_problem, save
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
-from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.notions.non_conic.base import WholeChannelNotion
 from mechdesign.repair import repair
 from mechdesign.search.presolve.find_symmetries import given_symmetries, symmetries
 from tests.strategies import channels, examples, simplex
@@ -581,7 +581,7 @@ def test_beside_any_notion_of_the_input(beside: str, inner: Notion, tmp_path: Pa
     about, other = SensitiveAttributePrivacy(inner, SECRET), BESIDE[beside]
     uniform = Prior.uniform(3)
     for utility in (HammingLoss(), BayesAccuracy(), MutualInformation()):
-        if isinstance(other, NonConicNotion) and isinstance(utility, MutualInformation):
+        if isinstance(other, WholeChannelNotion) and isinstance(utility, MutualInformation):
             continue  # refused beside notions about the whole channel
         solution = design(Problem(range(3), [about, other], utility, prior=uniform))
         assert solution.status == "optimal"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import permutations
+from collections.abc import Sequence
 
-from mechdesign.domain import Domain
-from mechdesign.errors import UnsupportedError
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import UnsupportedError, shown
 from mechdesign.notions.non_conic.base import ApproximateNotion
-from mechdesign.notions.non_conic.excess_constraint import Named
 
 __all__ = ["ApproximateLDP"]
 
@@ -56,7 +54,7 @@ delta = 0.05                # but for so much probability
             raise UnsupportedError("notion", most, len(domain))
         return self
 
-    def named(self, size: int, _n_parts: int) -> Iterable[Named]:
-        """Return the name of one sum for each ordered pair of inputs."""
-        pairs = permutations(range(size), 2)
-        return (("excess", "{x} against {other}", [pair]) for pair in pairs)
+    def limit_name(self, number: int, labels: Sequence[Label]) -> str:
+        """Return the ordered pair of inputs of a limit."""
+        x, other = divmod(number, len(labels) - 1)
+        return f"{shown(labels[x])} against {shown(labels[other + (other >= x)])}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from mechdesign.domain import Label
+from mechdesign.errors import shown
 from mechdesign.notions.non_conic.base import ApproximateNotion
-from mechdesign.notions.non_conic.excess_constraint import Named
 
 __all__ = ["ApproximateLIP"]
 
@@ -49,7 +50,7 @@ delta = 0.05                # but for so much probability
 """
     needs_prior = True
 
-    def named(self, size: int, _n_parts: int) -> Iterable[Named]:
-        """Return the names of two sums for each input."""
-        sides = (("excess-upper", "max-lift of {x}"), ("excess-lower", "min-lift of {x}"))
-        return ((*side, [(x, 0)]) for x in range(size) for side in sides)
+    def limit_name(self, number: int, labels: Sequence[Label]) -> str:
+        """Return the side and the input of a limit: two for each input."""
+        x, side = divmod(number, 2)
+        return f"{'min' if side else 'max'}-lift of {shown(labels[x])}"

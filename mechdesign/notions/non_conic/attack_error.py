@@ -11,7 +11,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, known_word
 from mechdesign.exact import Exact
 from mechdesign.notions.metric import points_of
-from mechdesign.notions.non_conic.guess_constraint import GuessNotion, in_words, positive
+from mechdesign.notions.non_conic.base import GuessNotion, in_words, positive
 from mechdesign.tables import ExactTable
 
 __all__ = ["AttackError"]
@@ -63,7 +63,7 @@ class AttackError(GuessNotion):
 least = 0.2                 # the least expected error of the best guess of the input from an output
 distance = "absolute"       # or "hamming", "squared", "euclidean", or a matrix; no epsilon
 """
-    side, summary = "attack", "expected error of the best attack"
+    summary = "expected error of the best attack"
     reach = "the best guess without any output errs by {}, so that no channel makes it {}"
 
     def __init__(self, least: Exact, distance: Any) -> None:

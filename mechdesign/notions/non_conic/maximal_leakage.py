@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.non_conic.base import WholeChannelNotion
 
 __all__ = ["MaximalLeakage"]
 
 
-class MaximalLeakage(NonConicNotion):
+class MaximalLeakage(WholeChannelNotion, BudgetNotion):
     """Maximal leakage: Sum_y max_x Q[x,y] <= e**epsilon.
 
     For every function of X and every prior, observing Y multiplies the probability of a correct
@@ -37,4 +38,5 @@ class MaximalLeakage(NonConicNotion):
     example = """
 epsilon = 0.5               # nats; the sum over outputs of the largest Q(y|x) is at most e^epsilon
 """
-    side, summary = "largest", "sum of the largest probability of each output"
+    looseness = "epsilon"
+    summary = "sum of the largest probability of each output"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.non_conic.base import WholeChannelNotion
 
 __all__ = ["MutualInformationLeakage"]
 
 
-class MutualInformationLeakage(NonConicNotion):
+class MutualInformationLeakage(WholeChannelNotion, BudgetNotion):
     """I(X; Y) = Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon, lambda = P Q.
 
     The bound is on average: a rare input, or a rare output, may reveal everything. An input of
@@ -39,3 +40,5 @@ class MutualInformationLeakage(NonConicNotion):
 epsilon = 0.25              # nats of information about X in Y, on average
 """
     needs_prior = True
+    looseness = "epsilon"
+    summary = "mutual information of X and Y"

@@ -18,7 +18,6 @@ from mechdesign.exact import as_fraction
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.oracles import Entropy
 from mechdesign.kernel.packed import Numbers
-from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
@@ -246,7 +245,7 @@ class StatedProblem:
             loss = utility.objective(Q, problem.domain, problem.prior, outputs)
             goal = self.loss = -loss if utility.is_maximized else loss
         constraints = [cp.sum(Q, axis=1) == 1, *(row for row in self._rows if row is not None)]
-        constraints += [c for part in self._whole if part is not None for c in part.constraints]
+        constraints += [c for part in self._whole if part is not None for c in part]
         constraints += [*self._per_input, *further]
         self.program = cp.Problem(cp.Minimize(goal / self.scale), constraints)
 
@@ -286,15 +285,15 @@ class StatedProblem:
         ):
             if stated is None or constraint is None:
                 continue
-            if isinstance(constraint, ExcessConstraint):
-                multipliers = scale * _multipliers(stated.rows, (len(constraint.members()), m))
-                found += [replace(m, notion=n) for m in constraint.read_dual(multipliers)]
-                reduced += constraint.matrix().T @ multipliers
-                sums = np.zeros((len(constraint.excesses), m))
-                np.add.at(sums, constraint.members(), multipliers)
+            if constraint.is_linear:
+                multipliers = scale * _multipliers(stated[0], (len(constraint.members), m))
+                found.append(replace(constraint.read_dual(multipliers), notion=n))
+                reduced += constraint.matrix.T @ multipliers
+                sums = np.zeros((len(constraint.units), m))
+                np.add.at(sums, constraint.members, multipliers)
                 from_limits += float(constraint.limits() @ sums.max(axis=1))
-            elif stated.information is not None:
-                on_information[n] = scale * float(_multipliers(stated.information, (1, 1))[0, 0])
+            else:
+                on_information[n] = scale * float(_multipliers(stated[0], (1, 1))[0, 0])
                 from_limits += on_information[n] * float(constraint.epsilon)
         total = sum(on_information.values())
         if total <= NO_MULTIPLIER * float(np.abs(cost).max()):

@@ -14,13 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.kernel.limits import Gauge
+from mechdesign.notions import ChannelConstraint
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
@@ -76,8 +78,7 @@ def solve_non_conic(
     worst_case = problem.utility.worst_case
     sums = [_Excesses(place, constraint, m) for place, constraint in _excess_constraints(problem)]
     all_linear = all(
-        constraint is None or isinstance(constraint, ExcessConstraint)
-        for constraint in problem.channel_constraints
+        constraint is None or constraint.is_linear for constraint in problem.channel_constraints
     )
     best, rounds, violated, done = _Best(), 0, True, False
     start = strict_mixture(problem, cost, scale, limits) if all_linear else None
@@ -89,7 +90,11 @@ def solve_non_conic(
         done = limits.report(0, best.value, best.bound)
     while violated and not done and rounds < ROUNDS:
         rounds += 1
-        active = [(some.place, some.constraint.part(np.flatnonzero(some.active))) for some in sums]
+        active = [
+            (some.place, some.constraint.part(np.flatnonzero(some.active)))
+            for some in sums
+            if some.active.any()
+        ]
         program = _ExcessProgram(problem, cost, worst_case, active)
         if program.A.nnz > MOST_ENTRIES:
             if start is not None:
@@ -143,28 +148,26 @@ class _Best:
             self.families, self.on_inputs, self.bound = families, on_inputs, bound
 
 
-def _excess_constraints(problem: Problem) -> list[tuple[int, ExcessConstraint]]:
+def _excess_constraints(problem: Problem) -> list[tuple[int, ChannelConstraint]]:
     """Return the constraints that are sums of linear excesses, with their positions."""
     return [
         (place, constraint)
         for place, constraint in enumerate(problem.channel_constraints)
-        if isinstance(constraint, ExcessConstraint) and constraint.excesses
+        if constraint is not None and constraint.is_linear
     ]
 
 
 class _Excesses:
     """The excesses of one constraint; if there are many, the program has only violated ones."""
 
-    def __init__(self, place: int, constraint: ExcessConstraint, m: int) -> None:
+    def __init__(self, place: int, constraint: ChannelConstraint, m: int) -> None:
         self.place, self.constraint, self.limits = place, constraint, constraint.limits()
-        few = len(constraint.members()) * m <= ALL_AT_ONCE
+        few = len(constraint.members) * m <= ALL_AT_ONCE
         self.active: BoolArray = np.full(len(self.limits), few)
 
     def add(self, found: Multipliers) -> None:
         """Add the sums of rows that have multipliers."""
-        rows = set(zip(found.x.tolist(), found.other.tolist(), strict=True))
-        for j, excess in enumerate(self.constraint.excesses):
-            self.active[j] |= any((row.x, row.other) in rows for row in excess.rows)
+        self.active[found.other] = True
 
     def add_violated(self, Q: FloatArray, add_all: bool) -> bool:
         """Add the most violated sum for each input on either side, or all violated ones.
@@ -174,9 +177,9 @@ class _Excesses:
         over = self.constraint.sums(Q) - self.limits
         violated = ~self.active & (over > VIOLATION * self.limits + LEAST_VIOLATION)
         order = np.flatnonzero(violated)[np.argsort(-over[violated], kind="stable")]
-        seen: set[tuple[int, int]] = set()
+        seen = set[tuple[int, Any]]()
         for j in order.tolist():
-            row = self.constraint.excesses[j].rows[0]
+            row = cast(Gauge, self.constraint.units[j]).parts[-1]
             sides = {(0, row.left), (1, row.right)}
             if add_all or not sides <= seen:
                 self.active[j] = True
@@ -192,12 +195,12 @@ class _ExcessProgram:
         problem: Problem,
         cost: FloatArray,
         worst_case: bool,
-        sums: Sequence[tuple[int, ExcessConstraint]],
+        sums: Sequence[tuple[int, ChannelConstraint]],
     ) -> None:
         self.k, self.m = cost.shape
         self.families, self.worst_case = problem.cone.families, worst_case
-        self.sums = [(place, constraint) for place, constraint in sums if constraint.excesses]
-        auxiliary = sum(len(constraint.excesses) for _, constraint in self.sums) * self.m
+        self.sums = sums
+        auxiliary = sum(len(constraint.units) for _, constraint in self.sums) * self.m
         n = self.k * self.m
         self.width = n + auxiliary + worst_case
         self.blocks: list[sp.csr_array] = []
@@ -206,11 +209,11 @@ class _ExcessProgram:
             self._add(self._each(family.matrix()))
         start = n
         for _, constraint in self.sums:
-            rows, member = sp.csr_array(constraint.matrix()), constraint.members()
+            rows, member = sp.csr_array(constraint.matrix), constraint.members
             largest = sp.csr_array((np.ones(len(member)), (np.arange(len(member)), member)))
             self._add(self._each(rows) - self._each(largest, start))
-            self._add(self._totals(len(constraint.excesses), start), constraint.limits())
-            start += len(constraint.excesses) * self.m
+            self._add(self._totals(len(constraint.units), start), constraint.limits())
+            start += len(constraint.units) * self.m
         self.cost = np.zeros(self.width)
         if worst_case:  # minimize t with Sum_y D[x,y] Q[x,y] - t <= 0 for every x
             self.cost[-1] = 1
@@ -251,7 +254,7 @@ class _ExcessProgram:
             found += [replace(m, notion=place) for m in own]
         for number, (place, constraint) in enumerate(self.sums):
             part = parts[len(self.families) + 2 * number].reshape(-1, self.m)
-            found += [replace(m, notion=place) for m in constraint.read_dual(scale * part)]
+            found.append(replace(constraint.read_dual(scale * part), notion=place))
         if not self.worst_case:
             return found, None
         on_inputs = parts[-2]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mechdesign.errors import InputError
-from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.conic.cvxpy_solver import CONIC_SOLVERS, solve_conic, solver_named
@@ -77,7 +76,7 @@ class NonConic(LinearRoute):
 def _solvers(problem: Problem) -> tuple[str, ...]:
     """Return the solvers for a problem, in order of preference."""
     bounds = (bound for bound in problem.channel_constraints if bound is not None)
-    if all(isinstance(bound, ExcessConstraint) for bound in bounds):
+    if all(bound.is_linear for bound in bounds):
         return (*HIGHS, CONIC_SOLVERS[0])
     first = HIGHS[:1] if len(problem.privacy) > 1 else ()  # the bound on information may not bind
     return (*first, *CONIC_SOLVERS)

@@ -28,9 +28,9 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.notions import ChannelConstraint
 from mechdesign.notions.non_conic.base import ApproximateNotion
-from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
-from mechdesign.notions.rows.cone import Cone, Multipliers
+from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.highs import BoundedProgram, LPModel, solve_lp
 from mechdesign.search.interior.solve import by_interior
@@ -104,9 +104,10 @@ def strict_mixture(
     constraint, *_ = problem.channel_constraints
     if more or not isinstance(notion, ApproximateNotion) or limits.expired():
         return None
-    if not isinstance(constraint, ExcessConstraint) or not constraint.on_pairs:
+    if constraint is None or (pairs := constraint.pairs) is None:
         return None
-    cone = Cone([notion.rows(problem.domain, problem.prior)])
+    strict = type(notion)(notion.epsilon, 0)
+    cone = strict.cone(problem.domain, problem.prior)
     program = ConicProgram(cone, cost, problem.utility.worst_case)
     try:
         solver = by_highs if program.worst_case else by_interior
@@ -130,12 +131,12 @@ def strict_mixture(
         matrix,
         scale * float(losses.max() if program.worst_case else losses.sum()),
         scale * (float((potentials + v.min(axis=1)).sum()) - spent),
-        flow.multipliers(constraint.excesses[0].side).scaled(scale),
+        flow.multipliers(pairs).scaled(scale),
         weights,
     )
 
 
-def _mixed(Q: FloatArray, cost: FloatArray, constraint: ExcessConstraint) -> FloatArray:
+def _mixed(Q: FloatArray, cost: FloatArray, constraint: ChannelConstraint) -> FloatArray:
     """Return (1 - t) Q + t T for the largest t that is found.
 
     Each sum is convex in t: its chord from here to t = 1 is an upper bound, so the point at which
@@ -166,10 +167,12 @@ class _Flows:
     amount: FloatArray
     capacity: float
 
-    def multipliers(self, side: str) -> Multipliers:
-        """Return the flows as multipliers of excesses."""
+    def multipliers(self, pairs: dict[tuple[int, int], int]) -> Multipliers:
+        """Return the flows as multipliers of the limits of pairs, whose parts have the number 1."""
         kept = self.amount > 0
-        return Multipliers(side, self.y[kept], self.x[kept], self.z[kept], self.amount[kept])
+        x, z = self.x[kept].tolist(), self.z[kept].tolist()
+        limit = np.array([pairs[pair] for pair in zip(x, z, strict=True)], dtype=np.intp)
+        return Multipliers("", self.y[kept], np.ones_like(limit), limit, self.amount[kept])
 
 
 def _flows(v: FloatArray, shrink: float, limits: Limits) -> _Flows:

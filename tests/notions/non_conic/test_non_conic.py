@@ -61,7 +61,7 @@ from mechdesign.kernel.oracles import Entropy, Oracles, Orthant
 from mechdesign.kernel.packed import Numbers, Weights
 from mechdesign.kernel.relaxations import Average
 from mechdesign.notions import Notion
-from mechdesign.notions.non_conic.base import NonConicNotion
+from mechdesign.notions.non_conic.base import WholeChannelNotion
 from mechdesign.repair import mixed, repair
 from solvers import SOLVERS
 from tests.strategies import (
@@ -259,7 +259,7 @@ def is_proved(solution: Solution) -> None:
         asked = getattr(notion, "epsilon", Fraction(0))
         assert claim.leakage <= math.nextafter(float(asked), math.inf)
         exact = Fraction(repr(claim.leakage))
-        if isinstance(notion, NonConicNotion) and exact > Fraction(1, 10**6):
+        if isinstance(notion, WholeChannelNotion) and exact > Fraction(1, 10**6):
             less = exact - Fraction(1, 10**6)
             delta = getattr(notion, "delta", Fraction(0))
             assert not of_kind(notion.name, less, delta).holds(solution.channel, problem.prior)

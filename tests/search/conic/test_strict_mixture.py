@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign.notions.non_conic.excess_constraint import ExcessConstraint
+from mechdesign.notions import ChannelConstraint
 from mechdesign.search.conic import strict_mixture as module
 from mechdesign.search.conic.strict_mixture import StrictMixture, strict_mixture
 from mechdesign.search.limits import Limits
@@ -87,11 +87,12 @@ def test_the_bound_follows_from_the_multipliers(
     monkeypatch.setattr(module, "MOST_FLOWS", most_flows)
     problem = approximate(9, md.MeanAbsoluteError())
     found, (constraint,) = mixture(problem), problem.channel_constraints
-    assert isinstance(constraint, ExcessConstraint)
+    assert isinstance(constraint, ChannelConstraint)
     cost, scale = program_cost(problem)
     reduced, largest = scale * cost, dict[tuple[int, int], float]()
-    m = found.multipliers
-    for y, x, z, w in zip(m.output, m.x, m.other, m.weight, strict=True):
+    m, pairs = found.multipliers, {n: pair for pair, n in (constraint.pairs or {}).items()}
+    for y, n, w in zip(m.output, m.other.tolist(), m.weight, strict=True):
+        x, z = pairs[n]
         reduced[x, y] += np.exp(-1) * w
         reduced[z, y] -= w
         largest[x, z] = max(w, largest.get((x, z), 0.0))
