@@ -33,7 +33,7 @@ from mechdesign import (
     SolverError,
 )
 from mechdesign.notions import Cone, Notion, Row
-from mechdesign.notions.rows.linear_rows import LinearRows
+from mechdesign.notions.rows.family import Family
 from mechdesign.repair import _plus_constant, repair
 from mechdesign.search.conic.cvxpy_solver import OPTIONS
 from tests.strategies import (
@@ -389,7 +389,7 @@ def test_a_raise_for_one_family_breaks_no_other(swapped: bool) -> None:
     one, zero = Fraction(1), Fraction(0)
     first = Row("first", {0: one}, zero, {1: Fraction(2)})
     second = Row("second", {1: one}, zero, {0: Fraction(1, 4), 2: Fraction(3, 4)})
-    families = [LinearRows([row], 3, zero) for row in (first, second)]
+    families = [Family([row], 3, zero) for row in (first, second)]
     cone = Cone(families[::-1] if swapped else families)
     column = [4000, 1000, 0]
     assert (

@@ -243,11 +243,11 @@ def best_lift(family: LiftRows) -> FloatArray:
     >>> best_lift(LIP(0.5).family(Domain.range(5), Prior.uniform(5))).round(5)
     array([1.64872, 1.53169, 0.60653, 0.60653, 0.60653])
     """
-    k, bounds = family.size, dict(family.sides())
+    k, bounds = family.size, family.sides()
     low, high = Fraction(0), Fraction(k)
     if "lower" in bounds:
-        low = exp_lower(-bounds["lower"].exponent(family.epsilon))
-    if "upper" in bounds and (upper := bounds["upper"].exponent(family.epsilon)) <= math.log(k):
+        low = exp_lower(-bounds["lower"])
+    if "upper" in bounds and (upper := bounds["upper"]) <= math.log(k):
         high = exp_upper(upper)
     full = min(k - 1, int(k * (1 - low) / (high - low))) if high > low else 0
     between = k - full * high - (k - 1 - full) * low

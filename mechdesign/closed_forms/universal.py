@@ -122,8 +122,8 @@ def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
     tied = np.zeros((cone.size, cone.size), dtype=np.intp)
     for n, family in enumerate(cone.families):
         if isinstance(family, LiftRows):
-            for side, bound in family.sides():
-                if bound.exponent(family.epsilon) == 0:
+            for side, exponent in family.sides().items():
+                if exponent == 0:
                     prior = family.priors.extreme(range(cone.size), largest=True)
                     spared = next(x for x, p in enumerate(prior) if p)
                     others = (x for x in range(cone.size) if x != spared)
@@ -148,10 +148,10 @@ class _Rows:
         self.cone, self.classes, self.n = cone, classes, int(classes.max()) + 1
         self.first = np.unique(classes, return_index=True)[1].tolist()
         self.lifts = {
-            (n, side): (family.priors, bound.exponent(family.epsilon))
+            (n, side): (family.priors, exponent)
             for n, family in enumerate(cone.families)
             if isinstance(family, LiftRows) and family.binds()
-            for side, bound in family.sides()
+            for side, exponent in family.sides().items()
         }
         self._laws = dict[tuple[int, ...], tuple[Weights, FloatArray]]()
         self._priors = dict[Weights, Weights]()
@@ -160,8 +160,8 @@ class _Rows:
         for n, family in enumerate(cone.families):
             if isinstance(family, PairRows):
                 lengths = [
-                    float(exponent) + _log(bound.factor)
-                    for exponent, bound in zip(family.exponents, family.bounds, strict=True)
+                    float(exponent) + _log(scale)
+                    for exponent, scale in zip(family.exponents, family.scales, strict=True)
                 ]
                 bound = np.array([*lengths, np.inf])[family.index]  # FREE is the last
                 notion[bound < shortest] = n
@@ -284,7 +284,7 @@ class _Rows:
             return terms, prior
         family: Any = self.cone.families[n]
         bound = family.index[x, other]
-        factor = _decimal(family.bounds[bound].factor)
+        factor = _decimal(family.scales[bound])
         return {int(self.classes[other]): factor, own: -_shrink(family.exponents[bound])}, None
 
     def channel(self, facets: Sequence[NamedRow]) -> FloatArray | None:

@@ -21,11 +21,11 @@ from mechdesign.domain import Label, plain_label
 from mechdesign.errors import shown
 from mechdesign.evidence.rows import ceiling_of
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.generators import Latent, Lift, Listed, Ratio
+from mechdesign.kernel.generators import Latent, Lift, Listed
 from mechdesign.kernel.linearizations import Boxes, Costs, Decoders, Readings
 from mechdesign.kernel.oracles import Entropy, Knapsack, Line, OneBudget
 from mechdesign.kernel.relaxations import Members, Representatives
-from mechdesign.notions.rows.row import LATENT, NUMBERED, Multipliers, Row
+from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 
@@ -160,10 +160,11 @@ def _binding(
     output: IntArray = entries.col.astype(np.intp)
     x, other = keys[:, used]
     named = replace(given, output=x, x=x, other=other, weight=x)
-    rows = problem.cone.families[n].rows_of(named, labels)
+    family = problem.cone.families[n]
+    rows, are_pairs = family.rows_of(named, labels), family.ratio_rows() is not None
     tight = _are_tight(rows, number.astype(np.intp), output, Q)
     for r, y, weight in zip(number[tight], output[tight], entries.data[tight], strict=True):
-        pair = (labels[x[r]], labels[other[r]]) if given.side == "ratio" else ()
+        pair = (labels[x[r]], labels[other[r]]) if are_pairs else ()
         yield BindingRow(notion.heading, rows[r].name, outputs[y], float(weight), pair)
 
 
@@ -247,12 +248,11 @@ def _multipliers_of(problem: Problem, certificate: Certificate) -> Iterable[Mult
         if stands is not None:
             x, other = (np.array(stands, dtype=np.intp)[part] for part in (x, other))
         part = statement.cone[block.place]
-        inner, latent = (part.inner, LATENT) if isinstance(part, Latent) else (part, "")
-        side = block.side or ("ratio" if isinstance(inner, Ratio) else NUMBERED)
+        inner = part.inner if isinstance(part, Latent) else part
         priors = listed.get(block.place, ())
         if isinstance(inner, Lift) and not priors and isinstance(inner.priors, Listed):
             priors = inner.priors.priors
-        yield Multipliers(latent + side, node, x, other, weight, priors, n)
+        yield Multipliers(block.side, node, x, other, weight, priors, n)
     if isinstance(certificate.oracle, Entropy):
         zero = np.zeros(1, dtype=np.intp)
         for place, value in certificate.oracle.multipliers:

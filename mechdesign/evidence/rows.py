@@ -18,7 +18,7 @@ from mechdesign.kernel.oracles import Oracles, Orthant
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.relaxations import Average, Estimator, Members, Relaxations
 from mechdesign.kernel.statement import Statement
-from mechdesign.notions.rows.row import LATENT, Multipliers
+from mechdesign.notions.rows.row import Multipliers
 from mechdesign.prior_sets import Weights as Prior
 from mechdesign.problem import Problem
 
@@ -46,8 +46,6 @@ FAR = 100
 
 SPARED = 0.1
 """The share of the gap that leaving out and rounding multipliers may cost."""
-
-LIFTS = ("upper", "lower")
 
 
 def unproved(_problem: Problem) -> None:
@@ -189,16 +187,15 @@ def blocks_of(
     compiled, found = problem.compiled, list[Block]()
     for m in parts:
         at = compiled.parts[m.notion]
-        side = m.side.removeprefix(LATENT)
         node, x, other = (Places(numbers.tolist()) for numbers in (m.output, m.x, m.other))
         weight = Weights(m.weight.tolist())
         of, places = ("cone", at.cone) if len(at.cone) else ("limit", at.limits)
-        place, side = places.start, side if side in LIFTS else ""
-        if side and place in members:
+        place = places.start
+        if m.side and place in members:
             number = {p: n for n, p in enumerate(members[place])}
             other = Places(number[tuple(m.priors[n])] for n in other)
         other = other if any(other) else Places()
-        found.append(Block(of, place, node, x, weight, other, side))
+        found.append(Block(of, place, node, x, weight, other, m.side))
     return found
 
 

@@ -124,7 +124,7 @@ class Notion:
         """
         self.check(domain, prior)
         if not self.is_conic:
-            return family_of((), self.name, len(domain), Fraction(0), moves=False)
+            return family_of((), self.name, len(domain), Fraction(0), has_epsilon=False)
         unit = self.at(1) if self.has_epsilon else self
         moves = self.has_epsilon and unit.is_conic
         cones, limits = (unit if moves else self)._parts(domain, prior)
@@ -138,7 +138,7 @@ class Notion:
             if stretched != self.at(trial)._parts(domain, prior)[0]:
                 expected = "exponents proportional to epsilon from generators(...)"
                 raise InputError("epsilon", expected, f"others by {self.name}")
-        return family_of(cones, self.name, len(domain), epsilon, moves=moves)
+        return family_of(cones, self.name, len(domain), epsilon, has_epsilon=moves)
 
     def to_table(self) -> dict[str, Any]:
         """Return the ``[privacy]`` table: the attributes named by its keys, as exact text."""

@@ -166,7 +166,8 @@ class ChannelConstraint:
         if not self.is_linear:
             return np.array([float(limit.limit) for limit in stated])
         gauges = cast("list[Gauge]", stated)
-        return np.array([math.exp(g.exponent) * float(g.limit) for g in gauges]) + self._raise.sum()
+        most = np.array([math.exp(g.exponent) * float(g.limit) for g in gauges])
+        return np.asarray(most + self._raise.sum())
 
     def sums(self, Q: FloatArray) -> FloatArray:
         """Return the limited sums at a channel ``(size, n_outputs)``, ``(n_limits,)``."""

@@ -12,7 +12,7 @@ from mechdesign.errors import InfeasibleError, InputError, check_keys, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, fraction_text
 from mechdesign.kernel.generators import Rows
 from mechdesign.notions.base import Notion, budget
-from mechdesign.notions.rows.linear_rows import LinearRows
+from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Row
 from mechdesign.prior import Prior
 
@@ -191,7 +191,7 @@ rows = [
                     f"e**{float(row.exponent):.6g} on the right"
                 )
 
-    def family(self, domain: Domain, prior: Prior | None = None) -> LinearRows:
+    def family(self, domain: Domain, prior: Prior | None = None) -> Family:
         """Compile to the rows, one by one, by their names and slopes."""
         stated, slope = self.stated(domain, prior), Fraction(not self.has_epsilon)
         self.check(domain, prior)
@@ -200,9 +200,8 @@ rows = [
             Row(named.name, dict(row.left), row.exponent, dict(row.right), named.slope + slope)
             for named, row in zip(stated._given, cast(Rows, part).rows, strict=True)
         ]
-        if not self.has_epsilon:
-            return LinearRows(rows, len(domain), Fraction(0))
-        return LinearRows(rows, len(domain), budget(self.epsilon), floor=0.0)
+        epsilon = budget(self.epsilon if self.has_epsilon else 0)
+        return Family(rows, len(domain), epsilon, has_epsilon=self.has_epsilon)
 
     def stated(self, domain: Domain, prior: Prior | None) -> LinearNotion:
         """Return the same notion with its rows as data."""

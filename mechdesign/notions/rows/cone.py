@@ -2,7 +2,7 @@
 
 Rows come in families with a common structure, one family for each notion: ratios of entries
 (`pair_rows`), ratios to the output distribution (`lift_rows`), either of them on a latent variable
-(`latent_rows`), or any rows (`linear_rows`). An intersection of notions is a list of families.
+(`latent_rows`), or any rows (`family`). An intersection of notions is a list of families.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.notions.rows.equations import Basis, null_space
 from mechdesign.notions.rows.family import Family, components
-from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
 
-__all__ = ["Bound", "CarryBack", "Cone", "Family", "Multipliers", "Row"]
+__all__ = ["CarryBack", "Cone", "Family", "Multipliers", "Row"]
 
 
 class Cone:

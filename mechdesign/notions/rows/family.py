@@ -6,19 +6,23 @@ Every row of every notion here is one inequality on a column q,
 
 A family has three parts: its **rows**, exact and as a float matrix; their **repair**, which makes a
 nearly private column satisfy them; and their **leakage**, the least epsilon at which they hold. All
-of it follows from :meth:`Family.rows` alone. A family with more structure, such as ratios of two
-entries, overrides the methods that it can compute faster.
+of it follows from the rows alone. A subclass with more structure, such as ratios of two entries,
+overrides the methods that it can compute faster.
+
+In integers a row is ``g . q <= 0`` with g in proportion to ``left - r right``, where r is a
+rational just below e**a. Most products g . q are so far below 0 that floating point decides their
+sign; the others are computed exactly, by the kernel.
 """
 
 from __future__ import annotations
 
+import copy
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -27,69 +31,102 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
-from mechdesign.kernel.generators import Cone, Key, ListedRow, Rows
+from mechdesign.exact import exp_lower
+from mechdesign.kernel.generators import Cone, ListedRow, Rows
 from mechdesign.kernel.generators.base import Test
-from mechdesign.notions.rows.exact_rows import ExactRows
-from mechdesign.notions.rows.least import decimal, reported
-from mechdesign.notions.rows.row import NUMBERED, CarryBack, Multipliers, Row
+from mechdesign.notions.rows.least import LOWEST, decimal, reported
+from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
+from mechdesign.prior_sets import Weights
 
 if TYPE_CHECKING:
     from mechdesign.notions.rows.lift_rows import LiftRows
     from mechdesign.notions.rows.pair_rows import PairRows
 
-__all__ = ["Edges", "Family", "components", "edges_of"]
-
-F = TypeVar("F", bound="Family")
+__all__ = ["Edges", "Family", "Keys", "components", "edges_of"]
 
 Edges: TypeAlias = tuple[IntArray, IntArray]
 """Pairs of inputs, as an array of the first ones and one of the second ones."""
 
+Keys: TypeAlias = tuple[str, IntArray, IntArray]
+"""Rows of one side, by the names that the kernel and :class:`Multipliers` give them."""
+
 FAR = 4000
 """The largest exponent of e with a rational upper bound."""
 
+UNIT = 2.0**-52
+TINY = 2.0**-900
+"""An upper bound on the error from coefficients below the smallest float."""
 
-class Family(ABC):
-    """The rows of one notion, on columns of ``size`` entries.
+SPARE = 8
+"""Roundings of one term, besides those of the sum: of its coefficient, its entry, their product."""
 
-    Attributes
+
+class Family:
+    """The rows of one notion, on columns of ``size`` entries: by default listed one by one.
+
+    Parameters
     ----------
+    rows
+        The rows at ``epsilon``; coefficients by the number of the input.
     size
         The number of inputs.
     epsilon
         The epsilon of the bounds.
+    has_epsilon
+        Whether the notion has a budget; the leakage is then at least 0.
+    numbers
+        The number of each row in multipliers, in increasing order; default 0, 1, 2, ...
     """
 
-    size: int
-    epsilon: Fraction
-    kernel: Callable[[Fraction], Cone] | None = None
-    """Returns the generator at an epsilon; without it, the generator lists the rows."""
+    part: Cone | None = None
+    """The kernel generator at epsilon = 1, or at the excess 0 for a notion without a budget; None
+    if the rows are listed."""
 
-    floor: float = 0.0
-    """The smallest reported leakage."""
+    vertices: tuple[Weights, ...] = ()
+    """The priors that the rows refer to."""
 
-    # --- rows -------------------------------------------------------------------------------------
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        size: int,
+        epsilon: Fraction,
+        *,
+        has_epsilon: bool = False,
+        numbers: IntArray | None = None,
+    ) -> None:
+        self.size, self.epsilon, self.has_epsilon = size, epsilon, has_epsilon
+        self._rows = tuple(rows)
+        self._numbers = np.arange(len(self._rows)) if numbers is None else numbers
 
-    @abstractmethod
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows, exact and named."""
+    def __getstate__(self) -> dict[str, Any]:
+        """Drop what is computed from the attributes, here and in copies."""
+        kind = type(self)
+        computed = {k for k in vars(self) if isinstance(getattr(kind, k, None), cached_property)}
+        return {key: value for key, value in vars(self).items() if key not in computed}
 
-    @abstractmethod
-    def at(self, epsilon: Fraction) -> Family:
-        """Return the same rows at another epsilon."""
-
-    def _moved(self, found: F) -> F:
-        """Return rows at another epsilon, with the kernel and the floor of these."""
-        found.kernel, found.floor = self.kernel, self.floor
+    def _with(self, **changes: Any) -> Self:
+        """Return the rows with other attributes."""
+        found = copy.copy(self)
+        vars(found).update(changes)
         return found
 
-    @abstractmethod
+    def at(self, epsilon: Fraction) -> Family:
+        """Return the same rows at another epsilon."""
+        more = epsilon - self.epsilon
+        rows = [row._replace(exponent=row.exponent + row.slope * more) for row in self._rows]
+        return self._with(_rows=tuple(rows), epsilon=epsilon)
+
     def restricted(self, inputs: IntArray) -> Family:
         """Return the rows on a subset of the inputs that shares no row with the others.
 
         Numbered rows keep their numbers.
         """
+        place = {x: n for n, x in enumerate(inputs.tolist())}
+        kept = [r for r, row in enumerate(self._rows) if place.keys() & {*row.left, *row.right}]
+        rows = tuple(_placed(self._rows[r], place) for r in kept)
+        return self._with(_rows=rows, size=len(inputs), _numbers=self._numbers[kept])
 
-    def merged(self, _member_of: IntArray) -> tuple[Family, CarryBack] | None:
+    def merged(self, member_of: IntArray) -> tuple[Family, CarryBack] | None:
         """Return the rows after merging each class of inputs with equal entries into one input.
 
         Parameters
@@ -104,7 +141,16 @@ class Family(ABC):
             them back: the terms w (e**-a left - right) of the inputs in a class sum to those of the
             class. None if the rows cannot be merged.
         """
-        return None
+        place = dict(enumerate(member_of.tolist()))
+        rows = tuple(_placed(row, place) for row in self._rows)
+        return self._with(_rows=rows, size=int(member_of.max()) + 1), lambda found: found
+
+    def renamed(self, found: Multipliers, _inputs: IntArray) -> Multipliers:
+        """Return multipliers on the same rows with each input x renamed to ``inputs[x]``.
+
+        Rows that are not named by inputs keep their names.
+        """
+        return found
 
     def ratio_rows(self) -> PairRows | None:
         """Return these rows as bounds on ratios of two entries; None if they are not."""
@@ -114,46 +160,72 @@ class Family(ABC):
         """Return these rows as bounds on the lift; None if they are not."""
         return None
 
-    @cached_property
-    def _exact(self) -> ExactRows:
-        return ExactRows(list(self.rows()), self.size)
+    # --- rows -------------------------------------------------------------------------------------
 
-    @cached_property
-    def row_numbers(self) -> IntArray:
-        """The number of each row in multipliers, in increasing order."""
-        return np.arange(len(self._exact.rows))
+    def keys(self) -> list[Keys]:
+        """Return the names of all rows, in their order."""
+        return [("", self._numbers, np.zeros_like(self._numbers))]
 
-    def matrix(self) -> sp.csr_array:
-        """Return the rows as a float matrix G of shape ``(n_rows, size)``: G q <= 0."""
-        return self._exact.matrix
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows, exact and named."""
+        for side, x, other in self.keys():
+            yield from self.rows_of(Multipliers(side, x, x, other, np.ones(len(x)), self.vertices))
 
-    def binds(self) -> bool:
-        """Return whether any column violates a row, exactly: if not, nothing is constrained."""
-        return any(v > 0 for row in self._exact.integers for v in row.values())
-
-    def links(self) -> Edges:
-        """Return edges that connect the inputs that share a row."""
-        return edges_of((min(row), x) for row in self._exact.integers for x in row)
-
-    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
-        """Convert multipliers of the rows of :meth:`matrix`, ``(n_rows, n_outputs)``."""
-        row, output = np.nonzero(weights > 0)
-        weight = weights[row, output] / self._exact.scale[row]
-        number = self.row_numbers[row]
-        return [Multipliers(NUMBERED, output, number, np.zeros_like(number), weight)]
-
-    def rows_of(self, found: Multipliers, _labels: Sequence[Label]) -> list[Row]:
-        """Return the row of each multiplier, with the user's labels in its name.
+    def rows_of(self, found: Multipliers, labels: Sequence[Label] | None = None) -> list[Row]:
+        """Return the row of each multiplier.
 
         Parameters
         ----------
         found
             Multipliers on rows of this family.
         labels
-            The labels of the inputs that multipliers refer to by number.
+            The labels of the inputs, for the names of the rows; default their numbers.
         """
-        places = np.searchsorted(self.row_numbers, found.x)
-        return [self._exact.rows[r] for r in places.tolist()]
+        priors = found.priors or self.vertices
+        places = zip(found.x.tolist(), found.other.tolist(), strict=True)
+        return [self._row(found.side, *place, labels, priors) for place in places]
+
+    def _row(
+        self,
+        _side: str,
+        x: int,
+        _other: int,
+        _labels: Sequence[Label] | None = None,
+        _priors: Sequence[Weights] = (),
+    ) -> Row:
+        return self._rows[int(np.searchsorted(self._numbers, x))]
+
+    def terms(self, keys: Keys, _priors: Sequence[Weights] = ()) -> sp.csr_array:
+        """Return the rows ``e**-a left - right`` in floats, ``(n_rows, size)``: at most 0 times q.
+
+        Parameters
+        ----------
+        keys
+            The rows.
+        priors
+            Those that the rows refer to, in place of :attr:`vertices`.
+        """
+        return sp.csr_array(self._terms[np.searchsorted(self._numbers, keys[1])])
+
+    @cached_property
+    def _terms(self) -> sp.csr_array:
+        return self._matrix([_terms(row) for row in self._rows])
+
+    def matrix(self) -> sp.csr_array:
+        """Return all rows as a float matrix G of shape ``(n_rows, size)``: G q <= 0."""
+        blocks = [self.terms(keys, self.vertices) for keys in self.keys()]
+        return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, self.size))
+
+    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
+        """Convert multipliers of the rows of :meth:`matrix`, ``(n_rows, n_outputs)``."""
+        found, first = list[Multipliers](), 0
+        for side, x, other in self.keys():
+            own = weights[first : first + len(x)]
+            row, output = np.nonzero(own > 0)
+            weight = own[row, output]
+            found.append(Multipliers(side, output, x[row], other[row], weight, self.vertices))
+            first += len(x)
+        return found
 
     def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
         """Add the terms w (e**-a left - right) of multipliers w to the costs of the entries of Q.
@@ -166,35 +238,37 @@ class Family(ABC):
         found
             Multipliers on rows of this family.
         """
-        row = np.searchsorted(self.row_numbers, found.x)
-        shape = (len(self.row_numbers), costs.shape[1])
-        weights = sp.csr_array((found.weight, (row, found.output)), shape=shape)
-        costs += (self._exact.terms.T @ weights).toarray()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Drop the cached test function."""
-        return {key: value for key, value in vars(self).items() if key != "_test"}
+        width = int(found.other.max(initial=0)) + 1
+        code, row = np.unique(found.x * width + found.other, return_inverse=True)
+        rows = self.terms((found.side, *np.divmod(code, width)), found.priors or self.vertices)
+        shape = (len(code), costs.shape[1])
+        costs += (rows.T @ sp.csr_array((found.weight, (row, found.output)), shape=shape)).toarray()
 
     # --- what holds -------------------------------------------------------------------------------
 
     def generator(self) -> Cone:
         """Return the kernel generator of the rows, which decides what holds."""
-        if self.kernel is not None:
-            return self.kernel(self.epsilon)
-        return Rows(tuple(map(_listed, self.rows())))
+        if self.part is None:
+            return Rows(tuple(map(_listed, self.rows())))
+        if self.has_epsilon:
+            return self.part.moved(self.epsilon, Fraction(0))
+        return self.part.moved(Fraction(1), self.epsilon)
 
     @cached_property
     def _test(self) -> Test:
         return self.generator().test(self.size)
 
-    def row_of(self, key: Key, _column: Sequence[int]) -> Row:
-        """Return the row with a generator's key, which a column violates."""
-        return next(islice(self.rows(), key[1], None))
-
     def broken(self, column: Sequence[int]) -> Row | None:
         """Return a row that an integer column violates, exactly; None if none."""
         key = self._test(column)
-        return None if key is None else self.row_of(key, column)
+        if key is None:
+            return None
+        if self.part is None:
+            return next(islice(self.rows(), key[1], None))
+        return self._broken_row(*key, column)
+
+    def _broken_row(self, side: str, x: int, other: int, _column: Sequence[int]) -> Row:
+        return self._row(side, x, other)
 
     def violation(self, column: Sequence[int]) -> str | None:
         """Return the name of a row that an integer column violates, exactly; None if none."""
@@ -206,8 +280,13 @@ class Family(ABC):
         return 0, self.broken(columns[:, 0].tolist())
 
     def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return for each column whether a fast test proves that it satisfies the rows."""
-        return self._exact.surely_holding(columns)
+        """Return for each column of integers >= 0 whether floats prove that its rows hold."""
+        if columns.dtype == object:
+            return np.zeros(columns.shape[1], dtype=bool)
+        G, error = self._filter
+        q = columns.astype(np.float64)
+        sure: BoolArray = (G @ q < -(error[:, None] * (abs(G) @ q) + TINY)).all(axis=0)
+        return sure
 
     def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
         """Return for each column of ``(size, n_outputs)`` integers whether the rows hold."""
@@ -219,6 +298,11 @@ class Family(ABC):
     def all_hold(self, columns: npt.NDArray[Any]) -> bool:
         """Return whether all columns satisfy the rows, exactly."""
         return bool(self.holding(columns).all())
+
+    @property
+    def floor(self) -> float:
+        """The smallest reported leakage."""
+        return 0.0 if self.has_epsilon else LOWEST
 
     def leakage(self, channel: Channel) -> float:
         """Return the least float epsilon at which the exact channel satisfies the rows.
@@ -241,6 +325,46 @@ class Family(ABC):
 
     # --- repair -----------------------------------------------------------------------------------
 
+    @cached_property
+    def _integers(self) -> list[dict[int, int]]:
+        """The nonzero entries of each row as integers g, by the number of the input."""
+        return list(map(_integers, self.rows()))
+
+    @cached_property
+    def _filter(self) -> tuple[sp.csr_array, FloatArray]:
+        """The integer rows scaled to floats, and a bound on the relative error of each product."""
+        most = [max(map(abs, row.values()), default=1) for row in self._integers]
+        pairs = zip(self._integers, most, strict=True)
+        length = np.array([len(row) for row in self._integers], dtype=np.float64)
+        rows = [{x: v / top for x, v in row.items()} for row, top in pairs]
+        return self._matrix(rows), (length + SPARE) * UNIT
+
+    def _matrix(self, rows: Sequence[Mapping[int, Any]]) -> sp.csr_array:
+        places = [(r, x) for r, row in enumerate(rows) for x in row]
+        values = np.array([float(v) for row in rows for v in row.values()])
+        r, x = np.array(places, dtype=np.intp).reshape(-1, 2).T
+        return sp.csr_array((values, (r, x)), shape=(len(rows), self.size))
+
+    @cached_property
+    def _sides(self) -> tuple[sp.csr_array, sp.csr_array]:
+        """Where the integers are positive and where they are negative, as zeros and ones."""
+        positive = [{x: 1 for x, v in row.items() if v > 0} for row in self._integers]
+        negative = [{x: 1 for x, v in row.items() if v < 0} for row in self._integers]
+        return self._matrix(positive), self._matrix(negative)
+
+    @cached_property
+    def _tight(self) -> list[int]:
+        """The rows that constant columns satisfy with equality, up to the rounding of e**a."""
+        return [r for r, row in enumerate(self._integers) if row and not sum(row.values())]
+
+    def binds(self) -> bool:
+        """Return whether any column violates a row, exactly: if not, nothing is constrained."""
+        return any(v > 0 for row in self._integers for v in row.values())
+
+    def links(self) -> Edges:
+        """Return edges that connect the inputs that share a row."""
+        return edges_of((min(row), x) for row in self._integers for x in row)
+
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
         """Return rows g with g . q = 0 in every column; :meth:`forced_equal` may cover ties.
 
@@ -253,15 +377,13 @@ class Family(ABC):
             Whether to leave out rows whose bound was rounded to 1. Channels that are proved private
             in integers satisfy those as well.
         """
-        found = {}
-        for r in self._exact.tight:
-            row = self._exact.integers[r]
-            if exact and self._exact.rows[r].exponent:
-                continue
-            head = row[min(row)]  # normalizes the sign and scale of the equation
-            line = [Fraction(row.get(x, 0), head) for x in range(self.size)]
-            found[tuple(line)] = line
-        return list(found.values())
+        found, rows = dict[tuple[Fraction, ...], None](), list(self.rows() if self._tight else ())
+        for r in self._tight:
+            net = self._integers[r]
+            if not (exact and rows[r].exponent):
+                head = net[min(net)]  # normalizes the sign and scale of the equation
+                found[tuple(Fraction(net.get(x, 0), head) for x in range(self.size))] = None
+        return list(map(list, found))
 
     def forced_equal(self) -> Edges:
         """Return pairs of inputs whose rows of Q are equal by bounds of 1.
@@ -281,8 +403,7 @@ class Family(ABC):
         positive
             Of shape ``(n_inputs, n_outputs)``.
         """
-        plus, minus = self._exact.sides
-        tight = self._exact.tight
+        (plus, minus), tight = self._sides, self._tight
         left, right = sp.vstack([plus, minus[tight]]), sp.vstack([minus, plus[tight]])
         while True:
             given = positive.astype(np.float64)
@@ -301,11 +422,33 @@ class Family(ABC):
         return columns
 
     def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Return the least t >= 0 that makes ``column + t * direction`` satisfy the rows.
+        """Return the least t >= 0 for which ``column + t * direction`` satisfies all rows.
 
-        ``direction`` has an integer >= 0 for each input. None if no t does.
+        A violated row needs t = (g . q) / -(g . d), if that is positive; else no t exists. Rows
+        that are violated at such a t follow.
+
+        Parameters
+        ----------
+        column, direction
+            An integer >= 0 for each input.
         """
-        return self._exact.raise_needed(column, direction)
+        raised, total = list(column), 0
+        while rows := self._broken_integers(raised):
+            lacks = [_product(row, raised) for row in rows]
+            gains = [-_product(row, direction) for row in rows]
+            if min(gains) <= 0:
+                return None
+            steps = (-(-lack // gain) for lack, gain in zip(lacks, gains, strict=True))
+            total += max(1, *steps)  # the kernel may round e**a by a unit more
+            raised = [q + total * d for q, d in zip(column, direction, strict=True)]
+        return total
+
+    def _broken_integers(self, column: Sequence[int]) -> list[dict[int, int]]:
+        """Return rows that a column violates: all of them, if they are listed."""
+        if self.part is None:
+            return [row for row in self._integers if _product(row, column) > 0]
+        row = self.broken(column)
+        return [] if row is None else [_integers(row)]
 
 
 def edges_of(pairs: Iterable[tuple[int, int]]) -> Edges:
@@ -331,8 +474,42 @@ def components(size: int, graphs: Sequence[Edges]) -> IntArray:
     return np.unique(label, return_inverse=True)[1]
 
 
+def _product(row: Mapping[int, int], column: Sequence[int]) -> int:
+    return sum(v * column[x] for x, v in row.items())
+
+
+def _integers(row: Row) -> dict[int, int]:
+    """Return left - r right times a common denominator, without zeros; r is just below e**a."""
+    limit = exp_lower(row.exponent)
+    net = dict(row.left)
+    for x, v in row.right.items():
+        net[x] = net.get(x, 0) - limit * v
+    whole = math.lcm(*(v.denominator for v in net.values()))
+    return {x: v.numerator * (whole // v.denominator) for x, v in net.items() if v}
+
+
+def _terms(row: Row) -> dict[int, Fraction]:
+    """Return e**-a left - right, with a rational just below e**-a."""
+    shrink = exp_lower(-row.exponent)
+    net = {x: shrink * v for x, v in row.left.items()}
+    for x, v in row.right.items():
+        net[x] = net.get(x, Fraction(0)) - v
+    return net
+
+
 def _listed(row: Row) -> ListedRow:
     """Return a row for the kernel; e to a very negative exponent becomes 0."""
     if row.exponent < -FAR:
         return ListedRow(tuple(row.left.items()), Fraction(0), ())
     return ListedRow(tuple(row.left.items()), row.exponent, tuple(row.right.items()))
+
+
+def _placed(row: Row, place: Mapping[int, int]) -> Row:
+    """Return a row with its coefficients moved and added up; those without a new place go."""
+    left: dict[int, Fraction] = {}
+    right: dict[int, Fraction] = {}
+    for side, moved in ((row.left, left), (row.right, right)):
+        for x, v in side.items():
+            if x in place:
+                moved[place[x]] = moved.get(place[x], Fraction(0)) + v
+    return row._replace(left=left, right=right)

@@ -9,23 +9,22 @@ prior. Jiang et al. 2018, Definition 3 (one prior); Jiang et al. 2021, Definitio
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from operator import mul
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign._typing import BoolArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower, short_text
-from mechdesign.kernel.generators import Key
-from mechdesign.notions.rows.family import Edges, Family
-from mechdesign.notions.rows.row import Bound, CarryBack, Multipliers, Row
+from mechdesign.notions.rows.family import Edges, Family, Keys
+from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
 from mechdesign.text import shortened
 
@@ -36,9 +35,6 @@ MOST_SHOWN = 60
 
 LARGEST_EXPONENT = 700.0
 """The largest exponent of e that gives a finite float."""
-
-MOST_PRIORS = 64
-"""The largest number of changes of the worst prior while a column is raised."""
 
 
 class LiftRows(Family):
@@ -51,33 +47,43 @@ class LiftRows(Family):
     priors
         The set of priors; rows are linear in P, so its vertices suffice.
     upper, lower
-        Bounds with factor 1 on lift and inverse lift; None for none.
-    epsilon
-        The epsilon of the bounds.
+        Exponents of the bounds on lift and inverse lift at epsilon = 1, or at the excess 0 for a
+        notion without a budget; None for no bound.
+    epsilon, has_epsilon
+        As for :class:`Family`: exponents are multiples of epsilon, or grow by it.
     """
 
     def __init__(
         self,
         name: str,
         priors: PriorSet,
-        upper: Bound | None,
-        lower: Bound | None,
+        upper: Fraction | None,
+        lower: Fraction | None,
         epsilon: Fraction,
+        *,
+        has_epsilon: bool = True,
     ) -> None:
-        self.name, self.priors, self.epsilon = name, priors, epsilon
+        self.name, self.priors, self.size = name, priors, priors.size
         self.upper, self.lower = upper, lower
-        self.size = priors.size
-        self._upper = None if upper is None else exp_lower(upper.exponent(epsilon))
-        self._lower = None if lower is None else exp_lower(lower.exponent(epsilon))
+        self.epsilon, self.has_epsilon = epsilon, has_epsilon
 
     def lift_rows(self) -> LiftRows:
         """Return these rows."""
         return self
 
-    def sides(self) -> list[tuple[str, Bound]]:
-        """Return the bounded sides with their bounds."""
-        both = [("upper", self.upper), ("lower", self.lower)]
-        return [(side, bound) for side, bound in both if bound is not None]
+    def sides(self) -> dict[str, Fraction]:
+        """Return the bounded sides with their exponents."""
+        units, epsilon = {"upper": self.upper, "lower": self.lower}, self.epsilon
+        return {
+            side: unit * epsilon if self.has_epsilon else unit + epsilon
+            for side, unit in units.items()
+            if unit is not None
+        }
+
+    @cached_property
+    def vertices(self) -> tuple[Weights, ...]:  # type: ignore[override]
+        """The vertices of the set of priors."""
+        return self.priors.vertices()
 
     def is_for(self, prior: Weights) -> bool:
         """Return whether the lift is bounded for this prior only."""
@@ -85,58 +91,49 @@ class LiftRows(Family):
 
     def ends(self) -> tuple[float, float]:
         """Return the least and the largest lift as floats, 0 and inf where there is no bound."""
-        exponents = {
-            side: min(float(bound.exponent(self.epsilon)), LARGEST_EXPONENT)
-            for side, bound in self.sides()
-        }
+        exponents = {side: min(float(a), LARGEST_EXPONENT) for side, a in self.sides().items()}
         return math.exp(-exponents.get("lower", math.inf)), math.exp(
             exponents.get("upper", math.inf)
         )
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows of every vertex of the set."""
-        vertices = self.priors.vertices()
-        for number, prior in enumerate(vertices):
-            tail = f" prior {number + 1}" if len(vertices) > 1 else ""
-            output = _positive(prior)
-            for side, _ in self.sides():
-                for x in range(self.size):
-                    yield self._row(f"{self.name} {side} x={x}{tail}", side, x, output)
+    def keys(self) -> list[Keys]:
+        """Return both sides of every input for every vertex of the set."""
+        x, numbers = np.arange(self.size), range(len(self.vertices))
+        return [(side, x, np.full_like(x, n)) for n in numbers for side in self.sides()]
 
-    def _row(self, name: str, side: str, x: int, output: Mapping[int, Fraction]) -> Row:
-        """Return the row of an input, for the coefficients ``output`` of P . q."""
-        bound, entry = dict(self.sides())[side], {x: Fraction(1)}
+    def _row(
+        self,
+        side: str,
+        x: int,
+        other: int,
+        labels: Sequence[Label] | None = None,
+        priors: Sequence[Weights] = (),
+    ) -> Row:
+        """Return the row of an input and a prior; with several priors the name has the prior."""
+        prior = priors[other]
+        if labels is None:
+            tail = f" prior {other + 1}" if len(priors) > 1 else ""
+            name = f"{self.name} {side} x={x}{tail}"
+        else:
+            text = shortened(", ".join(map(short_text, prior)), MOST_SHOWN)
+            tail = "" if self.is_for(prior) else f" at the prior ({text})"
+            name = f"{'max' if side == 'upper' else 'min'}-lift of {shown(labels[x])}{tail}"
+        entry, output = {x: Fraction(1)}, {z: p for z, p in enumerate(prior) if p}
         left, right = (entry, output) if side == "upper" else (output, entry)
-        return Row(name, left, bound.exponent(self.epsilon), right, bound.slope)
+        unit = self.upper if side == "upper" else self.lower
+        slope = unit if self.has_epsilon else Fraction(1)
+        return Row(name, left, self.sides()[side], right, slope)
 
-    def rows_of(self, found: Multipliers, labels: Sequence[Label]) -> list[Row]:
-        """Return the row of each input and prior; with several priors the name has the prior."""
-        names = [shown(label) for label in labels]
-        head = "max-lift" if found.side == "upper" else "min-lift"
-        priors = found.priors or self.priors.vertices()
-        of_prior = [(self._tail(prior), _positive(prior)) for prior in priors]
-        rows = []
-        for x, n in zip(found.x.tolist(), found.other.tolist(), strict=True):
-            tail, output = of_prior[n]
-            rows.append(self._row(f"{head} of {names[x]}{tail}", found.side, x, output))
-        return rows
-
-    def _tail(self, prior: Weights) -> str:
-        if self.is_for(prior):
-            return ""
-        return f" at the prior ({shortened(', '.join(map(short_text, prior)), MOST_SHOWN)})"
-
-    def matrix(self) -> sp.csr_array:
-        """Return the rows of every vertex of the set."""
-        unit = sp.eye_array(self.size)
-        blocks = []
-        for prior in self.priors.vertices():
-            mean = np.tile(np.array([float(p) for p in prior]), (self.size, 1))
-            for side, bound in self.sides():
-                shrink = math.exp(-float(bound.exponent(self.epsilon)))
-                block = shrink * unit - mean if side == "upper" else shrink * mean - unit
-                blocks.append(sp.csr_array(block))
-        return sp.csr_array(sp.vstack(blocks)) if blocks else sp.csr_array((0, self.size))
+    def terms(self, keys: Keys, priors: Sequence[Weights] = ()) -> sp.csr_array:
+        """Return the rows: one entry, and all in proportion to a prior."""
+        side, x, other = keys
+        shrink = math.exp(-float(self.sides()[side]))
+        of_entry, of_mean = (shrink, -1.0) if side == "upper" else (-1.0, shrink)
+        used, place = np.unique(other, return_inverse=True)
+        table = np.array([[float(p) for p in priors[n]] for n in used]).reshape(-1, self.size)
+        found = of_mean * table[place]
+        found[np.arange(len(x)), x] += of_entry
+        return sp.csr_array(found)
 
     def binds(self) -> bool:
         """Return whether some column supported on a single input violates a row.
@@ -145,22 +142,22 @@ class LiftRows(Family):
         """
         if self.lower is not None and self.size > 1:
             return True
+        if self.upper is None:
+            return False
+        most = exp_lower(self.sides()["upper"])
         units = ([int(z == x) for z in range(self.size)] for x in range(self.size))
-        return self._upper is not None and any(
-            self._upper * self.priors.extreme_mean(unit, largest=False) < 1 for unit in units
-        )
+        return any(most * self.priors.extreme_mean(unit, largest=False) < 1 for unit in units)
 
     def at(self, epsilon: Fraction) -> LiftRows:
         """Return the same rows at another epsilon."""
-        found = LiftRows(self.name, self.priors, self.upper, self.lower, epsilon)
-        return self._moved(found)
+        return self._with(epsilon=epsilon)
 
     def restricted(self, inputs: IntArray) -> LiftRows:
         """Return no rows: rows on P . q would join all inputs."""
         if self.sides():
             raise ValueError("lift rows join all inputs: there is no part to restrict them to")
         part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])
-        return LiftRows(self.name, part, None, None, self.epsilon)
+        return self._with(priors=part, size=len(inputs), part=None)
 
     def merged(self, member_of: IntArray) -> tuple[LiftRows, CarryBack] | None:
         """Add up the probabilities of each class.
@@ -176,19 +173,18 @@ class LiftRows(Family):
         prior_of = dict(zip(sums, whole, strict=True))
 
         def carry_back(found: Multipliers) -> Multipliers:
-            return replace(found.on_inputs(first), priors=tuple(prior_of[p] for p in found.priors))
+            return replace(found, x=first[found.x], priors=tuple(prior_of[p] for p in found.priors))
 
-        rows = LiftRows(self.name, PriorList(sums), self.upper, self.lower, self.epsilon)
-        return rows, carry_back
+        return self._with(priors=PriorList(sums), size=len(first), part=None), carry_back
 
-    def row_of(self, key: Key, column: Sequence[int]) -> Row:
+    def renamed(self, found: Multipliers, inputs: IntArray) -> Multipliers:
+        """Rename the input of each row; the numbers of priors stay."""
+        return replace(found, x=inputs[found.x])
+
+    def _broken_row(self, side: str, x: int, other: int, column: Sequence[int]) -> Row:
         """Return the row of an input at the prior that is extreme for the column."""
-        if self.kernel is None:
-            return super().row_of(key, column)
-        side, x, n = key
         prior = self.priors.extreme(column, largest=side == "lower")
-        tail = f" prior {n + 1}" if len(self.priors.members) > 1 else ""
-        return self._row(f"{self.name} {side} x={x}{tail}", side, x, _positive(prior))
+        return self._row(side, x, other, None, [prior] * max(1, len(self.priors.members)))
 
     def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
         """Return False for every column: the exact test is as fast."""
@@ -200,7 +196,7 @@ class LiftRows(Family):
 
     def forced_equal(self) -> Edges:
         """Connect all inputs if a bound is 1: entries that never exceed their mean are equal."""
-        return self._star(any(bound.exponent(self.epsilon) == 0 for _, bound in self.sides()))
+        return self._star(0 in self.sides().values())
 
     def _star(self, joined: bool) -> Edges:
         """Return edges from the first input to all others, or none."""
@@ -214,67 +210,6 @@ class LiftRows(Family):
     def support(self, positive: BoolArray) -> BoolArray:
         """Return all inputs if the lift is bounded from below and any input is positive."""
         return positive | positive.any(axis=0) if self.lower is not None else positive
-
-    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
-        """Give each multiplier the side, the input and the prior of its row."""
-        vertices, found, row = self.priors.vertices(), [], 0
-        for number in range(len(vertices)):
-            for side, _ in self.sides():
-                x, output = np.nonzero(weights[row : row + self.size] > 0)
-                other, weight = np.full(len(x), number), weights[row + x, output]
-                found.append(Multipliers(side, output, x, other, weight, vertices))
-                row += self.size
-        return found
-
-    def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
-        """Add the terms of each side: to one entry, and to all in proportion to the prior."""
-        shrink = math.exp(-float(dict(self.sides())[found.side].exponent(self.epsilon)))
-        of_entry, of_mean = (shrink, -1.0) if found.side == "upper" else (-1.0, shrink)
-        np.add.at(costs, (found.x, found.output), of_entry * found.weight)
-        used, number = np.unique(found.other, return_inverse=True)
-        listed = found.priors or self.priors.vertices()
-        table = np.array([[float(p) for p in listed[n]] for n in used]).reshape(-1, self.size)
-        totals = np.zeros((len(used), costs.shape[1]))
-        np.add.at(totals, (number, found.output), of_mean * found.weight)
-        costs += table.T @ totals
-
-    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve the rows of the worst prior of each side for t, until that prior stays the same."""
-        raised, total = list(column), 0
-        for _ in range(MOST_PRIORS):
-            needed = self._raise_once(raised, direction)
-            if not needed:
-                return None if needed is None else total
-            total += needed
-            raised = [q + needed * d for q, d in zip(raised, direction, strict=True)]
-        return None
-
-    def _raise_once(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Return the least t for the rows at the worst prior of each side."""
-        needed, whole = 0, self.priors.denominator
-        for limit, upper in ((self._upper, True), (self._lower, False)):
-            if limit is None:
-                continue
-            prior = self.priors.extreme_numerators(column, largest=not upper)
-            mean, drift = sum(map(mul, prior, column)), sum(map(mul, prior, direction))
-            top, bottom = limit.numerator, limit.denominator
-            for q, d in set(zip(column, direction, strict=True)):
-                if upper:
-                    lack = q * bottom * whole - top * mean
-                    gain = top * drift - d * bottom * whole
-                else:
-                    lack = mean * bottom - top * q * whole
-                    gain = d * top * whole - drift * bottom
-                if lack > 0:
-                    if gain <= 0:
-                        return None
-                    needed = max(needed, -(-lack // gain))
-        return needed
-
-
-def _positive(prior: Weights) -> dict[int, Fraction]:
-    """Return the probabilities > 0 by the number of the input."""
-    return {z: p for z, p in enumerate(prior) if p}
 
 
 def _class_sums(prior: Weights, member_of: IntArray) -> Weights:

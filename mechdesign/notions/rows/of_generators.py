@@ -6,9 +6,8 @@ without one, all grow from 0 by the same amount, so that the leakage is the larg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from math import comb, gcd
 from typing import Any, TypeAlias
 
@@ -34,16 +33,14 @@ from mechdesign.kernel.generators import (
 from mechdesign.kernel.generators.exponents import _sufficient
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.latent_rows import LatentRows
-from mechdesign.notions.rows.least import LOWEST
 from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.notions.rows.linear_rows import LinearRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.notions.rows.row import Bound, Row
+from mechdesign.notions.rows.row import Row
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 
 __all__ = ["family_of"]
 
-ZERO, ONE = Fraction(0), Fraction(1)
+ONE = Fraction(1)
 MOST_STEP = 1 << 30
 """Squares of smaller steps fit machine integers."""
 
@@ -52,7 +49,7 @@ Levels: TypeAlias = tuple[list[Fraction], IntArray]
 
 
 def family_of(
-    cones: Sequence[Cone], name: str, size: int, epsilon: Fraction, *, moves: bool
+    cones: Sequence[Cone], name: str, size: int, epsilon: Fraction, *, has_epsilon: bool
 ) -> Family:
     """Return the rows of some generators.
 
@@ -62,51 +59,49 @@ def family_of(
         The generators of one notion, at epsilon = 1 if they depend on it.
     name, size, epsilon
         The notion, the number of inputs, and the budget (0 without one).
-    moves
+    has_epsilon
         Whether exponents are proportional to epsilon.
     """
-
-    def bound(exponent: Fraction, factor: Fraction = ONE) -> Bound:
-        base, slope = (ZERO, exponent) if moves else (exponent, ONE)
-        return Bound(base, slope, factor)
-
     if not cones:
-        return PairRows.on(np.zeros((size, size)), name, epsilon)
-    (part, *more), floor = cones, 0.0 if moves else LOWEST
+        free = np.full((size, size), FREE)
+        return PairRows(name, [ONE], [ONE], free, epsilon)
+    part, *more = cones
     if isinstance(part, Latent) and not more:
-        inner = family_of((part.inner,), name, len(part.matrix), epsilon, moves=moves)
+        inner = family_of((part.inner,), name, len(part.matrix), epsilon, has_epsilon=has_epsilon)
         return LatentRows(inner, part.matrix)
     if isinstance(part, Rows | Latent) or more:
-        rows = list(_listed(cones, name, size, epsilon, bound))
-        return LinearRows(rows, size, epsilon, floor)
+        rows = list(_listed(cones, name, size, epsilon, has_epsilon))
+        return Family(rows, size, epsilon, has_epsilon=has_epsilon)
     found: Family
     if isinstance(part, Lift):
-        upper, lower = (None if e is None else bound(e) for e in (part.upper, part.lower))
-        found = LiftRows(name, _priors(part.priors), upper, lower, epsilon)
+        ends, priors = (part.upper, part.lower), _priors(part.priors)
+        found = LiftRows(name, priors, *ends, epsilon, has_epsilon=has_epsilon)
     else:
-        levels, index, near = _of_ratio(part, size)
-        found = PairRows(name, [bound(*level) for level in levels], index, epsilon, near)
-    move = partial(part.moved, by=Fraction(0)) if moves else partial(part.moved, Fraction(1))
-    found.kernel, found.floor = move, floor
+        (units, scales), index, near = _of_ratio(part, size)
+        found = PairRows(name, units, scales, index, epsilon, has_epsilon=has_epsilon, near=near)
+    found.part = part
     return found
 
 
 def _listed(
-    parts: Sequence[Cone], name: str, size: int, epsilon: Fraction, bound: Callable[..., Bound]
+    parts: Sequence[Cone], name: str, size: int, epsilon: Fraction, has_epsilon: bool
 ) -> Iterator[Row]:
     """Yield the rows of arbitrary generators."""
     for part in parts:
         for key in part.keys(size):
             row = part.row(key, size, up=False)
             words = " ".join(str(word) for word in (name, part.kind, *key) if word != "")
-            moving, left, right = bound(row.exponent), dict(row.left), dict(row.right)
-            yield Row(words, left, moving.exponent(epsilon), right, moving.slope)
+            unit, left, right = row.exponent, dict(row.left), dict(row.right)
+            if has_epsilon:
+                yield Row(words, left, unit * epsilon, right, unit)
+            else:
+                yield Row(words, left, unit + epsilon, right, ONE)
 
 
 def _of_ratio(
     part: Ratio, size: int
-) -> tuple[list[tuple[Fraction, Fraction]], IntArray, BoolArray | None]:
-    """Return the distinct exponents and factors, their index for each pair, and the near pairs."""
+) -> tuple[tuple[list[Fraction], list[Fraction]], IntArray, BoolArray | None]:
+    """Return the distinct exponents and scales, their index for each pair, and the near pairs."""
     near, factors = None, [ONE]
     if isinstance(part.exponents, Constant):
         levels, index = _of_blocks(part.exponents, size)
@@ -117,7 +112,8 @@ def _of_ratio(
     if part.prior is not None:
         factors, scale = _of_prior(part.prior)
         index = np.where(index == FREE, FREE, index * len(factors) + scale)
-    return [(level, factor) for level in levels for factor in factors], index, near
+    bounds = [a for a in levels for _ in factors], factors * len(levels)
+    return bounds, index, near
 
 
 def _priors(given: Listed | Ball | Box) -> PriorSet:

@@ -1,6 +1,6 @@
 """Bounds on ratios of two entries of a column: the E matrix of context-aware LDP.
 
-    q_x <= factor * e**(base + slope * epsilon) * q_x'     for some ordered pairs (x, x')
+    q_x <= scale * e**a * q_x'     for some ordered pairs (x, x')
 
 Acharya et al. 2020, Definition 2 (context-aware LDP), and its special cases: LDP, high-low,
 block-structured and metric privacy, differential identifiability.
@@ -9,7 +9,7 @@ block-structured and metric privacy, differential identifiability.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -23,10 +23,11 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
-from mechdesign.kernel.generators import Key
-from mechdesign.notions.rows.family import Edges, Family, components
+from mechdesign.exact import exp_lower
+from mechdesign.notions.rows.family import Edges, Family, Keys, components
 from mechdesign.notions.rows.ratio_steps import FREE, Raising
-from mechdesign.notions.rows.row import Bound, BoundsAt, CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
+from mechdesign.prior_sets import Weights
 
 __all__ = ["FREE", "PairRows"]
 
@@ -38,13 +39,14 @@ class PairRows(Family):
     ----------
     name
         The notion, for the names of the rows.
-    bounds
-        The distinct bounds.
+    units, scales
+        The distinct bounds ``scale * e**exponent``, each with its exponent at epsilon = 1, or at
+        the excess 0 for a notion without a budget.
     index
         ``(size, size)`` integers: the bound on ``q_x / q_x'``, or -1 for none. The diagonal is
         ignored.
-    epsilon
-        The epsilon of the bounds.
+    epsilon, has_epsilon
+        As for :class:`Family`: exponents are multiples of epsilon, or grow by it.
     near
         ``(size, size)`` truth values: pairs whose bounds imply all others at any epsilon >= 0, such
         as neighbors on a line; only these are checked. None: all pairs are.
@@ -58,36 +60,36 @@ class PairRows(Family):
     def __init__(
         self,
         name: str,
-        bounds: Sequence[Bound],
+        units: Sequence[Fraction],
+        scales: Sequence[Fraction],
         index: IntArray,
         epsilon: Fraction,
+        *,
+        has_epsilon: bool = True,
         near: BoolArray | None = None,
     ) -> None:
-        self.name, self.bounds, self.epsilon, self.near = name, tuple(bounds), epsilon, near
-        self._at = BoundsAt(self.bounds, epsilon)
+        self.name, self.units, self.scales = name, tuple(units), tuple(scales)
+        self.epsilon, self.has_epsilon, self.near = epsilon, has_epsilon, near
         self.index = index.copy()
         np.fill_diagonal(self.index, FREE)
         self.size = len(index)
-
-    @classmethod
-    def on(cls, pairs: npt.ArrayLike, name: str, epsilon: Fraction) -> PairRows:
-        """Bound the ratios of the pairs that are true in ``(size, size)`` by e**epsilon."""
-        return cls(name, [Bound()], np.where(pairs, 0, FREE), epsilon)
 
     def ratio_rows(self) -> PairRows:
         """Return these rows."""
         return self
 
-    def _on(self, index: IntArray, near: BoolArray | None = None) -> PairRows:
-        """Return rows with the same bounds, without recomputing their numbers."""
-        found = PairRows(self.name, self.bounds, index, self.epsilon, near)
-        found._at = self._at
-        return found
-
-    @property
+    @cached_property
     def exponents(self) -> tuple[Fraction, ...]:
-        """``base + slope * epsilon`` of each bound."""
-        return self._at.exponents
+        """The exponent of each bound."""
+        if self.has_epsilon:
+            return tuple(unit * self.epsilon for unit in self.units)
+        return tuple(unit + self.epsilon for unit in self.units)
+
+    @cached_property
+    def limits(self) -> tuple[Fraction, ...]:
+        """A rational lower bound for each."""
+        pairs = zip(self.exponents, self.scales, strict=True)
+        return tuple(exp_lower(exponent) * scale for exponent, scale in pairs)
 
     @cached_property
     def _checked(self) -> IntArray:
@@ -102,9 +104,9 @@ class PairRows(Family):
     @cached_property
     def _raising(self) -> Raising | None:
         """The rows in machine integers; None if a bound is below 1, as at a trial epsilon."""
-        if not self._at.are_at_least_1[self._checked[self._pairs]].all():
+        if any(self.limits[b] < 1 for b in np.unique(self._checked[self._pairs]).tolist()):
             return None
-        return Raising(self._checked, [max(limit, Fraction(1)) for limit in self._at.limits])
+        return Raising(self._checked, [max(limit, Fraction(1)) for limit in self.limits])
 
     @cached_property
     def grouped(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, ...]]]:
@@ -115,7 +117,7 @@ class PairRows(Family):
         """
         sets: dict[tuple[int, ...], int] = {}
         groups = []
-        takes_itself = self._at.are_at_least_1.tolist()
+        takes_itself = [limit >= 1 for limit in self.limits]
         for x, row in enumerate(self._checked):
             order = np.argsort(row, kind="stable")
             starts = np.flatnonzero(np.diff(row[order], prepend=FREE)).tolist()
@@ -139,8 +141,8 @@ class PairRows(Family):
 
     @property
     def factors(self) -> FloatArray:
-        """The factor of each bound, as floats."""
-        return np.array([float(bound.factor) for bound in self.bounds])
+        """The scale of each bound, as floats."""
+        return np.array(list(map(float, self.scales)))
 
     @property
     def n_pairs(self) -> int:
@@ -172,19 +174,33 @@ class PairRows(Family):
 
     def on_pairs(self, kept: BoolArray) -> PairRows:
         """Return the rows on a subset of the pairs, ``(size, size)`` truth values."""
-        index = np.where(kept, self.index, FREE)
-        return self._on(index, kept)
+        return self._with(index=np.where(kept, self.index, FREE), near=kept, part=None)
 
-    def rows(self) -> Iterator[Row]:
-        """Yield ``e**(-a) q_x <= factor q_x'`` for every constrained pair."""
-        for x, other in np.argwhere(self.index != FREE).tolist():
-            yield self._row(f"{self.name} ratio x={x} to {other}", x, other)
-
-    def matrix(self) -> sp.csr_array:
-        """Return one row for each constrained pair."""
+    def keys(self) -> list[Keys]:
+        """Return every constrained pair."""
         x, other = np.nonzero(self.index != FREE)
+        return [("", x, other)]
+
+    def _row(
+        self,
+        _side: str,
+        x: int,
+        other: int,
+        labels: Sequence[Label] | None = None,
+        _priors: Sequence[Weights] = (),
+    ) -> Row:
+        """Return ``q_x <= scale e**a q_x'``."""
+        name = f"{self.name} ratio x={x} to {other}"
+        if labels is not None:
+            name = f"{shown(labels[x])} against {shown(labels[other])}"
         b = self.index[x, other]
-        row = np.arange(len(x))
+        slope = self.units[b] if self.has_epsilon else Fraction(1)
+        return Row(name, {x: Fraction(1)}, self.exponents[b], {other: self.scales[b]}, slope)
+
+    def terms(self, keys: Keys, _priors: Sequence[Weights] = ()) -> sp.csr_array:
+        """Return e**-a at x and -scale at x'."""
+        _, x, other = keys
+        b, row = self.index[x, other], np.arange(len(x))
         values = np.concatenate([self.inverse[b], -self.factors[b]])
         places = (np.concatenate([row, row]), np.concatenate([x, other]))
         return sp.csr_array((values, places), shape=(len(x), self.size))
@@ -195,14 +211,17 @@ class PairRows(Family):
 
     def at(self, epsilon: Fraction) -> PairRows:
         """Return the same rows at another epsilon."""
-        near = self.near if epsilon >= 0 else None
-        return self._moved(PairRows(self.name, self.bounds, self.index, epsilon, near))
+        return self._with(epsilon=epsilon, near=self.near if epsilon >= 0 else None)
 
     def restricted(self, inputs: IntArray) -> PairRows:
         """Return the rows on some of the inputs."""
-        part = np.ix_(inputs, inputs)
-        near = None if self.near is None else self.near[part]
-        return self._on(self.index[part], near)
+        kept = np.ix_(inputs, inputs)
+        near = None if self.near is None else self.near[kept]
+        return self._with(index=self.index[kept], near=near, size=len(inputs), part=None)
+
+    def renamed(self, found: Multipliers, inputs: IntArray) -> Multipliers:
+        """Rename both inputs of each pair."""
+        return replace(found, x=inputs[found.x], other=inputs[found.other])
 
     def merged(self, member_of: IntArray) -> tuple[PairRows, CarryBack]:
         """Bound each pair of classes by the tightest bound on any of their pairs."""
@@ -220,13 +239,7 @@ class PairRows(Family):
 
         index = self.index[first, second]
         np.fill_diagonal(index, FREE)
-        return self._on(index), carry_back
-
-    def row_of(self, key: Key, column: Sequence[int]) -> Row:
-        """Return the row of a pair."""
-        if self.kernel is None:
-            return super().row_of(key, column)
-        return self._row(f"{self.name} ratio x={key[1]} to {key[2]}", *key[1:])
+        return self._with(index=index, near=None, size=n, part=None), carry_back
 
     def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
         """Return for each column whether its rows hold in machine integers."""
@@ -235,7 +248,7 @@ class PairRows(Family):
         return self._raising.holds(columns)
 
     def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
-        """Compare each entry with the least of its sets: ``(ln ratio - ln factor - base) / slope``.
+        """Compare each entry with the least of its sets: ``ln(ratio / scale)`` by epsilon.
 
         In floats; exact differences keep the digits of ratios near 1.
         """
@@ -247,15 +260,15 @@ class PairRows(Family):
             with np.errstate(divide="ignore", invalid="ignore"):
                 rise = (columns[x] - least).astype(np.float64) / least.astype(np.float64)
                 rise[columns[x] == 0] = -1
-                y, bound = int(rise.argmax()), self.bounds[b]
+                y, unit = int(rise.argmax()), float(self.units[b])
                 log = np.log1p(rise[y]) - self._log_factors[b]
-                excess = (log - float(bound.base)) / float(bound.slope)
+                excess = log / unit if self.has_epsilon else log - unit
             if excess > best:
                 best, at, found = excess, y, (x, s)
         column = columns[:, at].tolist()
         if found is not None:
             z = min((z for z in sets[found[1]] if z != found[0]), key=column.__getitem__)
-            row = self._row(self.name, found[0], z)
+            row = self._row("", found[0], z)
             if not row.holds(column):
                 return at, row
         return at, self.broken(column)
@@ -271,11 +284,8 @@ class PairRows(Family):
 
     def bounds_of_one(self) -> list[int]:
         """Return the bounds that are exactly 1: e**a is rational for a = 0 only."""
-        return [
-            b
-            for b, (bound, exponent) in enumerate(zip(self.bounds, self.exponents, strict=True))
-            if exponent == 0 and bound.factor == 1
-        ]
+        pairs = zip(self.exponents, self.scales, strict=True)
+        return [b for b, (a, scale) in enumerate(pairs) if a == 0 and scale == 1]
 
     def equations(self, exact: bool = False) -> list[list[Fraction]]:
         """Return none: bounds of 1 make entries equal, which :meth:`forced_equal` covers."""
@@ -304,46 +314,3 @@ class PairRows(Family):
         so that a small raise of q_x' satisfies them, however large a is.
         """
         return columns if self._raising is None else self._raising.raised(columns)
-
-    def read_dual(self, weights: FloatArray) -> list[Multipliers]:
-        """Give each multiplier the pair of its row."""
-        x, other = np.nonzero(self.index != FREE)
-        row, output = np.nonzero(weights > 0)
-        weight = weights[row, output]
-        return [Multipliers("ratio", output, x[row], other[row], weight)]
-
-    def rows_of(self, found: Multipliers, labels: Sequence[Label]) -> list[Row]:
-        """Return the row of each pair."""
-        names = [shown(label) for label in labels]
-        pairs = zip(found.x.tolist(), found.other.tolist(), strict=True)
-        return [self._row(f"{names[x]} against {names[z]}", x, z) for x, z in pairs]
-
-    def _row(self, name: str, x: int, other: int) -> Row:
-        b = self.index[x, other]
-        bound, exponent = self.bounds[b], self.exponents[b]
-        return Row(name, {x: Fraction(1)}, exponent, {other: bound.factor}, bound.slope)
-
-    def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
-        """Add w e**-a at x and -w factor at x'."""
-        b = self.index[found.x, found.other]
-        np.add.at(costs, (found.x, found.output), found.weight * self.inverse[b])
-        np.add.at(costs, (found.other, found.output), -found.weight * self.factors[b])
-
-    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Solve each violated row for t; a row whose slack does not grow with t has no solution."""
-        groups, sets = self.grouped
-        least = [min(column[z] for z in members) for members in sets]
-        needed = 0
-        for x, b, s in groups:
-            limit = self._at.limits[b]
-            if column[x] * limit.denominator <= limit.numerator * least[s]:
-                continue
-            for z in sets[s]:
-                lack = column[x] * limit.denominator - limit.numerator * column[z]
-                if z == x or lack <= 0:
-                    continue
-                gain = limit.numerator * direction[z] - limit.denominator * direction[x]
-                if gain <= 0:
-                    return None
-                needed = max(needed, -(-lack // gain))
-        return needed

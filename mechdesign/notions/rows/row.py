@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,69 +15,7 @@ from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.least import least_float
 from mechdesign.prior_sets import Weights
 
-__all__ = [
-    "LATENT",
-    "NUMBERED",
-    "Bound",
-    "BoundsAt",
-    "CarryBack",
-    "Multipliers",
-    "Row",
-]
-
-LATENT = "secret-"
-"""Prefix of the side of multipliers of rows on a latent variable."""
-
-NUMBERED = "row"
-"""The side of multipliers whose ``x`` is the number of a row in its family."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A bound ``factor * e**(base + slope * epsilon)`` on a ratio, kept exact.
-
-    ``slope`` is the rate of the bound in the epsilon of its notion, from which the leakage of a
-    channel, the least epsilon that it satisfies, is computed.
-    """
-
-    base: Fraction = Fraction(0)
-    slope: Fraction = Fraction(1)
-    factor: Fraction = Fraction(1)
-
-    def exponent(self, epsilon: Fraction) -> Fraction:
-        """Return ``base + slope * epsilon``."""
-        return self.base + self.slope * epsilon
-
-
-class BoundsAt:
-    """Bounds at one epsilon, and numbers computed once for all their rows.
-
-    Parameters
-    ----------
-    bounds
-        The distinct bounds.
-    epsilon
-        The epsilon of the bounds.
-    """
-
-    def __init__(self, bounds: Sequence[Bound], epsilon: Fraction) -> None:
-        self.bounds, self.epsilon = tuple(bounds), epsilon
-
-    @cached_property
-    def exponents(self) -> tuple[Fraction, ...]:
-        """``base + slope * epsilon`` of each."""
-        return tuple(bound.exponent(self.epsilon) for bound in self.bounds)
-
-    @cached_property
-    def limits(self) -> tuple[Fraction, ...]:
-        """A rational lower bound for each."""
-        pairs = zip(self.exponents, self.bounds, strict=True)
-        return tuple(exp_lower(exponent) * bound.factor for exponent, bound in pairs)
-
-    @cached_property
-    def are_at_least_1(self) -> BoolArray:
-        """Whether the rational bound of each is at least 1."""
-        return np.array([limit >= 1 for limit in self.limits], dtype=bool)
+__all__ = ["CarryBack", "Multipliers", "Row"]
 
 
 class Row(NamedTuple):
@@ -133,9 +70,10 @@ class Multipliers:
     Attributes
     ----------
     side
-        Which rows: ``"ratio"`` (``x`` against the input ``other``), ``"upper"`` or ``"lower"``
-        (``x`` against the prior number ``other`` of ``priors``), or :data:`NUMBERED` (the row
-        number ``x``; ``other`` is 0); after :data:`LATENT` where the rows are on a latent variable.
+        The side of the rows, as in the kernel: ``"upper"`` or ``"lower"`` for bounds on the lift
+        (of ``x`` at the prior number ``other`` of ``priors``), else ``""``: for ratios (of ``x``
+        against the input ``other``), listed rows (number ``x``), and parts of limits (number ``x``
+        of the limit number ``other``). On a latent variable ``x`` numbers its values.
     output, x, other
         Integer arrays of one length.
     weight
@@ -153,20 +91,6 @@ class Multipliers:
     weight: FloatArray
     priors: tuple[Weights, ...] = ()
     notion: int = 0
-
-    @property
-    def refer_to_priors(self) -> bool:
-        """Whether ``other`` numbers the priors of lift rows."""
-        return self.side in ("upper", "lower")
-
-    def on_inputs(self, inputs: IntArray) -> Multipliers:
-        """Return the multipliers on the same rows with the input ``x`` renamed to ``inputs[x]``.
-
-        Numbered rows and those on a latent variable keep their names.
-        """
-        if self.side == "ratio":
-            return replace(self, x=inputs[self.x], other=inputs[self.other])
-        return replace(self, x=inputs[self.x]) if self.refer_to_priors else self
 
     def scaled(self, factor: float) -> Multipliers:
         """Return the multipliers for costs that are ``factor`` times as large."""

@@ -95,7 +95,7 @@ class Lattice:
         self.candidates = self._candidates(most)
         points = tuple((step * int(a), step * int(b)) for a, b in self.places[self.candidates])
         unit = Ratio(Distance(Fraction(1), notion.distance, points))  # type: ignore[arg-type]
-        rows = family_of((unit,), notion.name, len(points), notion.epsilon, moves=True)
+        rows = family_of((unit,), notion.name, len(points), notion.epsilon, has_epsilon=True)
         self.ratios = Ratios(Cone([rows]))
         corner = loss.loss(domain, domain.labels[:1]).array
         self._corner = corner.reshape(self.sides)

@@ -112,7 +112,7 @@ class CoarseProgram:
         ends = np.cumsum([family.matrix().shape[0] for family in cone.families])[:-1]
         parts = np.split(unit * weights, ends)
         return [
-            replace(m.on_inputs(self._names), notion=notion)
+            replace(family.renamed(m, self._names), notion=notion)
             for notion, family, own in zip(self._ratios.families, cone.families, parts, strict=True)
             for m in family.read_dual(own)
         ]

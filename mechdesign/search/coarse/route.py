@@ -105,5 +105,5 @@ def is_too_large(problem: Problem) -> bool:
 def rows_of_all(problem: Problem) -> float:
     """Return the number of non-implied rows of all columns; one budget counts as none."""
     found = (family.ratio_rows() for family in problem.cone.families)
-    pairs = sum(rows.n_checked for rows in found if rows is not None and len(rows.bounds) > 1)
+    pairs = sum(rows.n_checked for rows in found if rows is not None and len(rows.units) > 1)
     return float(pairs * len(problem.outputs or ()))

@@ -54,7 +54,7 @@ class OneBudgetCone:
         bounded = family.index != FREE
         guarded = bounded.any(axis=1)
         used = family.index[bounded]
-        if not len(used) or used.min() < used.max() or family.bounds[used[0]].factor != 1:
+        if not len(used) or used.min() < used.max() or family.scales[used[0]] != 1:
             return None
         k = family.size
         members: dict[bytes, list[int]] = {}  # keyed by the inputs that bound them

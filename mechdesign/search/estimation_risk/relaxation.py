@@ -37,10 +37,10 @@ def relaxed(problem: Problem, worst: Weights | None) -> Problem | None:
     budgets = []
     for family in problem.cone.families:
         ratios, lifts = family.ratio_rows(), family.lift_rows()
-        if ratios is not None and all(bound.factor <= 1 for bound in ratios.bounds):
+        if ratios is not None and max(ratios.scales) <= 1:
             budgets.append(float(closure(ratios.lengths()).max()))
         elif lifts is not None:
-            exponents = [bound.exponent(lifts.epsilon) for _, bound in lifts.sides()]
+            exponents = lifts.sides().values()
             budgets.append(float(sum(exponents)) if len(exponents) == 2 else math.inf)
     budget = min(budgets, default=math.inf)
     if len(problem.domain) > MOST_INPUTS or not 0 < budget <= LARGEST_BUDGET:

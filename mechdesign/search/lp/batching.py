@@ -45,11 +45,11 @@ def _pattern(family: Family) -> Hashable | None:
     """
     lifts, pairs = family.lift_rows(), family.ratio_rows()
     if lifts is not None and len(lifts.priors.members) == 1:
-        sides = dict(lifts.sides())
-        thin = any(bound.exponent(lifts.epsilon) < THINNEST for bound in sides.values())
+        sides = lifts.sides()
+        thin = any(exponent < THINNEST for exponent in sides.values())
         return None if thin else tuple(sides)
-    if pairs is not None and len(pairs.bounds) == 1 and pairs.size >= FEWEST_INPUTS:
-        thin = pairs.bounds[0].exponent(pairs.epsilon) < THINNEST
+    if pairs is not None and len(pairs.units) == 1 and pairs.size >= FEWEST_INPUTS:
+        thin = pairs.exponents[0] < THINNEST
         return None if thin else pairs.index.tobytes()
     return None
 

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.notions.rows.cone import Family, Multipliers
-from mechdesign.notions.rows.latent_rows import LatentRows, on_latent
+from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior_sets import Weights
@@ -103,8 +103,8 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormula
         split = partial(split_of_set, family, table=table)
         return ExtendedFormulation(A, split, none, least, priors=table)
     k, n, sides = family.size, len(priors), family.sides()
-    shrunk = [min(float(np.exp(-float(b.exponent(family.epsilon)))), TIED) for _, b in sides]
-    upper = np.array([side == "upper" for side, _ in sides], dtype=bool)
+    shrunk = [min(float(np.exp(-float(a))), TIED) for a in sides.values()]
+    upper = np.array([side == "upper" for side in sides], dtype=bool)
     own, mean = np.where(upper, shrunk, -1.0), np.where(upper, -1.0, shrunk)
     # for each prior its equation, then the rows on all entries, side by side
     j, s, x = (place.ravel() for place in np.indices((n, len(sides), k)))
@@ -125,7 +125,7 @@ def _lift(family: LiftRows, priors: tuple[Weights, ...] = ()) -> ExtendedFormula
         The terms of the rows on P . q are those of the rows on entries, written out.
         """
         kept, found = multipliers[~equal].reshape(n, len(sides), k), []
-        for (side, _), weight in zip(sides, kept.swapaxes(0, 1), strict=True):
+        for side, weight in zip(sides, kept.swapaxes(0, 1), strict=True):
             number, x = np.nonzero(weight > 0)
             places = (np.full(len(x), output), x, number)
             found.append(Multipliers(side, *places, weight=weight[number, x]))
@@ -178,7 +178,7 @@ def _pairs(family: PairRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFormu
         # a flow from x to x is a multiplier of q_x >= 0: dropping it can only raise the bound
         kept = (weight > 0) & (own != other)
         places = (np.full(int(kept.sum()), output), own[kept], other[kept])
-        return [Multipliers("ratio", *places, weight=weight[kept])]
+        return [Multipliers("", *places, weight=weight[kept])]
 
     least = np.array([member, t, len(x) + np.arange(len(t))])
     disjoint: list[IntArray] = []
@@ -219,7 +219,7 @@ def _latent(family: LatentRows, _priors: tuple[Weights, ...] = ()) -> ExtendedFo
 
     def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
         """Keep the inner rows; the equations only define variables."""
-        return [on_latent(found) for found in rows.carry_back(multipliers[n:], output)]
+        return rows.carry_back(multipliers[n:], output)
 
     equal = np.concatenate([np.ones(n, dtype=bool), rows.equal])
     return ExtendedFormulation(sp.csr_array(A), carry_back, equal)

@@ -87,7 +87,7 @@ def split_of_set(
         return _of_list(family, at_most, at_least, others, output, table)
     below, above = others[: 2 * k].reshape(2, k)
     B, A = others[2 * k :].tolist()
-    sides = dict(family.sides())
+    sides = family.sides()
     if "upper" not in sides:
         B, below = 0.0, np.zeros(k)
     if "lower" not in sides:
@@ -132,7 +132,7 @@ def _of_list(
     if not table:
         table += family.priors.members
     B, A = np.split(of_priors, 2)
-    most, sides, found = family.ends()[1], dict(family.sides()), []
+    most, sides, found = family.ends()[1], family.sides(), []
     if "upper" in sides:
         x, number, weight = transport(most * at_most, B)
         found.append(Multipliers("upper", np.full(len(x), output), x, number, weight=weight))

@@ -46,7 +46,7 @@ def _joined(whole: ConicProgram, members: Sequence[IntArray], answers: Sequence[
     for inputs, answer in zip(members, answers, strict=True):
         matrix[inputs] = answer.matrix
     duals = [
-        found.on_inputs(inputs)
+        whole.cone.families[found.notion].renamed(found, inputs)
         for inputs, answer in zip(members, answers, strict=True)
         for found in answer.duals
         if not whole.is_priced

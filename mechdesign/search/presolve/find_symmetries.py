@@ -112,8 +112,7 @@ class _Checker:
         """For each family of ratios its name and the index of the bound on each pair."""
         for rows in (family.ratio_rows() for family in problem.cone.families):
             if rows is not None:
-                factors = (bound.factor for bound in rows.bounds)
-                numbers = _numbers(zip(rows.exponents, factors, strict=True))
+                numbers = _numbers(zip(rows.exponents, rows.scales, strict=True))
                 self.bounds.append((rows.name, np.append(numbers, FREE)[rows.index]))
         table = utility.loss(problem.domain, problem.outputs or ()).numerators
         if table.dtype == object:

@@ -117,5 +117,5 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> Iterator[Multipliers]:
             sent = sign * lack[x] - (sign * lack[x]).min()
             y = np.flatnonzero(sent)
             places = (y, np.full(len(y), one), np.full(len(y), other))
-            yield Multipliers("ratio", *places, weight=sent[y], notion=tied[one, other])
+            yield Multipliers("", *places, weight=sent[y], notion=tied[one, other])
             lack[up] += lack[x]

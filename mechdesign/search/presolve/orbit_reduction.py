@@ -51,7 +51,11 @@ class OrbitReduction(Reduction):
             return replace(
                 answer,
                 matrix=whole.expand(answer.matrix),
-                duals=[m for dual in answer.duals for m in whole.expand_dual(dual)],
+                duals=[
+                    m
+                    for dual in answer.duals
+                    for m in whole.expand_dual(program.cone.families[dual.notion], dual)
+                ],
                 route=f"{answer.route}, by symmetry",
                 worst_case_multipliers=of_inputs,
             )

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.notions.rows.cone import Multipliers
+from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.prior_sets import Weights
 
 __all__ = ["Action", "Symmetry"]
@@ -152,11 +152,13 @@ class Symmetry:
         """Return multipliers of all inputs, ``(n_inputs,)``, from the totals of the orbits."""
         return (totals / self.orbit_size)[self.input_orbit]
 
-    def expand_dual(self, dual: Multipliers) -> Iterator[Multipliers]:
+    def expand_dual(self, family: Family, dual: Multipliers) -> Iterator[Multipliers]:
         """Yield multipliers of rows of all outputs that prove the same bound.
 
         Parameters
         ----------
+        family
+            The family of the rows.
         dual
             Multipliers of rows of the representatives, for costs c_y (not n_y c_y) and potentials
             that are the same for all inputs of an orbit; ``output`` counts the representatives.
@@ -167,7 +169,7 @@ class Symmetry:
                 carry = self.carrier[y]
                 moved = tuple(_moved(prior, carry) for prior in mine.priors)
                 output = np.full_like(mine.output, y)
-                yield replace(mine.on_inputs(carry), output=output, priors=moved)
+                yield replace(family.renamed(mine, carry), output=output, priors=moved)
 
 
 def _moved(prior: Weights, carry: IntArray) -> Weights:

@@ -107,7 +107,7 @@ def _reach_pairs(found: FloatArray, pairs: PairRows, directions: FloatArray) -> 
 
 def _is_uniform(pairs: PairRows) -> bool:
     """Return whether all pairs have the same bound."""
-    return len(pairs.bounds) == 1 and pairs.n_pairs == pairs.size * (pairs.size - 1) > 0
+    return len(pairs.units) == 1 and pairs.n_pairs == pairs.size * (pairs.size - 1) > 0
 
 
 def _reach_lifts(found: FloatArray, lifts: LiftRows, directions: FloatArray) -> None:

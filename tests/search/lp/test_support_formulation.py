@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
 
 import mechdesign as md
-from mechdesign.notions.rows.cone import Bound
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList, PriorSet
 from mechdesign.search.highs import LPModel, solve_lp
@@ -43,7 +42,7 @@ def test_the_columns_are_those_of_all_vertices(
     """The cheapest column with one sum is the same, and multipliers carried back prove it."""
     priors = sets(k, seed)[min(n, 2)]
     vertices = PriorList(priors.vertices())
-    upper, lower = (Bound() if side else None for side in sides)
+    upper, lower = (Fraction(1) if side else None for side in sides)
     own, listed = (
         LiftRows("lift", given, upper, lower, Fraction(1, 2))
         for given in (vertices if n == 3 else priors, vertices)

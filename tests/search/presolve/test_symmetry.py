@@ -365,9 +365,9 @@ def test_a_bound_is_carried_for_any_weights() -> None:
     potential = np.array(
         [reduced[found.input_orbit == o].min() for o in range(len(found.orbit_size))]
     )
-    duals = list(found.expand_dual(multipliers))
+    duals = list(found.expand_dual(family, multipliers))
     whole = cost.copy()
-    b = [float(np.exp(-float(bound.exponent(family.epsilon)))) for bound in family.bounds]
+    b = [float(np.exp(-float(exponent))) for exponent in family.exponents]
     for m in duals:
         np.add.at(whole, (m.x, m.output), m.weight * np.array(b)[family.index[m.x, m.other]])
         np.add.at(whole, (m.other, m.output), -m.weight)
