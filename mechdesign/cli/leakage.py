@@ -39,17 +39,17 @@ def _leakage(options: argparse.Namespace) -> int:
         return DONE
     from mechdesign.accounting.measure.leakages import leakages
 
-    channel = read_mechanism(options.channel)
+    channel, own = read_mechanism(options.channel), _own_notions(options.channel)
     prior = None if options.prior is None else _prior(options.prior, channel.inputs)
     found = leakages(channel, prior)
     if options.shuffled is None:
-        print(json.dumps(found.to_json()) if options.json else found)
+        print(json.dumps(found.to_json()) if options.json else f"{found}{own}")
         return DONE
     from mechdesign.accounting.central.central import after_shuffling
 
     central = after_shuffling(channel, options.shuffled, options.delta)
     whole = found.to_json() | {"shuffled": central.to_json()}
-    print(json.dumps(whole) if options.json else f"{found}\n\n{central}")
+    print(json.dumps(whole) if options.json else f"{found}{own}\n\n{central}")
     return DONE
 
 
@@ -57,6 +57,18 @@ def read_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     """Load and verify a saved channel, or read a matrix from a CSV file."""
     matrix = Path(path).suffix.lower() == ".csv"
     return _matrix(path) if matrix else checked_file(path).mechanism
+
+
+def _own_notions(path: str) -> str:
+    """Return a line for each notion of the user's own in a saved file, which is not measured."""
+    if Path(path).suffix.lower() == ".csv":
+        return ""
+    tables = (checked_file(path).document.get("problem") or {}).get("privacy", [])
+    names = [t["notion"] for t in tables if t.keys() & {"cone", "rows"}]
+    return "".join(
+        f"\n  {name:29} not measured: a notion of your own, see its leakage(channel)"
+        for name in dict.fromkeys(names)
+    )
 
 
 def _matrix(path: str) -> Channel:

@@ -255,7 +255,7 @@ class Solution(Reported):
         lines += [("privacy", str(claim)) for claim in self.privacy]
         what = "gain" if self._maximized else "loss"
         worst = f", worst case over the {problem.utility.worst_over}"
-        name = problem.utility.name + (worst if problem.utility.worst_case else "")
+        name = problem.utility.heading + (worst if problem.utility.worst_case else "")
         lines += [(what, f"{name} = {float(self.value):.9g}"), *self._terms()]
         lines += [("bound", self._verdict(what)), ("route", self.route), *self._details()]
         for n, note in enumerate(self.notes):

@@ -256,8 +256,17 @@ class Utility(ABC):  # noqa: B024
         named = (p for p in parameters if p.kind not in open_ended)
         return {p.name: p.default is inspect.Parameter.empty for p in named}
 
+    @property
+    def heading(self) -> str:
+        """The name of the utility in reports."""
+        return type(self).__name__ if self.name == CUSTOM else self.name
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+        """Return the call that makes it, without arguments that are the defaults."""
+        given = inspect.signature(type(self)).parameters.values()
+        pairs = ((p, getattr(self, p.name, p.default)) for p in given)
+        parts = [f"{p.name}={v!r}" for p, v in pairs if v is not p.default and not callable(v)]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
 
 class MeanOrWorstCase(Utility):
@@ -287,9 +296,6 @@ class MeanOrWorstCase(Utility):
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table."""
         return {"objective": self.name, "worst_case": self.worst_case}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({'worst_case=True' if self.worst_case else ''})"
 
 
 class LinearUtility(MeanOrWorstCase):
@@ -332,7 +338,7 @@ class LinearUtility(MeanOrWorstCase):
         if self.exact:
             return self
         allowed = self.default_outputs(domain) if outputs is None else outputs
-        return Distortion(self.loss(domain, allowed), self.worst_case)
+        return Distortion(self.loss(domain, allowed), self.worst_case)._called(self)
 
     def default_outputs(self, domain: Domain) -> tuple[Label, ...]:
         """Return the domain."""
@@ -387,6 +393,21 @@ class Distortion(LinearUtility):
             if callable(matrix) and not isinstance(matrix, type)
             else ExactTable.of(matrix, "matrix")
         )
+        self._own: LinearUtility | None = None
+
+    def _called(self, own: LinearUtility | None) -> Distortion:
+        """Return this loss, called by the name of a user's own that it states as a matrix."""
+        self._own = own
+        return self
+
+    @property
+    def heading(self) -> str:
+        """The name of the loss in reports."""
+        return self.name if self._own is None else self._own.heading
+
+    def __repr__(self) -> str:
+        worst = "worst_case=True" if self.worst_case else ""
+        return f"{type(self).__name__}({worst})" if self._own is None else repr(self._own)
 
     def default_outputs(self, domain: Domain) -> tuple[Label, ...]:
         """Return the column labels; else the domain if the sizes agree, or numbers from 0."""
@@ -405,7 +426,8 @@ class Distortion(LinearUtility):
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Distortion:
         """Return the utility with its matrix in the order of domain and outputs."""
-        return Distortion(self.loss(domain, outputs or domain.labels), self.worst_case)
+        table = self.loss(domain, outputs or domain.labels)
+        return Distortion(table, self.worst_case)._called(self._own)
 
     def allowed_for(self, channel: Channel) -> tuple[Label, ...]:
         """Return the outputs of the columns of the matrix."""

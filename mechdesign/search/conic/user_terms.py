@@ -122,11 +122,10 @@ class UserTerms:
             return []
         self.problem.Q.value = placed(channel, self.problem.outputs or ())
         worst = max(float(np.max(constraint.violation())) for constraint in self.constraints)
-        if worst == 0:
-            return ["your constraints hold"]
+        text = f"your constraints are broken by {worst:.1e}: privacy comes first"
         if worst <= CLOSE:
-            return [f"your constraints hold to {worst:.1e}"]
-        return [f"your constraints are broken by {worst:.1e}: privacy comes first"]
+            text = f"your constraints hold{f' to {worst:.1e}' * (worst > 0)}"
+        return [text, "binding rows are not listed beside constraints of your own"]
 
 
 class _Convex(Route):
