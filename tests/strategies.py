@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import scipy.optimize
-from hypothesis import HealthCheck, settings, strategies as st
+from hypothesis import HealthCheck, assume, settings, strategies as st
 
 from mechdesign import (
     LDP,
@@ -38,6 +38,8 @@ from mechdesign import (
     PosteriorMeanSquaredError,
     Prior,
     Problem,
+    SensitiveAttribute,
+    SensitiveAttributePrivacy,
 )
 from mechdesign.kernel.statement import Statement, private
 from mechdesign.notions import Notion
@@ -128,6 +130,9 @@ KINDS = (
     "differential-identifiability",
 )
 
+ATTRIBUTES = ("attribute ldp", "attribute lip", "attribute pml", "attribute lift")
+"""Notions of a sensitive attribute behind the input."""
+
 
 @st.composite
 def cases(
@@ -139,6 +144,8 @@ def cases(
 ) -> Case:
     """Draw a notion; ``least`` is the least epsilon or entry of E."""
     kind = draw(st.sampled_from(kinds))
+    if kind in ATTRIBUTES:
+        return draw(attribute_cases(kind.split()[-1], k, least))
     k = k or draw(st.integers(2, 4))
     domain = Domain.range(k)
     epsilon = draw(budgets(least))
@@ -204,6 +211,27 @@ def cases(
 
 
 @st.composite
+def attributes(draw: st.DrawFn, k: int) -> tuple[SensitiveAttribute, Prior]:
+    """A sensitive attribute of two or three values behind k inputs, all of some probability."""
+    n, prior = draw(st.integers(2, 3)), Prior(draw(simplex(k)))
+    rows = [draw(simplex(n)) for _ in range(k)]
+    assume(all(sum(row[s] * p for row, p in zip(rows, prior, strict=True)) for s in range(n)))
+    return SensitiveAttribute([f"s{s}" for s in range(n)], given_input=rows), prior
+
+
+@st.composite
+def attribute_cases(draw: st.DrawFn, kind: str, k: int | None = None, least: str = "0") -> Case:
+    k = k or draw(st.integers(2, 4))
+    (attribute, prior), inner = draw(attributes(k)), draw(cases((kind,), 2, least))
+
+    def make(e: Fraction) -> Notion:
+        return SensitiveAttributePrivacy(inner.notion.at(e), attribute)
+
+    notion = SensitiveAttributePrivacy(inner.notion, attribute)
+    return Case(notion, Domain.range(k), prior, None if inner.at is None else make)
+
+
+@st.composite
 def prior_sets(draw: st.DrawFn, k: int) -> dict[str, Any]:
     """Draw the keys of a set of priors."""
     way = draw(st.sampled_from(["list", "box", "ball"]))
@@ -261,6 +289,9 @@ class Demand:
 def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
     """Yield what the definition of a notion asks of every column."""
     k, zero, one = len(domain), Decimal(0), Decimal(1)
+    if isinstance(notion, SensitiveAttributePrivacy):
+        yield from _demands_on_attribute(notion, prior)
+        return
 
     def unit(x: int, scale: Fraction = Fraction(1)) -> tuple[Fraction, ...]:
         return tuple(scale * (z == x) for z in range(k))
@@ -306,6 +337,23 @@ def demands(notion: Notion, domain: Domain, prior: Prior) -> Iterator[Demand]:
                 yield Demand("upper", x, law, unit(x), law, *upper)
             if lower is not None:
                 yield Demand("lower", x, law, law, unit(x), *lower)
+
+
+def _demands_on_attribute(notion: SensitiveAttributePrivacy, prior: Prior) -> Iterator[Demand]:
+    """Yield what the notion asks of Pr(y|s) = Sum_x P(x|s) q_x, from the joint law."""
+    given, values = notion.attribute.given_input, range(len(notion.attribute.domain))
+    joint = [[row[s] * p for row, p in zip(given, prior, strict=True)] for s in values]
+    masses = [sum(row) for row in joint]
+    laws = [[p / mass for p in row] for row, mass in zip(joint, masses, strict=True)]
+
+    def on_inputs(side: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+        return tuple(
+            sum((a * p for a, p in zip(side, column, strict=True)), Fraction(0))
+            for column in zip(*laws, strict=True)
+        )
+
+    for d in demands(notion.notion, notion.attribute.domain, Prior(masses)):
+        yield replace(d, left=on_inputs(d.left), right=on_inputs(d.right))
 
 
 def distance(kind: str | ExactTable, domain: Domain, x: int, z: int) -> Decimal:

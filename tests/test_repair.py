@@ -37,6 +37,7 @@ from mechdesign.notions.rows.family import Family
 from mechdesign.repair import _plus_constant, repair
 from mechdesign.search.conic.cvxpy_solver import OPTIONS
 from tests.strategies import (
+    ATTRIBUTES,
     KINDS,
     WHOLE,
     broken,
@@ -92,7 +93,7 @@ def spoil(Q: np.ndarray, way: str, noise: float, seed: int) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *ATTRIBUTES])
 @examples(60)
 @given(
     st.data(),

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Distortion", "LinearUtility", "MeanOrWorstCase", "Utility"]
 
-CUSTOM = "custom"
-"""The name of a user's own utility without one."""
-
 
 class Utility(ABC):  # noqa: B024
     """A loss of a channel at a prior, to be minimized, or a gain, to be maximized.
@@ -37,7 +34,7 @@ class Utility(ABC):  # noqa: B024
     A subclass takes the keys of its ``[utility]`` table as constructor arguments.
     """
 
-    name: ClassVar[str] = CUSTOM
+    name: ClassVar[str] = "custom"
     """Its name in problem files."""
 
     on_interval: str = ""
@@ -259,7 +256,8 @@ class Utility(ABC):  # noqa: B024
     @property
     def heading(self) -> str:
         """The name of the utility in reports."""
-        return type(self).__name__ if self.name == CUSTOM else self.name
+        own = next(kind for kind in type(self).__mro__ if "name" in vars(kind)) is not Utility
+        return self.name if own else type(self).__name__
 
     def __repr__(self) -> str:
         """Return the call that makes it, without arguments that are the defaults."""

@@ -183,7 +183,7 @@ def test_leakage_is_that_of_the_notion(case: Case, data: st.DataObject) -> None:
     assert rows.holds(channel, case.prior) == case.notion.holds(channel, case.prior)
     excess = rows.leakage(channel, case.prior)
     family = rows.family(case.domain, case.prior)
-    if math.isfinite(excess) and family.row_numbers.size:
+    if math.isfinite(excess) and list(family.rows()):
         assert family.at(as_fraction(excess)).all_hold(channel.numerators)
         assert not family.at(as_fraction(excess) - Fraction("1e-9")).all_hold(channel.numerators)
 
@@ -445,18 +445,6 @@ TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
         "not private",
     ),
     "no budget": (lambda d: table_of(d).pop("epsilon"), "its notion no epsilon"),
-    "weights on ratios": (lambda d: duals_of(d).update(side="ratio"), "no such row"),
-    "weights on lifts": (lambda d: duals_of(d).update(side="upper"), "no such row"),
-    "a weight on no row": (lambda d: duals_of(d)["x"].__setitem__(0, 6), "no such row"),
-    "a weight below 0": (
-        lambda d: duals_of(d)["weight"].__setitem__(0, -1.0),
-        "expected numbers >= 0",
-    ),
-    "larger weights": (
-        lambda d: duals_of(d).update(weight=[2 * w for w in duals_of(d)["weight"]]),
-        "the bound proved",
-    ),
-    "a better bound": (lambda d: d.update(bound=d["bound"] * 1.001), "the bound proved"),
 }
 
 

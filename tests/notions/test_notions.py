@@ -41,6 +41,7 @@ from mechdesign import (
 )
 from mechdesign.notions import NOTIONS, Notion, cone_of
 from tests.strategies import (
+    ATTRIBUTES,
     DIGITS,
     KINDS,
     WHOLE,
@@ -62,6 +63,7 @@ from tests.strategies import (
 )
 
 TINY = Fraction(1, 10**9)
+EVERY = (*KINDS, *ATTRIBUTES)
 
 
 @st.composite
@@ -89,7 +91,7 @@ def private(case: Case, channel: Channel) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 @examples(60)
 @given(st.data())
 def test_private_if_and_only_if_the_definition_holds(kind: str, data: Any) -> None:
@@ -107,7 +109,7 @@ def test_private_if_and_only_if_the_definition_holds(kind: str, data: Any) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 @examples(60)
 @given(st.data())
 def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, data: Any) -> None:
@@ -139,7 +141,7 @@ def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, dat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 @examples(30)
 @given(st.data())
 def test_rows_matrix_and_violation_agree(kind: str, data: Any) -> None:
@@ -171,7 +173,7 @@ def test_rows_matrix_and_violation_agree(kind: str, data: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERY)
 @examples(20)
 @given(st.data())
 def test_the_constraints_accept_exactly_the_private_channels(kind: str, data: Any) -> None:
@@ -233,6 +235,37 @@ def test_no_prior_of_a_set_is_worse_than_its_worst(
         )
         if case.notion.holds(channel):
             assert LIP(case.notion.epsilon).holds(channel, member)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@examples(20)
+@given(st.data())
+def test_post_processing_never_raises_leakage(kind: str, data: Any) -> None:
+    """A function of the report, at random, tells no more than the report."""
+    case, channel = data.draw(judged((kind,)))
+    later = data.draw(channels(len(channel.outputs), most_outputs=3))
+    after = channel.then(Channel(later.numerators, inputs=channel.outputs, bits=later.bits))
+    before = case.notion.leakage(channel, case.prior)
+    assert case.notion.leakage(after, case.prior) <= before + 1e-12
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@examples(20)
+@given(st.data())
+def test_the_raise_that_is_needed_is_the_least(kind: str, data: Any) -> None:
+    """One unit less breaks a row; on a part of the inputs there may be none."""
+    case, channel = data.draw(judged((kind,), "0.1"))
+    family = case.notion.family(case.domain, case.prior)
+    some = data.draw(st.lists(st.integers(0, 1), min_size=family.size, max_size=family.size))
+    for column, direction in itertools.product(channel.columns(), ([1] * family.size, some)):
+        t = family.raise_needed(column, direction)
+        if t is None:
+            assert 0 in direction
+            continue
+        raised = [q + t * d for q, d in zip(column, direction, strict=True)]
+        less = [q - d for q, d in zip(raised, direction, strict=True)]
+        assert family.violation(raised) is None
+        assert t == 0 or family.violation(less) is not None
 
 
 # --- leakage near zero, infinities, zeros ---------------------------------------------------------

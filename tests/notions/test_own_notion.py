@@ -24,7 +24,9 @@ from mechdesign import (
     SensitiveAttributePrivacy,
     design,
     load_problem,
+    save,
 )
+from mechdesign.cli import main
 from mechdesign.files.templates import template
 from mechdesign.kernel.generators import Cone, ListedRow, Matrix, Ratio, Rows
 from mechdesign.kernel.schema import read
@@ -230,7 +232,9 @@ def test_generators_that_do_not_fit_are_refused() -> None:
         TooLarge().family(Domain(range(2)), None)
 
 
-def test_it_designs_saves_and_verifies(own: type[Any], tmp_path: Path) -> None:
+def test_it_designs_saves_and_verifies(
+    own: type[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     kernel = pytest.importorskip("mechdesign.kernel.verify")
     problem = Problem(range(4), own(1), MeanAbsoluteError(), prior=PRIOR)
     solution = design(problem)
@@ -239,3 +243,6 @@ def test_it_designs_saves_and_verifies(own: type[Any], tmp_path: Path) -> None:
     assert leakage_by_hand(solution.channel) <= 1 + 1e-12
     verified = kernel.verify(solution.document())
     assert float(verified.bound) <= float(verified.value)
+    save(solution, tmp_path / "own.json")
+    assert main(["leakage", str(tmp_path / "own.json")]) == 0
+    assert "neighbor                      not measured: a notion of" in capsys.readouterr().out

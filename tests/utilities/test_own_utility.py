@@ -58,6 +58,8 @@ def test_it_designs_saves_and_verifies(own: type[Any], tmp_path: Path) -> None:
     solution = design(Problem(range(k), LDP(1), own(cap)))
     assert solution.status == "optimal"
     assert float(solution.value) == pytest.approx(best, rel=1e-6)
+    assert repr(solution.problem.at(2).utility) == repr(own(cap)) == "CappedError(cap=2)"
+    assert f"loss       {own.name} = " in repr(solution)
     save(solution, tmp_path / "channel.json")
     found = load_channel(tmp_path / "channel.json")
     assert (found.verified.value, found.channel) == (solution.value, solution.channel)

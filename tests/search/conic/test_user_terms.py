@@ -193,6 +193,8 @@ def test_a_constraint_that_holds_anyway_changes_nothing() -> None:
     solution = design(stated, constraints=[stated.Q[0, 0] <= 1])
     assert math.isclose(solution.value, design(stated).value, rel_tol=1e-8)
     assert "your constraints hold" in solution.notes
+    assert not solution.binding
+    assert "binding rows are not listed beside constraints of your own" in solution.notes
 
 
 def test_the_worst_case_of_a_built_in_loss() -> None:
