@@ -6,7 +6,6 @@ from mechdesign.sampling.alias import AliasTable
 from mechdesign.sampling.draws import below, chances, coin_rows, coin_words, rational_coin
 from mechdesign.sampling.keyed import (
     KeyedSource,
-    RecordNames,
     check_key,
     subkey,
     tags_of_numbers,
@@ -19,7 +18,6 @@ __all__ = [
     "AliasTable",
     "KeyedSource",
     "Randomness",
-    "RecordNames",
     "Source",
     "below",
     "chances",

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from mechdesign.errors import InputError, LimitError, UnsupportedError, shown_kind
 from mechdesign.sampling.sources import Source
 
-__all__ = ["KeyedSource", "RecordNames", "check_key", "subkey", "tags_of_numbers", "tags_of_texts"]
+__all__ = ["KeyedSource", "check_key", "subkey", "tags_of_numbers", "tags_of_texts"]
 
 Tags = npt.NDArray[np.uint64]
 """``(n, 2)`` words: 104 bits that identify a record, and 24 zero bits for the counter."""
@@ -70,23 +70,6 @@ def tags_of_texts(key: bytes, texts: Iterable[str]) -> Tags:
         for text in texts
     ]
     return np.frombuffer(b"".join(digest + bytes(3) for digest in digests), "<u8").reshape(-1, 2)
-
-
-class RecordNames:
-    """Pseudonyms of records: 104 bits of AES of their tags, which reveal nothing without the key.
-
-    Records with equal tags have equal names. Records with different tags have equal names with
-    probability below 2**-100 for each pair.
-    """
-
-    def __init__(self, key: bytes) -> None:
-        self._encrypted = _encryption(key)
-
-    def __call__(self, tags: Tags) -> Tags:
-        """Return names, whose upper 24 bits are 0."""
-        names = np.frombuffer(bytearray(self._encrypted(tags.tobytes())), "<u8").reshape(-1, 2)
-        names[:, 1] &= np.uint64((1 << COUNTER_SHIFT) - 1)
-        return names
 
 
 def _encryption(key: bytes) -> Callable[[bytes], bytes]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from mechdesign.collection.records.sinks import safe_table, whole_output, write_
 from mechdesign.collection.records.sources import STANDARD
 from mechdesign.collection.spending import Spending, spending
 from mechdesign.collection.tables.jobs import NOTE, Drawer, Policies, PrivatizeJob, names_of
-from mechdesign.collection.tables.keyed_coins import SeenRecords
+from mechdesign.collection.tables.keyed_coins import RecordTags, check_distinct
 from mechdesign.errors import InputError, shown
 from mechdesign.sampling import SIMULATION, Randomness
 from mechdesign.writing.atomic import check_different
@@ -186,7 +185,7 @@ def privatize_file(
     key, ids
         A secret key of the collection and the column of record ids, as for
         :func:`mechdesign.privatize`: the same file yields the same reports again. To detect
-        duplicate ids, 16 bytes per row are kept, for long files in an encrypted temporary file.
+        duplicate ids, 16 bytes per row are held in memory.
     one_each
         Whether each person is asked for one column only, as for :func:`mechdesign.privatize`.
     spreadsheet_safe
@@ -254,10 +253,10 @@ def privatize_file(
         raise InputError("ledger", "none for a simulation, which is not for release", "one")
     if spreadsheet_safe:
         check_has_text_cells(target, form)
+    seen: list[RecordTags] = []
     with (
         Records(source, separator, form) as reader,
         whole_output(target, force) as stream,
-        closing(SeenRecords(lambda row: f"{source}: record {row + 1}")) as seen,
     ):
 
         def reports() -> Iterator[pa.Table]:
@@ -273,7 +272,8 @@ def privatize_file(
                 yield safe_table(table) if spreadsheet_safe else table
 
         reported = write_tables(stream, written.sink, reports(), separator, job.metadata)
-        seen.check()
+        if seen:
+            check_distinct(seen, lambda row: f"{source}: record {row + 1}")
         if ledger is not None:  # before the reports appear, so that no draw is lost
             for each in job.columns:
                 add_draw(ledger, each.mechanism, each.reader.counts())

@@ -23,13 +23,14 @@ from mechdesign.collection.tables.cells import Cells, Metadata, texts_of
 from mechdesign.errors import InputError, shown
 from mechdesign.writing.atomic import atomic_file
 from mechdesign.writing.spreadsheets import spreadsheet_safe
-from mechdesign.writing.temporary import temporary_room
 
 __all__ = ["Sink", "arrow_sink", "check_separator", "csv_sink", "ndjson_sink", "parquet_sink"]
 __all__ += ["safe_table", "whole_output", "write_tables"]
 
 GROUP = 1 << 23
 """Approximate bytes written at once; each row group of a Parquet file needs metadata."""
+
+TEMPORARY = "TMPDIR names the folder for them"
 
 Sink = Callable[[BinaryIO, pa.Schema, str | None], AbstractContextManager[Any]]
 """Opens a stream, which stays open, for writing tables by ``write_table``. The arguments are the
@@ -165,12 +166,19 @@ def whole_output(target: Path, force: bool) -> Iterator[BinaryIO]:
         with atomic_file(target, force=force) as stream:
             yield stream
         return
-    with temporary_room(), tempfile.TemporaryFile() as held:
+    room = "room for them on a disk"
+    with _as_input_error("temporary files", room, TEMPORARY), tempfile.TemporaryFile() as held:
         yield held
         held.seek(0)
-        try:
+        with _as_input_error("standard output", "a pipe or a file that can be written"):
             shutil.copyfileobj(held, sys.stdout.buffer)
             sys.stdout.buffer.flush()
-        except OSError as error:
-            expected = "a pipe or a file that can be written"
-            raise InputError("standard output", expected, error.strerror) from None
+
+
+@contextlib.contextmanager
+def _as_input_error(key: str, expected: str, hint: str = "") -> Iterator[None]:
+    """Convert an OSError in the block, such as of a full disk, to InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(key, expected, error.strerror or error, hint) from None

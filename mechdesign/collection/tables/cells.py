@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from mechdesign._typing import BoolArray, IntArray
 from mechdesign.errors import InputError
 
-__all__ = ["Batch", "Cells", "Column", "Metadata", "pairs_of", "text_array", "texts_of"]
+__all__ = ["Batch", "Cells", "Column", "Metadata"]
+__all__ += ["one_array", "pairs_of", "text_array", "texts_of"]
 
 Column = Any
 """An Arrow array or chunked array."""
@@ -79,7 +80,7 @@ class Cells:
     ) -> None:
         if pa.types.is_dictionary(column.type):
             _check_codes(column, key)
-        whole = _one_array(column)
+        whole = one_array(column)
         self.categorical = pa.types.is_dictionary(whole.type)
         if not self.categorical:
             check_plain(whole.type, key)
@@ -138,7 +139,7 @@ def _check_codes(column: pa.Array | pa.ChunkedArray, key: str) -> None:
             raise InputError(key, "codes of categories that exist", "others")
 
 
-def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return a column as one array, with a common dictionary."""
     if not isinstance(column, pa.ChunkedArray):
         return column
@@ -164,7 +165,7 @@ def texts_of(column: pa.Array | pa.ChunkedArray, key: str) -> pa.Array:
         If they are neither text nor numbers.
     """
     try:
-        texts = _one_array(column.cast(pa.string()))
+        texts = one_array(column.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         kind = str(column.type).partition("<")[0]  # without the names of nested fields
         raise InputError(key, "a column of text or numbers", kind) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from mechdesign._typing import AnyArray, BoolArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.collection.tables.cells import Batch
-from mechdesign.collection.tables.keyed_coins import CollectionCoins, SeenRecords
+from mechdesign.collection.tables.keyed_coins import CollectionCoins, RecordTags, check_distinct
 from mechdesign.collection.tables.provenance import (
     check_stamps,
     check_stated,
@@ -173,20 +174,15 @@ class PrivatizeJob:
 
     def _check_names_differ(self, private: Sequence[Any]) -> None:
         """Raise InputError unless the output columns are distinct."""
-        keep, others = self.keep, (*private, *self.keep)
-        twice = [name for name in keep if name in private]
-        if twice:
-            expected = "columns beside those that are to be private"
-            raise InputError("keep", expected, shown(twice[0]))
-        if len(set(keep)) < len(keep):
-            raise InputError("keep", "columns that all differ", shown(list(keep)))
-        if self.noted and NOTE in others:
-            expected = f"another name than {NOTE!r}, which marks a simulation"
-            raise InputError("column", expected, shown(NOTE), "rename it")
-        taken = [name for name in self.stamps if name in others]
-        if taken:
-            expected = f"another name than {taken[0]!r}, in which reports state their channel"
-            raise InputError("column", expected, shown(taken[0]), "rename it")
+        own = dict.fromkeys(self.stamps, "states the channel of reports")
+        own |= {NOTE: "marks a simulation"} if self.noted else {}
+        for name, count in Counter([*private, *self.keep, *own]).items():
+            if count > 1 and name in own:
+                expected = f"another name than {name!r}, which {own[name]}"
+                raise InputError("column", expected, shown(name), "rename it")
+            if count > 1:
+                expected = "columns beside those that are to be private, and that all differ"
+                raise InputError("keep", expected, shown(name))
 
     @property
     def read(self) -> list[Any]:
@@ -195,7 +191,9 @@ class PrivatizeJob:
         private = [name for column in self.columns for name in column.read]
         return list(dict.fromkeys([*private, *self.keep, *ids]))
 
-    def draw(self, batch: Batch, seen: SeenRecords | None = None, *, counts: bool = False) -> Drawn:
+    def draw(
+        self, batch: Batch, seen: list[RecordTags] | None = None, *, counts: bool = False
+    ) -> Drawn:
         """Return the reports of each column, for the remaining rows.
 
         Parameters
@@ -203,8 +201,8 @@ class PrivatizeJob:
         batch
             The rows.
         seen
-            The records of earlier batches, to check that ids are unique among all batches; if None
-            they are checked in this batch only.
+            A list that gets the tags of the records, to check at the end that ids are unique among
+            all batches; if None they are checked in this batch only.
         counts
             Whether readers count the records that reports are drawn for.
 
@@ -242,15 +240,19 @@ class PrivatizeJob:
             sent[NOTE] = pa.repeat(SIMULATION, len(values[0]))
         return Drawn(sent, rows, self.metadata)
 
-    def _sources(self, batch: Batch, rows: int, seen: SeenRecords | None) -> list[Source]:
+    def _sources(self, batch: Batch, rows: int, seen: list[RecordTags] | None) -> list[Source]:
         """Return the source of coins of each column, and last the source for ``one_each``."""
         if self.coins is None:
             return [source_of(self.rng)] * (len(self.columns) + 1)
         ids, name = (self.ids, "ids") if self.alone else (batch.column(self.ids), self.ids)
         where = partial(batch.where, (name,))
-        tags = self.coins.tags(ids, where, seen)
+        tags = self.coins.tags(ids, where)
         if len(tags) != rows:
             raise InputError("ids", f"{rows} ids, one a record", len(tags))
+        if seen is None:
+            check_distinct([tags], where)
+        else:
+            seen.append(tags)
         return self.coins.sources(tags)
 
 

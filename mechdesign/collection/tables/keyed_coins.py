@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import secrets
-import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,31 +10,22 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mechdesign._typing import IntArray
-from mechdesign.collection.tables.cells import Column
+from mechdesign.collection.tables.cells import Column, one_array
 from mechdesign.errors import InputError
 from mechdesign.kernel import canonical
 from mechdesign.sampling import (
     KeyedSource,
-    RecordNames,
     Source,
     check_key,
     subkey,
     tags_of_numbers,
     tags_of_texts,
 )
-from mechdesign.writing.temporary import temporary_room
 
-__all__ = ["CollectionCoins", "RecordTags", "SeenRecords"]
+__all__ = ["CollectionCoins", "RecordTags", "check_distinct"]
 
 RecordTags = npt.NDArray[np.uint64]
 """``(n, 2)`` words that identify records."""
-
-HELD = 1 << 22
-"""Maximum bytes of record names held in memory; more are in a file."""
-
-PART, SORTED = 1 << 18, 1 << 22
-"""Approximate numbers of names read at once, and compared in one pass over the file."""
 
 WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,18})$"
 """Candidates for integers of 64 bits; the range is checked after parsing."""
@@ -72,10 +58,8 @@ class CollectionCoins:
             for name, mechanism in mechanisms.items()
         }
 
-    def tags(
-        self, ids: Column, where: Callable[..., str], seen: SeenRecords | None = None
-    ) -> RecordTags:
-        """Return the tags of records with distinct ids.
+    def tags(self, ids: Column, where: Callable[..., str]) -> RecordTags:
+        """Return the tags of records.
 
         Text that reads as an integer is that integer, so the coins do not depend on the type of the
         column.
@@ -86,28 +70,19 @@ class CollectionCoins:
             Integers or text.
         where
             Returns the key for errors about the column, or about a row of it.
-        seen
-            The records of earlier parts, checked at the end; None if there is one part.
 
         Raises
         ------
         InputError
-            If an id is empty, has another type, or is a duplicate; the message does not quote it.
+            If an id is empty or has another type; the message does not quote it.
         """
-        whole = ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids
+        whole = one_array(ids)
         if pa.types.is_dictionary(whole.type):
             whole = whole.dictionary_decode()
         if whole.null_count:
             row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
             raise InputError(where(row), "the id of a record", "an empty cell")
-        tags = self._tags(whole, where())
-        if seen is not None:
-            seen.add(tags)
-            return tags
-        with closing(SeenRecords(where)) as only:
-            only.add(tags)
-            only.check()
-        return tags
+        return self._tags(whole, where())
 
     def _tags(self, ids: pa.Array, key: str) -> RecordTags:
         if pa.types.is_integer(ids.type):
@@ -141,78 +116,27 @@ class CollectionCoins:
         return [KeyedSource(key, tags) for key in (*self._keys.values(), self._choice)]
 
 
-class SeenRecords:
-    """Names of records, to detect duplicate ids, whose coins would be equal.
-
-    Beyond 262,144 records the names are in a temporary file, 16 bytes each, encrypted under a key
-    that is discarded. Names of different records are pseudo-random: a pass over the file compares
-    the names of one residue class, and all classes have about equal size. More than twice the
-    expected size implies a duplicate among the names read.
+def check_distinct(parts: Sequence[RecordTags], place: Callable[[int], str]) -> None:
+    """Raise InputError if two records have the same tag, so that their coins would be equal.
 
     Parameters
     ----------
+    parts
+        The tags of the records, in order.
     place
         Returns the location of a record for errors, by its number from 0.
 
     Examples
     --------
-    >>> seen = SeenRecords(str)
-    >>> seen.add(tags_of_numbers(np.array([70, 71])))
-    >>> seen.add(tags_of_numbers(np.array([9, 70])))
-    >>> with closing(seen):
-    ...     seen.check()
+    >>> check_distinct([tags_of_numbers(np.array(ids)) for ids in ([70, 71], [9, 70])], str)
     Traceback (most recent call last):
     mechdesign.errors.InputError: 3: expected ids that all differ, given one that ...
     """
-
-    def __init__(self, place: Callable[[int], str]) -> None:
-        self._place = place
-        self._names = RecordNames(secrets.token_bytes(32))
-        self._file = tempfile.SpooledTemporaryFile(max_size=HELD)  # noqa: SIM115  closed below
-        self._rows = 0
-
-    def add(self, tags: RecordTags) -> None:
-        """Remember the records of a part.
-
-        Raises
-        ------
-        InputError
-            If the disk is full.
-        """
-        with temporary_room():
-            self._file.seek(0, os.SEEK_END)  # a check moves the position
-            self._file.write(self._names(tags).tobytes())
-        self._rows += len(tags)
-
-    def check(self) -> None:
-        """Raise InputError if two records have the same id."""
-        passes = -(-self._rows // SORTED)
-        with temporary_room():
-            again = [row for turn in range(passes) for row in self._again(turn, passes)]
-        if again:
-            expected = "ids that all differ"
-            raise InputError(self._place(min(again)), expected, "one that an earlier record has")
-
-    def _again(self, turn: int, passes: int) -> list[int]:
-        """Return the rows in a residue class whose ids occurred before."""
-        parts: list[RecordTags] = []
-        rows: list[IntArray] = []
-        self._file.seek(0)
-        for start in range(0, self._rows, PART):
-            part = np.frombuffer(self._file.read(16 * PART), "<u8").reshape(-1, 2)
-            own = np.flatnonzero(part[:, 0] % np.uint64(passes) == turn)
-            parts, rows = [*parts, part[own]], [*rows, start + own]
-            if sum(map(len, rows)) > 2 * SORTED:
-                break
-        names, places = np.concatenate(parts), np.concatenate(rows)
-        first = np.sort(names[:, 0])
-        if (first[1:] != first[:-1]).all():
-            return []
-        order = np.lexsort((places, names[:, 1], names[:, 0]))
-        same = (names[order[1:]] == names[order[:-1]]).all(axis=1)
-        return list(places[order[1:]][same].tolist())
-
-    def close(self) -> None:
-        """Discard all names."""
-        with contextlib.suppress(OSError):  # a full disk was reported before
-            self._file.close()
+    tags = np.concatenate(parts)
+    words = np.sort(tags[:, 0])
+    rows = np.flatnonzero(np.isin(tags[:, 0], words[1:][words[1:] == words[:-1]]))
+    rows = rows[np.lexsort((rows, tags[rows, 1], tags[rows, 0]))]
+    again = rows[1:][(tags[rows[1:]] == tags[rows[:-1]]).all(axis=1)]
+    if again.size:
+        key, expected = place(int(again.min())), "ids that all differ"
+        raise InputError(key, expected, "one that an earlier record has")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from mechdesign._typing import AnyArray, BoolArray, FloatArray, Int64Array, WordArray
-from mechdesign.collection.tables.cells import Cells
+from mechdesign.collection.tables.cells import Cells, text_array
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
@@ -31,7 +31,8 @@ MAP = "map:"
 DONE = {"refuse": "refused", "drop": "dropped", "clip": "taken as the nearer end of the interval"}
 """The policies except ``map:LABEL``, and their treatment of a cell."""
 
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+SPACE, NUMBER = r"[\pZ\s\v]*", r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""Regular expressions of Arrow."""
 
 WORD = 64
 
@@ -198,6 +199,9 @@ class NumberReader(Reader):
     def __init__(self, channel: ContinuousChannel, unknown: str, missing: str) -> None:
         self._low = np.array([float(side.low) for side in channel.sides])
         self._high = np.array([float(side.high) for side in channel.sides])
+        names = [f"{SPACE}(?P<x{n}>{NUMBER}){SPACE}" for n in range(len(self._low))]
+        point = rf"{SPACE}\({','.join(names)}\){SPACE}" if len(names) > 1 else names[0]
+        self._pattern = f"^{point}$"
         self.expected = f"{channel.noun}s of {channel.span}"
         self.outside = f"a {channel.noun} outside"
         super().__init__(unknown, missing)
@@ -206,7 +210,7 @@ class NumberReader(Reader):
     def count(self, drawn_for: FloatArray) -> None:
         """Count rows that a report was drawn for."""
         self._total += len(drawn_for)
-        words = (drawn_for + 0.0).view(np.uint64).reshape(len(drawn_for), -1)  # -0.0 becomes 0.0
+        words = (drawn_for + 0.0).view(np.uint64).reshape(-1, len(self._low))  # -0.0 becomes 0.0
         for n, start in enumerate(STARTS):
             mixed = np.full(len(words), start)
             for column in words.T:
@@ -222,45 +226,23 @@ class NumberReader(Reader):
         return {"".join(prints): self._total} if self._total else {}
 
     def _find(self, texts: Sequence[str]) -> tuple[FloatArray, BoolArray]:
-        """Return the coordinates in each text, in one pass if all are numbers inside the domain."""
-        try:
-            split = zip(*map(self._parts, texts), strict=True)
-            columns = [pa.array(each, pa.string()).cast(pa.float64()) for each in split]
-            found = np.stack([each.to_numpy() for each in columns], axis=1)
-            good = self._holds(found)
-        except (pa.ArrowInvalid, UnicodeEncodeError, ValueError):
-            good = np.zeros(1, dtype=bool)
-        if not good.all():
-            nothing = [math.nan] * len(self._low)
-            numbers = [self._numbers(text) or nothing for text in texts]
-            found = np.array(numbers, dtype=np.float64).reshape(-1, len(self._low))
-            good = self._holds(found)
-        return (found[:, 0] if len(self._low) == 1 else found), good
+        """Return the coordinates in each text, and which are inside."""
+        found = self._numbers(texts)
+        inside = np.all((self._low <= found) & (found <= self._high), axis=1)
+        return (found[:, 0] if len(self._low) == 1 else found), np.asarray(inside)
 
-    def _parts(self, text: str) -> list[str]:
-        """Return the texts of the coordinates in a text, without parsing them."""
-        if len(self._low) == 1:
-            return [text]
-        text = text.strip()
-        if text[:1] != "(" or text[-1:] != ")":
-            return []
-        return [part.strip() for part in text[1:-1].split(",")]
-
-    def _numbers(self, text: str) -> list[float] | None:
-        """Return the coordinates in a text; None unless it is a decimal number or a point."""
-        parts = [part.strip() for part in self._parts(text)]
-        if len(parts) != len(self._low) or not all(map(NUMBER.fullmatch, parts)):
-            return None
-        return list(map(float, parts))
-
-    def _holds(self, numbers: FloatArray) -> BoolArray:
-        """Return which rows of coordinates are inside; ValueError for the wrong dimension."""
-        inside = (self._low <= numbers) & (numbers <= self._high) & np.isfinite(numbers)
-        return np.asarray(inside.all(axis=1))
+    def _numbers(self, texts: Sequence[str]) -> FloatArray:
+        """Return the coordinates in texts that are decimal numbers or points, else NaN."""
+        parts = pc.extract_regex(text_array(texts), self._pattern)
+        columns = [
+            pc.replace_substring_regex(part, r"^\+", "").cast(pa.float64()).fill_null(math.nan)
+            for part in parts.flatten()
+        ]
+        return np.stack([column.to_numpy(zero_copy_only=False) for column in columns], axis=1)
 
     def _nearest(self, text: str) -> str | None:
-        numbers = self._numbers(text)
-        if numbers is None:
+        numbers = self._numbers([text])[0]
+        if np.isnan(numbers).any():
             return None
         return self._text(np.clip(numbers, self._low, self._high).tolist())
 
@@ -269,10 +251,10 @@ class NumberReader(Reader):
         return f"({parts})" if len(numbers) > 1 else parts
 
     def _known(self, label: str, key: str) -> str:
-        numbers = self._numbers(label)
-        if numbers is None or not self._holds(np.array([numbers])).all():
+        numbers, inside = self._find([label])
+        if not inside.all():
             raise InputError(key, self.expected, shown(label))
-        return self._text(numbers)
+        return self._text(numbers.ravel().tolist())
 
 
 STARTS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03))

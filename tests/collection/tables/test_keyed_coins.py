@@ -6,11 +6,9 @@ import errno
 import hashlib
 import hmac
 import io
-import itertools
 import os
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,7 @@ import mechdesign as md
 from mechdesign import Channel, InputError, Prior
 from mechdesign.collection.records import privatize_file
 from mechdesign.collection.tables import keyed_coins
-from mechdesign.collection.tables.keyed_coins import SeenRecords
+from mechdesign.collection.tables.keyed_coins import check_distinct
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
@@ -253,69 +251,34 @@ NAMES = st.one_of(
 )
 
 
-@pytest.fixture
-def seen() -> Iterator[SeenRecords]:
-    with closing(SeenRecords(str)) as made:
-        yield made
+def refused_row(parts: list[np.ndarray]) -> int | None:
+    """Return the row at which ids are refused as not distinct."""
+    try:
+        check_distinct(parts, str)
+    except InputError as error:
+        return int(error.key)
+    return None
 
 
-@given(
-    parts=st.lists(st.lists(NAMES, max_size=6), max_size=5),
-    held=st.sampled_from([16, 1 << 20]),
-    part=st.sampled_from([2, 100]),
-)
+@given(st.lists(st.lists(NAMES, max_size=6), min_size=1, max_size=5))
 @examples(200)
-def test_an_id_that_is_there_already_is_found_and_no_other(
-    parts: list[list[int | str]], held: int, part: int
+def test_the_first_id_that_is_there_already_is_found_and_no_other(
+    parts: list[list[int | str]],
 ) -> None:
-    """In memory and in a file, in one part and in several."""
-    right = first_again(parts)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keyed_coins, "HELD", held)
-        patch.setattr(keyed_coins, "PART", part)
-        patch.setattr(keyed_coins, "SORTED", 2 * part)
-        with closing(SeenRecords(str)) as seen:
-            for names in parts:
-                tags = np.zeros((len(names), 2), dtype="<u8")
-                for row, name in enumerate(names):
-                    one = tags_of_texts(KEY, [name]) if isinstance(name, str) else None
-                    tags[row] = tags_of_numbers(np.array([name]))[0] if one is None else one[0]
-                seen.add(tags)
-            if right is None:
-                seen.check()
-            else:
-                with pytest.raises(InputError, match=f"^{right}: expected ids that all differ"):
-                    seen.check()
+    tags = []
+    for names in parts:
+        tags.append(np.zeros((len(names), 2), dtype="<u8"))
+        for row, name in enumerate(names):
+            one = tags_of_texts(KEY, [name]) if isinstance(name, str) else None
+            tags[-1][row] = tags_of_numbers(np.array([name]))[0] if one is None else one[0]
+    assert refused_row(tags) == first_again(parts)
 
 
-def test_names_with_one_first_word_only_are_no_collision(
-    seen: SeenRecords, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The whole 104 bits decide, not the 64 that are sorted first."""
-    monkeypatch.setattr(seen, "_names", np.copy)
-    tags = np.array([[7, 1], [7, 2], [7, 2**40 - 1], [8, 1]], dtype="<u8")
-    seen.add(tags)
-    seen.add(np.array([[7, 0]], dtype="<u8"))
-    seen.check()
-    seen.add(tags[2:3])
-    with pytest.raises(InputError, match=r"^5: expected ids that all differ"):
-        seen.check()
-
-
-def test_many_ids_are_in_a_file_that_does_not_show_them(
-    seen: SeenRecords, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keyed_coins, "HELD", 1 << 16)
-    small, ids = SeenRecords(str), np.arange(1 << 15) + 10**17
-    for made in (seen, small):
-        made.add(tags_of_numbers(ids))
-    assert (seen._file._rolled, small._file._rolled) == (False, True)
-    small._file.seek(0)
-    written = np.frombuffer(small._file.read(), "<u8")
-    assert len(written) == 2 * len(ids)
-    assert not np.isin(written, ids.astype(np.uint64)).any()
-    small.check()
-    small.close()
+def test_all_bits_of_an_id_decide() -> None:
+    """Not only the 64 that are sorted first."""
+    tags = np.array([[7, 1], [7, 2], [7, 2**40 - 1], [8, 1], [7, 0]], dtype="<u8")
+    assert refused_row([tags]) is None
+    assert refused_row([tags, tags[2:3]]) == 5
 
 
 @given(
@@ -335,8 +298,7 @@ def test_the_tag_of_an_id_does_not_depend_on_other_ids_or_on_its_type(ids: list[
     coins = keyed_coins.CollectionCoins(KEY, {"a": SOURCES["randomized response"]()})
 
     def tags(held: pa.Array) -> list[list[int]]:
-        found: list[list[int]] = coins.tags(held, lambda *_: "ids").tolist()
-        return found
+        return coins.tags(held, lambda *_: "ids").tolist()
 
     texts = tags(pa.array(list(map(str, ids))))
     numbers = [n for n, one in enumerate(ids) if -(2**63) <= one < 2**63]
@@ -346,23 +308,6 @@ def test_the_tag_of_an_id_does_not_depend_on_other_ids_or_on_its_type(ids: list[
         some = [n for n, one in enumerate(ids) if least <= one < most]
         if some:
             assert tags(pa.array([ids[n] for n in some], kind)) == [texts[n] for n in some]
-
-
-def test_an_id_that_comes_again_and_again_does_not_fill_the_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Few records are compared at once, even if an id is repeated very often."""
-    monkeypatch.setattr(keyed_coins, "PART", 8)
-    monkeypatch.setattr(keyed_coins, "SORTED", 64)
-    with closing(SeenRecords(str)) as seen:
-        for part in (range(3000), itertools.repeat(5, 3000)):
-            seen.add(tags_of_numbers(np.fromiter(part, np.int64)))
-        compared: list[int] = []
-        real = np.lexsort
-        monkeypatch.setattr(np, "lexsort", lambda keys: compared.append(len(keys[0])) or real(keys))
-        with pytest.raises(InputError, match=r"^3000: expected ids that all differ"):
-            seen.check()
-        assert max(compared) <= 2 * 64 + 8
 
 
 class FullDisk(io.RawIOBase):
@@ -384,24 +329,16 @@ class FullDisk(io.RawIOBase):
 def test_a_full_disk_for_temporary_files_is_a_one_line_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """That of the names of records, and that of what goes to standard output."""
     told = "^temporary files: expected room for them on a disk, given No space left on device"
 
     def full(*_: Any, **__: Any) -> Any:
         return io.BufferedWriter(FullDisk())
 
     table = tmp_path / "in.csv"
-    table.write_text("id,x\n" + "".join(f"{n},a\n" for n in range(2000)))
-    monkeypatch.setattr("tempfile.SpooledTemporaryFile", full)
-    keyed = {"key": KEY, "ids": "id"}
-    for target in (tmp_path / "out.csv", Path("-")):
-        with pytest.raises(InputError, match=told) as caught:
-            privatize_file({"x": COIN}, table, target, **keyed, force=True)
-        assert "\n" not in str(caught.value)
-    with pytest.raises(InputError, match=told):
-        md.privatize(pd.read_csv(table), {"x": COIN}, **keyed)
+    table.write_text("x\n" + "a\n" * 2000)
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=told) as caught:
         privatize_file({"x": COIN}, table, "-", force=True)
+    assert "\n" not in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
     assert not capsys.readouterr().out
