@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import stat
 import tomllib
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +140,11 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 }
 
 
+@cache
+def solved(name: str) -> Solution:
+    return design(PROBLEMS[name]())
+
+
 def strict(text: str) -> Any:
     """Parse JSON as the standard has it: without NaN and Infinity, without a key twice."""
 
@@ -162,9 +166,8 @@ def survey() -> Solution:
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_saved_channels_are_loaded_equal(name: str, tmp_path: Path) -> None:
-    problem = PROBLEMS[name]()
-    solution = design(problem)
-    file = tmp_path / "channel.json"
+    solution, file = solved(name), tmp_path / "channel.json"
+    problem = solution.problem
     save(solution, file)
     loaded = load_channel(file)
     assert loaded.channel == solution.channel
@@ -205,25 +208,15 @@ def test_one_problem_gives_one_file(name: str) -> None:
 # The JSON contract.
 
 KEYS = [
-    "status",
-    "objective",
-    "sense",
-    "value",
-    "bound",
-    "gap",
-    "bound_proved",
-    "route",
-    "privacy",
-    "channel",
-    "seconds",
-    "timings",
+    *("status", "objective", "sense", "value", "bound", "gap", "bound_proved"),
+    *("route", "privacy", "channel", "seconds", "timings"),
 ]
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_json_is_as_promised(name: str) -> None:
-    problem = PROBLEMS[name]()
-    solution = design(problem)
+    solution = solved(name)
+    problem = solution.problem
     answer = strict(json.dumps(solution.to_json()))
     assert list(answer)[: len(KEYS)] == KEYS
     assert answer["status"] in ("optimal", "bounded")
@@ -255,8 +248,8 @@ def test_the_json_is_as_promised(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_the_leakage_is_the_least_budget_that_holds(name: str) -> None:
-    problem = PROBLEMS[name]()
-    solution = design(problem)
+    solution = solved(name)
+    problem = solution.problem
     claims = solution.to_json()["privacy"]
     assert len(claims) == len(problem.privacy)
     for claim, notion in zip(claims, problem.privacy, strict=True):
@@ -359,28 +352,17 @@ def with_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str]
     return read
 
 
-def test_a_data_file_is_looked_for_beside_the_problem_first(
-    with_data: Callable[[str], Prior],
-) -> None:
-    Path("here/x.csv").write_text(RECORDS, encoding="utf-8")
-    Path("data/x.csv").write_text("answer\nc\n", encoding="utf-8")
-    Path("x.csv").write_text("answer\nb\n", encoding="utf-8")
-    assert with_data('file = "x.csv", column = "answer"') == Prior(["3/4", "1/4", 0])
-
-
-def test_a_data_file_is_looked_for_in_the_data_folder_next(
-    with_data: Callable[[str], Prior],
-) -> None:
-    Path("data/deep/x.csv").write_text("answer\nc\n", encoding="utf-8")
-    Path("x.csv").write_text("answer\nb\n", encoding="utf-8")
-    assert with_data('file = "deep/x.csv", column = "answer"') == Prior([0, 0, 1])
-    with pytest.raises(InputError, match=r"prior\.data\.file: expected a file beside the problem"):
-        with_data('file = "x.csv", column = "answer"')
-
-
-def test_without_a_data_folder_the_error_has_a_hint(
+def test_a_data_file_is_beside_the_problem_or_in_the_data_folder(
     with_data: Callable[[str], Prior], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for folder, label in (("here", "a"), ("data", "c"), (".", "b")):
+        Path(f"{folder}/x.csv").write_text(f"answer\n{label}\n", encoding="utf-8")
+    assert with_data('file = "x.csv", column = "answer"') == Prior([1, 0, 0])
+    Path("here/x.csv").unlink()
+    assert with_data('file = "x.csv", column = "answer"') == Prior([0, 0, 1])
+    Path("data/x.csv").unlink()
+    with pytest.raises(InputError, match=r"prior\.data\.file: expected a file beside the problem"):
+        with_data('file = "x.csv", column = "answer"')
     monkeypatch.delenv("MECHDESIGN_DATA")
     with pytest.raises(InputError, match="set MECHDESIGN_DATA to the folder of data"):
         with_data('file = "x.csv", column = "answer"')
@@ -413,126 +395,35 @@ def test_a_named_folder_holds_inside_its_block(
         pass
 
 
-def test_gzipped_data_are_read(with_data: Callable[[str], Prior]) -> None:
-    Path("here/x.csv.gz").write_bytes(gzip.compress(RECORDS.encode()))
-    assert with_data('file = "x.csv.gz", column = "answer"') == Prior(["3/4", "1/4", 0])
+MORE = 'column = "answer", '
 
 
-@pytest.mark.parametrize("separator", [";", "\t", "|", " "])
-def test_separators_are_free(separator: str, with_data: Callable[[str], Prior]) -> None:
-    Path("here/x.csv").write_text(RECORDS.replace(",", separator), encoding="utf-8")
-    written = separator.replace("\t", "\\t")
-    prior = with_data(f'file = "x.csv", column = "answer", separator = "{written}"')
-    assert prior == Prior(["3/4", "1/4", 0])
-
-
-def test_a_byte_order_mark_and_line_ends_do_no_harm(with_data: Callable[[str], Prior]) -> None:
-    text = "answer,id\na,1\nb,2\n"
-    Path("here/x.csv").write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
-    assert with_data('file = "x.csv", column = "answer"') == Prior(["1/2", "1/2", 0])
-
-
-def test_quotes_and_spaces_around_a_record_do_not_count(with_data: Callable[[str], Prior]) -> None:
-    Path("here/x.csv").write_text('answer,id\n"a", 1\n b ,"2,3"\n', encoding="utf-8")
-    assert with_data('file = "x.csv", column = "answer"') == Prior(["1/2", "1/2", 0])
-
-
-def test_smoothing_is_added_to_every_count(with_data: Callable[[str], Prior]) -> None:
-    Path("here/x.csv").write_text(RECORDS, encoding="utf-8")
-    prior = with_data('file = "x.csv", column = "answer", smoothing = 1')
-    assert prior == Prior(["4/7", "2/7", "1/7"])
-    prior = with_data('file = "x.csv", column = "answer", smoothing = 0.5')
-    assert prior == Prior(["7/11", "3/11", "1/11"])
+@pytest.mark.parametrize(
+    ("content", "data", "shares"),
+    [
+        (gzip.compress(RECORDS.encode()), 'column = "answer"', [3, 1, 0]),
+        (RECORDS.replace(",", ";").encode(), MORE + 'separator = ";"', [3, 1, 0]),
+        (RECORDS.replace(",", "\t").encode(), MORE + 'separator = "\\t"', [3, 1, 0]),
+        (RECORDS.replace(",", " ").encode(), MORE + 'separator = " "', [3, 1, 0]),
+        (b"\xef\xbb\xbfanswer,id\r\na,1\r\nb,2\r\n", 'column = "answer"', [1, 1, 0]),
+        (b'answer,id\n"a", 1\n b ,"2,3"\n', 'column = "answer"', [1, 1, 0]),
+        (RECORDS.encode(), MORE + "smoothing = 1", [4, 2, 1]),
+        (RECORDS.encode(), MORE + "smoothing = 0.5", [7, 3, 1]),
+    ],
+)
+def test_a_table_of_records_may_be_written_in_many_ways(
+    content: bytes, data: str, shares: list[int], with_data: Callable[[str], Prior]
+) -> None:
+    """Compressed, with any separator, a byte-order mark, quotes and spaces; with smoothing."""
+    name = "x.csv.gz" if content.startswith(b"\x1f") else "x.csv"
+    Path(f"here/{name}").write_bytes(content)
+    assert with_data(f'file = "{name}", {data}') == Prior.from_counts(shares)
 
 
 def test_numbers_in_records_are_labels_that_are_numbers(with_data: Any) -> None:
     Path("here/x.csv").write_text("grade\n10\n0\n10\n2.5\n", encoding="utf-8")
     prior = with_data('file = "x.csv", column = "grade"', "[0, 2.5, 10]")
     assert prior == Prior(["1/4", "1/4", "1/2"])
-
-
-# Writing.
-
-
-def names(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
-@pytest.mark.parametrize("old", [None, "what was there"])
-def test_a_failure_midway_leaves_the_old_file_and_no_other(
-    step: str, old: str | None, survey: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "channel.json"
-    if old is not None:
-        file.write_text(old, encoding="utf-8")
-
-    def fail(*arguments: object, **options: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, step, fail)
-        with pytest.raises(InputError, match=r"channel\.json: .*No space left on device"):
-            save(survey, file)
-    assert names(tmp_path) == ([] if old is None else ["channel.json"])
-    if old is not None:
-        assert file.read_text(encoding="utf-8") == old
-    save(survey, file)
-    assert load_channel(file).channel == survey.channel
-
-
-def test_an_interrupt_midway_leaves_no_file(
-    survey: Solution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*arguments: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "fsync", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        save(survey, tmp_path / "channel.json")
-    assert names(tmp_path) == []
-
-
-@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_a_file_has_the_mode_that_any_program_would_give_it(
-    umask: int, mode: int, survey: Solution, tmp_path: Path
-) -> None:
-    before = os.umask(umask)
-    try:
-        save(survey, tmp_path / "x.json")
-        assert os.umask(umask) == umask
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == mode
-
-
-@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
-@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666])
-def test_a_file_that_is_written_again_keeps_its_mode(
-    mode: int, survey: Solution, tmp_path: Path
-) -> None:
-    (tmp_path / "x.json").touch()
-    (tmp_path / "x.json").chmod(mode)
-    save(survey, tmp_path / "x.json")
-    assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == mode
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
-def test_only_a_plain_file_is_replaced(survey: Solution, tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="pipe: this is not a regular file"):
-        save(survey, tmp_path / "pipe")
-    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
-    assert names(tmp_path) == ["pipe"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
-def test_a_link_is_written_through(survey: Solution, tmp_path: Path) -> None:
-    (tmp_path / "link.json").symlink_to("target.json")
-    save(survey, tmp_path / "link.json")
-    assert (tmp_path / "link.json").is_symlink()
-    assert load_channel(tmp_path / "target.json").channel == survey.channel
 
 
 def test_solve_writes_what_it_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

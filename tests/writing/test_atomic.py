@@ -57,14 +57,34 @@ def test_only_durable_files_wait_for_the_disk(
 
 
 @POSIX
-def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(tmp_path: Path) -> None:
-    target = tmp_path / "out"
-    (tmp_path / "usual").touch()
-    write_atomically(target, "a")
-    assert target.stat().st_mode == (tmp_path / "usual").stat().st_mode
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_rights_are_kept_and_those_of_a_new_file_are_the_usual_ones(
+    umask: int, mode: int, tmp_path: Path
+) -> None:
+    target, before = tmp_path / "out", os.umask(umask)
+    try:
+        write_atomically(target, "a")
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(target.stat().st_mode) == mode
     target.chmod(0o640)
     write_atomically(target, "b")
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@POSIX
+def test_a_link_is_written_through_and_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("target")
+    for text in ("a", "b"):
+        write_atomically(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "target").read_text() == text
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="pipe: this is not a regular file"):
+        write_atomically(tmp_path / "pipe", "a")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert names(tmp_path) == ["link", "pipe", "target"]
 
 
 @POSIX

@@ -22,7 +22,7 @@ from mechdesign.collection.records.ledger import read_ledger
 from mechdesign.designs.design import design
 from mechdesign.errors import InputError
 from mechdesign.files import load_channel, load_problem, save
-from mechdesign.writing.atomic import PREFIX, atomic_file
+from mechdesign.writing.atomic import PREFIX
 from tests.records_support import identity, load, save as save_table
 
 OLD = "what was there before\n"
@@ -213,16 +213,6 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(
     assert target.read_text(encoding="utf-8") == OLD
 
 
-def test_a_link_is_written_through(folder: Path) -> None:
-    source = save_table(folder / "in.csv", {"a": ["x"]})
-    (folder / "link.csv").symlink_to(folder / "work" / "real.csv")
-    for _ in range(2):
-        privatize_file(identity(["x"]), source, folder / "link.csv", "a", force=True)
-        assert (folder / "link.csv").is_symlink()
-        assert load(folder / "work" / "real.csv") == {"a": ["x"]}
-        assert [file.name for file in (folder / "work").iterdir()] == ["real.csv"]
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 def test_a_full_disk_is_an_error_of_the_target(
     folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -243,14 +233,6 @@ def test_a_full_disk_is_an_error_of_the_target(
         monkeypatch.undo()
         assert {file.name for file in folder.iterdir()} == before
         assert (folder / f"out.{ending}").read_text(encoding="utf-8") == OLD
-
-
-def test_a_file_written_whole_has_the_usual_rights(folder: Path) -> None:
-    (folder / "usual").write_text("", encoding="utf-8")
-    with atomic_file(folder / "made") as stream:
-        stream.write(b"a")
-        assert not (folder / "made").exists()
-    assert (folder / "made").stat().st_mode == (folder / "usual").stat().st_mode
 
 
 KILLED = """\

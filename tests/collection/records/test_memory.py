@@ -41,22 +41,26 @@ def packed(path: Path, piece: bytes, times: int, head: bytes = b"") -> Path:
 def unpacked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return how many bytes were unpacked so far."""
     taken = [0]
-    read = gzip.GzipFile.read
-    read1 = gzip.GzipFile.read1
 
-    def counted(file: gzip.GzipFile, size: int | None = -1) -> bytes:
-        found = read(file, size)
-        taken[0] += len(found)
-        return found
+    def counted(name: str) -> Any:
+        real = getattr(gzip.GzipFile, name)
 
-    def counted1(file: gzip.GzipFile, size: int = -1) -> bytes:
-        found = read1(file, size)
-        taken[0] += len(found)
-        return found
+        def read(file: gzip.GzipFile, size: int | None = -1) -> bytes:
+            found: bytes = real(file, size)
+            taken[0] += len(found)
+            return found
 
-    monkeypatch.setattr(gzip.GzipFile, "read", counted)
-    monkeypatch.setattr(gzip.GzipFile, "read1", counted1)
+        return read
+
+    for name in ("read", "read1"):
+        monkeypatch.setattr(gzip.GzipFile, name, counted(name))
     return lambda: taken[0]
+
+
+PROBLEM = (
+    '[domain]\nvalues = ["x"]\n[prior]\ndata = { file = "in.csv.gz", column = "a" }\n'
+    '[privacy]\nnotion = "ldp"\nepsilon = 1\n[utility]\nobjective = "hamming"\n'
+)
 
 
 BOMBS = {
@@ -81,11 +85,7 @@ def test_no_more_is_unpacked_than_a_row_may_take(
         )
     assert unpacked() <= 2**20 + 2 * BLOCK
     before = unpacked()
-    text = (
-        '[domain]\nvalues = ["x"]\n[prior]\ndata = { file = "in.csv.gz", column = "a" }\n'
-        '[privacy]\nnotion = "ldp"\nepsilon = 1\n[utility]\nobjective = "hamming"\n'
-    )
-    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "p.toml").write_text(PROBLEM, encoding="utf-8")
     with resources.allow(row_bytes=2**20), pytest.raises(InputError):
         load_problem(tmp_path / "p.toml")
     assert unpacked() - before <= 2**20 + 2 * BLOCK
@@ -95,11 +95,7 @@ def test_data_of_a_problem_are_read_up_to_the_limit(
     tmp_path: Path, unpacked: Callable[[], int]
 ) -> None:
     packed(tmp_path / "in.csv.gz", b"x\n" * 2**19, 16, b"a\n")
-    text = (
-        '[domain]\nvalues = ["x"]\n[prior]\ndata = { file = "in.csv.gz", column = "a" }\n'
-        '[privacy]\nnotion = "ldp"\nepsilon = 1\n[utility]\nobjective = "hamming"\n'
-    )
-    (tmp_path / "p.toml").write_text(text, encoding="utf-8")
+    (tmp_path / "p.toml").write_text(PROBLEM, encoding="utf-8")
     with resources.allow(bytes=2**20), pytest.raises(LimitError, match="--allow bytes="):
         load_problem(tmp_path / "p.toml")
     assert unpacked() <= 2**20 + BLOCK
@@ -213,17 +209,10 @@ def texts(table: pa.Table, name: str) -> list[str]:
 def test_the_writer_gathers_rows_to_groups(tmp_path: Path) -> None:
     rows = 20_000
     (tmp_path / "in.csv").write_text("a,b\n" + "x,yyyyyyyyyy\n" * rows, encoding="utf-8")
-    privatize_file(
-        identity(["x"]),
-        tmp_path / "in.csv",
-        tmp_path / "o.parquet",
-        "a",
-        keep=["b"],
-        chunk=10,
-        force=True,
-    )
-    assert pq.ParquetFile(tmp_path / "o.parquet").num_row_groups == 1
-    assert pq.read_table(tmp_path / "o.parquet").num_rows == rows
+    out = tmp_path / "o.parquet"
+    privatize_file(identity(["x"]), tmp_path / "in.csv", out, "a", keep=["b"], chunk=10)
+    assert pq.ParquetFile(out).num_row_groups == 1
+    assert pq.read_table(out).num_rows == rows
 
 
 def row_groups(path: Path, cells: list[str], times: int, **options: Any) -> Path:
@@ -327,18 +316,9 @@ def test_memory_does_not_grow_with_columns_or_rows(ending: str, tmp_path: Path) 
             pyarrow.csv.write_csv(table, tmp_path / "in.csv")
         else:
             pq.write_table(table, tmp_path / "in.parquet")
-        words = [
-            "privatize",
-            "channel.json",
-            f"in.{ending}",
-            f"o.{ending}",
-            "--column",
-            "a",
-            "--force",
-        ]
-        peak = megabytes(tmp_path, *words)
-        words = ["estimate", "channel.json", f"in.{ending}", "--column", "a"]
-        found.append((peak, megabytes(tmp_path, *words)))
+        words = ["channel.json", f"in.{ending}", "--column", "a"]
+        peak = megabytes(tmp_path, "privatize", *words[:2], f"o.{ending}", *words[2:], "--force")
+        found.append((peak, megabytes(tmp_path, "estimate", *words)))
     for small, *large in zip(*found, strict=True):
         assert max(large) - small < 50  # the larger files take a hundred
 

@@ -26,6 +26,7 @@ from mechdesign import Channel, InputError, Prior
 from mechdesign.collection.records import privatize_file
 from mechdesign.collection.tables import keyed_coins
 from mechdesign.collection.tables.keyed_coins import check_distinct
+from mechdesign.continuous import ContinuousChannel
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
@@ -40,7 +41,8 @@ from tests.strategies import examples
 
 KEY = bytes(range(32))
 COIN = Channel.from_matrix([["1/2", "1/2"]] * 3, inputs=["a", "b", "c"])
-SOURCES: dict[str, Callable[[], Channel | Mechanism]] = {
+LAW = Channel.from_matrix([["1/2", "1/3", "1/6"], ["1/6", "1/6", "2/3"], ["1/4", "1/2", "1/4"]])
+SOURCES: dict[str, Callable[[], Channel | Mechanism | ContinuousChannel]] = {
     "channel": lambda: Channel.from_matrix([["1/2", "1/3", "1/6"]] * 12),
     "wide channel": lambda: COIN_12.then(COIN_2),
     "randomized response": lambda: GeneralizedRandomizedResponse(12, 1),
@@ -55,6 +57,8 @@ SOURCES: dict[str, Callable[[], Channel | Mechanism]] = {
     "noise": lambda: md.mechanisms.GeometricNoise(12, 1),
     "high-low": lambda: high_low_hadamard(12, 1, [0, 1, 2, 3, 4]),
     "blocks": lambda: block_hadamard(12, 1, [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9, 10, 11]]),
+    "numbers, linear": lambda: ContinuousChannel([0, 10], "linear", [0, 4, 10], LAW),
+    "numbers, cells": lambda: ContinuousChannel([0, 10], "cells", [0, 2, 7, 10], LAW),
 }
 COIN_12 = Channel.from_matrix([["1/3", "2/3"]] * 12)
 COIN_2 = Channel.from_matrix([["1/5", "4/5"]] * 2)
@@ -107,11 +111,11 @@ def test_streams_go_on_for_each_record_by_itself(ids: list[int], data: st.DataOb
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_report_depends_on_its_own_record_only(name: str) -> None:
     """In any order, with any others and alone, as in retried, split and shuffled parts."""
-    mechanism = SOURCES[name]()
-    rng = np.random.default_rng(1)
+    mechanism, rng = SOURCES[name](), np.random.default_rng(1)
     records, ids = rng.integers(0, 12, 300), rng.permutation(10_000)[:300]
-    k = list(mechanism.inputs.labels)
-    table = pd.DataFrame({"id": ids, "x": [k[n] for n in records]})
+    is_number = isinstance(mechanism, ContinuousChannel)
+    x = 10 / 12 * records if is_number else [mechanism.inputs.labels[n] for n in records]
+    table = pd.DataFrame({"id": ids, "x": x})
 
     def sent(part: pd.DataFrame) -> dict[int, Any]:
         found = md.privatize(part, {"x": mechanism}, keep=["id"], key=KEY, ids="id")
@@ -125,17 +129,36 @@ def test_a_report_depends_on_its_own_record_only(name: str) -> None:
     assert all(sent(table.iloc[n : n + 1]).items() <= whole.items() for n in range(0, 300, 30))
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_reports_from_keyed_coins_have_the_distribution_of_the_mechanism(name: str) -> None:
+KERNELS = [name for name in SOURCES if name.startswith("numbers")]
+
+
+@pytest.mark.parametrize(
+    ("name", "record"),
+    [
+        *((name, 3) for name in SOURCES if name not in KERNELS),
+        *((name, x) for name in KERNELS for x in (0.0, 1.0, 3.999, 5.5, 10.0)),
+    ],
+)
+def test_reports_from_keyed_coins_have_the_distribution_of_the_mechanism(
+    name: str, record: Any
+) -> None:
     mechanism, n = SOURCES[name](), 20_000
-    first = mechanism.inputs.labels[3]
-    reports = md.privatize(
-        pa.array([str(first)] * n), mechanism, key=KEY, ids=pa.array(range(n), pa.int64())
-    )
+    record = record if name in KERNELS else mechanism.inputs.labels[record]
+    ids = pa.array(range(n), pa.int64())
+    reports = md.privatize(pa.array([str(record)] * n), mechanism, key=KEY, ids=ids)
     counts = md.tally(reports, mechanism).counts / n
-    fair = mechanism.tally(mechanism.privatize([first] * n, rng=1)).counts / n
+    fair = mechanism.tally(mechanism.privatize([record] * n, rng=1)).counts / n
     error = np.sqrt((fair * (1 - fair) * 2 + 1e-4) / n)
     assert (np.abs(counts - fair) < 5 * error).all()
+
+
+def test_the_rounding_is_independent_of_the_draw() -> None:
+    """With visible nodes and a fair coin at each, shared coins would be visible in the reports."""
+    telling = Channel.from_matrix([["1/2", "1/2", "0", "0"], ["0", "0", "1/2", "1/2"]])
+    kernel, n = ContinuousChannel([0, 1], "linear", [0, 1], telling), 20_000
+    reports = md.privatize(pa.array([0.5] * n), kernel, key=KEY, ids=pa.array(range(n), pa.int64()))
+    counts = md.tally(reports, kernel).counts / n
+    assert (np.abs(counts - 0.25) < 5 * np.sqrt(0.25 * 0.75 / n)).all()
 
 
 # --- keys, columns and ids ------------------------------------------------------------------------
