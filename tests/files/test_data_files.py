@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from mechdesign import InputError, load_problem
+from mechdesign import LDP, InputError, load_problem
+from mechdesign.files.problems import load_setting
 
 HEAD = """
 [domain]
@@ -127,3 +128,20 @@ def test_labels_decide_in_a_matrix_of_gains(cells: str, tmp_path: Path) -> None:
 def test_invalid_matrices_of_gains_are_refused(cells: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         load(tmp_path, cells, 'notion = "ldp"\nepsilon = 1', GAINS)
+
+
+def test_a_setting_needs_no_utility_but_the_keys_of_a_problem_file(tmp_path: Path) -> None:
+    file = tmp_path / "setting.toml"
+    text = '[domain]\nsize = 5000\n[[privacy]]\nnotion = "ldp"\nepsilon = 0.1\n'
+    file.write_text(text, encoding="utf-8")
+    setting = load_setting(file)
+    assert (len(setting.domain), setting.privacy, setting.prior) == (5000, (LDP("0.1"),), None)
+    for wrong, message in {
+        text.replace("domain", "domian"): "domian: expected one of the keys",
+        text.partition("[[")[0]: "privacy: this key is required",
+        f"{text}[prior]\ncounts = [1]\n": "prior.counts: expected 5000 counts",
+    }.items():
+        file.write_text(wrong, encoding="utf-8")
+        with pytest.raises(InputError) as error:
+            load_setting(file)
+        assert str(error.value).startswith(f"{file}: {message}")

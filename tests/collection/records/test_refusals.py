@@ -21,8 +21,6 @@ from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.readers import LabelReader
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from mechdesign.files.problems import load_setting
-from mechdesign.notions import LDP
 from tests.records_support import identity, load, save
 from tests.strategies import examples
 
@@ -37,67 +35,46 @@ def folder(tmp_path: Path) -> Path:
 
 def refused(folder: Path, source: Path, column: str = "a", **options: Any) -> str:
     """Return the message of a refusal that leaves everything as it was."""
-    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    before = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    channel, target = identity(["x", "y"]), folder / options.pop("target", "out.csv")
     with pytest.raises(InputError) as error:
-        privatize_file(
-            identity(["x", "y"]), source, folder / "out.csv", column, **options, force=True
-        )
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+        privatize_file(channel, source, target, column, **options, force=True)
+    after = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
+    assert after == before
     assert before["out.csv"] == OLD
     text = str(error.value)
     assert "\n" not in text
     return text.replace(f"{folder}/", "")
 
 
-LINES: dict[str, tuple[str, str]] = {
-    "unknown": (
-        "id,a\n1,x\n2,maybe\n3,no\n",
-        "in.csv: line 3, column 'a': expected labels of the domain ('x', 'y'), given another text",
-    ),
-    "near miss": ("a\nx\nX\n", "in.csv: line 3, column 'a': expected labels"),
-    "missing": (
-        "id,a\n1,x\n2,\n3,maybe\n",
-        "in.csv: line 3, column 'a': expected labels of the domain ('x', 'y'), given an empty cell",
-    ),
-    "spaces": ("id,a\n1,x\n2,  \n", "in.csv: line 3, column 'a': expected labels"),
-    "empty line of one column": ("a\nx\n\ny\n", "in.csv: line 3, column 'a': expected labels"),
-    "short": (
-        "id,a\n1,x\n2\n3,y\n",
-        "in.csv: line 3: expected 2 cells, as in the header, given 1 cell",
-    ),
-    "long": ("id,a\n1,x\n2,y,z\n", "in.csv: line 3: expected 2 cells, as in the header, given 3"),
-    "empty line inside": (
-        "id,a\n1,x\n\n3,y\n",
-        "in.csv: line 3: expected 2 cells, as in the header, given 0 cells",
-    ),
-    "after a cell of three lines": (
-        'id,a\n"1\n2\r\n3",x\n2,no\n',
-        "in.csv: line 5, column 'a': expected labels",
-    ),
-    "in a header of two lines": ('"i\nd",a\n1,no\n', "in.csv: line 3, column 'a': expected labels"),
-    "bad quoting": (
-        'id,a\n1,x\n2,"y"y\n3,x\n',
-        "in.csv: line 3: expected cells that are quoted right, or not at all",
-    ),
-    "a quote that does not end": (
-        'id,a\n1,x\n"2,y\n3,x\n',
-        "in.csv: line 3: expected cells that are quoted right, or not at all",
-    ),
-    "first of two": ("id,a\n1,no\n2\n", "in.csv: line 2, column 'a': expected labels"),
-    "second of two": ("id,a\n1,x\n2\n3,no\n", "in.csv: line 3: expected 2 cells"),
+LABELS = "column 'a': expected labels of the domain ('x', 'y'), given "
+WIDTH = "expected 2 cells, as in the header, given "
+QUOTED = "expected cells that are quoted right, or not at all"
+LINES = {
+    "id,a\n1,x\n2,maybe\n3,no\n": f"line 3, {LABELS}another text",
+    "a\nx\nX\n": f"line 3, {LABELS}another text",
+    "id,a\n1,x\n2,\n3,maybe\n": f"line 3, {LABELS}an empty cell",
+    "id,a\n1,x\n2,  \n": f"line 3, {LABELS}an empty cell",
+    "a\nx\n\ny\n": f"line 3, {LABELS}an empty cell",
+    "id,a\n1,x\n2\n3,y\n": f"line 3: {WIDTH}1 cell",
+    "id,a\n1,x\n2,y,z\n": f"line 3: {WIDTH}3",
+    "id,a\n1,x\n\n3,y\n": f"line 3: {WIDTH}0 cells",
+    'id,a\n"1\n2\r\n3",x\n2,no\n': f"line 5, {LABELS}another text",
+    '"i\nd",a\n1,no\n': f"line 3, {LABELS}another text",
+    'id,a\n1,x\n2,"y"y\n3,x\n': f"line 3: {QUOTED}",
+    'id,a\n1,x\n"2,y\n3,x\n': f"line 3: {QUOTED}",
+    "id,a\n1,no\n2\n": f"line 2, {LABELS}another text",
+    "id,a\n1,x\n2\n3,no\n": f"line 3: {WIDTH}1",
 }
 
 
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize("text", LINES)
 @pytest.mark.parametrize("chunk", [1, 2, 1000])
-def test_a_refusal_names_the_line(name: str, chunk: int, folder: Path) -> None:
-    text, message = LINES[name]
-    (folder / "in.csv").write_text(text, encoding="utf-8", newline="")
-    assert refused(folder, folder / "in.csv", chunk=chunk).startswith(message)
-    with gzip.open(folder / "in.csv.gz", "wt", encoding="utf-8", newline="") as stream:
-        stream.write(text)
-    found = refused(folder, folder / "in.csv.gz", chunk=chunk)
-    assert found.startswith(message.replace("in.csv", "in.csv.gz"))
+def test_a_refusal_names_the_line(text: str, chunk: int, folder: Path) -> None:
+    for ending, content in {"csv": text.encode(), "csv.gz": gzip.compress(text.encode())}.items():
+        file = folder / f"in.{ending}"
+        file.write_bytes(content)
+        assert refused(folder, file, chunk=chunk).startswith(f"in.{ending}: {LINES[text]}")
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100_000])
@@ -169,98 +146,76 @@ def test_a_damaged_parquet_file_is_refused(folder: Path) -> None:
     assert found.startswith("in.parquet: row 5001: expected a file that can be read to its end")
 
 
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
-def test_files_that_are_not_there_or_nothing(ending: str, folder: Path) -> None:
-    source = folder / f"in.{ending}"
-    assert "No such file" in refused(folder, source)
-    source.mkdir()
-    with pytest.raises(InputError, match="from 1 to 65536 files"):
-        privatize_file(identity(["x"]), source, folder / "out.csv", "a", force=True)
-    source.rmdir()
-    source.write_bytes(b"")
-    assert refused(folder, source).startswith(f"in.{ending}: ")
-
-
 # columns, names, files
 
+COLUMNS = {
+    "anwser": "in.csv: column: the file has no column named 'anwser'; column 1 has a similar name",
+    "twice": "in.csv: column: the file has 2 columns named 'twice'",
+}
+KEPT: list[tuple[Any, str]] = [
+    (["bb"], "in.csv: column: the file has no column named 'bb'"),
+    (["answer"], "keep: expected columns beside those that are to be private"),
+    (["b", "b"], "keep: expected columns beside those that are to be private, and that all differ"),
+    ("b", "keep: expected a list of columns"),
+    (["note"], "column: expected another name than 'note'"),
+]
+OPTIONS: list[tuple[dict[str, Any], str]] = [
+    *(({"column": name}, message) for name, message in COLUMNS.items()),
+    *(({"keep": keep, "rng": 1}, message) for keep, message in KEPT),
+    ({"column": "note", "rng": 1}, "column: expected another name than 'note'"),
+    *(({"separator": wrong}, "separator: expected") for wrong in ["", ";;", '"', "\n", "§", 3]),
+    *(({"chunk": wrong}, "chunk: expected a whole") for wrong in [0, -1, 1.5, True, "many"]),
+    *(
+        ({key: policy}, f"{key}: expected ")
+        for key in ("unknown", "missing")
+        for policy in ["", "ignore", "map", "map:z", "Drop", None, 3]
+    ),
+    ({"target": "out.xlsx"}, "out.xlsx: expected a name that ends in .csv, .csv.gz, .csv.zst"),
+    ({"target": "nowhere/out.csv"}, "nowhere/out.csv: cannot write the file"),
+    ({"target": "folder.csv"}, "folder.csv: this is not a regular file"),
+    ({"target": "loop.csv"}, "loop.csv: cannot write the file"),
+    ({"target": "zero\0.csv"}, "zero\0.csv: cannot write the file"),
+    *(
+        ({"target": name}, "this file is also read")
+        for name in ("in.csv", "link.csv", "hard.csv", "../folder/in.csv")
+    ),
+]
 
-def test_columns_are_found_by_their_name(folder: Path) -> None:
-    save(folder / "in.csv", {"answer": ["x"], "b": ["x"], "note": ["x"]})
-    found = refused(folder, folder / "in.csv", "anwser")
-    assert found == (
-        "in.csv: column: the file has no column named 'anwser'; column 1 has a similar name"
-    )
-    assert "the file has no column named 'bb'" in refused(
-        folder, folder / "in.csv", "answer", keep=["bb"]
-    )
-    assert "beside those that are to be private" in refused(
-        folder, folder / "in.csv", "b", keep=["b"]
-    )
-    assert "that all differ" in refused(folder, folder / "in.csv", "answer", keep=["b", "b"])
-    assert "a list of columns" in refused(folder, folder / "in.csv", "answer", keep="b")
-    for column, keep in (("note", []), ("b", ["note"])):
-        assert "another name than 'note'" in refused(
-            folder, folder / "in.csv", column, keep=keep, rng=1
-        )
-    (folder / "in.csv").write_text("a,b,a\nx,x,x\n", encoding="utf-8")
-    assert "the file has 2 columns named 'a'" in refused(folder, folder / "in.csv")
+
+@pytest.mark.parametrize(("options", "message"), OPTIONS)
+def test_options_that_do_not_serve_are_refused(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    (folder / "folder.csv").mkdir(parents=True)
+    (folder / "out.csv").write_bytes(OLD)
+    source = folder / "in.csv"
+    source.write_text("answer,b,note,twice,twice\nx,x,x,x,x\n", encoding="utf-8")
+    (folder / "link.csv").symlink_to(source)
+    (folder / "loop.csv").symlink_to(folder / "loop.csv")
+    os.link(source, folder / "hard.csv")
+    found = refused(folder, source, **{"column": "answer", **options})
+    assert message in found
+
+
+def test_files_that_have_no_separator_or_another(folder: Path) -> None:
+    save(folder / "in.parquet", {"a": ["x"]})
+    assert "separator" in refused(folder, folder / "in.parquet", separator=";")
     (folder / "in.csv").write_text("b;a\nx;x\n", encoding="utf-8")
     assert refused(folder, folder / "in.csv").endswith("is the separator ';'?")
 
 
-@pytest.mark.parametrize("separator", ["", ";;", '"', "\n", "§", 3])
-def test_a_separator_is_one_character(separator: Any, folder: Path) -> None:
-    save(folder / "in.csv", {"a": ["x"]})
-    assert refused(folder, folder / "in.csv", separator=separator).startswith("separator: expected")
-
-
-def test_a_parquet_file_has_no_separator(folder: Path) -> None:
-    save(folder / "in.parquet", {"a": ["x"]})
-    assert "separator" in refused(folder, folder / "in.parquet", separator=";")
-
-
-@pytest.mark.parametrize("chunk", [0, -1, 1.5, True, "many"])
-def test_a_chunk_is_a_number_of_rows(chunk: Any, folder: Path) -> None:
-    save(folder / "in.csv", {"a": ["x"]})
-    assert refused(folder, folder / "in.csv", chunk=chunk).startswith("chunk: expected a whole")
-
-
-def test_a_file_is_not_written_over_itself(folder: Path) -> None:
-    channel = identity(["x"])
-    source = save(folder / "in.csv", {"a": ["x"]})
-    before = source.read_bytes()
-    (folder / "link.csv").symlink_to(source)
-    os.link(source, folder / "hard.csv")
-    for target in ("in.csv", "link.csv", "hard.csv", "../" + folder.name + "/in.csv"):
-        with pytest.raises(InputError, match="this file is also read"):
-            privatize_file(channel, source, folder / target, "a", force=True)
-    assert source.read_bytes() == before
-
-
-def test_the_kind_of_a_file_follows_from_its_name(folder: Path) -> None:
+def test_sources_that_are_no_records(folder: Path) -> None:
     for name in ("in.txt", "in", "in.gz", "csv"):
         assert "a name that ends in .csv, .csv.gz, .csv.zst, .tsv" in refused(folder, folder / name)
-    source = save(folder / "in.csv", {"a": ["x"]})
-    with pytest.raises(InputError, match="a name that ends in"):
-        privatize_file(identity(["x"]), source, folder / "out.xlsx", "a", force=True)
-
-
-def test_a_target_that_cannot_be_written_is_refused(folder: Path) -> None:
-    source = save(folder / "in.csv", {"a": ["x"]})
-    (folder / "folder.csv").mkdir()
-    for target in (folder / "folder.csv", folder / "nowhere" / "out.csv"):
-        with pytest.raises(InputError, match=r"not a regular file|cannot write the file"):
-            privatize_file(identity(["x"]), source, target, "a", force=True)
-
-
-def test_names_that_lead_nowhere_are_refused(folder: Path) -> None:
-    source = save(folder / "in.csv", {"a": ["x"]})
     (folder / "loop.csv").symlink_to(folder / "loop.csv")
-    for name in ("loop.csv", "zero\0.csv"):
-        with pytest.raises(InputError, match="cannot write the file"):
-            privatize_file(identity(["x"]), source, folder / name, "a", force=True)
-        with pytest.raises(InputError, match="cannot read the file"):
-            privatize_file(identity(["x"]), folder / name, folder / "out.csv", "a", force=True)
+    for name in ("none.csv", "loop.csv", "zero\0.csv"):
+        assert "cannot read the file" in refused(folder, folder / name)
+    for ending in ("csv", "csv.gz", "parquet"):
+        (folder / f"in.{ending}").mkdir()
+        assert "from 1 to 65536 files" in refused(folder, folder / f"in.{ending}")
+        (folder / f"empty.{ending}").write_bytes(b"")
+        assert refused(folder, folder / f"empty.{ending}").startswith(f"empty.{ending}: ")
 
 
 def test_long_cells_are_read_up_to_a_limit(folder: Path) -> None:
@@ -291,20 +246,13 @@ def test_policies_are_the_users_choice(
     if ending == "csv":
         cells[3] = " "
     source = save(tmp_path / f"in.{ending}", {"a": cells, "id": list("123456")})
-    target = tmp_path / "out.csv"
-    done = privatize_file(
-        identity(["x", "y"]),
-        source,
-        target,
-        "a",
-        unknown=unknown,
-        missing=missing,
-        keep=["id"],
-        chunk=chunk,
-        force=True,
-    )
-    ids = [n for n, cell in zip("123456", cells, strict=True) if _stays(cell, unknown, missing)]
-    assert load(target) == {"a": _sent(cells, unknown, missing), "id": ids}
+    target, options = tmp_path / "out.csv", {"keep": ["id"], "chunk": chunk}
+    policies = {"unknown": unknown, "missing": missing}
+    done = privatize_file(identity(["x", "y"]), source, target, "a", **options, **policies)
+    became = [_policy(cell, unknown, missing) for cell in cells]
+    sent = [policy.removeprefix("map:").strip() for policy in became if policy != "drop"]
+    ids = [n for n, policy in zip("123456", became, strict=True) if policy != "drop"]
+    assert load(target) == {"a": sent, "id": ids}
     assert (done.rows, done.reports) == (6, len(ids))
     assert (done.unknown["a"][0], done.missing["a"][0]) == (2, 1)
     assert ("shows that it held no label" in repr(done)) == (len(ids) < 6)
@@ -314,33 +262,11 @@ def test_policies_are_the_users_choice(
     assert "1 cell: " in repr(done)
 
 
-def _policy(cell: str | None, unknown: str, missing: str) -> str | None:
+def _policy(cell: str | None, unknown: str, missing: str) -> str:
+    """Return what becomes of a cell, as the label that stands for it."""
     if cell in ("x", "y"):
-        return None
+        return f"map:{cell}"
     return unknown if cell and cell.strip() else missing
-
-
-def _stays(cell: str | None, unknown: str, missing: str) -> bool:
-    return _policy(cell, unknown, missing) != "drop"
-
-
-def _sent(cells: list[str | None], unknown: str, missing: str) -> list[str]:
-    sent = []
-    for cell in cells:
-        policy = _policy(cell, unknown, missing)
-        if policy is None:
-            sent.append(str(cell))
-        elif policy != "drop":
-            sent.append(policy.removeprefix("map:").strip())
-    return sent
-
-
-@pytest.mark.parametrize("key", ["unknown", "missing"])
-@pytest.mark.parametrize("given", ["", "ignore", "map", "map:z", "Drop", None, 3])
-def test_unknown_policies_are_refused(key: str, given: Any, folder: Path) -> None:
-    save(folder / "in.csv", {"a": ["x"]})
-    found = refused(folder, folder / "in.csv", **{key: given})
-    assert found.startswith(f"{key}: expected ")
 
 
 def test_only_one_of_two_policies_may_let_a_cell_pass(folder: Path) -> None:
@@ -427,21 +353,3 @@ def test_labels_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="text that can be written in UTF-8"):
             privatize_file(channel, tmp_path / "in.csv", tmp_path / target, "a", force=True)
         assert not (tmp_path / target).exists()
-
-
-def test_a_setting_needs_no_utility_but_the_keys_of_a_problem_file(tmp_path: Path) -> None:
-    file = tmp_path / "setting.toml"
-    text = '[domain]\nsize = 5000\n[[privacy]]\nnotion = "ldp"\nepsilon = 0.1\n'
-    file.write_text(text, encoding="utf-8")
-    setting = load_setting(file)
-    assert (len(setting.domain), setting.privacy, setting.prior) == (5000, (LDP("0.1"),), None)
-    for wrong, message in {
-        text.replace("domain", "domian"): "domian: expected one of the keys",
-        text.partition("[[")[0]: "privacy: this key is required",
-        f"{text}[prior]\ncounts = [1]\n": "prior.counts: expected 5000 counts",
-        "[domain": "not valid TOML",
-    }.items():
-        file.write_text(wrong, encoding="utf-8")
-        with pytest.raises(InputError) as error:
-            load_setting(file)
-        assert str(error.value).startswith(f"{file}: {message}")
