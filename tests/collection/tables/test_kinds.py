@@ -324,7 +324,7 @@ def test_a_simulation_is_marked_beside_a_column_called_note(make: Any) -> None:
     assert list(kept["note"].to_list() if make is not pa.table else kept["note"].to_pylist()) == [
         "a"
     ]
-    with pytest.raises(InputError, match="columns that all differ"):
+    with pytest.raises(InputError, match="that all differ"):
         md.privatize(table, {"x": channel}, keep=["note", "note"])
 
 
