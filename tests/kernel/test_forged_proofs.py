@@ -75,6 +75,12 @@ def of(cone: Any, aim: Objective, *limits: Any) -> Statement:
 
 
 ASKED, OF_MEAN, LEAKING = of(LDP, LOSS), of(LDP, MEAN), of(LDP, LOSS, LEAKAGE)
+KNOWING, LIKE = of(None, LOSS, KNOWN), of(LDP, ALIKE)
+ONE_WAY = Ratio(Matrix((("inf", 1, "inf"), ("inf", "inf", 1), ("inf",) * 3)))  # type: ignore[arg-type]
+PARTLY = Ratio(Matrix(((ONE,) * 3, ("inf", ONE, ONE), (ONE,) * 3)))
+OF_ALL = Statement(3, (PARTLY, Lift(None, ONE, Listed((UNIFORM,)))), (), LOSS)
+SOME = Ratio(Matrix(((ONE, ONE, "inf"), (ONE,) * 3, (ONE,) * 3)))
+BY_ROWS = of(SOME, Squares(tuple(tuple(v / 3 for v in unit) for unit in UNITS), UNIFORM))
 SPLIT, LIFTED = of(LDP, HISTOGRAM), of(LIP, HISTOGRAM)
 OF_TWO = Statement(2, (LDP,), (), Loss(of_table([[ONE, ONE]] * 2), (ONE / 2,) * 2))
 
@@ -122,6 +128,7 @@ AVERAGE = form("average", weights=[1, 1, 1])
 PRICES = [0.1, 0.1, 0.1]
 NODES = form("decoders", nodes=[0, 1, 2])
 PROBES = form("readings", probes=[-9, 0, 9], slopes=[-1.0, 0.0, 1.0])
+CUT = [0, 1]
 IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 VECTORS = form("estimator", vectors=IDENTITY)
 TANGENTS = form("estimator", vectors=IDENTITY, tangents=[1, 1, 1])
@@ -129,7 +136,40 @@ TWO_LENGTHS = {"of": "cone", "place": 0, "node": [0], "x": [0, 1], "weight": [1]
 
 
 def walk(ends: list[Any], slopes: list[Any]) -> Slots:
-    return rays("walk", surplus=0, ends=[ends], slopes=[slopes])
+    return walks([ends], [slopes])
+
+
+def walks(ends: list[Any], slopes: list[Any], **more: Any) -> Slots:
+    return rays("walk", surplus=0, ends=ends, slopes=slopes, **more)
+
+
+def classes(*groups: list[int], **more: Any) -> Slots:
+    return rays("classes", groups=groups, **more)
+
+
+def sack(*p: Any) -> Slots:
+    return form("knapsack", p=p)
+
+
+HUGE, LIFTS = 10**6, ({}, {"lift": ["1/3"] * 3})
+
+
+def products(surplus: int, forms: Any = (), product: Any = None, **more: Any) -> Slots:
+    lists = zip(("left", "right", "weight"), ([v] for v in product or ()), strict=False)
+    empty: Slots = {"left": [], "right": [], "weight": []}
+    return form("products", surplus=surplus, forms=forms, **empty | dict(lists), **more)
+
+
+def probes(*probes: Any, slopes: Any = (-1, 0, 1)) -> Slots:
+    return form("readings", probes=probes, slopes=slopes)
+
+
+def vectors(*rows: Any, **more: Any) -> Slots:
+    return form("estimator", vectors=rows, **more)
+
+
+def mean(*weights: Any) -> Slots:
+    return form("average", weights=weights)
 
 
 WALK = walk([], [0, 0])
@@ -167,218 +207,294 @@ def stands(*inputs: int) -> Slots:
     return form("representatives", stands=inputs)
 
 
-def facets(*entries: tuple[int | None, int, int]) -> Slots:
-    tables = [
-        {"place": place, "x": x} | ({"other": other} if other else {})
-        for place, x, other in entries
-    ]
-    return rays("simplicial", facets=tables)
+def facets(*entries: tuple[Any, ...]) -> Slots:
+    keys = ("place", "x", "other", "side")
+    return rays("simplicial", facets=[dict(zip(keys, entry, strict=False)) for entry in entries])
+
+
+def third(*entry: Any) -> Slots:
+    """Facets of which the first two are q_0 >= 0 and q_1 >= 0."""
+    return facets((None, 0), (None, 1), entry)
+
+
+class Each(tuple[Any, ...]):
+    """Several forgeries that are refused alike."""
+
+
+def each(*forged: Any) -> Each:
+    return Each(forged)
 
 
 CENTER, FAR = ["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"]
-Forged = tuple[str, Statement, Any, str]
-"""What is forged, the statement, the forged slot, and the refusal."""
+EVEN, APART = {"direction": [1, 1, 1]}, "distinguish inputs of a group"
+ALL_LIFTS = classes([0, 1, 2], lifts=True)
+Forged = tuple[Statement, Any, str]
+"""A statement, a forged slot of its proof or several, and the words of the refusal."""
 
 RELAXATIONS: list[Forged] = [
-    ("forgets a negative cost", of(LDP, FREE), restrict(0, 1), "negative cost"),
-    ("an input twice", ASKED, restrict(0, 0), "once"),
-    ("no such input", ASKED, restrict(0, 3), "once"),
-    ("nothing is left", ASKED, restrict(), "some"),
-    ("a risk", of(LDP, L2), restrict(0, 1), "risk"),
-    ("a gain that sees it", OF_MEAN, restrict(0, 1), "depends on removed"),
-    ("outside a ball", of(BALL, LOSS), members(CENTER, FAR), "not in the set"),
-    ("outside a box", of(BOX, LOSS), members(CENTER), "not in the set"),
-    ("outside a list", of(LIP, LOSS), members(FAR), "not in the set"),
-    ("no distribution", of(BALL, LOSS), members(["1/2", "1/3", "1/3"]), "distribution"),
-    ("a negative mass", of(BALL, LOSS), members(["-1/6", "1/2", "2/3"]), "distribution"),
-    ("none", of(BALL, LOSS), members(), "set"),
-    ("of ratios", ASKED, members(CENTER), "a set"),
-    ("no generator", of(BALL, LOSS), members(CENTER, place=1), "no such generator"),
-    ("a stand of another", ASKED, stands(1, 2, 2), "represents itself"),
-    ("too few", ASKED, stands(0, 0), "each"),
-    ("no such input", ASKED, stands(3, 3, 3), "each"),
-    ("negative costs", of(LDP, FREE), stands(0, 0, 0), "costs >= 0"),
-    ("negative weights", of(LDP, NEGATIVE), stands(0, 0, 0), "weights >= 0"),
-    ("a worst case", of(LDP, WORST), stands(0, 0, 0), "mean loss"),
-    ("a gain", OF_MEAN, stands(0, 0, 0), "mean loss"),
-    ("negative weights", of(LDP, WORST), form("average", weights=[2, 0, -1]), "negative"),
-    ("of nothing", of(LDP, WORST), form("average", weights=[0, 0, 0]), "weights"),
-    ("too few", of(LDP, WORST), form("average", weights=[1, 1]), "weights"),
-    ("of a mean", ASKED, AVERAGE, "worst case"),
-    ("of a gain", OF_MEAN, AVERAGE, "worst case"),
-    ("of a gain", OF_MEAN, VECTORS, "risk"),
-    ("of a worst case", of(LDP, ANY), VECTORS, "risk"),
-    ("too few", of(LDP, L2), form("estimator", vectors=IDENTITY[:2]), "k vectors"),
-    ("no tangents", of(LDP, TV), VECTORS, "tangent"),
-    ("a negative tangent", of(LDP, TV), TANGENTS | {"tangents": [1, 1, -1]}, "tangent"),
-    ("a tangent too small", of(LDP, TV), TANGENTS | {"tangents": [1, 1, "1/1000"]}, "too small"),
+    (of(LDP, FREE), restrict(0, 1), "negative cost"),
+    (ASKED, restrict(0, 0), "once"),
+    (ASKED, restrict(0, 3), "once"),
+    (ASKED, restrict(), "some"),
+    (of(LDP, L2), restrict(0, 1), "risk"),
+    (OF_MEAN, restrict(0, 1), "depends on removed"),
+    (of(BALL, LOSS), members(CENTER, FAR), "not in the set"),
+    (of(BOX, LOSS), members(CENTER), "not in the set"),
+    (of(LIP, LOSS), members(FAR), "not in the set"),
+    (of(BALL, LOSS), members(["1/2", "1/3", "1/3"]), "distribution"),
+    (of(BALL, LOSS), members(["-1/6", "1/2", "2/3"]), "distribution"),
+    (of(BALL, LOSS), members(), "set"),
+    (of(BALL, LOSS), members(["601/1000", "1/3", "197/3000"]), "not in the set"),
+    (of(SECRET, LOSS), members(CENTER), "a set"),
+    (ASKED, members(CENTER), "a set"),
+    (of(BALL, LOSS), members(CENTER, place=1), "no such generator"),
     (
-        "a variance of negative weight",
-        of(LDP, replace(READING, weights=(ONE, ONE, -ONE))),
-        restrict(0, 1),
-        "negative weight",
+        ASKED,
+        each(*(stands(*r) for r in ((1, 2, 2), (1, 0, 2), (0, 0), (0,) * 4, (3,) * 3, (0, 3, 2)))),
+        "represents itself",
     ),
-    ("twice", of(LDP, WORST), [AVERAGE, AVERAGE], "worst case"),
-    ("not all pairs", of(PML, LOSS), form("implied"), "all pairs"),
-    ("across blocks", of(BLOCKS, LOSS), form("implied"), "all pairs"),
+    (of(LDP, Loss(HAMMING, (ONE,))), stands(0, 0, 0), "weights >= 0"),
+    (of(LDP, FREE), stands(0, 0, 0), "costs >= 0"),
+    (of(LDP, NEGATIVE), stands(0, 0, 0), "weights >= 0"),
+    (of(LDP, WORST), stands(0, 0, 0), "mean loss"),
+    (OF_MEAN, stands(0, 0, 0), "mean loss"),
+    (of(LDP, WORST), form("average", weights=[2, 0, -1]), "negative"),
+    (of(LDP, WORST), each(mean(), mean(1), mean(1, 1), mean(0, 0, 0)), "weights"),
+    (ASKED, AVERAGE, "worst case"),
+    (of(LDP, READING), AVERAGE, "worst case"),
+    (of(LDP, L2), AVERAGE, "worst case"),
+    (OF_MEAN, AVERAGE, "worst case"),
+    (OF_MEAN, VECTORS, "risk"),
+    (of(LDP, ANY), VECTORS, "risk"),
+    (of(LDP, READING), VECTORS, "risk at a prior"),
+    (of(None, Risk(False, (ONE, 0 * ONE, 0 * ONE))), VECTORS, "without zeros"),
+    (of(None, Risk(False, (ONE,))), VECTORS, "without zeros"),
+    (
+        of(LDP, L2),
+        each(vectors(*IDENTITY[:2]), vectors(*IDENTITY[:2], [1]), vectors(*IDENTITY, [1, 0, 0])),
+        "k vectors",
+    ),
+    (
+        of(LDP, TV),
+        each(VECTORS, *(TANGENTS | {"tangents": [1, 1, *t]} for t in ([], [0], [-1], [1, 1]))),
+        "tangent > 0",
+    ),
+    (of(LDP, TV), TANGENTS | {"tangents": [1, 1, "1/1000"]}, "too small"),
+    (of(LDP, replace(READING, weights=(ONE, ONE, -ONE))), restrict(0, 1), "negative weight"),
+    (of(LDP, WORST), [AVERAGE, AVERAGE], "worst case"),
+    (of(PML, LOSS), form("implied"), "all pairs"),
+    (of(BLOCKS, LOSS), form("implied"), "all pairs"),
 ]
 
 LINEARIZATIONS: list[Forged] = [
-    ("of a gain", OF_MEAN, "costs", "mean loss"),
-    ("of a worst case", of(LDP, WORST), "costs", "mean loss"),
-    ("negative weights", of(LDP, NEGATIVE), "costs", "weights >= 0"),
-    ("of a loss", ASKED, "gain", "gain"),
-    ("of a risk", of(LDP, L2), "gain", "gain"),
-    ("of a loss", ASKED, NODES, "squares"),
-    ("of an entropy", of(LDP, ENTROPY), NODES, "squares"),
-    ("of two squares", SPLIT, NODES, "one square"),
-    ("do not reach", OF_MEAN, decoders([0, 1]), "cover"),
-    ("begin too late", OF_MEAN, decoders(["1/10", 2]), "cover"),
-    ("fall", OF_MEAN, decoders([0, 2, 1]), "increasing"),
-    ("one", OF_MEAN, decoders([0]), "increasing"),
-    ("of a loss", ASKED, PROBES, "variance"),
-    ("of a worst case", of(LDP, Reading(READING.values, None)), PROBES, "variance"),
+    (OF_MEAN, "costs", "mean loss"),
+    (of(LDP, WORST), "costs", "mean loss"),
+    (of(LDP, NEGATIVE), "costs", "weights >= 0"),
+    (of(LDP, Loss(HAMMING, (ONE,))), "costs", "weights >= 0"),
+    (ASKED, "gain", "gain"),
+    (of(LDP, L2), "gain", "gain"),
+    (ASKED, NODES, "squares"),
+    (of(LDP, ENTROPY), NODES, "squares"),
+    (of(LDP, Squares((P,), (ONE, 0 * ONE, 0 * ONE))), NODES, "infinite"),
+    (of(LDP, Squares(((0 * ONE,) * 3,), (0 * ONE,) * 3)), NODES, "infinite"),
+    (of(LDP, Squares((P,), tuple(-p for p in P))), NODES, "infinite"),
+    (SPLIT, NODES, "one square"),
+    (of(LDP, Squares((P,), P, (ONE,))), NODES, "one square"),
+    (of(LDP, HELLINGER), NODES, "gain of squares"),
+    (of(LDP, L2), NODES, "gain of squares"),
+    (OF_MEAN, each(*map(decoders, ([], [0], [0, 2, 1], [0, 1, 1, 2]))), "increasing"),
+    (OF_MEAN, decoders([0, 1]), "cover"),
+    (OF_MEAN, decoders(["1/10", 2]), "cover"),
+    (ASKED, PROBES, "variance"),
+    (of(LDP, Reading(READING.values, None)), PROBES, "variance"),
+    (of(LDP, READING), probes("-1/10", "1/10"), "reach"),
+    (OF_MEAN, PROBES, "mean variance"),
+    (of(LDP, replace(READING, weights=(ONE, ONE, -ONE))), PROBES, "weights >= 0"),
+    (of(LDP, replace(READING, weights=(ONE,))), PROBES, "weights >= 0"),
+    (of(LDP, READING), probes(-9, 9, slopes=[-1, 0]), "slope"),
+    (of(LDP, READING), each(probes(), probes(1), probes(1, 1), probes(1, -1)), "increasing"),
+    (LIFTED, each(*map(boxes, ([], [CUT], [CUT, None], [CUT, CUT, None, None]))), "not complete"),
     (
-        "tails too near",
-        of(LDP, READING),
-        form("readings", probes=["-1/10", "1/10"], slopes=[-1, 0, 1]),
-        "reach",
+        LIFTED,
+        each(*map(boxes, ([None, None], [None, CUT], [CUT, None, None, None]))),
+        "too many leaves",
     ),
-    ("too few slopes", of(LDP, READING), form("readings", probes=[-9, 9], slopes=[-1, 0]), "slope"),
-    ("of a loss", of(LIP, LOSS), boxes([None]), "a sum over inputs"),
-    ("does not split", of(LIP, HELLINGER), boxes([None]), "a sum over inputs"),
-    ("a tree that is not complete", LIFTED, boxes([[0, 1], None]), "not complete"),
-    ("no tree", LIFTED, boxes([]), "complete"),
-    ("too many leaves", LIFTED, boxes([None, None]), "too many"),
-    ("a cut of no input", LIFTED, boxes([[3, 1], None, None]), "an input that does not"),
+    (of(None, Squares(UNITS, (ONE, 0 * ONE, 0 * ONE))), boxes([None]), "unbounded"),
+    (of(None, Squares((), (ONE,))), boxes([None]), "a weight for each input"),
+    (of(LIP, L2), boxes([None]), "a sum over inputs"),
+    (of(LIP, MEAN), boxes([None]), "a sum over inputs"),
+    (of(LIP, LOSS), boxes([None]), "a sum over inputs"),
+    (of(LIP, HELLINGER), boxes([None]), "a sum over inputs"),
+    (LIFTED, boxes([[3, 1], None, None]), "an input that does not"),
 ]
 
 MULTIPLIERS: list[Forged] = [
-    ("of a limit at a tail", of(LDP, READING, LEAKAGE), part(3, 0, 0, 1), "a node that does not"),
-    ("of a gain", OF_MEAN, row(0, 0, 1, 1), "no multipliers"),
-    ("lists of two lengths", ASKED, TWO_LENGTHS, "length"),
-    ("of a ball without a list", of(BALL, LOSS), row(0, 0, 0, 1, side="upper"), "not listed"),
-    ("negative", ASKED, row(0, 0, 1, -1), "negative"),
-    ("not a number", ASKED, row(0, 0, 1, float("nan")), "finite|number"),
-    ("infinite", ASKED, row(0, 0, 1, float("inf")), "finite|number"),
-    ("at no node", ASKED, row(3, 0, 1, 1), "a node that does not"),
-    ("of no row", ASKED, row(0, 0, 3, 1), "two inputs"),
-    ("of an input and itself", ASKED, row(0, 1, 1, 1), "bounded"),
-    ("across blocks", of(BLOCKS, LOSS), row(0, 0, 2, 1), "bounded"),
-    ("of an infinite budget", of(NEIGHBORS, LOSS), row(0, 0, 2, 1), "bounded"),
-    ("a side of ratios", ASKED, row(0, 0, 1, 1, side="upper"), "two inputs"),
-    ("the other side", of(PML, LOSS), row(0, 0, 0, 1, side="lower"), "no lower bound"),
-    ("a lift without a side", of(LIP, LOSS), row(0, 0, 0, 1), "side|row"),
-    ("of no prior", of(LIP, LOSS), row(0, 0, 1, 1, side="upper"), "no such row"),
-    ("of no listed row", of(OWN, LOSS), row(0, 1, 0, 1), "no such row"),
-    ("of a listed row and another", of(OWN, LOSS), row(0, 0, 1, 1), "no such row"),
-    ("of no value of a secret", of(SECRET, LOSS), row(0, 0, 2, 1), "two inputs"),
-    ("of no generator", ASKED, row(0, 0, 1, 1, place=1), "does not exist"),
-    ("of something else", ASKED, multiplier("price", (0, 0, 1, 1)), "does not exist"),
-    ("of no limit", ASKED, part(0, 0, 0, 1), "does not exist"),
-    ("of no part", LEAKING, part(0, 3, 0, 1), "a part that does not"),
-    ("of an information", of(LDP, LOSS, KNOWN), part(0, 0, 0, 1), "entropy"),
-    ("of the limit after the last", LEAKING, part(0, 0, 1, 1), "does not exist"),
-    ("of a limit beyond integers", LEAKING, part(0, 0, 1 << 52, 1), "does not exist"),
+    (of(LDP, READING, LEAKAGE), part(3, 0, 0, 1), "a node that does not"),
+    (OF_MEAN, row(0, 0, 1, 1), "no multipliers"),
+    (ASKED, TWO_LENGTHS, "length"),
+    (of(BALL, LOSS), row(0, 0, 0, 1, side="upper"), "not listed"),
+    (ASKED, row(0, 0, 1, -1), "negative"),
+    (ASKED, row(0, 0, 1, float("nan")), "finite|number"),
+    (ASKED, row(0, 0, 1, float("inf")), "finite|number"),
+    (ASKED, row(3, 0, 1, 1), "a node that does not"),
+    (ASKED, row(0, 0, 3, 1), "two inputs"),
+    (ASKED, row(0, 1, 1, 1), "bounded"),
+    (of(BLOCKS, LOSS), row(0, 0, 2, 1), "bounded"),
+    (of(NEIGHBORS, LOSS), row(0, 0, 2, 1), "bounded"),
+    (ASKED, row(0, 0, 1, 1, side="upper"), "two inputs"),
+    (of(PML, LOSS), row(0, 0, 0, 1, side="lower"), "no lower bound"),
+    (of(LIP, LOSS), row(0, 0, 0, 1), "side|row"),
+    (of(LIP, LOSS), row(0, 0, 1, 1, side="upper"), "no such row"),
+    (of(OWN, LOSS), row(0, 1, 0, 1), "no such row"),
+    (of(OWN, LOSS), row(0, 0, 1, 1), "no such row"),
+    (of(SECRET, LOSS), row(0, 0, 2, 1), "two inputs"),
+    (ASKED, row(0, 0, 1, 1, place=1), "does not exist"),
+    (ASKED, multiplier("price", (0, 0, 1, 1)), "does not exist"),
+    (ASKED, part(0, 0, 0, 1), "does not exist"),
+    (LEAKING, part(0, 3, 0, 1), "a part that does not"),
+    (of(LDP, LOSS, KNOWN), part(0, 0, 0, 1), "entropy"),
+    (LEAKING, part(0, 0, 1, 1), "does not exist"),
+    (LEAKING, part(0, 0, 1 << 52, 1), "does not exist"),
 ]
 
 PRICED: list[Forged] = [
-    ("too few", ASKED, [0, 0], "a price"),
-    ("too many", ASKED, [0] * 4, "a price"),
-    ("infinite", ASKED, [0.0, 0.0, float("inf")], "finite|number"),
-    ("huge", ASKED, [1e300, -1e300, 0.0], "range|number"),
-    ("denormal, and too few", ASKED, [5e-324, -5e-324], "a price"),
-    ("not numbers", ASKED, [float("nan")] * 3, "finite|number"),
-    ("of another statement", OF_TWO, [0.1, 0.1, 0.1], "a price"),
+    (ASKED, [0, 0], "a price"),
+    (ASKED, [0] * 4, "a price"),
+    (ASKED, [0.0, 0.0, float("inf")], "finite|number"),
+    (ASKED, [1e300, -1e300, 0.0], "range|number"),
+    (ASKED, [5e-324, -5e-324], "a price"),
+    (ASKED, [float("nan")] * 3, "finite|number"),
+    (OF_TWO, [0.1, 0.1, 0.1], "a price"),
 ]
 
 ORACLES: list[Forged] = [
-    ("of readings", of(LDP, READING, KNOWN), entropy([[0, 1]]), "tail"),
-    ("an unknown oracle", ASKED, "trust-me", "kind"),
-    ("a relaxation", ASKED, "average", "kind"),
-    ("a spare key of a slot", ASKED, form("orthant", levels=[]), "no such key"),
-    ("an index as text", ASKED, line(["0", "1", "2"]), "integer"),
-    ("a negative index", ASKED, line([0, 1, -1]), "integer"),
-    ("a bool as an index", ASKED, line([0, True, 2]), "integer"),
-    ("of a gain", OF_MEAN, "orthant", "does not support"),
-    ("of a gain", OF_MEAN, "line", "does not support"),
-    ("on no line", of(BLOCKS, LOSS), "line", "bound"),
-    ("another order", of(NEIGHBORS, LOSS), line([0, 2, 1]), "bound"),
-    ("on a lift", of(LIP, LOSS), "line", "bound"),
-    ("an input left out", ASKED, line([0, 1]), "order"),
-    ("an input twice", ASKED, line([0, 1, 1]), "order"),
-    ("of a gain", OF_MEAN, "one-budget", "does not support"),
-    ("blocks that overlap", ASKED, budget(blocks=[[0, 1], [1, 2]]), "overlap"),
-    ("no such input", ASKED, budget(blocks=[[0, 3]]), "input|block"),
-    ("a negative direction", ASKED, budget(direction=[1, 1, -1]), "negative"),
-    ("a short direction", ASKED, budget(direction=[1, 1]), "weight"),
-    ("no distribution", of(LIP, LOSS), form("knapsack", p=[1, 1, 1]), ""),
-    ("a gain that does not split", of(LIP, MEAN), "knapsack", "a sum over inputs"),
-    ("a gain at another prior", of(LIP, Squares(WEIGHED, UNIFORM, constant=ONE)), "knapsack", ""),
-    ("a gain without a lower bound", of(None, HISTOGRAM), form("knapsack", p=CENTER), ""),
-    ("of a worst-case risk", of(LDP, ANY), DD, "gain"),
-    ("too few facets", OF_MEAN, facets((0, 0, 1), (0, 1, 0)), ""),
-    ("a facet twice", OF_MEAN, facets((0, 0, 1), (0, 0, 1), (0, 1, 2)), ""),
-    ("facets that do not exist", of(BLOCKS, MEAN), facets((0, 0, 1), (0, 1, 0), (0, 0, 2)), ""),
-    ("of no generator", OF_MEAN, facets((1, 0, 1), (0, 1, 0), (None, 2, 0)), ""),
-    ("no such input", OF_MEAN, facets((0, 0, 1), (0, 1, 0), (None, 3, 0)), ""),
-    ("blocks that overlap", OF_MEAN, rays("subsets", blocks=[[0, 1], [1, 2]]), ""),
-    ("an asymmetric gain", OF_MEAN, CLASSES, ""),
-    ("another direction", SPLIT, WALK | {"direction": [1, 1, 1]}, "the weights of"),
-    ("no direction at all", SPLIT, WALK | {"direction": [0, 0, 0]}, "the weights of"),
-    ("ends that fall", SPLIT, walk(["1/2", "2/5"], [0] * 4), "increasing"),
-    ("ends beyond all columns", SPLIT, walk([9], [0] * 3), "increasing"),
-    ("a slope too few", SPLIT, walk(["1/2"], [0, 0]), "slope"),
-    ("a gain that does not split", OF_MEAN, WALK, "a sum over inputs"),
-    ("of costs", ASKED, WALK, "gains"),
-    ("an asymmetric direction", of(LDP, ALIKE), CLASSES | {"direction": [1, 2, 1]}, "direction"),
+    (of(LDP, READING, KNOWN), entropy([[0, 1]]), "tail"),
+    (ASKED, "trust-me", "kind"),
+    (ASKED, "average", "kind"),
+    (ASKED, form("orthant", levels=[]), "no such key"),
+    (ASKED, line(["0", "1", "2"]), "integer"),
+    (ASKED, line([0, 1, -1]), "integer"),
+    (ASKED, line([0, True, 2]), "integer"),
+    (OF_MEAN, "orthant", "does not support"),
+    (OF_MEAN, "line", "does not support"),
+    (of(BLOCKS, LOSS), "line", "bound"),
+    (of(NEIGHBORS, LOSS), line([0, 2, 1]), "bound"),
+    (of(LIP, LOSS), "line", "bound"),
+    (ASKED, each(*map(line, ([], [0, 1], [0, 1, 1], [0, 1, 2, 2]))), "in an order"),
+    (of(ONE_WAY, LOSS), each(line([0, 1, 2]), line([2, 1, 0])), "do not bound each"),
+    (of(LIP, LOSS), each(sack(), sack(1), sack(1, 1, 1)), "a distribution"),
+    (of(LIP, LOSS), sack("3/2", "-1/2", 0), "a distribution"),
+    (of(Lift(ONE, ONE, Listed((P, UNIFORM))), LOSS), "knapsack", "ambiguous"),
+    (of(Lift(-ONE, None, Listed((P,))), LOSS), sack(*CENTER), "contradict"),
+    (of(Lift(ONE, None, Listed((P,))), HISTOGRAM), "knapsack", "two bounds"),
+    (of(LIP, HELLINGER), "knapsack", "a sum over inputs"),
+    (OF_MEAN, "one-budget", "does not support"),
     (
-        "of lifts and some inputs",
-        of(LIP, ALIKE),
-        rays("classes", groups=[[0, 1]], lifts=True),
-        "one group",
+        ASKED,
+        each(*(budget(blocks=b) for b in ([[0, 1], [1, 2]], [[0, 0]], [[0, 1, 2], [0]]))),
+        "overlap",
     ),
-    ("a multiplier of 0", of(None, LOSS, KNOWN), entropy([[0, 0]]), "> 0"),
-    ("without a limit", ASKED, entropy([[0, 1]]), ""),
-    ("of a gauge", of(None, LOSS, LEAKAGE), entropy([[0, 1]]), ""),
-    ("a negative multiplier", of(None, LOSS, KNOWN), entropy([[0, -1]]), ""),
-    ("no multiplier", of(None, LOSS, KNOWN), entropy([]), ""),
-    ("too few levels", of(None, LOSS, KNOWN), entropy([[0, 1]], [0, 0]), ""),
-    ("two priors", of(None, LOSS, KNOWN, Information(UNIFORM, ONE)), entropy([[0, 1], [1, 1]]), ""),
+    (ASKED, each(budget(blocks=[[0, 3]]), budget(blocks=[[0], []])), "empty, or names an input"),
+    (ASKED, each(*(budget(direction=[1] * n) for n in (0, 1, 2, 4))), "a weight for each input"),
+    (ASKED, budget(direction=[1, 1, -1]), "negative"),
+    (of(LIP, MEAN), "knapsack", "a sum over inputs"),
+    (of(LIP, Squares(WEIGHED, UNIFORM, constant=ONE)), "knapsack", ""),
+    (of(None, HISTOGRAM), form("knapsack", p=CENTER), ""),
+    (BY_ROWS, products(0), "do not prove"),
+    (BY_ROWS, products(HUGE, [[0, 1]], [0, 0, HUGE**2]), "do not prove"),
+    (BY_ROWS, products(-1), "surplus >= 0"),
+    (
+        BY_ROWS,
+        each(*(products(HUGE, [f], **more) for f in ([0, 2], [0, 3], [3, 0]) for more in LIFTS)),
+        "row that does not exist",
+    ),
+    (
+        BY_ROWS,
+        each(*(products(HUGE, [f]) for f in ([3, 3], [4, 4], [0, 4], [4, 0], [9, 1]))),
+        "an entry that does not exist",
+    ),
+    (
+        BY_ROWS,
+        each(*(products(HUGE, lift=p) for p in ([1], [1, 1, -1], [1, 1, 1]))),
+        "a distribution",
+    ),
+    (
+        BY_ROWS,
+        each(products(HUGE, [[0, 1]], [0, 1, 1]), products(HUGE, [], [0, 0, 1])),
+        "no such form",
+    ),
+    (BY_ROWS, products(HUGE, [[0, 1]], [0, 0, -1]), ">= 0"),
+    (BY_ROWS, products(HUGE, [[0, 1]]) | {"left": [0]}, "differ in length"),
+    (of(LDP, ANY), DD, "gain"),
+    (OF_MEAN, each(facets(*[(0, 0, 1)] * 2), facets(*[(None, 0)] * 4)), "for each"),
+    (OF_ALL, each(third(None, 0), facets((None, 0), (0, 0, 1), (None, 1))), "independent"),
+    (OF_ALL, third(None, 3), "an input that does not exist"),
+    (OF_ALL, third(2, 0, 1), "a generator that does not exist"),
+    (OF_ALL, each(third(0, 1, 0), third(0, 2, 2)), "is bounded"),
+    (OF_ALL, each(third(0, 2, 3), third(0, 2, 0, "upper")), "two inputs"),
+    (OF_ALL, each(third(1, 2, 1, "upper"), third(1, 2, 0)), "no such row"),
+    (OF_ALL, third(1, 2, 0, "lower"), "no lower bound"),
+    (OF_ALL, third(0, 2, 0), "negative entry"),
+    (OF_MEAN, rays("subsets", blocks=[[0, 1], [1, 2]]), ""),
+    (SPLIT, WALK | {"direction": [1, 1, 1]}, "the weights of"),
+    (SPLIT, WALK | {"direction": [0, 0, 0]}, "the weights of"),
+    (LIKE, each(classes([0, 1], [1, 2]), classes(blocks=[[0, 1], [1]])), "overlap"),
+    (LIKE, each(classes([0, 3]), classes([])), "an input that does not exist"),
+    (
+        of(LIP, ALIKE),
+        each(classes([0, 1], lifts=True), classes([0, 1], [2], lifts=True)),
+        "one group of all",
+    ),
+    (OF_MEAN, CLASSES, APART),
+    (of(LDP, Squares(WEIGHED, UNIFORM)), CLASSES | EVEN, APART),
+    (of(LDP, Squares((), P)), CLASSES | EVEN, APART),
+    (of(LDP, Squares(UNITS[:1], UNIFORM)), classes([0, 1]), APART),
+    (of(LDP, Squares(UNITS, UNIFORM, P)), CLASSES, APART),
+    (ASKED, CLASSES, "are for gains"),
+    (of(Ratio(Constant(ONE, None, (0, 1))), ALIKE), CLASSES, "two bounds"),
+    (of(Lift(-ONE, None, Listed((UNIFORM,))), ALIKE), ALL_LIFTS, "contradict"),
+    (SPLIT, each(walks([], []), walks([[]] * 2, [[0, 0]] * 2), walks([[]], [])), "each block"),
+    (SPLIT, walks([[]] * 2, [[0, 0]] * 2, blocks=[[0, 1], [1, 2]]), "overlap"),
+    (SPLIT, walks([[]] * 2, [[0, 0]] * 2, blocks=[[0], [1, 2]]), "one budget"),
+    (
+        SPLIT,
+        each(walk(["1/2", "2/5"], [0] * 4), *(walk([t], [0] * 3) for t in ("1/4", 2, -1))),
+        "increasing",
+    ),
+    (SPLIT, each(walk([], [0]), walk([], [0] * 3), walk(["1/2"], [0, 0])), "lack a slope"),
+    (of(LDP, HELLINGER), WALK | {"direction": [1, 1, 0]}, "a sum over inputs"),
+    (OF_MEAN, WALK, "a sum over inputs"),
+    (ASKED, WALK, "gains"),
+    (of(LDP, ALIKE), CLASSES | {"direction": [1, 2, 1]}, "direction"),
+    (ASKED, entropy([[0, 1]]), "limit on information"),
+    (KNOWING, each(entropy([[1, 1]]), entropy([[0, 1], [9, 1]])), "limit on information"),
+    (KNOWING, each(entropy([[0, 0]]), entropy([[0, -1]])), "multipliers > 0"),
+    (KNOWING, entropy([]), "one prior"),
+    (KNOWING, each(*(entropy([[0, 1]], [0] * n) for n in (2, 4))), "a potential for"),
+    (of(None, MEAN, KNOWN), entropy([[0, 1]]), "does not support convex gains"),
+    (of(None, LOSS, LEAKAGE), entropy([[0, 1]]), ""),
+    (of(None, LOSS, KNOWN, Information(UNIFORM, ONE)), entropy([[0, 1], [1, 1]]), ""),
 ]
 
 WHOLE: list[Forged] = [
-    ("no oracle", ASKED, {"linearization": {"kind": "costs"}}, "missing"),
-    ("a spare key", ASKED, slots() | {"bound": 1}, "no such key"),
-    (
-        "a direction that no column has",
-        OF_MEAN,
-        slots("gain", DD | {"direction": [0, 0, 0]}, prices=PRICES),
-        "",
-    ),
-    (
-        "a negative direction",
-        OF_MEAN,
-        slots("gain", DD | {"direction": [3, -1, -1]}, prices=PRICES),
-        "",
-    ),
-    ("asymmetric prices", of(LDP, ALIKE), slots("gain", CLASSES, prices=[0.1, 0.2, 0.3]), ""),
+    (LIFTED, slots(boxes([None]), sack(*FAR)), "at another prior"),
+    (ASKED, {"linearization": {"kind": "costs"}}, "missing"),
+    (ASKED, slots() | {"bound": 1}, "no such key"),
+    (OF_MEAN, slots("gain", DD | {"direction": [0, 0, 0]}, prices=PRICES), ""),
+    (OF_MEAN, slots("gain", DD | {"direction": [3, -1, -1]}, prices=PRICES), ""),
+    (of(LDP, ALIKE), slots("gain", CLASSES, prices=[0.1, 0.2, 0.3]), ""),
 ]
 
-SOUND: list[tuple[str, Statement, Any]] = [
-    ("without a lift", ASKED, form("knapsack", p=CENTER)),
-    ("a prior that is not of the lift", of(LIP, LOSS), form("knapsack", p=FAR)),
-    ("of a ball without a prior", of(BALL, LOSS), "knapsack"),
-    ("on a lift", of(LIP, MEAN), rays("subsets")),
-    ("on budgets that differ", of(NEIGHBORS, MEAN), rays("subsets")),
-    ("blocks that miss an input", OF_MEAN, rays("subsets", blocks=[[0, 1]])),
-    ("a block that is cut in two", OF_MEAN, rays("subsets", blocks=[[0], [1], [2]])),
-    (
-        "groups that miss an input",
-        of(LDP, ALIKE),
-        rays("classes", groups=[[0, 1]], blocks=[[0, 1, 2]]),
-    ),
-    ("blocks across budgets", of(BLOCKS, ALIKE), CLASSES),
+SOUND: list[tuple[Statement, Any]] = [
+    (ASKED, form("knapsack", p=CENTER)),
+    (of(LIP, LOSS), form("knapsack", p=FAR)),
+    (of(BALL, LOSS), "knapsack"),
+    (of(LIP, MEAN), rays("subsets")),
+    (of(NEIGHBORS, MEAN), rays("subsets")),
+    (OF_MEAN, rays("subsets", blocks=[[0, 1]])),
+    (OF_MEAN, rays("subsets", blocks=[[0], [1], [2]])),
+    (of(LDP, ALIKE), rays("classes", groups=[[0, 1]], blocks=[[0, 1, 2]])),
+    (of(BLOCKS, ALIKE), CLASSES),
 ]
 """An oracle may take these: it knows less of the cone, and proves less."""
 
@@ -410,9 +526,10 @@ FORGED = {
     "": WHOLE,
 }
 CASES = [
-    pytest.param(statement, filled(statement, slot, forged), reason, id=f"{slot}: {name}")
+    pytest.param(statement, filled(statement, slot, forged), reason, id=f"{slot}: {reason}")
     for slot, table in FORGED.items()
-    for name, statement, forged, reason in table
+    for statement, several, reason in table
+    for forged in (several if isinstance(several, Each) else [several])
 ]
 
 
@@ -427,10 +544,8 @@ def test_a_forged_proof_is_refused_with_a_reason(
 # what is accepted proves no more than is true
 
 
-@pytest.mark.parametrize(("name", "statement", "oracle"), SOUND)
-def test_an_oracle_that_knows_less_proves_no_more(
-    name: str, statement: Statement, oracle: Any
-) -> None:
+@pytest.mark.parametrize(("statement", "oracle"), SOUND)
+def test_an_oracle_that_knows_less_proves_no_more(statement: Statement, oracle: Any) -> None:
     """The true optimum is that of a mixture of all rays of the cone, in floats.
 
     Of a ball of priors that of its center alone, which is no larger.

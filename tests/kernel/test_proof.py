@@ -9,7 +9,7 @@ from math import floor
 from mechdesign.kernel.arithmetic import UNIT, scaled
 from mechdesign.kernel.gains import Hellinger
 from mechdesign.kernel.generators import Block, Constant, ListedRow, Ratio, Rows
-from mechdesign.kernel.limits import Gauge, Information
+from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.proof import (
     Cost,
@@ -172,28 +172,6 @@ def test_a_limit_is_paid_with_its_exponent_rounded_up() -> None:
     found = safe_bound(asked, program, (block("limit", 0, (0, 0, 0, 2 * ONE)),), None, Plain())
     assert found == 2 - 2 * gauge.most(up=True)
     assert gauge.most(up=True) > gauge.most(up=False)
-
-
-def test_hostile_multipliers_are_refused() -> None:
-    gauge = Gauge((ListedRow(((0, ONE),), ZERO, ()),), ONE)
-    asked = Statement(2, (RATIO,), (gauge, Information((ONE, ZERO), ONE)), None)
-    row = (0, 0, 1, ONE)
-    wrong = {
-        "generator that does not exist": [block("cone", 1, row), block("word", 0, row)],
-        "limit that does not exist": [block("limit", 2, row), block("limit", 1, row)],
-        "takes the oracle 'entropy'": [block("limit", 1, (0, 0, 0, ONE)), block("limit", 0, row)],
-        "names a part that does not exist": [block("limit", 0, (0, 1, 0, ONE))],
-        "node that does not exist": [
-            block("cone", 0, (3, 0, 1, ONE)),
-            block("limit", 0, (1, 0, 0, ONE)),  # a tail
-        ],
-        "differ in length": [Block("cone", 0, Places([0]), Places([0, 1]), Weights([ONE]))],
-    }
-    for words, blocks in wrong.items():
-        for one in blocks:
-            program = Program(ZERO, nodes((0, 0), (0, 0), (0, 0)), tails=2)
-            with refused(words):
-                safe_bound(asked, program, (one,), None, Plain())
 
 
 def test_an_oracle_refuses_unsuitable_statements() -> None:

@@ -10,11 +10,10 @@ from math import ceil, floor
 
 from mechdesign.exact import exp_lower, exp_upper, log_upper
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.gains import Entropy, Hellinger, Squares
+from mechdesign.kernel.gains import Entropy, Squares
 from mechdesign.kernel.generators import Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.linearizations.boxes import _Shrink
-from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.proof import Program
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, dot, number, prior, private_column, refused
@@ -238,32 +237,6 @@ def reversed_cuts(cuts: Tree) -> Tree:
     """Return the same cuts, from above, so that each is inside the one before."""
     inner = [c for c in cuts if c is not None]
     return (*sorted(inner, key=lambda c: -c[1]), *(None,) * (len(inner) + 1))
-
-
-def test_hostile_trees_are_refused() -> None:
-    p = (ONE / 2, ONE / 2)
-    asked = ldp(p, ONE)
-    cut = (0, ONE)
-    for broken in ((), (cut,), (cut, None), (cut, cut, None, None)):
-        with refused("not complete"):
-            Boxes(broken)(asked)
-    for broken in ((None, None), (None, cut), (cut, None, None, None)):
-        with refused("too many leaves"):
-            Boxes(broken)(asked)
-    with refused("an input that does not exist"):
-        Boxes(((2, ONE), None, None))(asked)
-    for form, why in (
-        (histogram((ONE, 0 * ONE)), "an input of prior 0 is unbounded"),
-        (histogram((ONE,)), "a weight for each input"),
-    ):
-        with refused(why):
-            Boxes((None,))(Statement(2, (), (), form))
-    with refused("a sum over inputs"):
-        Boxes((None,))(Statement(1, (), (), Hellinger.of((ONE,), (ONE,))))
-    with refused("a sum over inputs"):
-        Boxes((None,))(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))
-    with refused("not a sum over inputs"):
-        Boxes((None,))(Statement(2, (), (), Squares(((ONE, ONE),), p)))
 
 
 def test_the_first_box_of_one_budget_is_the_least() -> None:

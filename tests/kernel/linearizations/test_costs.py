@@ -7,12 +7,11 @@ from fractions import Fraction
 from math import floor
 
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.losses import Losses, distances, of_table
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.statement import Statement
-from tests.kernel.draws import Vector, numbers, prior, refused
+from tests.kernel.draws import Vector, numbers, prior
 
 ONE = Fraction(1)
 
@@ -38,16 +37,3 @@ def test_irrational_losses_are_the_lower_ends() -> None:
     losses = distances([(0, 0), (1, 1)], [(0, 0)], 3, "euclidean")
     (node,) = Costs()(statement(losses, (ONE / 3, 2 * ONE / 3), 2)).nodes or []
     assert node == [0, floor(2 * ONE / 3 * Fraction(losses.lower(0)[1], losses.denominator) * UNIT)]
-
-
-def test_it_is_for_a_mean_loss() -> None:
-    losses = of_table([[ONE], [ONE]])
-    with refused("mean loss"):
-        Costs()(statement(losses, None, 2))
-    with refused("mean loss"):
-        Costs()(Statement(2, (), (), Squares((), (ONE, ONE))))
-    with refused("weights >= 0"):
-        Costs()(statement(losses, (ONE, -ONE), 2))
-    with refused("weights >= 0"):
-        Costs()(statement(losses, (ONE,), 2))
-    assert Costs().steps(statement(of_table([[ONE] * 3] * 2), None, 2)) == 6

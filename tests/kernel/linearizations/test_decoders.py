@@ -8,10 +8,9 @@ from itertools import pairwise
 from math import ceil, floor
 
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.gains import Hellinger, Squares
+from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.linearizations import Decoders
 from mechdesign.kernel.linearizations.decoders import costs_between
-from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, channel, dot, exact, number, numbers, prior, refused
 
@@ -63,25 +62,3 @@ def test_decoders_must_reach_and_rise() -> None:
     for nodes in ((-ONE + small, 2 * ONE), (-ONE, 2 * ONE - small)):
         with refused("do not cover"):
             Decoders(nodes)(asked)
-    for nodes in ((), (ONE,), (2 * ONE, -ONE), (-ONE, ONE, ONE, 2 * ONE)):
-        with refused("not increasing"):
-            Decoders(nodes)(asked)
-
-
-def test_it_is_for_one_finite_square() -> None:
-    line = Decoders((-9 * ONE, 9 * ONE))
-    for v, p in (
-        ((ONE, ONE), (ONE, ZERO)),
-        ((ZERO, ZERO), (ZERO, ZERO)),
-        ((ONE,), (-ONE,)),
-        ((ZERO,), (-ONE,)),
-    ):
-        with refused("infinite"):
-            line(statement(v, p))
-    for form in (Squares(((ONE,),), (ONE,), (ONE,)), Squares(((ONE,), (ONE,)), (ONE,))):
-        with refused("one square"):
-            line(Statement(1, (), (), form))
-    with refused("gain of squares"):
-        line(Statement(1, (), (), Hellinger.of((ONE,), (ONE,))))
-    with refused("gain of squares"):
-        line(Statement(1, (), (), Risk(roots=False, prior=(ONE,))))

@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import floor
 
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.linearizations import Readings
 from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.packed import Numbers
@@ -66,19 +65,3 @@ def test_probes_that_do_not_reach_prove_nothing() -> None:
         with refused("far enough"):
             safe_bound(asked, Readings(probes, slopes)(asked), (), None, Plain())
     safe_bound(asked, Readings((-ONE, 2 * ONE), slopes)(asked), (), None, Plain())
-
-
-def test_it_is_for_a_mean_variance() -> None:
-    line = Readings((-ONE, ONE), Numbers([ONE, ONE]))
-    with refused("mean variance"):
-        line(statement((ONE, ONE), None))
-    with refused("mean variance"):
-        line(Statement(2, (), (), Squares((), (ONE, ONE))))
-    for w in ((ONE, -ONE), (ONE,)):
-        with refused("weights >= 0"):
-            line(statement((ONE, ONE), w))
-    with refused("a slope for each input"):
-        Readings((-ONE, ONE), Numbers([ONE]))(statement((ONE, ONE), (ONE, ONE)))
-    for probes in ((), (ONE,), (ONE, ONE), (ONE, -ONE)):
-        with refused("not increasing"):
-            Readings(probes, Numbers([ONE]))(statement((ONE,), (ONE,)))

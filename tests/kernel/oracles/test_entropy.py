@@ -11,9 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from mechdesign.kernel import gains
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.generators import ListedRow
-from mechdesign.kernel.limits import Gauge, Information
-from mechdesign.kernel.objectives import Reading
+from mechdesign.kernel.limits import Information
 from mechdesign.kernel.oracles import Entropy
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Program, safe_bound
@@ -75,31 +73,3 @@ def test_potentials_far_below_are_raised_and_far_above_refused() -> None:
         assert dot(safe, q) <= form(q, up=True) * UNIT
     with refused("out of range"):
         Entropy(((0, ONE),), Numbers([2001.0, 0.0])).linear(statement)([0, 0], [0, 0], None)
-
-
-def test_hostile_multipliers_are_refused() -> None:
-    p, other = (ONE / 2, ONE / 2), (ONE / 4, 3 * ONE / 4)
-    levels = Numbers([0.0, 0.0])
-    statement = limited(p, ONE, ONE)
-    for multipliers in (((2, ONE),), ((0, ONE), (9, ONE))):
-        with refused("limit on information"):
-            Entropy(multipliers, levels).linear(statement)
-    for v in (-ONE, 0 * ONE):
-        with refused("multipliers > 0"):
-            Entropy(((0, v),), levels).linear(statement)
-    with refused("one prior"):
-        Entropy((), levels).linear(statement)
-    mixed = Statement(2, (), (Information(p, ONE), Information(other, ONE)), gained(2))
-    with refused("one prior"):
-        Entropy(((0, ONE), (1, ONE)), levels).linear(mixed)
-    gauge = Gauge((ListedRow(((0, ONE),), 0 * ONE, ()),), ONE)
-    with refused("limit on information"):
-        Entropy(((0, ONE),), levels).linear(Statement(2, (), (gauge,), gained(2)))
-    for some in (Numbers([0.0]), Numbers([0.0] * 3)):
-        with refused("potential for each input"):
-            Entropy(((0, ONE),), some).linear(statement)
-    reading = Statement(2, (), statement.limits, Reading((ONE, ONE), p))
-    with refused("tail of readings"):
-        Entropy(((0, ONE),), levels).linear(reading)
-    with refused("does not support convex gains"):
-        Entropy(((0, ONE),), levels).gain(statement, gained(2), [0, 0])

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
+from mechdesign.kernel.gains import Entropy, Squares, units
 from mechdesign.kernel.generators import Ball, Box, Cone, Lift, Listed
 from mechdesign.kernel.oracles import Knapsack
 from mechdesign.kernel.statement import Statement
@@ -29,7 +29,6 @@ from tests.kernel.draws import (
     private_column,
     proved,
     proved_gain,
-    refused,
     safe_for_costs,
     safe_for_gain,
 )
@@ -155,28 +154,3 @@ def test_a_zero_column_of_p_has_its_cost() -> None:
             q = private_column(rng, [[None] * 3] * 3)
             assert dot(safe, q) <= dot(c, q)
         assert all(a <= b for a, b in zip(safe, c, strict=True))
-
-
-def test_hostile_priors_regions_and_gains_are_refused() -> None:
-    p, other = (ONE / 2, ONE / 2), (ONE / 4, 3 * ONE / 4)
-    statement = Statement(2, (Lift(ONE, ONE, Listed((p,))),), (), gained(2, p=other))
-    for bad in ((ONE,), (ONE, ONE), (3 * ONE / 2, -ONE / 2), ()):
-        with refused("expected a distribution"):
-            Knapsack(bad).linear(statement)
-    with refused("at another prior"):
-        Knapsack().linear(statement)([0, 0], [0, 0], ([ONE, ONE], [ONE, ONE]))
-    two = Statement(2, (Lift(ONE, ONE, Listed((p, other))),), (), gained(2))
-    with refused("the prior is ambiguous"):
-        Knapsack().linear(two)
-    with refused("contradict"):
-        Knapsack(p).linear(Statement(2, (Lift(-ONE, None, Listed((p,))),), (), gained(2)))
-    for gain in (Hellinger.of(p, p), Squares(units(other), other), Entropy.of_inputs(other)):
-        with refused("a sum over inputs"):
-            Knapsack(p).gain(statement, gain, [0, 0])
-    with refused("not a sum over inputs"):
-        Knapsack(p).gain(statement, Squares(((ONE, ONE),), p), [0, 0])
-    for half in (Lift(None, ONE, Listed((p,))), Lift(ONE, None, Listed((p,)))):
-        small = Statement(2, (half,), (), gained(2))
-        if half.upper is None:
-            with refused("two bounds"):
-                Knapsack(p).gain(small, Squares(units(p), p), [0, 0])

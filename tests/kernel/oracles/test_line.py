@@ -63,21 +63,6 @@ def test_the_bound_is_the_optimum_of_a_line(seed: int) -> None:
     assert proved(statement, costs, prices, Line(tuple(order))) == pytest.approx(best, abs=1e-9)
 
 
-def test_an_order_must_have_each_input_once_and_bounds_both_ways() -> None:
-    rng = random.Random(0)
-    statement = Statement(3, (chain(rng, 3, [0, 1, 2]),), (), gained(3))
-    Line().linear(statement)
-    for order in ((), (0, 1), (0, 1, 1), (0, 1, 2, 2), (0, 1, 3)):
-        with refused("all inputs in an order"):
-            Line(order).linear(statement)
-    with refused("do not bound each other"):
-        Line((0, 2, 1)).linear(statement)
-    one_way = Ratio(Matrix((("inf", Fraction(1)), ("inf", "inf"))))
-    for order in ((0, 1), (1, 0)):
-        with refused("do not bound each other"):
-            Line(order).linear(Statement(2, (one_way,), (), gained(2)))
-
-
 def test_they_are_for_linear_costs() -> None:
     aim = gained(2)
     statement = Statement(2, (), (), aim)

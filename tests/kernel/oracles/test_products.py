@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import UNIT
-from mechdesign.kernel.gains import Entropy, Squares, units
+from mechdesign.kernel.gains import Squares, units
 from mechdesign.kernel.generators import Ball, Cone, Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.oracles import Products
 from mechdesign.kernel.packed import Numbers, Places, Weights
@@ -133,50 +133,6 @@ def test_one_budget_of_two_inputs_is_proved_to_its_optimum() -> None:
     assert float(Fraction(-sum(safe), UNIT) - 2 * best) == pytest.approx(1e-12)
     with refused("do not prove"):
         oracle.gain(statement, gain, [-int((best - Fraction(1, 10**6)) * UNIT)] * 2)
-
-
-def test_hostile_products_are_refused() -> None:
-    k = 3
-    p = (ONE / 3,) * 3
-    table = ((ONE, ONE, "inf"), (ONE, ONE, ONE), (ONE, ONE, ONE))
-    statement = Statement(k, (Ratio(Matrix(table)),), (), gained(k))  # type: ignore[arg-type]
-    gain, large = Squares(units(p), p), Fraction(10**6)
-    products(large, [], []).gain(statement, gain, [0] * k)
-
-    def refuses(words: str, oracle: Products, at: Statement = statement) -> None:
-        with refused(words):
-            oracle.gain(at, gain, [0] * k)
-
-    refuses("do not prove", products(0 * ONE, [], []))
-    refuses("do not prove", products(large, [(0, 1)], [(0, 0, Fraction(10**12))]))
-    refuses("surplus >= 0", products(-ONE, [], []))
-    refuses("row that does not exist", products(large, [(0, 2)], []))
-    for form in ((3, 3), (4, 4), (0, 4), (4, 0), (9, 1)):
-        refuses("names an entry that does not exist", products(large, [form], []))
-    for form in ((0, 3), (3, 0)):
-        refuses("row that does not exist", products(large, [form], []))
-        refuses("row that does not exist", products(large, [form], [], lift=p))
-    for bad in ((ONE,), (ONE, ONE, -ONE), (ONE, ONE, ONE)):
-        refuses("expected a distribution", products(large, [], [], lift=bad))
-    refuses("no such form", products(large, [(0, 1)], [(0, 1, ONE)]))
-    refuses("no such form", products(large, [], [(0, 0, ONE)]))
-    refuses("negative multiplier", products(large, [(0, 1)], [(0, 0, -ONE)]))
-    lists = Products(large, ((0, 1),), Places([0]), Places([0, 0]), Weights([ONE]))
-    refuses("differ in length", lists)
-    levels = Numbers([ONE] * k)
-    refuses("bound on every ratio", products(large, [], [], levels=levels))
-    full = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
-    refuses("a cone of ratios only", products(large, [], [], lift=p, levels=levels), full)
-    for form in ((3, 4), (4, 3)):
-        refuses("row that does not exist", products(large, [form], [], levels=levels), full)
-    refuses("level for each input", products(large, [], [], levels=Numbers([ONE])), full)
-    refuses("do not prove", products(large, [], [], levels=Numbers([-ONE * 10**9] * k)), full)
-    with refused("gain of squares"):
-        products(large, [], []).gain(statement, Entropy.of_inputs(p), [0] * k)
-    with refused("expected a distribution"):
-        products(large, [], []).gain(statement, Squares((), (ONE,) * 3), [0] * k)
-    with refused("does not support linear costs"):
-        products(large, [], []).linear(statement)
 
 
 def test_a_lift_may_be_of_a_set_of_priors() -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.losses import of_table
 from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
 from mechdesign.kernel.packed import Weights
 from mechdesign.kernel.relaxations import Average
 from mechdesign.kernel.statement import Statement
-from tests.kernel.draws import refused
 
 ONE = Fraction(1)
 LOSS = Loss(of_table([[ONE], [ONE]]), None)
@@ -30,14 +28,3 @@ def test_weights_are_divided_by_their_sum() -> None:
         asked = statement(Risk(roots=True, prior=None))
         assert Average(weights)(asked).objective == Risk(roots=True, prior=third)
     assert Average(Weights([0.0, 2.0]))(asked).objective == Risk(True, (0 * ONE, ONE))
-
-
-def test_only_a_worst_case_has_an_average() -> None:
-    mean = (ONE, 0 * ONE)
-    means = (replace(LOSS, weights=mean), Reading(mean, mean), Risk(roots=False, prior=mean))
-    for aim in (*means, Squares((), mean)):
-        with refused("worst case"):
-            Average(Weights([ONE, ONE]))(statement(aim))
-    for weights in ([ONE], [ONE, -ONE / 2], [0.0, 0.0], [-ONE, -ONE], []):
-        with refused("weights >= 0"):
-            Average(Weights(weights))(statement(LOSS))

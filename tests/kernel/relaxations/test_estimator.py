@@ -10,7 +10,7 @@ from typing import Any
 
 from mechdesign.exact import PI
 from mechdesign.kernel.gains import Gain, Squares
-from mechdesign.kernel.objectives import Reading, Risk
+from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.relaxations import Estimator
 from mechdesign.kernel.relaxations.estimator import root_factor
@@ -148,24 +148,6 @@ def test_the_least_tangent_is_the_one_that_touches_the_least_deviation() -> None
     Estimator(unit, Numbers([t, ONE]))(asked)
     with refused("too small"):
         Estimator(unit, Numbers([t - Fraction(1, 10**20), ONE]))(asked)
-
-
-def test_hostile_estimators_are_refused() -> None:
-    unit = (Numbers([1.0, 0.0]), Numbers([0.0, 1.0]))
-    half = (ONE / 2, ONE / 2)
-    with refused("risk at a prior"):
-        Estimator(unit)(statement(None, 2, roots=False))
-    with refused("risk at a prior"):
-        Estimator(unit)(Statement(2, (), (), Reading((ONE, ONE), half)))
-    for p in ((ONE, 0 * ONE), (ONE,)):
-        with refused("without zeros"):
-            Estimator(unit)(statement(p, 2, roots=False))
-    for vectors in (unit[:1], (unit[0], Numbers([1.0])), (*unit, unit[0])):
-        with refused("k vectors"):
-            Estimator(vectors)(statement(half, 2, roots=False))
-    for tangents in (None, Numbers([1.0]), Numbers([1.0, 0.0]), Numbers([1.0, -1.0])):
-        with refused("tangent > 0"):
-            Estimator(unit, tangents)(statement(half, 2, roots=True))
 
 
 def test_the_factor_of_roots_is_rounded_to_its_sides() -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from mechdesign.kernel.generators import Ball, Box, Cone, Constant, Latent, Lift, Listed, Ratio
 from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.statement import Statement
-from tests.kernel.draws import Vector, refused
+from tests.kernel.draws import Vector
 
 ONE = Fraction(1)
 EVEN = (ONE / 2, ONE / 2)
@@ -36,20 +36,3 @@ def test_members_take_the_place_of_their_set() -> None:
     assert Members(0, listed)(statement(behind)).cone == (
         replace(behind, inner=replace(BALL, priors=Listed(listed))),
     )
-
-
-def test_others_are_refused() -> None:
-    small = Fraction(1, 10**20)
-    for wrong in (p(ONE / 4 - small), p(ONE)):
-        with refused("not in the set"):
-            Members(0, (p("1/2"), wrong))(statement(BALL))
-    with refused("not in the set"):
-        Members(0, ())(statement(BALL))
-    for none in ((ONE,), (ONE / 2, ONE / 3), (3 * ONE / 2, -ONE / 2)):
-        with refused("expected a distribution"):
-            Members(0, (none,))(statement(BALL))
-    with refused("no such generator"):
-        Members(1, (EVEN,))(statement(BALL))
-    for cone in (LDP, Latent((EVEN,), LDP)):
-        with refused("set of priors"):
-            Members(0, (EVEN,))(statement(cone))

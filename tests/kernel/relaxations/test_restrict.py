@@ -24,7 +24,7 @@ from mechdesign.kernel.generators import (
 )
 from mechdesign.kernel.limits import Gauge, Information
 from mechdesign.kernel.losses import distances, of_table
-from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading
 from mechdesign.kernel.relaxations import Restrict
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, number, numbers, refused
@@ -159,11 +159,3 @@ def test_gains_drop_inputs_that_do_not_affect_them(seen: bool) -> None:
             other = (INSIDE, OUTSIDE) if name == "vectors" else OUTSIDE
             with refused("depends on removed inputs"):
                 objective(replace(form, **{name: other}))  # type: ignore[arg-type]
-
-
-def test_hostile_lists_of_inputs_and_risks_are_refused() -> None:
-    for inputs in ((), (0, 0), (4,), (0, 4)):
-        with refused("each once"):
-            Restrict(inputs)(Statement(4, (), (), None))
-    with refused("a risk"):
-        objective(Risk(roots=False, prior=OUTSIDE))

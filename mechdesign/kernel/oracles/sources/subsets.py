@@ -89,6 +89,6 @@ def corner_count(statement: Statement, blocks: Blocks | None, groups: Blocks = (
 
 def _parts(block: tuple[int, ...], groups: Blocks) -> Blocks:
     """Return the groups inside a block, and each of its other inputs alone."""
-    inside = tuple(group for group in groups if set(group) <= set(block))
+    inside = tuple(group for group in groups if group and set(group) <= set(block))
     grouped = {x for group in inside for x in group}
     return (*inside, *((x,) for x in block if x not in grouped))

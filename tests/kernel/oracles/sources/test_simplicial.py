@@ -30,7 +30,6 @@ from tests.kernel.draws import (
     prior,
     proved,
     proved_gain,
-    refused,
     safe_for_gain,
 )
 
@@ -145,32 +144,6 @@ def test_facets_of_a_latent_generator() -> None:
             q = [rng.randint(0, 50) for _ in range(3)]
             if test(q) is None:
                 assert sum((a - b) * v for a, b, v in zip(safe, c, q, strict=True)) <= 0
-
-
-def test_hostile_facets_are_refused() -> None:
-    part = Ratio(Matrix(((ONE, ONE, ONE), ("inf", ONE, ONE), (ONE, ONE, ONE))))  # type: ignore[arg-type]
-    lift = Lift(None, ONE, Listed(((ONE / 3,) * 3,)))
-    statement = Statement(3, (part, lift), (), gained(3))
-    a, b = Facet(None, 0), Facet(None, 1)
-
-    def refuses(words: str, *some: Facet) -> None:
-        with refused(words):
-            Rays(Simplicial(some)).linear(statement)
-
-    refuses("facet for each input", a, b)
-    refuses("facet for each input", a, b, a, b)
-    refuses("independent", a, b, a)
-    refuses("independent", a, Facet(0, 0, 1), b)
-    refuses("names an input that does not exist", a, b, Facet(None, 3))
-    refuses("generator that does not exist", a, b, Facet(2, 0, 1))
-    refuses("is bounded", a, b, Facet(0, 1, 0))
-    refuses("is bounded", a, b, Facet(0, 2, 2))
-    refuses("two inputs", a, b, Facet(0, 2, 3))
-    refuses("two inputs", a, b, Facet(0, 2, 0, "upper"))
-    refuses("no such row", a, b, Facet(1, 2, 1, "upper"))
-    refuses("no such row", a, b, Facet(1, 2, 0))
-    refuses("no lower bound", a, b, Facet(1, 2, 0, "lower"))
-    refuses("negative entry", a, b, Facet(0, 2, 0))
 
 
 def test_a_facet_is_a_row_of_a_list_longer_than_the_inputs() -> None:

@@ -8,7 +8,6 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
 from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
@@ -32,7 +31,6 @@ from tests.kernel.draws import (
     points,
     prior,
     proved_gain,
-    refused,
     safe_for_costs,
     safe_for_gain,
 )
@@ -144,43 +142,6 @@ def test_classes_of_two_lifts_at_the_uniform_prior(seed: int) -> None:
             assert float(Fraction(sum(safe), UNIT)) == pytest.approx(best, abs=1e-9)
 
 
-def test_gains_that_distinguish_a_group_are_refused() -> None:
-    k, p = 3, (ONE / 3,) * 3
-    statement = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
-    gain, all_inputs = Squares(units(p), p), ((0, 1, 2),)
-
-    def refuses(
-        words: str, source: Classes, u: Cost, n: object = None, form: object = gain
-    ) -> None:
-        with refused(words):
-            Rays(source, n).gain(statement, form, u)  # type: ignore[arg-type]
-
-    apart = "distinguish inputs of a group"
-    refuses(apart, Classes(all_inputs), [0, 0, 1])
-    refuses(apart, Classes(((0, 2),)), [0, 0, 1])
-    refuses(apart, Classes(all_inputs), [0, 0, 0], Numbers([1.0, 1.0, 2.0]))
-    uneven = (ONE / 4, ONE / 4, ONE / 2)
-    refuses(apart, Classes(all_inputs), [0, 0, 0], Numbers([1.0] * 3), Squares(units(uneven), p))
-    refuses(apart, Classes(all_inputs), [0, 0, 0], Numbers([1.0] * 3), Squares((), uneven))
-    refuses(apart, Classes(((0, 1),)), [0, 0, 0], None, Squares(((*p[:1], ZERO, ZERO),), p))
-    weights = Squares(units(p), p, (ONE, ONE, 2 * ONE))
-    refuses(apart, Classes(all_inputs), [0, 0, 0], None, weights)
-    refuses("overlap", Classes(((0, 1), (1, 2))), [0, 0, 0])
-    refuses("names an input that does not exist", Classes(((0, 3),)), [0, 0, 0])
-    refuses("names an input that does not exist", Classes(((),)), [0, 0, 0])
-    refuses("overlap", Classes((), ((0, 1), (1,))), [0, 0, 0])
-    refuses("one group of all", Classes(((0, 1), (2,)), lifts=True), [0, 0, 0])
-    refuses("one group of all", Classes(((0, 1),), lifts=True), [0, 0, 0])
-    with refused("are for gains"):
-        Rays(Classes(all_inputs)).linear(statement)
-    some = Statement(k, (Ratio(Constant(ONE, None, (0, 1))),), (), gained(k))
-    with refused("two bounds"):
-        Rays(Classes(all_inputs)).gain(some, gain, [0, 0, 0])
-    none = Statement(k, (Lift(-ONE, None, Listed((p,))),), (), gained(k))
-    with refused("contradict"):
-        Rays(Classes(all_inputs, lifts=True)).gain(none, gain, [0, 0, 0])
-
-
 # ---- a walk ------------------------------------------------------------------------------------
 
 
@@ -272,38 +233,3 @@ def test_a_walk_adds_the_increment_of_each_input(first: bool) -> None:
     left, right = (0 * ONE, 0 * ONE, starts[0], added[0]), (4 * ONE, 0 * ONE, starts[1], added[1])
     (found,) = _walk(ask, [0, 1], [ONE, ONE], ONE, left, right, iter(range(9)))
     assert sorted(found) == [0, 1]
-
-
-def test_hostile_walks_are_refused() -> None:
-    k, p = 3, (ONE / 3,) * 3
-    gain = Squares(units(p), p)
-    statement = Statement(k, (Ratio(Constant(ONE)),), (), gained(k))
-    two = Numbers([0.0, 0.0])
-
-    def refuses(words: str, source: Walk, n: object = None, form: object = gain) -> None:
-        with refused(words):
-            Rays(source, n).gain(statement, form, [0] * k)  # type: ignore[arg-type]
-
-    fits = Walk(ONE, ((),), (two,))
-    Rays(fits).gain(statement, gain, [0] * k)
-    for n in ([1.0, 1.0, 2.0], [1.0, 0.0, 0.0], [0.0] * 3):
-        refuses("weights of the gain as the direction", fits, Numbers(n))
-    refuses("ends for each block", Walk(ONE, (), ()))
-    refuses("ends for each block", Walk(ONE, ((), ()), (two, two)))
-    refuses("ends for each block", Walk(ONE, ((),), ()))
-    refuses("overlap", Walk(ONE, ((), ()), (two, two), ((0, 1), (1, 2))))
-    for ends in ((ONE / 2, ONE / 3 + ONE / 9), (ONE / 4,), (2 * ONE,), (-ONE,)):
-        slopes = Numbers([0.0] * (len(ends) + 2))
-        refuses("not increasing", Walk(ONE, (ends,), (slopes,)))
-    for size in (1, 3):
-        refuses("lack a slope", Walk(ONE, ((),), (Numbers([0.0] * size),)))
-    refuses("one budget", Walk(ONE, ((), ()), (two, two), ((0,), (1, 2))))
-    refuses("not a sum over inputs", fits, Numbers([2.0] * 3), Hellinger.of(p, p))
-    refuses("not a sum over inputs", fits, None, Squares((p,), p))
-    zero = (ZERO, ZERO, ONE)
-    with pytest.raises(CertificateError):
-        Rays(Walk(ONE, ((), ()), (two, two), ((0, 1), (2,)))).gain(
-            Statement(3, statement.cone, (), gained(3, p=zero)), Squares(units(zero), zero), [0] * 3
-        )
-    with refused("are for gains"):
-        Rays(fits).linear(statement)
