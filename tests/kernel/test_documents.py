@@ -89,6 +89,7 @@ def test_an_invalid_channel_is_refused(change: dict[str, Any]) -> None:
         ({**BARE, "version": 1}, "design it again"),
         ({"format": "mechdesign-mechanism", "version": 1}, "design it again"),
         ({**BARE, "version": 3}, "version 2"),
+        ({**BARE, "version": "2"}, "version 2"),
         ({**BARE, "version": True}, "design it again"),
         ({**BARE, "digest": "sha256:0"}, "digest"),
         ([], "version 2"),

@@ -57,6 +57,7 @@ def test_reading_is_the_inverse_of_writing() -> None:
         {"number": 2**53},
         {"whole": 12},
         {"whole": "-1"},
+        {"whole": "\u0661"},
         {"whole": "1" * 5000},
         {"debts": "4"},
         {"debts": ["--4"]},

@@ -222,12 +222,6 @@ FORGED: dict[str, tuple[Change, str]] = {
     "more loss": (scaled("value", 1 + 1e-9), "the value is"),
     "a closer bound": (scaled("bound", 1, 1e-7), "the bound proved is"),
     "a bound at the value": (lambda d: claims(bound=d["value"])(d), "the bound proved is"),
-    "another gap": (lambda d: d.update(gap=d["gap"] / 2), "the gap is"),
-    "a better status": (lambda d: d.update(status="optimal"), "the status is"),
-    "a gain": (lambda d: d.update(sense="maximize"), "the sense is"),
-    "another objective": (lambda d: d.update(objective="hamming"), "claimed objective"),
-    "no proof": (lambda d: d.update(certificate=None), "has no proof"),
-    "none claimed": (lambda d: d.update(bound_proved=False), "claims no proof of its bound"),
     "a proof of nothing": (
         lambda d: d["certificate"].update(multipliers=[]),
         "the bound proved is",
