@@ -144,6 +144,13 @@ def test_a_lift_may_be_of_a_set_of_priors() -> None:
         products(ONE, [(0, 3)], [], lift=far).gain(held, gained(3), [0] * 3)
 
 
+def test_a_multiplier_of_a_product_is_not_negative() -> None:
+    statement = Statement(2, (), (), gained(2))
+    with refused("negative multiplier"):
+        oracle = products(ONE, [(0, 0)], [(0, 0, -ONE)])
+        oracle.gain(statement, gained(2), [0, 0])
+
+
 def test_a_surplus_of_no_products_is_the_largest_share() -> None:
     """Ratios alone bound each s_x q_x by p . q; any generator may be among them."""
     rng = random.Random(9)
