@@ -13,7 +13,6 @@ from hypothesis import given, strategies as st
 from scipy.signal import convolve
 from scipy.stats import binom
 
-from mechdesign import Channel, InputError, UnsupportedError
 from mechdesign.accounting import (
     after_aggregation,
     after_shuffling,
@@ -24,10 +23,8 @@ from mechdesign.accounting.central.central import view
 from mechdesign.accounting.central.data_sets import DataSets
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
-    HadamardResponse,
     Mechanism,
     OptimizedUnaryEncoding,
-    SubsetSelection,
     SymmetricUnaryEncoding,
 )
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
@@ -242,15 +239,3 @@ def test_one_person_has_the_local_budget_and_no_budget_is_kept_below_it() -> Non
     assert told.epsilon <= mechanism.leakage
     assert told.at_least == pytest.approx(mechanism.leakage, rel=1e-3)
     assert told.to_json()["others"] == [0, 0]
-
-
-def test_mechanisms_without_bits_are_refused() -> None:
-    with pytest.raises(InputError, match="mechanism"):
-        after_aggregation(Channel.from_matrix([[1, 0], [0, 1]]), 10, "1e-6")  # type: ignore[arg-type]
-    for other in (HadamardResponse(5, 1), SubsetSelection(5, 1)):
-        with pytest.raises(UnsupportedError, match="after_shuffling"):
-            after_aggregation(other, 10, "1e-6")
-    fine = SymmetricUnaryEncoding(3, 1)
-    for n, delta in ((0, "1e-6"), (10**10, "1e-6"), (10, 0), (10, 1)):
-        with pytest.raises(InputError):
-            after_aggregation(fine, n, delta)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, Domain, InputError, UnsupportedError
+from mechdesign import Channel, InputError
 from mechdesign.accounting import (
     after_shuffling,
     delta_after_shuffling,
@@ -213,34 +213,6 @@ def test_the_printed_result() -> None:
     assert "at most" in repr(found)
     assert found.to_json()["pair"] == list(found.pair)
     assert "<table" in found._repr_html_()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((4, 0, "1e-6"), "n: expected"),
-        ((4, 10.5, "1e-6"), "n: expected"),
-        ((4, 10, 0), "delta: expected"),
-        ((4, 10, math.nan), "delta: expected"),
-        ((-1, 10, 0.1), "channel: expected"),
-        ((201, 10, 0.1), "channel: expected a budget of at most 200 nats, given 201"),
-        ((10**6, 10, 0.1), "channel: expected a budget of at most 200 nats"),
-        ((None, 10, 0.1), "channel: expected a channel, a mechanism, or a local budget"),
-        ((Channel.from_matrix([[1]]), 10, 0.1), "channel: expected at least two inputs"),
-    ],
-)
-def test_bad_input_is_refused_in_one_line(arguments: tuple[object, ...], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        after_shuffling(*arguments)
-
-
-def test_a_mechanism_without_symmetry_may_be_too_large() -> None:
-    from mechdesign import Prior
-    from mechdesign.mechanisms import LIPRandomizedResponse
-
-    prior = Prior([f"{1 + x % 2}/3000" for x in range(2000)])
-    with pytest.raises(UnsupportedError, match="alike at every pair"):
-        after_shuffling(LIPRandomizedResponse(Domain.of(2000, "d"), 9, prior), 10, 0.1)
 
 
 @pytest.mark.parametrize("tiny", ["1e-120", "1e-200", "1e-299"])

@@ -9,8 +9,6 @@ import pytest
 from mechdesign import (
     LDP,
     HammingLoss,
-    InfeasibleError,
-    InputError,
     Problem,
     design,
 )
@@ -48,12 +46,3 @@ def test_the_loss_falls_and_every_design_keeps_its_budget() -> None:
         assert found.shuffled.epsilon <= found.epsilon * (1 + 1e-5)
         plain = float(design(QUESTION.at(found.epsilon)).value)
         assert float(found.solution.value) < plain  # local LDP at the central budget
-
-
-def test_what_cannot_be_kept_and_bad_input() -> None:
-    with pytest.raises(InputError, match="problem"):
-        design_for_shuffle([], N, 1, DELTA)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="delta"):
-        design_for_shuffle(QUESTION, N, 1, 2)
-    with pytest.raises(InfeasibleError, match="after shuffling"):
-        design_for_shuffle(QUESTION, 1, "1e-9", "1e-12", precision=6)

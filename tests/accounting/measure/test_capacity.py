@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from mechdesign import LDP, Channel, InputError, MutualInformation, Prior, Problem, design
+from mechdesign import LDP, Channel, MutualInformation, Prior, Problem, design
 from mechdesign.accounting import capacity, ldp_capacity
 from tests.strategies import channels, examples
 
@@ -119,12 +119,3 @@ def test_tiny_and_huge_budgets_have_bounds(epsilon: Any, k: int) -> None:
         assert math.isclose(bounds.high, math.log(k), rel_tol=1e-12) or small < math.log(k)
         if k == 3:
             assert math.isclose(bounds.low, math.log(3), rel_tol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "n", "match"),
-    [(-1, 3, "epsilon"), ("x", 3, "epsilon"), (1, 1, "n_inputs"), (1, 2.5, "n_inputs")],
-)
-def test_wrong_arguments_get_one_line(epsilon: Any, n: Any, match: str) -> None:
-    with pytest.raises(InputError, match=match):
-        ldp_capacity(epsilon, n)

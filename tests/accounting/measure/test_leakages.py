@@ -20,7 +20,6 @@ from mechdesign import (
     BoundedPriorLIP,
     Channel,
     ContextAwareLDP,
-    InputError,
     MaximalLeakage,
     Prior,
     PriorBall,
@@ -357,20 +356,6 @@ def test_table_and_plain_data() -> None:
     assert by_name["ldp"]["inputs"] == ["no", "yes"]
     assert plain["matrix"][1][0] == "inf"
     assert isinstance(found, Leakages)
-
-
-def test_mismatched_arguments_are_refused() -> None:
-    coin = Channel.from_matrix([["1/2", "1/2"]] * 2)
-    with pytest.raises(InputError, match="prior: expected 2 probabilities"):
-        leakages(coin, Prior.uniform(3))
-    with pytest.raises(InputError, match=r"priors\[0\]: expected 2 numbers"):
-        leakages(coin, priors=[PriorBall([1, 0, 0], 0)])
-    with pytest.raises(InputError, match=r"epsilons\[1\]: expected a finite number >= 0"):
-        privacy_profile(coin, [0, -1])
-    with pytest.raises(InputError, match="prior: expected 2"):
-        privacy_profile(coin, [0], Prior.uniform(3))
-    with pytest.raises(InputError, match="notion: expected one of ldp"):
-        leakages(coin)["lip"]
 
 
 @examples(100)

@@ -1,0 +1,268 @@
+"""Wrong arguments of the functions of accounting are refused in one line that names them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mechdesign import (
+    LDP,
+    LIP,
+    Channel,
+    DifferentialIdentifiability,
+    Domain,
+    GaussianMixture,
+    HammingLoss,
+    Prior,
+    PriorBall,
+    Problem,
+)
+from mechdesign.accounting import (
+    DuchiMechanism,
+    GaussianMechanism,
+    HybridMechanism,
+    LaplaceMechanism,
+    OptimalPiecewiseMechanism,
+    PiecewiseMechanism,
+    SamplingMechanism,
+    adaptive,
+    after_aggregation,
+    after_shuffling,
+    analytic_gaussian_delta,
+    analytic_gaussian_deviation,
+    approximate_delta,
+    compose,
+    compose_sequence,
+    delta_after_shuffling,
+    design_for_shuffle,
+    error_region,
+    family_bound,
+    implied,
+    laplace_scale,
+    largest_local_budget,
+    ldp_capacity,
+    leakages,
+    least_deviation,
+    least_laplace_scale,
+    least_reports,
+    prior_ball,
+    privacy_profile,
+    product,
+    relations,
+    robust_problem,
+    sample_radius,
+    sensitive_attribute_leakage,
+    trade_off,
+)
+from mechdesign.accounting.auditing import audit
+from mechdesign.accounting.conversions.formulas import through_ldp
+from mechdesign.errors import (
+    InfeasibleError,
+    InputError,
+    MechdesignError,
+    SolverError,
+    UnsupportedError,
+)
+from mechdesign.mechanisms import (
+    HadamardResponse,
+    LIPRandomizedResponse,
+    SubsetSelection,
+    SymmetricUnaryEncoding,
+)
+
+WARNER = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+EVERYTHING = Channel.from_matrix(np.eye(2))
+ALONE = Channel.from_matrix([[1]])
+COIN = Prior.uniform(2)
+SKEWED = Prior([0.01, 0.33, 0.33, 0.33])
+THREE = Prior(["13/30", "10/30", "7/30"])
+PEAKS = GaussianMixture([0.4, 0.6], [30, 60], [9, 15])
+FIGURE_8 = GaussianMechanism(GaussianMixture.normal(0, 5), [-10, 10], 10, truncated=False)
+UNARY = SymmetricUnaryEncoding(3, 1)
+QUESTION = Problem(range(4), LDP(1), HammingLoss())
+FAR = Prior([f"{1 + x % 2}/3000" for x in range(2000)])
+WIDE = [Channel.from_matrix(np.random.default_rng(n).dirichlet(np.ones(60), 2)) for n in range(3)]
+
+INVALID: list[tuple[Callable[[], Any], str]] = [
+    # what a channel leaks
+    (lambda: leakages(WARNER, THREE), "prior: expected 2 probabilities"),
+    (
+        lambda: leakages(WARNER, priors=[PriorBall([1, 0, 0], 0)]),
+        r"priors\[0\]: expected 2 numbers",
+    ),
+    (lambda: leakages(WARNER)["lip"], "notion: expected one of ldp"),
+    (lambda: privacy_profile(WARNER, [0, -1]), r"epsilons\[1\]: expected a finite number >= 0"),
+    (lambda: privacy_profile(WARNER, [0], THREE), "prior: expected 2"),
+    (lambda: ldp_capacity(-1, 3), "epsilon"),
+    (lambda: ldp_capacity("x", 3), "epsilon"),
+    (lambda: ldp_capacity(1, 1), "n_inputs"),
+    (lambda: ldp_capacity(1, 2.5), "n_inputs"),
+    (lambda: trade_off(WARNER, 5, 0), "x: expected labels of the domain"),
+    *(
+        (lambda rate=rate: trade_off(WARNER, 0, 1).missed(rate), "alarm: expected a rate from 0 to")
+        for rate in (2, "-1/8", "often", "1/0", math.nan)
+    ),
+    (lambda: error_region(1, -1), "back: expected a finite number >= 0"),
+    (lambda: sensitive_attribute_leakage([[1]], WARNER), r"joint\[0\]: expected 2 numbers"),
+    (
+        lambda: sensitive_attribute_leakage([["0.4", 0], [0, "0.5"]], WARNER),
+        r"joint: expected numbers that sum to 1, given sum 0\.9",
+    ),
+    (
+        lambda: sensitive_attribute_leakage([["0.5", "0.5"], [0, 0]], WARNER),
+        r"joint\[1\]: expected a value of positive probability",
+    ),
+    # what notions and priors imply
+    (lambda: implied(LDP(1), "ldp"), "prior: expected a prior, or the inputs"),
+    (lambda: implied(LDP(1), "lipp", COIN), "did you mean 'lip'"),
+    (lambda: implied(LDP(1), "lip", domain=Domain.range(2)), "prior: lip is defined by a prior"),
+    (lambda: relations(LDP(1), domain=Domain.range(2))["lip"], "target: expected one of"),
+    (lambda: through_ldp(1, math.nan), "least"),
+    (lambda: prior_ball([1.5, 2], 0.1), r"counts\[0\]: expected a whole number >= 0"),
+    (lambda: prior_ball([-1, 2], 0.1), r"counts\[0\]: expected a whole number >= 0"),
+    (lambda: prior_ball([0, 0], 0.1), "at least one count above 0"),
+    *((lambda b=b: prior_ball([1, 2], b), "beta: expected a number in") for b in (0, 1, -0.5, "2")),
+    (lambda: sample_radius(3, 0, 0.1), "samples: expected a whole number >= 1"),
+    (lambda: family_bound(COIN, [THREE]), "prior: expected 2 probabilities, as in the other"),
+    (lambda: family_bound(COIN, []), "family: expected at least one prior"),
+    (lambda: robust_problem(["a", "b"], [1, 2, 3], 1, HammingLoss()), "2 (probabilities|numbers)"),
+    # composition
+    (lambda: compose([]), "channels: expected at least one channel"),
+    (lambda: compose([WARNER, ALONE]), r"channels\[1\]: expected the inputs of the first"),
+    (lambda: compose([3]), r"channels\[0\]: expected a Channel, given 3;"),
+    (lambda: compose([WARNER], [0.2, 0.3, 0.5]), "prior: expected 2 probabilities"),
+    (lambda: compose([WARNER])["lap"], "expected one of ldp"),
+    (lambda: adaptive(WARNER, [WARNER]), "2 channels, one for each output"),
+    (lambda: compose_sequence([WARNER] * 2, COIN), "joint: expected 4 probabilities"),
+    (lambda: approximate_delta([WARNER], 1, interval=0.0), "interval: expected a number > 0"),
+    # shuffled and summed reports
+    (lambda: after_shuffling(4, 0, "1e-6"), "n: expected"),
+    (lambda: after_shuffling(4, 10.5, "1e-6"), "n: expected"),
+    (lambda: after_shuffling(4, 10, 0), "delta: expected"),
+    (lambda: after_shuffling(4, 10, math.nan), "delta: expected"),
+    (lambda: after_shuffling(-1, 10, 0.1), "channel: expected"),
+    (lambda: after_shuffling(201, 10, 0.1), "a budget of at most 200 nats, given 201"),
+    (lambda: after_shuffling(10**6, 10, 0.1), "channel: expected a budget of at most 200 nats"),
+    (lambda: after_shuffling(None, 10, 0.1), "channel: expected a channel, a mechanism, or a loc"),
+    (lambda: after_shuffling(ALONE, 10, 0.1), "channel: expected at least two inputs"),
+    (
+        lambda: delta_after_shuffling(EVERYTHING, 2, 800),
+        "epsilon: expected a budget of at most 200",
+    ),
+    (lambda: after_aggregation(EVERYTHING, 10, "1e-6"), "mechanism"),
+    (lambda: after_aggregation(UNARY, 0, "1e-6"), "n: expected"),
+    (lambda: after_aggregation(UNARY, 10**10, "1e-6"), "n: expected"),
+    (lambda: after_aggregation(UNARY, 10, 0), "delta: expected"),
+    (lambda: after_aggregation(UNARY, 10, 1), "delta: expected"),
+    (lambda: largest_local_budget(2000, "0.3", "1e-6", most="0.2"), "most"),
+    (lambda: design_for_shuffle([], 1000, 1, "1e-6"), "problem"),
+    (lambda: design_for_shuffle(QUESTION, 1000, 1, 2), "delta"),
+    # continuous data
+    (lambda: DuchiMechanism(0), "epsilon"),
+    (lambda: PiecewiseMechanism(-1), "epsilon"),
+    (lambda: HybridMechanism(math.inf), "epsilon"),
+    (lambda: PiecewiseMechanism(1).loss(1.5), "x"),
+    (lambda: OptimalPiecewiseMechanism(1).loss(-0.1), "x"),
+    (lambda: GaussianMixture([1.5, -0.5], [0, 1], [1, 1]), "weights"),
+    (lambda: GaussianMixture([1], [0, 1], [1]), "mixture"),
+    (lambda: GaussianMixture([1], [math.nan], [1]), "means"),
+    (lambda: GaussianMixture([1], [0], [0]), "deviations"),
+    (lambda: GaussianMechanism(PEAKS, [0, 0], 1), "edges"),
+    (lambda: GaussianMechanism(PEAKS, [5], 1), "edges"),
+    (lambda: GaussianMechanism(PEAKS, [0, math.inf], 1), "edges"),
+    (lambda: GaussianMechanism(PEAKS, [1e6, 2e6], 1), "edges"),
+    (lambda: GaussianMechanism(PEAKS, [0, 100], 0), "deviations"),
+    (lambda: GaussianMechanism(PEAKS, [0, 100], -1), "deviations"),
+    (lambda: GaussianMechanism(PEAKS, [0, 100], math.nan), "deviations"),
+    (lambda: GaussianMechanism(PEAKS, [0, 50, 100], [1]), "deviations"),
+    (lambda: GaussianMechanism(PEAKS, [0, 50, 100], [1, 2], truncated=False), "truncated"),
+    (lambda: GaussianMechanism("normal", [0, 100], 1), "law"),
+    (lambda: FIGURE_8.delta(-1), "epsilon"),
+    (lambda: FIGURE_8.delta(math.nan), "epsilon"),
+    (lambda: FIGURE_8.delta(1000), "epsilon"),
+    (lambda: FIGURE_8.delta(1, width=0), "width"),
+    (lambda: FIGURE_8.delta_at(11, 1), "x"),
+    (lambda: least_deviation(PEAKS, [0, 100], 1, 1), "delta"),
+    (lambda: least_deviation(PEAKS, [0, 100], 1, 0), "delta"),
+    (lambda: analytic_gaussian_delta(1, 0, 1), "deviation"),
+    (lambda: analytic_gaussian_deviation(1, 2, 1), "delta"),
+    (lambda: LaplaceMechanism([0], Prior([1]), 1), "values"),
+    (lambda: LaplaceMechanism([0, 0], COIN, 1), "values"),
+    (lambda: LaplaceMechanism([0, math.inf], COIN, 1), "values"),
+    (lambda: LaplaceMechanism([0, 1], Prior([1, 0]), 1), "prior"),
+    (lambda: LaplaceMechanism([0, 1, 2], COIN, 1), "prior"),
+    (lambda: LaplaceMechanism([0, 1, 2], THREE, 0), "scales"),
+    (lambda: LaplaceMechanism([0, 1, 2], THREE, [1, 2]), "scales"),
+    (lambda: LaplaceMechanism([0, 1, 2], THREE, 1e-3), "scales"),
+    (lambda: LaplaceMechanism([0, 1, 2], THREE, 1, clamp=(0, 1)), "clamp"),
+    (lambda: laplace_scale([0, 1, 2], THREE, 0), "epsilon"),
+    (lambda: least_laplace_scale([0, 1, 2], THREE, -1), "epsilon"),
+    (lambda: SamplingMechanism(1.1), "keep"),
+    (lambda: SamplingMechanism(math.nan), "keep"),
+    (lambda: SamplingMechanism.best(-1, 0.1), "epsilon"),
+    (lambda: SamplingMechanism.best(1, 1.5), "delta"),
+    (lambda: SamplingMechanism.best(1, -0.1), "delta"),
+    (lambda: SamplingMechanism(0.5).delta(1e4), "epsilon"),
+    # audits
+    (lambda: audit(WARNER, draws=10), "draws"),
+    (lambda: audit(WARNER, confidence=1), "confidence"),
+    (lambda: audit(WARNER, confidence="much"), "confidence"),
+    (lambda: audit(WARNER, pairs=[3]), "pairs"),
+    (lambda: audit(WARNER, epsilon=-1), "epsilon"),
+    (lambda: audit(WARNER, [0]), "inputs"),
+    (lambda: audit(WARNER, [[0], [1]]), "inputs"),
+    (lambda: audit(WARNER, [0, 1], pairs=[(0, 1)]), "pairs"),
+    (lambda: audit(WARNER, pairs=[(0, 0)]), "pairs"),
+    (lambda: audit(WARNER, [0, 2]), r"records\[0\]"),
+    (lambda: audit(lambda x, n: [x] * n), "inputs"),
+    (lambda: audit(lambda x, n: [x] * (n - 1), [0, 1]), "sampler"),
+    (lambda: audit(lambda x, n: x + n, [0, 1]), "sampler"),
+    (lambda: audit(lambda x, n: [{"report": x}] * n, [0, 1]), "sampler"),
+    (lambda: audit(lambda x, n: [x] * n, [0, 1], rng=1), "rng"),
+    (lambda: audit("sampler", [0, 1]), "sampler"),
+]
+
+OTHERS: list[tuple[Callable[[], Any], str, type[MechdesignError]]] = [
+    (lambda: implied(DifferentialIdentifiability(1), "ldp", SKEWED), "ln", InfeasibleError),
+    (lambda: implied(LIP(1), "ldp", Prior.uniform(100)), "1024 ratios", UnsupportedError),
+    (lambda: implied(LIP(30), "ldp", SKEWED), "take a smaller epsilon", SolverError),
+    (lambda: product(WIDE), "at most 200000 columns", UnsupportedError),
+    (
+        lambda: after_shuffling(LIPRandomizedResponse(Domain.of(2000, "d"), 9, FAR), 10, 0.1),
+        "alike at every pair",
+        UnsupportedError,
+    ),
+    (
+        lambda: after_aggregation(HadamardResponse(5, 1), 1, 0.1),
+        "after_shuffling",
+        UnsupportedError,
+    ),
+    (lambda: after_aggregation(SubsetSelection(5, 1), 1, 0.1), "after_shuffling", UnsupportedError),
+    (lambda: least_reports(EVERYTHING, "1e-4", "1e-9"), "1000000000 reports", InfeasibleError),
+    (
+        lambda: least_reports(SymmetricUnaryEncoding(3, 30), "1e-4", "1e-9", summed=True),
+        "1000000000 reports",
+        InfeasibleError,
+    ),
+    (
+        lambda: design_for_shuffle(QUESTION, 1, "1e-9", "1e-12", precision=6),
+        "after shuffling",
+        InfeasibleError,
+    ),
+    (lambda: GaussianMechanism(PEAKS, [0, 1e6], 0.01).delta(1), "deviations", UnsupportedError),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "match", "kind"), [*((*case, InputError) for case in INVALID), *OTHERS]
+)
+def test_wrong_arguments_are_refused(
+    call: Callable[[], Any], match: str, kind: type[MechdesignError]
+) -> None:
+    with pytest.raises(kind, match=match) as caught:
+        call()
+    assert "\n" not in str(caught.value)
