@@ -227,7 +227,11 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
 ]
 
 OTHERS: list[tuple[Callable[[], Any], str, type[MechdesignError]]] = [
-    (lambda: implied(DifferentialIdentifiability(1), "ldp", SKEWED), "ln", InfeasibleError),
+    (
+        lambda: implied(DifferentialIdentifiability(1), "ldp", SKEWED),
+        "can hide it",
+        InfeasibleError,
+    ),
     (lambda: implied(LIP(1), "ldp", Prior.uniform(100)), "1024 ratios", UnsupportedError),
     (lambda: implied(LIP(30), "ldp", SKEWED), "take a smaller epsilon", SolverError),
     (lambda: product(WIDE), "at most 200000 columns", UnsupportedError),
