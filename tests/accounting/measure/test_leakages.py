@@ -28,7 +28,6 @@ from mechdesign import (
 )
 from mechdesign.accounting.measure.leakage_table import Leakages
 from mechdesign.accounting.measure.leakages import leakages
-from mechdesign.accounting.measure.max_ratio import float_above, log_above, max_ratio
 from mechdesign.accounting.measure.mutual_information import information_above
 from mechdesign.accounting.measure.privacy_profile import privacy_profile
 from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
@@ -119,8 +118,9 @@ def test_every_ratio_is_exact_and_its_logarithm_is_rounded_up(case: tuple[Channe
     for notion, factor in truth.items():
         assert found[notion].factor == factor, notion
         at_least(found[notion].value, logarithm(factor))
-    information_found = found["mutual-information"].value
-    at_least(information_found, max(Decimal(0), information(channel, prior)))
+    at_least(found["mutual-information"].value, max(Decimal(0), information(channel, prior)))
+    masses = ([p * v for p, v in zip(prior, q, strict=True)] for q in columns_of(channel))
+    assert found.bayes_accuracy == sum(map(max, masses), Fraction(0)) >= max(prior)
 
 
 @examples(100)
@@ -191,16 +191,6 @@ def test_products_beyond_machine_integers(case: tuple[Channel, Prior]) -> None:
     assert np.allclose(tightest_matrix(same), tightest_matrix(channel), rtol=1e-13, atol=0)
     curve = privacy_profile(same, [0, 1], prior)
     assert curve == privacy_profile(channel, [0, 1], prior)
-
-
-@examples(100)
-@given(pairs())
-def test_bayes_accuracy_is_the_best_guess(case: tuple[Channel, Prior]) -> None:
-    channel, prior = case
-    columns = columns_of(channel)
-    best = sum((max(p * v for p, v in zip(prior, q, strict=True)) for q in columns), Fraction(0))
-    assert leakages(channel, prior).bayes_accuracy == best
-    assert best >= max(prior)
 
 
 @examples(60)
@@ -300,36 +290,6 @@ def test_information_of_a_large_channel() -> None:
     )
 
 
-def test_a_constant_channel() -> None:
-    constant = Channel.from_matrix([["1/3", "2/3", 0]] * 60, outputs=["a", "b", "never"])
-    found = leakages(constant, Prior.uniform(60))
-    assert all(row.value == 0 for row in found.rows)
-    assert found.bayes_accuracy == Fraction(1, 60)
-    assert not tightest_matrix(constant).any()
-
-
-def test_a_tiny_difference_is_seen() -> None:
-    whole = 1 << 62
-    near = Channel([[whole // 2, whole // 2], [whole // 2 + 1, whole // 2 - 1]])
-    assert leakages(near)["ldp"].value == pytest.approx(2.0**-61, rel=1e-12)
-    assert tightest_matrix(near).max() == pytest.approx(2.0**-61, rel=1e-12)
-
-
-@pytest.mark.slow
-def test_a_thousand_inputs() -> None:
-    rng = np.random.default_rng(1)
-    grr = GeneralizedRandomizedResponse(1000, 1)
-    table = np.full((1000, 1000), grr.parameters()["other"])
-    np.fill_diagonal(table, grr.parameters()["own"])
-    channel = Channel(table)
-    prior = Prior.from_counts(rng.integers(1, 50, 1000).tolist())
-    found, rule = leakages(channel, prior), leakages(grr, prior)
-    for notion in ("ldp", "lip", "pml", *SIDES):
-        assert found[notion].factor == rule[notion].factor
-    assert found.matrix is not None
-    assert rule.matrix is None
-
-
 def test_structured_mechanisms_agree_with_their_matrix() -> None:
     prior = Prior([0.1, 0.2, 0.3, 0.4, 0])
     mechanism = HadamardResponse(5, 1)
@@ -358,14 +318,12 @@ def test_table_and_plain_data() -> None:
     assert isinstance(found, Leakages)
 
 
-@examples(100)
-@given(st.fractions(1, 100), st.fractions(0, 1))
-def test_rounding_up(factor: Fraction, value: Fraction) -> None:
-    at_least(log_above(factor), logarithm(factor))
-    assert value <= Fraction(float_above(value)) <= value * (1 + Fraction(1, 2**51))
-
-
-def test_records() -> None:
-    assert max_ratio([0, 0], [0, 1]).column is None
-    assert max_ratio([0, 1, 2], [1, 0, 1]).factor is None
-    assert max_ratio([1, 2], [2, 3], Fraction(3)).factor == 2
+def test_a_constant_channel_leaks_nothing_and_a_tiny_difference_is_seen() -> None:
+    constant = Channel.from_matrix([["1/3", "2/3", 0]] * 60, outputs=["a", "b", "never"])
+    found = leakages(constant, Prior.uniform(60))
+    assert {row.value for row in found.rows} == {0}
+    assert not tightest_matrix(constant).any()
+    whole = 1 << 62
+    near = Channel([[whole // 2, whole // 2], [whole // 2 + 1, whole // 2 - 1]])
+    for found in (leakages(near)["ldp"].value, tightest_matrix(near).max()):
+        assert found == pytest.approx(2.0**-61, rel=1e-12)

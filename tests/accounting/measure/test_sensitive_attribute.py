@@ -70,20 +70,6 @@ def test_linkage(case: tuple[list[list[Fraction]], Channel]) -> None:
             assert row.value <= own[row.notion].value + 1e-13
 
 
-@given(cases(), st.data())
-@examples(30)
-def test_post_processing(case: tuple[list[list[Fraction]], Channel], data: st.DataObject) -> None:
-    joint, channel = case
-    later = data.draw(channels(len(channel.outputs), most_outputs=3))
-    after = channel.then(Channel(later.numerators, inputs=channel.outputs, bits=later.bits))
-    before, then = (
-        sensitive_attribute_leakage(joint, channel),
-        sensitive_attribute_leakage(joint, after),
-    )
-    for row in then.rows:
-        assert row.value <= before[row.notion].value + 1e-13
-
-
 def test_a_secret_that_is_the_data_and_one_that_is_not() -> None:
     same = sensitive_attribute_leakage([["1/5", 0], [0, "4/5"]], WARNER)
     assert same["ldp"].factor == 3
