@@ -25,8 +25,9 @@ and gaps between probes are halved until the bound is good
 
 Problems with few inputs, and cones with linear programs for pricing, have a restricted master
 problem over rays. With many inputs it would take many rounds; there the master problem is the
-linear program over all channels for a grid of decoders, to which the posterior means of new rays
-are added.
+linear program over all channels for some decoders. Those of locally least reduced cost are added,
+moved to the posterior means of their columns. The largest surplus of a round is nearly its gap: the
+next program is solved to a share of it, and decoders are merged where that costs a share of it.
 """
 
 from __future__ import annotations
@@ -65,27 +66,30 @@ FIRST_PROBES, MOST_PROBES = 17, 4000
 FEW = 64
 """The number of inputs up to which there is a restricted master problem over rays."""
 
-GRID = 65
-"""Decoders of the first program over channels, evenly spaced."""
+GRIDS = (65, 65, 65, 33)
+"""Evenly spaced decoders of the first programs over channels, and of all later ones."""
 
-LEAST_GAP, FIRST_GAP, SHARE = 1e-9, 1e-6, 1e-2
-"""The relative gap of such a program: a share of the last improvement, between these."""
+LEAST_GAP, SHARE = 1e-8, 1e-2
+"""The relative gap of such a program: a share of the largest surplus, at least the first."""
 
-MERGED = 1e-10
-"""The share of the gain that merging outputs of a channel may cost."""
+FIRST_SURPLUS = 1e-3
+"""The largest surplus before the first program, as a share of the error without a report."""
+
+MERGED = 2e-2
+"""The share of the largest surplus that merging outputs of a channel, or decoders, may cost."""
 
 SAME = 1e-9
 """Decoders closer than this, in units of the range of f, are merged."""
 
-NEAR, COARSEST = 1e-5, 1e-2
-"""Decoders of a program closer than the first are merged; closer than the second at first."""
+POLISHES = 3
+"""The number of moves of a decoder to the posterior mean of its cheapest column."""
 
 RARE = 1e-290
 """Less likely outputs are dropped, and smaller numbers become 0: the kernel rejects subnormal
 numbers."""
 
 PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
-PACE_ON_CHANNELS = Pace(goal=2e-8, patience=4, last_patience=4, worth=0.3, smoothing=0.0)
+PACE_ON_CHANNELS = Pace(goal=5e-8, patience=8, last_patience=8, worth=-math.inf, smoothing=0.0)
 
 
 def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolution:
@@ -122,12 +126,12 @@ def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolutio
     pricer = _DecoderPricer(problem, f, low, width)
     program: Master
     center: FloatArray | None
-    if pricer.is_by_programs or len(f) <= FEW:
+    if pricer.is_on_channels:
+        program, method, center = _ChannelMaster(problem, pricer, limits), "interior point", None
+    else:
         rays = pricer.first_rays()
         program = RestrictedMaster(rays, pricer.gain(rays), unit=UNIT)
         method, center = "HiGHS", prior * mean * (2 * f - mean)
-    else:
-        program, method, center = _ChannelMaster(problem, pricer, limits), "interior point", None
     search = Generation(pricer, program, lambda gain: constant - gain, limits.part(unit), center)
     search.run()
     matrix = search.columns
@@ -162,8 +166,8 @@ class _DecoderPricer:
         # with several blocks the sorted columns do not attain the bound
         by_sorting = isinstance(own, BlockPricer | LiftPricer) and not component.any()
         self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior, in_turn=True)
-        self.is_by_programs = not by_sorting
-        self.pace = PACE if self.is_by_programs or self.size <= FEW else PACE_ON_CHANNELS
+        self.is_on_channels = by_sorting and self.size > FEW
+        self.pace = PACE_ON_CHANNELS if self.is_on_channels else PACE
         mass = np.bincount(component, self.prior)
         self._never = [np.flatnonzero(component == part) for part in np.flatnonzero(mass == 0)]
         """Components of inputs that never occur."""
@@ -214,13 +218,26 @@ class _DecoderPricer:
             if not halve.any() or len(s) > MOST_PROBES or limits.expired():
                 break
             todo = ((s[order][:-1] + s[order][1:]) / 2)[halve]
-        rays = np.hstack([part.rays for part in parts])[:, order]
-        better = rays[:, gamma < -WORTH_ADDING * goal]
+        better = gamma < -WORTH_ADDING * goal
+        if self.is_on_channels:
+            lowest = _locally_least(gamma)
+            chosen = lowest & better if better.any() else lowest
+            rays = self._polished(potentials, s[order][chosen])
+        else:
+            rays = np.hstack([part.rays for part in parts])[:, order[better]]
         surplus = -min(float(least.min()), float(gamma.min()))
         listed = np.hstack([part.multipliers for part in parts])
         multipliers = listed[:, order] if listed.size else listed
         proof = partial(self._certificate, s[order].tolist(), potentials, multipliers)
-        return SurplusBound(surplus, list((better / better.max(axis=0)).T), proof)
+        return SurplusBound(surplus, list((rays / rays.max(axis=0)).T), proof)
+
+    def _polished(self, potentials: FloatArray, s: FloatArray) -> FloatArray:
+        """Return the cheapest columns at decoders, which move to the means of these columns."""
+        rays: FloatArray = np.zeros((self.size, 0))
+        for _ in range(1 + POLISHES if len(s) else 0):
+            rays = self.pricer.cheapest(self.cost(s) - potentials[:, None])
+            s = self.means(rays)
+        return rays
 
     def _certificate(
         self,
@@ -258,16 +275,22 @@ class _ChannelMaster:
 
     def __init__(self, problem: Problem, pricer: _DecoderPricer, limits: Limits) -> None:
         self._cone, self._pricer, self._limits = problem.cone, pricer, limits
-        self._decoders, self._aim = np.linspace(0, 1, GRID), FIRST_GAP
-        self._wanted, self._near = self._decoders, COARSEST
+        self._grids = list(GRIDS)
+        self._wanted = self._used = np.zeros(0)
         self.rays: FloatArray = np.ones((pricer.size, 1))
         self.gain = pricer.gain(self.rays)
+        self._surplus = FIRST_SURPLUS * self._loss()
+        self._potentials = pricer.prior * pricer.f**2
 
-    def add(self, rays: FloatArray, _gain: FloatArray) -> None:
-        """Add the posterior means of rays, and of the channel, to the decoders."""
-        own, new = self._pricer.means(self.rays), self._pricer.means(rays)
-        self._wanted = distinct(np.concatenate([self._wanted, new]), self._near)
-        self._decoders = distinct(np.concatenate([self._wanted, own]), self._near)
+    def _loss(self) -> float:
+        """Return the error of the best channel so far."""
+        return float(self._pricer.prior @ self._pricer.f**2 - self.gain.sum())
+
+    def add(self, rays: FloatArray, gain: FloatArray) -> None:
+        """Add the posterior means of rays to the decoders."""
+        surplus = (gain - self._potentials @ rays) / (self._pricer.prior @ rays)
+        self._surplus = min(self._surplus, max(0.0, float(surplus.max())))
+        self._wanted = np.concatenate([self._wanted, self._pricer.means(rays)])
 
     def keep(self, wanted: BoolArray) -> BoolArray:
         """Drop no column of the channel."""
@@ -275,23 +298,29 @@ class _ChannelMaster:
 
     def solve(self) -> tuple[FloatArray, FloatArray]:
         """Return a weight of 1 for each column of the best channel, and the potentials."""
-        pricer, P = self._pricer, self._pricer.prior
-        cost, part, before = pricer.cost(self._decoders), self._limits.part(), self.gain.sum()
-        top, part.gap = float(cost.max()), self._aim
+        pricer, P, part = self._pricer, self._pricer.prior, self._limits.part()
+        spare = MERGED * self._surplus
+        grid = np.linspace(0, 1, self._grids.pop(0) if len(self._grids) > 1 else self._grids[0])
+        wanted = np.concatenate([grid, self._wanted, self._used])
+        cost = pricer.cost(distinct(wanted, max(SAME, math.sqrt(spare))))
+        top, part.gap = float(cost.max()), max(SHARE * self._surplus / self._loss(), LEAST_GAP)
         try:
             answer = by_interior(ConicProgram(self._cone, cost / top, is_priced=True), part)
         except UnsupportedError as error:
             raise SolverError(str(error)) from error
         Q = answer.matrix[:, P @ answer.matrix > RARE]
-        budget = MERGED * float(before)
-        channel = merge_columns(Q, P @ Q, (P * pricer.f) @ Q, budget)
-        if pricer.gain(channel).sum() > before:
+        channel = merge_columns(Q, P @ Q, (P * pricer.f) @ Q, spare)
+        self._used = pricer.means(channel)
+        if pricer.gain(channel).sum() > self.gain.sum():
             self.rays, self.gain = channel, pricer.gain(channel)
-        rise, left = float(self.gain.sum() - before), float(P @ pricer.f**2 - self.gain.sum())
-        self._aim = min(max(SHARE * rise / left, LEAST_GAP), FIRST_GAP)
-        self._near = min(max(NEAR, math.sqrt(rise)), COARSEST)
-        potentials = P * pricer.f**2 - top * np.asarray(answer.potentials)
-        return np.ones(len(self.gain)), potentials
+        self._potentials = P * pricer.f**2 - top * np.asarray(answer.potentials)
+        return np.ones(len(self.gain)), self._potentials
+
+
+def _locally_least(numbers: FloatArray) -> BoolArray:
+    """Return which numbers are not above their neighbors."""
+    padded = np.concatenate([[np.inf], numbers, [np.inf]])
+    return (numbers <= padded[:-2]) & (numbers <= padded[2:])
 
 
 def least_on_gaps(
