@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
-import numpy as np
-
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.errors import (
@@ -122,8 +120,8 @@ class SolutionPool:
         self.best: _Sent | None = None
         self.proof: _Proved | None = None
         self.failures: list[str] = []
-        self._start: RawSolution | None = None
-        self._start_bound = -math.inf
+        self._bound_before = math.nan
+        """The bound proved before the search; NaN for none, below which no bound is."""
         self._blind = [(grouped, WIDE), (_erasure, WIDE), (_unconstrained, OPTIMAL_GAP)]
         """Fallback bounds that need no search, each with the gap above which it is tried."""
         self._notes: list[str] = []
@@ -165,12 +163,11 @@ class SolutionPool:
             If there is no answer, as no route accepts the problem.
         """
         start = self._opening(last)
-        if start is not None and start.value is not None:
-            self._limits.incumbent = start.value
-            self._limits.start = self._start = start
-            self._start_bound = self._limits.bound
-            if start.proofs:  # proved now: there may be no time later
-                self.take(start, "a channel and a bound before the search")
+        if start is not None and start.value is not None:  # proved now: there may be no time later
+            self._limits.incumbent, self._limits.start = start.value, start
+            self._bound_before = self._limits.bound if start.proofs else math.nan
+            told = "a channel and a bound before the search"
+            self.take(start, told if start.proofs else last.suits(self._problem))
         while not (start and self._limits.expired()) and (attempt := self._next(attempts)):
             self.attempt(*attempt)
             if self.are_enough:
@@ -178,7 +175,7 @@ class SolutionPool:
         refused = [isinstance(error, UnsupportedError) for error in self._errors]
         if self.best is None and refused and all(refused):
             raise self._errors[0]
-        if start is not None or not self.is_within(self._limits.gap):
+        if (start is None or start.value is None) and not self.is_within(self._limits.gap):
             raw = start or self._solved(last)
             if raw is not None and self._is_better(raw):
                 self.take(raw, last.suits(self._problem))
@@ -227,8 +224,7 @@ class SolutionPool:
     def take(self, raw: RawSolution, why: str, *, as_given: bool = False) -> bool:
         """Repair and prove a raw answer; return whether there is a channel with a bound.
 
-        If the start has the better channel, it is repaired instead; if the search has not improved
-        the bound, nothing is proved again.
+        If the search has not improved the bound from before it, nothing is proved again.
 
         Parameters
         ----------
@@ -237,18 +233,12 @@ class SolutionPool:
         as_given
             Whether every column keeps its label, without remapping or dropping rare outputs.
         """
-        channel, start, proofs = raw, self._start, raw.proofs
+        is_proved = self.proof is not None and self._limits.bound <= self._bound_before  # not NaN
         try:
-            if start is not None and raw is not start and raw.numeric_bound is None:
-                channel = self._better(raw)
-                if start.proofs and self._limits.bound <= self._start_bound:
-                    proofs = ()
-            sent = self.best
-            if sent is None or sent.raw is not channel:
-                sent = self._repaired(channel, why, as_given=as_given)
+            sent = self._repaired(raw, why, as_given=as_given)
             with self._stopwatch.phase("certify"):
                 if raw.numeric_bound is None:
-                    self._prove(proofs, sent, raw.route)
+                    self._prove(() if is_proved else raw.proofs, sent, raw.route)
                 else:
                     bounds = (self._sign * raw.numeric_bound, self._sign * self._value(sent))
                     self._offer(_Proved(self._sign * min(bounds), None, 0, raw.route))
@@ -259,19 +249,6 @@ class SolutionPool:
                 raise
             return False
         return True
-
-    def _better(self, raw: RawSolution) -> RawSolution:
-        """Return the start, or the answer if its loss is smaller."""
-        loss, start = self._problem.expected_loss, self._start
-        if loss is None or start is None or start.value is None:
-            return raw
-        if np.shape(raw.matrix) != (len(self._problem.domain), len(raw.outputs)):
-            return raw  # the repair will raise the error
-        matrix, labels = remapped(self._problem, raw.matrix, raw.outputs)
-        outputs = self._problem.outputs or ()
-        cost = loss.cost(self._problem.domain, self._problem.prior, outputs)
-        lost = float((cost[:, [outputs.index(label) for label in labels]] * matrix).sum())
-        return raw if lost <= start.value else start
 
     def _is_better(self, raw: RawSolution) -> bool:
         """Return whether a float value is better by more than rounding."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.search.conic.user_terms import UserTerms
 
-__all__ = ["Series", "check_limits", "check_problem", "design", "designed"]
+__all__ = ["check_limits", "check_problem", "design", "design_until", "designed", "time_left"]
 
 LEAST_SECONDS = 0.1
 """The least time of a part of a design when the time is nearly over."""
@@ -268,44 +268,31 @@ def _part(limits: Limits, route: str = AUTO) -> Callable[[Problem, float, float]
     return part
 
 
-class Series:
-    """Successive designs within one time limit.
+def time_left(deadline: float) -> float:
+    """Return the seconds until a deadline on the system clock, at least 0."""
+    return max(0.0, deadline - time.time())
 
-    Parameters
-    ----------
-    gap, route
-        As for :func:`~mechdesign.design`.
-    deadline
-        The end of the time limit on the system clock, which all processes share.
+
+def design_until(
+    deadline: float,
+    problem: Problem | ContinuousProblem,
+    gap: float | None = None,
+    route: str = AUTO,
+    share: float = 1.0,
+) -> Any:
+    """Design a problem in a share of the time until a deadline, which all processes share.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the user has interrupted, which ends a whole series of designs.
     """
-
-    def __init__(
-        self,
-        gap: float | None,
-        deadline: float = math.inf,
-        route: str = AUTO,
-    ) -> None:
-        self._gap, self._deadline, self._route = gap, deadline, route
-
-    @property
-    def left(self) -> float:
-        """Seconds left, at least 0."""
-        return max(0.0, self._deadline - time.time())
-
-    def design(self, problem: Problem | ContinuousProblem, share: float = 1.0) -> Any:
-        """Design a problem in a share of the remaining time.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If the user has interrupted, which ends the whole series.
-        """
-        limits = limits_of(self._gap, max(self.left * share, LEAST_SECONDS / 100))
-        with limits.hold():
-            found = designed(problem, limits, self._route, self._gap)
-        if limits.interrupted:
-            raise KeyboardInterrupt
-        return found
+    limits = limits_of(gap, max(time_left(deadline) * share, LEAST_SECONDS / 100))
+    with limits.hold():
+        found = designed(problem, limits, route, gap)
+    if limits.interrupted:
+        raise KeyboardInterrupt
+    return found
 
 
 def check_limits(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.designs.design import Series, check_limits
+from mechdesign.designs.design import check_limits, design_until, time_left
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
@@ -166,7 +166,7 @@ def min_epsilon(
     if step > largest:
         raise InputError("precision", f"at most {short_text(largest)}", shown(precision))
     target = as_fraction(wanted, "wanted")
-    search = _Search(problem, target, step, Series(gap, deadline))
+    search = _Search(problem, target, step, gap, deadline)
     solution = search.run(int(largest / step), progress)
     return Reach(
         wanted=target,
@@ -192,9 +192,16 @@ class _Search:
         The ends of the undecided multiples; None if there are none.
     """
 
-    def __init__(self, problem: Problem, wanted: Fraction, step: Fraction, series: Series) -> None:
-        self._problem, self._step, self._series = problem, step, series
-        self._share = SHARE if math.isfinite(series.left) else 1.0
+    def __init__(
+        self,
+        problem: Problem,
+        wanted: Fraction,
+        step: Fraction,
+        gap: float | None,
+        deadline: float,
+    ) -> None:
+        self._problem, self._step, self._gap, self._deadline = problem, step, gap, deadline
+        self._share = SHARE if math.isfinite(deadline) else 1.0
         self._sign = -1 if problem.utility.is_maximized else 1
         self._wanted, self._failure = self._sign * wanted, ""
         self.out, self.within = -1, -1
@@ -219,7 +226,7 @@ class _Search:
                 if n == most:
                     raise self._beyond(most)
                 n = min(most, 2 * n or first)
-            while (following := self._next()) is not None and self._series.left:
+            while (following := self._next()) is not None and time_left(self._deadline):
                 upper = self._try(following, bar) or upper
         return upper
 
@@ -230,7 +237,8 @@ class _Search:
         bar.set_postfix_str(f"epsilon {float(epsilon):.6g}")
         bar.update()
         try:
-            found = self._series.design(self._problem.at(epsilon), self._share)
+            there = self._problem.at(epsilon)
+            found = design_until(self._deadline, there, self._gap, share=self._share)
             self._excess.append((n, float(self._sign * found.value - self._wanted)))
             reaches = self._sign * found.value <= self._wanted
             is_out = self._sign * found.bound > self._wanted

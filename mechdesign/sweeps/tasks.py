@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.designs.design import Series, check_limits
+from mechdesign.designs.design import check_limits, design_until, time_left
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, shown
 from mechdesign.kernel.documents import OPTIMAL_GAP
@@ -145,18 +145,19 @@ def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
     found = {} if finished is None else {n: finished.find(problem) for n, problem in asked}
     kept = {n for n, solution in found.items() if solution is not None}
     missing = [(n, problem) for n, problem in asked if n not in kept]
-    series = Series(options.gap, options.deadline, options.route)
-    if len(missing) > 1 and series.left and options.key(missing[0][1]) is not None:
-        found |= _solve_batch(missing, options, series.left)
+    deadline = options.deadline
+    left = time_left(deadline)
+    if len(missing) > 1 and left and options.key(missing[0][1]) is not None:
+        found |= _solve_batch(missing, options, left)
     for n, (place, problem) in enumerate(asked):
         name = "" if options.is_frontier else f"problems[{place}]"
         try:
             solution = found.get(place)
             if solution is None:
-                if not (series.left or options.is_frontier):
+                if not (time_left(deadline) or options.is_frontier):
                     raise SolverError("not started, as the time limit was reached")
                 share = 1 / (len(asked) - n) if options.is_frontier else 1.0
-                solution = series.design(problem, share)
+                solution = design_until(deadline, problem, options.gap, options.route, share)
         except MechdesignError as error:
             yield _placed(error, name)
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 from mechdesign.domain import Domain, Label
@@ -16,6 +17,14 @@ __all__ = ["EuclideanDistance", "MeanAbsoluteError", "MeanSquaredDistance"]
 Points = tuple[tuple[Fraction, ...], ...]
 """Exact coordinates, a tuple for each point."""
 
+MOST_KEPT = 4096
+"""Entries of a table that is kept for the next problem on the same points."""
+
+
+@lru_cache(maxsize=16)
+def _distances(rows: Points, columns: Points, kind: str) -> ExactTable:
+    return ExactTable.distances(rows, columns, kind)
+
 
 class DistanceUtility(LinearUtility):
     """Expected or worst-case distance of X and Y, for numbers or points of a grid."""
@@ -25,7 +34,9 @@ class DistanceUtility(LinearUtility):
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
         """Return the distances, exact."""
-        return ExactTable.distances(*self._points(domain, outputs), self.distance)
+        points = self._points(domain, outputs)
+        made = _distances if len(domain) * len(outputs) <= MOST_KEPT else ExactTable.distances
+        return made(*points, self.distance)
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Look for points only: all have distances, which may be many."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable
 
 import pytest
 
 from mechdesign import LDP, HammingLoss, MeanAbsoluteError, Problem, Solution, design
-from mechdesign.designs.design import Series
+from mechdesign.designs.design import design_until
 from mechdesign.search.stopwatch import PHASES
 from mechdesign.sweeps.frontier import design_frontier
 from mechdesign.sweeps.many import design_many
@@ -23,7 +24,7 @@ DESIGNS: dict[str, Callable[[], Solution]] = {
     "formula": lambda: design(Problem(range(3), LDP(1), HammingLoss())),
     "linear program": lambda: design(skewed(4)),
     "batch": lambda: design_many([skewed(4), skewed(4)])[1],
-    "step": lambda: Series(None).design(skewed(30)),
+    "step": lambda: design_until(math.inf, skewed(30)),
     "frontier": lambda: design_frontier(skewed(4), [0.5, 1])[1],
 }
 

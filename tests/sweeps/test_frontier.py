@@ -32,8 +32,7 @@ from mechdesign import (
     design_frontier,
     min_epsilon,
 )
-from mechdesign.designs import design as design_module
-from mechdesign.designs.design import Series
+from mechdesign.designs import design as design_module, min_epsilon as min_epsilon_module
 from mechdesign.designs.min_epsilon import Reach
 from mechdesign.errors import InfeasibleError, InputError, SolverError
 from mechdesign.search.limits import Limits
@@ -340,14 +339,14 @@ def test_both_ends_are_as_close_as_the_gap_allows(
     problem, step, wanted = PROBLEMS["a survey"], Fraction("1e-3"), curve(at)
     asked = []
 
-    def answer(_: Series, there: Problem, share: float = 1.0) -> object:
+    def answer(_: float, there: Problem, *__: object, **___: object) -> object:
         epsilon = getattr(there.privacy[0], "epsilon", None)
         loss = Fraction(-1) if epsilon is None else Fraction(curve(epsilon))
         asked.append(epsilon)
         return SimpleNamespace(value=loss, bound=loss - Fraction(width))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Series, "design", answer)
+        patch.setattr(min_epsilon_module, "design_until", answer)
         reach = min_epsilon(problem, wanted, precision=step)
     assert curve(reach.epsilon) <= wanted
     assert reach.is_free or wanted < curve(reach.epsilon - step)
@@ -361,11 +360,11 @@ def test_both_ends_are_as_close_as_the_gap_allows(
 
 
 def test_a_gap_too_wide_to_decide_is_reported() -> None:
-    def undecided(_: Series, there: Problem, share: float = 1.0) -> object:
+    def undecided(*_: object, **__: object) -> object:
         return SimpleNamespace(value=Fraction(1), bound=Fraction(0))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Series, "design", undecided)
+        patch.setattr(min_epsilon_module, "design_until", undecided)
         with pytest.raises(SolverError, match="not decided whether epsilon = 40 reaches"):
             min_epsilon(PROBLEMS["a survey"], "0.5")
 
