@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from benchmarks.atlas import FILES, FORMULAS, Atlas, Cell, Region, build_atlas
-from benchmarks.atlas.__main__ import main
 from benchmarks.atlas.base import Entry, Formula, Point
 from benchmarks.atlas.formulas.metric import largest_step
 from mechdesign.designs.design import design
@@ -324,18 +323,3 @@ def test_a_run_that_was_ended_goes_on(
 
 
 # The command.
-
-
-def test_the_command_writes_and_prints(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["--quick", "--only", "mangat", "grr-hamming"]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in printed[1:3]] == ["mangat", "grr-hamming"]
-    assert {file.name for file in Path("atlas").iterdir()} == set(FILES.values())
-    assert main(["--quick", "--only", "mangat", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
-    (line,) = document["maps"]
-    assert (line["name"], line["feasible"], line["infeasible"]) == ("mangat", 0, 0)
-    assert line["largest_leakage"] == pytest.approx(1, abs=1e-9)

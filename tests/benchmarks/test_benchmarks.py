@@ -78,22 +78,6 @@ def test_a_contender_out_of_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     assert found["median"] == {}
 
 
-def test_a_failed_size_ends_the_larger_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def run_one(suite: str, size: int, solver: str, limit: float, most: int) -> dict[str, object]:
-        asked.append((size, solver))
-        status = "out of time" if (size, solver) == (20, "textbook") else "solved"
-        return {"suite": suite, "size": size, "solver": solver, "status": status}
-
-    monkeypatch.setattr(design_speed, "run_one", run_one)
-    words = ["--families", "ldp-numeric", "--sizes", "10", "20", "30", "--solvers", "ours"]
-    options = design_speed._options([*words, "textbook"])
-    skipped = [found for found in design_speed.results(options) if found["status"] == "skipped"]
-    assert [(found["size"], found["solver"]) for found in skipped] == [(30, "textbook")]
-    assert asked == [(n, s) for n in (10, 20, 30) for s in ("ours", "textbook")][:-1]
-
-
 @pytest.mark.parametrize("suite", SUITES)
 def test_a_run_in_this_process(suite: str) -> None:
     kind = SUITES[suite]

@@ -321,27 +321,3 @@ def test_the_page_is_that_of_the_table() -> None:
 
 
 # The runner.
-
-
-def test_finished_figures_are_not_computed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    places = runner.Places.of(tmp_path, True)
-    rows, skipped = runner.run(["cns_figure_5"], places, quick=True)
-    assert rows
-    assert not skipped
-    assert (places.pictures / "cns_figure_5.png").stat().st_size > 10_000
-    kept = places.results / "cns_figure_5.json"
-    before = kept.read_bytes()
-
-    def refuse(name: str) -> object:
-        raise AssertionError(f"{name} was computed again")
-
-    monkeypatch.setattr(runner, "experiment", refuse)
-    pair, _ = runner.computed("cns_figure_5", True, kept)
-    assert pair[0][0].curves.keys() == pair[1][0].curves.keys()
-    assert kept.read_bytes() == before
-    with pytest.raises(AssertionError, match="computed again"):
-        runner.computed("cns_figure_5", True, kept, fresh=True)
-    with pytest.raises(AssertionError, match="computed again"):
-        runner.computed("cns_figure_5", False, kept)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -17,10 +16,9 @@ import pytest
 from benchmarks import figures_accounting, figures_relations, problems_by_solvers, rebuild
 from benchmarks.papers import __main__ as papers
 from benchmarks.problem_tables import page
-from benchmarks.problems_by_solvers import LIBRARY, PEERS, QUICK
+from benchmarks.problems_by_solvers import LIBRARY, QUICK
 from mechdesign import LDP, ApproximateLDP, HammingLoss, MutualInformationLeakage, Problem
 from mechdesign.files import load_problem
-from solvers import SOLVERS
 from solvers.raw_privacy import raw_privacy
 from solvers.repaired import repaired
 
@@ -74,48 +72,6 @@ def test_a_repaired_matrix_is_private_and_no_better_than_the_bound(quick: Path) 
         assert float(result["privacy"]["excess"]) <= 0
         assert result["repaired_value"] >= bounds[result["problem"]] * (1 - 1e-15)
         assert math.isclose(result["repaired_value"], result["value"], rel_tol=1e-6)
-
-
-def test_known_results_are_not_run_again(
-    quick: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    asked = []
-    copied = tmp_path / "copy"
-    shutil.copytree(quick, copied)
-
-    def run_one(problem: str, solver: str, limit: float, most: int) -> dict:
-        asked.append((problem, solver, limit, most))
-        return {
-            "problem": problem,
-            "solver": solver,
-            "status": "unsuitable",
-            "reason": "not asked",
-            "runs": 0,
-            "median": {},
-        }
-
-    monkeypatch.setattr(problems_by_solvers, "run_one", run_one)
-    before = (copied / "problems_by_solvers.json").read_bytes()
-    problems_by_solvers.main(["--quick", "--out", str(copied)])
-    assert asked == []
-    assert (copied / "problems_by_solvers.json").read_bytes() == before
-    name = "lip/three_levels"
-    problems_by_solvers.main(["--only", name, "--solvers", "ours", "libqif", "--out", str(copied)])
-    assert [pair[:2] for pair in asked] == [(name, "libqif")]
-    assert len(results(copied)) == 7
-    words = ["--quick", "--fresh", "--only", name, "--solvers", "textbook", "--out", str(copied)]
-    problems_by_solvers.main(words)
-    assert [pair[:2] for pair in asked[1:]] == [(name, "textbook")]
-    kept = asked.copy()
-    problems_by_solvers.main(["--quick", "--time-limit", "5", "--out", str(copied)])
-    assert len(asked) - len(kept) == 6  # another limit, another experiment
-
-
-def test_the_library_and_the_peers_are_those_that_there_are() -> None:
-    names = {path.stem for path in (ROOT / "problems").glob("*/*.toml")}
-    assert {name.partition("/")[2] for name in LIBRARY} == names - {"student_grades"}
-    assert set(PEERS) < SOLVERS.keys()
-    assert "ours" not in PEERS
 
 
 # The page.

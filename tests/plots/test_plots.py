@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -81,14 +83,11 @@ def ticks(axis: object) -> list[str]:
 
 
 def test_a_channel_is_its_matrix() -> None:
-    ax = axes()
-    assert plots.plot_channel(WARNER, ax, "Warner for $5") is ax
-    drawn(ax)
+    ax = drawn(plots.plot_channel(WARNER, axes()))
     (image,) = ax.images
     assert np.array_equal(image.get_array(), WARNER.matrix)
     assert [text.get_text() for text in ax.texts] == ["0.750", "0.250", "0.250", "0.750"]
     assert ticks(ax.yaxis) == [r"\$yes\$", "no"]
-    assert ax.get_title() == r"Warner for \$5"
     assert [other.get_ylabel() for other in ax.figure.axes[1:]] == ["Q(y|x)"]
 
 
@@ -101,9 +100,7 @@ def test_channels_in_one_figure_share_a_color_scale() -> None:
 
 @pytest.mark.parametrize("prior", [SKEWED, Prior([0.5, 0.5])])
 def test_posteriors_are_bars_over_the_prior(prior: Prior) -> None:
-    ax = axes()
-    assert plots.plot_posterior(WARNER, prior, ax) is ax
-    drawn(ax)
+    ax = drawn(plots.plot_posterior(WARNER, prior, axes()))
     heights = [bar.get_height() for bar in ax.patches]
     p = prior.array
     expected = [
@@ -118,7 +115,6 @@ def test_posteriors_are_bars_over_the_prior(prior: Prior) -> None:
         middles = [b.get_x() + b.get_width() / 2 for b in ax.patches[2 * x : 2 * x + 2]]
         assert ends[:, :, 0].mean(axis=1) == pytest.approx(middles)
     assert legend(ax) == ["prior P(x)", r"\$yes\$", "no"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("output y (what is reported)", "posterior P(x|y)")
 
 
 def test_many_posteriors_are_a_map_of_log_lifts() -> None:
@@ -161,15 +157,12 @@ def frontier(notion: Notion, *epsilons: str) -> Frontier:
 
 def test_frontiers_are_lines_of_their_values() -> None:
     curves = [frontier(notion, "2", "0.5", "1") for notion in (LDP(1), LIP(1))]
-    ax = axes()
-    assert plots.plot_frontier(curves, ax, "Two notions") is ax
-    drawn(ax)
+    ax = drawn(plots.plot_frontier(curves, axes()))
     assert len(ax.lines) == 2
     assert not ax.collections  # nothing is undecided
     for line, curve in zip(ax.lines, curves, strict=True):
         by_budget = sorted((float(p.epsilon), float(p.solution.value)) for p in curve.points)
         assert line.get_xydata() == pytest.approx(np.array(by_budget))
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("epsilon (nats)", "loss: hamming")
     assert legend(ax) == ["ldp", "lip"]
     colours, marks = ({getattr(line, get)() for line in ax.lines} for get in LINE_STYLES)
     assert len(colours) == len(marks) == 2
@@ -228,6 +221,31 @@ def test_frontiers_that_do_not_belong_together_are_refused(tmp_path: Path) -> No
     assert (tmp_path / "out.png").read_bytes().startswith(b"\x89PNG")
 
 
+def curve(prior: list[float], title: str = "") -> Frontier:
+    survey = Problem(["yes", "no"], LDP(1), HammingLoss(), prior=prior, title=title)
+    return trace_frontier(survey, [0.5, 1], progress=False)
+
+
+def names(found: object) -> list[str]:
+    return legend(plots.plot_frontier(found, Figure().subplots()))
+
+
+def test_frontiers_of_two_priors_have_two_names() -> None:
+    assert names([curve([0.5, 0.5]), curve([0.1, 0.9])]) == [
+        "ldp, Prior(0.5, 0.5)",
+        "ldp, Prior(0.1, 0.9)",
+    ]
+    assert names([curve([0.5, 0.5], "men"), curve([0.5, 0.5], "women")]) == [
+        "ldp, men",
+        "ldp, women",
+    ]
+    assert names(curve([0.5, 0.5])) == ["ldp"]
+
+
+def test_the_keys_of_a_dict_are_the_names() -> None:
+    assert names({"even": curve([0.5, 0.5]), "rare": curve([0.1, 0.9])}) == ["even", "rare"]
+
+
 # the polytope of three inputs
 
 
@@ -284,9 +302,7 @@ RAYS: dict[str, tuple[Notion, list[list[float]]]] = {
 def test_the_corners_are_the_rays_of_the_cone(name: str) -> None:
     notion, expected = RAYS[name]
     problem = Problem(range(3), notion, MutualInformation(), prior=THREE)
-    ax = axes()
-    assert plots.plot_polytope(problem, ax=ax) is ax
-    drawn(ax)
+    ax = drawn(plots.plot_polytope(problem, ax=axes()))
     assert near(marks(ax, "extreme rays"), expected)
     assert near(marks(ax, "prior"), [THREE.array.tolist()])
     texts = {text.get_text() for text in ax.texts}
@@ -353,9 +369,7 @@ def test_problems_without_a_polytope_are_refused(
 
 def test_an_error_region_and_its_tests() -> None:
     curve, region = trade_off(WARNER, "$yes$", "no"), error_region(1)
-    ax = axes()
-    assert plots.plot_error_region(curve, region, ax) is ax
-    drawn(ax)
+    ax = drawn(plots.plot_error_region(curve, region, axes()))
     (shade,) = ax.patches
     corner = 1 / (1 + math.e)
     assert shade.get_xy()[:3] == pytest.approx(np.array([[0, 1], [corner, corner], [1, 0]]))
@@ -364,7 +378,6 @@ def test_an_error_region_and_its_tests() -> None:
     assert tests.get_xydata().tolist() == [[0, 1], [0.25, 0.25], [1, 0]]
     assert guessing.get_xydata().sum(axis=1).tolist() == [1, 1]
     assert legend(ax) == ["allowed at 1 nats", r"best tests, \$yes\$ against no", "guessing"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("false alarm rate", "missed detection rate")
     assert ax.get_aspect() == 1
 
 
@@ -380,9 +393,7 @@ def test_several_tests_and_a_one_sided_region() -> None:
 def test_leakages_are_bars_with_their_numbers() -> None:
     mangat = Channel.from_matrix([[1, 0], ["1/4", "3/4"]])
     found = leakages(mangat, SKEWED)
-    ax = axes()
-    assert plots.plot_leakages(found, ax, "Mangat") is ax
-    drawn(ax)
+    ax = drawn(plots.plot_leakages(found, axes()))
     values = [row.value for row in found.rows]
     assert math.inf in values
     widths = [bar.get_width() for bar in ax.patches]
@@ -390,16 +401,13 @@ def test_leakages_are_bars_with_their_numbers() -> None:
     assert ticks(ax.yaxis) == [row.notion for row in found.rows]
     words = [text.get_text() for text in ax.texts]
     assert words == [f"{value:.4g}" if value < math.inf else "infinite" for value in values]
-    assert ax.get_xlabel() == "leakage (nats)"
     bottom, top = ax.get_ylim()
     assert bottom > top  # the first on top
 
 
 def test_relations_are_pairs_of_bars() -> None:
     found = relations(LIP(1), SKEWED)
-    ax = axes()
-    assert plots.plot_relations(found, ax) is ax
-    drawn(ax)
+    ax = drawn(plots.plot_relations(found, axes()))
     widths = [bar.get_width() for bar in ax.patches]
     sides = [[row.tight for row in found.rows], [row.bound for row in found.rows]]
     expected = [0 if v is None or math.isinf(v) else v for side in sides for v in side]
@@ -411,22 +419,44 @@ def test_relations_are_pairs_of_bars() -> None:
 # what all have in common
 
 
-def test_new_axes_are_the_default() -> None:
-    problem = Problem(range(3), LDP(1), MutualInformation(), prior=THREE)
-    channel = design(problem).channel
-    made = [
-        plots.plot_channel(channel),
-        plots.plot_posterior(channel, THREE),
-        plots.plot_frontier(trace_frontier(problem, [1])),
-        plots.plot_polytope(problem, channel),
-        plots.plot_error_region(trade_off(channel, 0, 1), error_region(1)),
-        plots.plot_leakages(leakages(channel, THREE)),
-        plots.plot_relations(relations(LDP(1), THREE)),
-    ]
-    for ax in made:
-        assert isinstance(drawn(ax), Axes)
-        plt.close(ax.figure)
-    assert len({id(ax.figure) for ax in made}) == len(made)
+SURVEY = Problem(range(3), LDP(1), MutualInformation(), prior=THREE)
+KERNEL = ContinuousChannel(
+    [0, 2], "linear", [0, 2], Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[0, 3])
+)
+X, Y = "input x (the truth)", "output y (what is reported)"
+PLOTS: dict[str, tuple[Callable[..., Axes], str, str]] = {
+    "channel": (partial(plots.plot_channel, WARNER), Y, X),
+    "posterior": (partial(plots.plot_posterior, WARNER, SKEWED), Y, "posterior P(x|y)"),
+    "frontier": (
+        lambda ax=None, **named: plots.plot_frontier(trace_frontier(SURVEY, [1]), ax, **named),
+        "epsilon (nats)",
+        "gain: mutual-information",
+    ),
+    "polytope": (partial(plots.plot_polytope, SURVEY), "", ""),
+    "error region": (
+        partial(plots.plot_error_region, trade_off(WARNER, "$yes$", "no")),
+        "false alarm rate",
+        "missed detection rate",
+    ),
+    "leakages": (partial(plots.plot_leakages, leakages(WARNER, SKEWED)), "leakage (nats)", ""),
+    "relations": (partial(plots.plot_relations, relations(LDP(1), THREE)), "nats", ""),
+    "kernel": (partial(plots.plot_kernel, KERNEL), "x (the truth)", Y),
+    "quantiles": (partial(plots.plot_report_quantiles, KERNEL), "x (the truth)", "report y"),
+    "loss": (partial(plots.plot_loss, KERNEL), "x (the truth)", "expected absolute error"),
+}
+"""Every plot with the names of its axes."""
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_plot_is_on_given_or_new_axes_with_their_names(name: str) -> None:
+    draw, *names = PLOTS[name]
+    given_axes = axes()
+    assert draw(ax=given_axes, title="for $5") is given_axes
+    new = draw(title="for $5")
+    assert new is not given_axes
+    for ax in (given_axes, new):
+        assert [drawn(ax).get_title(), ax.get_xlabel(), ax.get_ylabel()] == [r"for \$5", *names]
+    plt.close(new.figure)  # type: ignore[arg-type]
 
 
 def test_solutions_are_drawn_as_their_channels_and_frontiers() -> None:
@@ -457,9 +487,6 @@ def test_a_picture_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 # continuous channels
 
-KERNEL = ContinuousChannel(
-    [0, 2], "linear", [0, 2], Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[0, 3])
-)
 HALF_LINES = ContinuousChannel(
     [-math.inf, math.inf],
     "cells",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ from hypothesis import given, strategies as st
 from mechdesign import Channel, InputError, LimitError, SolverError, save
 from mechdesign.cli import main
 from mechdesign.mechanisms import HadamardResponse
-from mechdesign.refinement import deficiency
 from mechdesign.refinement.result import Refinement
 from tests.strategies import channels, examples, simplex
 
@@ -90,29 +87,6 @@ def test_the_deficiency_of_two_coins_is_the_distance_of_their_biases() -> None:
     assert found.deficiency[1] - found.deficiency[0] < Fraction(1, 10**8)
     third = Fraction(1, 3)
     assert strong.refines(weak).matrix == ((2 * third, third), (third, 2 * third))
-
-
-def test_channels_of_extreme_rays_are_refined_by_no_other_private_channel() -> None:
-    """A column of an extreme ray is a sum of private columns in proportion to it only.
-
-    So a refinement of a channel of extreme rays contains all its columns, and equals that channel
-    up to copies of outputs. Randomized response and subset selection have other columns.
-    """
-    ratio, k = 3, 4
-    found = []
-    for j in (1, 2, 3):
-        sets = list(itertools.combinations(range(k), j))
-        whole = ratio * math.comb(k - 1, j - 1) + math.comb(k - 1, j)
-        table = [[Fraction(ratio if x in s else 1, whole) for s in sets] for x in range(k)]
-        found.append(table)
-    for first, second in itertools.permutations(found, 2):
-        assert isinstance(deficiency.decided(first, second), deficiency.Separation)
-    # the binary cone is simplicial: Warner's response refines every private channel
-    warner = [[Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]]
-    half = Fraction(1, 2)
-    flips = [(half, Fraction(1, 4)), (Fraction(1, 4), half)]
-    unary = [[a * b for a in (p, 1 - p) for b in (q, 1 - q)] for p, q in flips]
-    assert not isinstance(deficiency.decided(warner, unary), deficiency.Separation)
 
 
 def test_entries_that_differ_in_their_last_bit_differ() -> None:

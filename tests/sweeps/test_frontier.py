@@ -130,13 +130,6 @@ def test_infeasible_budgets_are_listed_or_refused() -> None:
         design_frontier(LEVELS, [2, "1.9"])
 
 
-@pytest.mark.parametrize("key", ["gap", "time_limit"])
-@pytest.mark.parametrize("value", [0, -1, math.inf, "1", True])
-def test_limits_that_are_none_are_refused(key: str, value: object) -> None:
-    with pytest.raises(InputError, match=f"{key}: expected a number > 0"):
-        design_frontier(PROBLEMS["a survey"], [1], **{key: value})  # type: ignore[arg-type]
-
-
 def test_an_interrupt_ends_the_whole_row(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_: Problem, limits: Limits, *__: object) -> None:
         limits.interrupted = True
@@ -169,6 +162,15 @@ def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.M
     whole = trace_frontier(PROBLEMS["a survey"], [1, 2])
     assert whole.ended == ""
     assert "ended" not in whole.to_json()
+
+
+def test_a_frame_has_a_row_for_each_budget() -> None:
+    frame = trace_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1]).to_frame()
+    assert list(frame.columns) == ["epsilon", "status", "value", "bound", "gap", "route"]
+    assert frame["epsilon"].tolist() == [0.5, 1]
+    for epsilon, value in zip(frame["epsilon"], frame["value"], strict=True):
+        assert math.isclose(value, 1 / (1 + math.exp(epsilon)), rel_tol=1e-9)
+    assert set(frame["status"]) == {"optimal"}
 
 
 # the least budget for a loss

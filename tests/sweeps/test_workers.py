@@ -16,7 +16,6 @@ import pytest
 
 from mechdesign import (
     LIP,
-    InputError,
     MeanAbsoluteError,
     MeanSquaredDistance,
     MechdesignError,
@@ -199,12 +198,6 @@ def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyP
 # --- time and Ctrl-C ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [0, -1, "1", float("inf"), True])
-def test_an_invalid_time_limit_is_refused(given: Any) -> None:
-    with pytest.raises(InputError, match="time_limit"):
-        design_many([], time_limit=given)
-
-
 def test_a_problem_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that each design moves on by a second, for which it gets what is left."""
     now, limits, real = [1000.0], list[float](), design_module.designed
@@ -227,20 +220,6 @@ def test_a_problem_not_started_in_time_is_an_error(monkeypatch: pytest.MonkeyPat
     now[0] = 1000.0
     with pytest.raises(SolverError, match=r"problems\[3\]: not started"):
         design_many(users(5), time_limit=2.5, route="linear-program")
-
-
-def test_a_batch_gets_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = list[float]()
-
-    def batch(_problems: list[Problem], limits: Any) -> None:
-        asked.append(limits.seconds)
-
-    monkeypatch.setattr(tasks, "solve_interior_batch", batch)
-    prior = np.arange(1, 10) / 45
-    same = [Problem(range(9), LIP(e), MeanAbsoluteError(), prior=prior) for e in (1, 2)]
-    design_many(same, time_limit=1000)
-    assert len(asked) == 1
-    assert 0 < asked[0] <= 1000
 
 
 def interrupting(monkeypatch: pytest.MonkeyPatch, last: int) -> None:
