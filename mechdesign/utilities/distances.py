@@ -21,11 +21,6 @@ MOST_KEPT = 4096
 """Entries of a table that is kept for the next problem on the same points."""
 
 
-@lru_cache(maxsize=16)
-def _distances(rows: Points, columns: Points, kind: str) -> ExactTable:
-    return ExactTable.distances(rows, columns, kind)
-
-
 class DistanceUtility(LinearUtility):
     """Expected or worst-case distance of X and Y, for numbers or points of a grid."""
 
@@ -33,17 +28,24 @@ class DistanceUtility(LinearUtility):
     """The name of the distance in :meth:`~mechdesign.tables.ExactTable.distances`."""
 
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
-        """Return the distances, exact."""
-        points = self._points(domain, outputs)
-        made = _distances if len(domain) * len(outputs) <= MOST_KEPT else ExactTable.distances
-        return made(*points, self.distance)
+        """Return the distances, exact; small tables are kept for other problems on these points."""
+        self._check_domain(domain)
+        kept = len(domain) * len(outputs) <= MOST_KEPT
+        made = _distances if kept else _distances.__wrapped__
+        return made(domain, tuple(outputs), self.name, self.distance)
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Look for points only: all have distances, which may be many."""
-        self._points(domain, domain.labels if outputs is None else outputs)
+        self._check_domain(domain)
+        label_points(domain, domain.labels if outputs is None else outputs, self.name)
 
-    def _points(self, domain: Domain, outputs: Sequence[Label]) -> tuple[Points, Points]:
-        return label_points(domain, outputs, self.name)
+    def _check_domain(self, domain: Domain) -> None:
+        """Raise InputError if the inputs are of another kind."""
+
+
+@lru_cache(maxsize=16)
+def _distances(domain: Domain, outputs: tuple[Label, ...], name: str, kind: str) -> ExactTable:
+    return ExactTable.distances(*label_points(domain, outputs, name), kind)
 
 
 class MeanAbsoluteError(DistanceUtility):
@@ -69,11 +71,10 @@ class MeanAbsoluteError(DistanceUtility):
     distance = "absolute"
     exact = True
 
-    def _points(self, domain: Domain, outputs: Sequence[Label]) -> tuple[Points, Points]:
+    def _check_domain(self, domain: Domain) -> None:
         if domain.coordinates is not None and domain.numbers is None:
             expected = f"numbers as the domain for {self.name}"
             raise InputError("objective", expected, domain, "try euclidean")
-        return super()._points(domain, outputs)
 
 
 class EuclideanDistance(DistanceUtility):
