@@ -9,10 +9,8 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
 from mechdesign.exact import as_fraction, fraction_text
-from mechdesign.kernel.names import Notion as Words
 from mechdesign.labels import aligned, by_label, split_matrix
 from mechdesign.notions.base import Notion, is_infinite
-from mechdesign.prior import Prior
 
 __all__ = ["ContextAwareLDP"]
 
@@ -70,12 +68,6 @@ matrix = [
             if len(row) != len(self.matrix):
                 expected = f"a row of {len(self.matrix)} numbers, the matrix being square"
                 raise InputError(f"matrix[{x}]", expected, f"{len(row)} numbers")
-
-    def words(self, domain: Domain, prior: Prior | None) -> Words:
-        """Return the matrix in the order of the domain, without a conversion to text."""
-        rows = self._ordered(domain)
-        matrix = tuple(tuple("inf" if e is None else e for e in row) for row in rows)
-        return Words(self.name, {"matrix": matrix})
 
     def _ordered(self, domain: Domain) -> list[list[Fraction | None]]:
         """Return the matrix in the order of the domain."""

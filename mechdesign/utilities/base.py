@@ -162,7 +162,7 @@ class Utility(ABC):  # noqa: B024
         UnsupportedError
             If the kernel does not know it.
         """
-        self.check_prior(prior)
+        self.aligned(domain, outputs).check_prior(prior)
         words, points = self.words(domain, outputs), read(KernelDomain, domain.to_table())
         aim = words.form(replace(points.inputs(prior.probabilities), outputs=outputs))
         if aim is None:

@@ -410,27 +410,6 @@ UTILITIES: dict[str, ColumnUtility] = {
 }
 
 
-@pytest.mark.parametrize("name", UTILITIES)
-def test_gains_are_homogeneous_and_convex_and_add_up(name: str) -> None:
-    utility, rng = UTILITIES[name], np.random.default_rng(0)
-    for trial in range(50):
-        counts = rng.integers(0, 9, 4)
-        prior = Prior.from_counts((counts if counts.any() else counts + 1).tolist())
-        P = prior.array
-        a, b = rng.random((2, 4, 7)) * (rng.random((2, 4, 7)) < 0.8)
-        one, other = utility.gain(a, P), utility.gain(b, P)
-        assert np.allclose(utility.gain(a * 7.5, P), 7.5 * one, rtol=1e-12, atol=1e-14)
-        assert (utility.gain(a + b, P) <= one + other + 1e-12).all()
-
-        matrix = rng.integers(0, 9, (4, 5))
-        matrix[:, trial % 5] += 1
-        channel = Channel.from_matrix([[Fraction(int(n), int(sum(r))) for n in r] for r in matrix])
-        whole = float(utility.offset(channel.inputs, prior))
-        made = float(utility.gain(channel.matrix, P).sum())
-        value = float(utility.value(channel, prior))
-        assert math.isclose(value, made if utility.is_maximized else whole - made, abs_tol=1e-12)
-
-
 @pytest.mark.parametrize("name", ["histogram", "information"])
 def test_a_gain_that_splits_adds_up_over_inputs(name: str) -> None:
     utility, rng = UTILITIES[name], np.random.default_rng(1)
@@ -442,26 +421,6 @@ def test_a_gain_that_splits_adds_up_over_inputs(name: str) -> None:
         assert math.isclose(parts.sum(), utility.gain(r[:, None], P)[0], rel_tol=1e-9)
     assert UTILITIES["accuracy"].coordinate_gain(np.arange(4), r, P) is None
     assert UTILITIES["numbers"].coordinate_gain(np.arange(4), r, P) is None
-
-
-@st.composite
-def processed(draw: st.DrawFn) -> tuple[Channel, Channel, Prior]:
-    channel, prior = draw(used_channels())
-    after = draw(channels(len(channel.outputs), most_outputs=6))
-    return channel, channel.then(after), prior
-
-
-@pytest.mark.slow
-@examples(150)
-@given(processed())
-def test_no_post_processing_is_worth_more(case: tuple[Channel, Channel, Prior]) -> None:
-    channel, after, prior = case
-    f = list(range(len(prior)))
-    for utility in (PosteriorMeanSquaredError(histogram=True), PosteriorMeanSquaredError(f)):
-        assert utility.value(after, prior) >= utility.value(channel, prior)
-    assert BayesAccuracy().value(after, prior) <= BayesAccuracy().value(channel, prior)
-    information = MutualInformation().value
-    assert information(after, prior) <= information(channel, prior) + Fraction(1, 2**140)
 
 
 @examples(100)
