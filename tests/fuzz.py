@@ -36,7 +36,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.mutations import FAMILY, WRONG_SHAPE, Document, Mutator, places, reach
+from mechdesign.notions import NOTIONS
+from tests.mutations import OBJECTIVES, WRONG_SHAPE, Document, Mutator, places, reach
 
 ROOT = Path(__file__).resolve().parents[1]
 MOST_SECONDS = 1.0
@@ -128,21 +129,23 @@ class Cases:
 
     def case(self, number: int) -> Case:
         mutator = Mutator(self.pool, 0)
-        mutator.random = random.Random(f"{self.seed}:{number}")
-        return mutator.random.choice(KINDS)(self, mutator)
+        mutator.draw = random.Random(f"{self.seed}:{number}")
+        return mutator.draw.choice(KINDS)(self, mutator)
 
     def channel(self, mutator: Mutator) -> Case:
-        if mutator.random.random() < 0.5:
-            return Case({"c.json": json.dumps(mutator.tree()).encode()}, ["verify", "c.json"])
+        if mutator.draw.random() < 0.5:
+            return Case(
+                {"c.json": json.dumps(mutator.document()[0]).encode()}, ["verify", "c.json"]
+            )
         return Case({"c.json": mutator.text()}, ["verify", "c.json"])
 
     def read_channel(self, mutator: Mutator) -> Case:
         """Other commands read channel files too."""
         document = (
-            mutator.tree() if mutator.random.random() < 0.7 else mutator.random.choice(self.pool)
+            mutator.document()[0] if mutator.draw.random() < 0.7 else mutator.draw.choice(self.pool)
         )
         files = {"c.json": json.dumps(document).encode(), "r.csv": self._records(mutator)}
-        command = mutator.random.choice(
+        command = mutator.draw.choice(
             [
                 ["leakage", "c.json"],
                 ["privatize", "c.json", "r.csv", "out.csv", "--column", "x"],
@@ -152,13 +155,13 @@ class Cases:
         return Case(files, command)
 
     def _tree(self, mutator: Mutator) -> dict[str, Any]:
-        draw = mutator.random
+        draw = mutator.draw
         tree: dict[str, Any] = json.loads(json.dumps(draw.choice(self.problems)))
         for _ in range(draw.choice([1, 1, 2, 3])):
             with contextlib.suppress(*WRONG_SHAPE):
                 kind = draw.randrange(6)
                 if kind == 0:
-                    mutator.leaf(tree)
+                    mutator.any_leaf(tree)
                 elif kind == 1:
                     mutator.entries(tree)
                 elif kind == 2:
@@ -176,7 +179,7 @@ class Cases:
         return tree
 
     def problem(self, mutator: Mutator) -> Case:
-        draw = mutator.random
+        draw = mutator.draw
         text = toml_text(self._tree(mutator))
         if draw.random() < 0.15:
             at = draw.randrange(len(text))
@@ -193,7 +196,7 @@ class Cases:
 
     def extreme(self, mutator: Mutator) -> Case:
         """A problem that may be stated, with numbers from both ends of what may be stated."""
-        draw = mutator.random
+        draw = mutator.draw
         k = draw.choice([1, 2, 2, 3, 3, 4, 5, 8, 13, 30])
         numbers = [0, 1e-300, 1e-12, 1e-9, 0.1, 0.5, 1, 1, 2, 30, 700, 1e5, 1e9]
 
@@ -204,7 +207,7 @@ class Cases:
         budgets = {"epsilon": draw.choice(numbers)}
         privacy: dict[str, Any] = draw.choice(
             [
-                {"notion": draw.choice(FAMILY["ldp"]), **budgets},
+                {"notion": draw.choice(list(NOTIONS)), **budgets},
                 {"notion": draw.choice(["ldp", "lip", "pml"]), **budgets},
                 {"notion": "lift", "lower": draw.choice(numbers), "upper": draw.choice(numbers)},
                 {"notion": "context-aware", "matrix": matrix(k, [float("inf")] * 5)},
@@ -215,7 +218,7 @@ class Cases:
                 {"notion": "approximate-lip", "delta": draw.choice([0, 1e-9, 0.1, 1]), **budgets},
             ]
         )
-        utility: dict[str, Any] = {"objective": draw.choice(FAMILY["hamming"])}
+        utility: dict[str, Any] = {"objective": draw.choice(OBJECTIVES)}
         if utility["objective"] == "distortion":
             utility["matrix"] = matrix(k, [])
         elif utility["objective"] == "posterior-mean-squared-error" and draw.random() < 0.5:
@@ -233,7 +236,7 @@ class Cases:
 
     def _table(self, mutator: Mutator) -> tuple[str, bytes]:
         """Draw a table as text in CSV, or changed bytes of it, perhaps compressed."""
-        draw = mutator.random
+        draw = mutator.draw
         text = self._records(mutator)
         name = "t.csv"
         if draw.random() < 0.3:
@@ -249,7 +252,7 @@ class Cases:
         return name, text
 
     def _records(self, mutator: Mutator) -> bytes:
-        draw = mutator.random
+        draw = mutator.draw
         comma = draw.choice([",", ",", ";", "\t"])
         labels = [
             "0",
@@ -300,7 +303,7 @@ class Cases:
     def data(self, mutator: Mutator) -> Case:
         """A problem that refers to a table: the prior, a matrix, or rows of one's own."""
         name, raw = self._table(mutator)
-        draw = mutator.random
+        draw = mutator.draw
         table = f'{{ file = "{name}"'
         prior = f"[prior]\ndata = {table}, column = {json.dumps(draw.choice(['x', 'y', 'z']))} }}\n"
         domain = draw.choice(['values = ["0", "1", "2"]', "size = 3", 'values = ["a", "b"]'])
@@ -322,9 +325,9 @@ class Cases:
     def records(self, mutator: Mutator) -> Case:
         """Records for a channel that is as it should be."""
         name, raw = self._table(mutator)
-        document = mutator.random.choice(self.pool)
+        document = mutator.draw.choice(self.pool)
         files = {"c.json": json.dumps(document).encode(), name: raw}
-        command = mutator.random.choice(
+        command = mutator.draw.choice(
             [
                 ["privatize", "c.json", name, "out.csv", "--column", "x", "--force"],
                 ["estimate", "c.json", name, "--column", "x"],
