@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import chain
 from numbers import Number
 from typing import Any, NamedTuple, TypeAlias
 
@@ -325,25 +326,7 @@ class PriorBox(PriorSet):
         return all(low <= p <= high for low, p, high in ends)
 
     def _vertices(self) -> Iterator[Weights]:
-        """At a vertex all entries but at most one are at an end of their range."""
-        for free in range(self.size):
-            yield from self._completed((), free, Fraction(1))
-
-    def _completed(self, chosen: Weights, free: int, left: Fraction) -> Iterator[Weights]:
-        """Extend ``chosen`` at the ends of ranges; the entry ``free`` takes the remaining mass."""
-        x = len(chosen)
-        rest = range(x, self.size) if free >= x else [*range(x, self.size), free]
-        least = sum((self.lower[z] for z in rest), Fraction(0))
-        most = sum((self.upper[z] for z in rest), Fraction(0))
-        if not least <= left <= most:
-            return
-        if x == self.size:
-            yield tuple(left if z == free else p for z, p in enumerate(chosen))
-        elif x == free:
-            yield from self._completed((*chosen, Fraction(0)), free, left)
-        else:
-            for end in dict.fromkeys((self.lower[x], self.upper[x])):
-                yield from self._completed((*chosen, end), free, left - end)
+        return _corners(self.lower, self.upper, Fraction(1))
 
     def to_table(self) -> dict[str, Any]:
         """Return ``lower`` and ``upper``."""
@@ -423,33 +406,13 @@ class PriorBall(PriorSet):
         return moved <= 2 * self.radius
 
     def _vertices(self) -> Iterator[Weights]:
-        """At a vertex some entries are emptied, at most one is lowered, and one receives."""
+        """At a vertex one entry receives what some others lose, all of it or all they can."""
         for target in range(self.size):
-            others = [x for x in range(self.size) if x != target and self.center[x] > 0]
-            for emptied in self._affordable(others, self.radius):
-                left = self.radius - sum((self.center[x] for x in emptied), Fraction(0))
-                if left == 0 or len(emptied) == len(others):
-                    yield self._moved(target, {x: self.center[x] for x in emptied})
-                    continue
-                for lowered in others:
-                    if lowered not in emptied and self.center[lowered] > left:
-                        taken = {x: self.center[x] for x in emptied}
-                        yield self._moved(target, {**taken, lowered: left})
-
-    def _affordable(self, entries: list[int], budget: Fraction) -> Iterator[tuple[int, ...]]:
-        """Yield the subsets of ``entries`` whose mass is at most ``budget``."""
-        yield ()
-        for i, x in enumerate(entries):
-            if self.center[x] <= budget:
-                for rest in self._affordable(entries[i + 1 :], budget - self.center[x]):
-                    yield (x, *rest)
-
-    def _moved(self, target: int, taken: dict[int, Fraction]) -> Weights:
-        weights = list(self.center)
-        for x, mass in taken.items():
-            weights[x] -= mass
-            weights[target] += mass
-        return tuple(weights)
+            most = tuple(p * (x != target) for x, p in enumerate(self.center))
+            moved = min(self.radius, sum(most, Fraction(0)))
+            for lost in _corners((Fraction(0),) * self.size, most, moved):
+                pairs = enumerate(zip(self.center, lost, strict=True))
+                yield tuple(p - loss + moved * (x == target) for x, (p, loss) in pairs)
 
     def to_table(self) -> dict[str, Any]:
         """Return ``center`` and ``radius``."""
@@ -460,6 +423,27 @@ class PriorBall(PriorSet):
 
     def __repr__(self) -> str:
         return f"PriorBall({self.size} inputs, radius {fraction_text(self.radius)})"
+
+
+def _corners(low: Weights, high: Weights, total: Fraction) -> Iterator[Weights]:
+    """Yield the vertices of a box of numbers with one sum: all but one are at an end."""
+    size = len(low)
+
+    def completed(chosen: Weights, free: int, left: Fraction) -> Iterator[Weights]:
+        """Extend ``chosen`` at the ends of ranges; the entry ``free`` takes what is left."""
+        x = len(chosen)
+        rest = range(x, size) if free >= x else [*range(x, size), free]
+        if not sum(low[z] for z in rest) <= left <= sum(high[z] for z in rest):
+            return
+        if x == size:
+            yield tuple(left if z == free else p for z, p in enumerate(chosen))
+        elif x == free:
+            yield from completed((*chosen, Fraction(0)), free, left)
+        else:
+            for end in dict.fromkeys((low[x], high[x])):
+                yield from completed((*chosen, end), free, left - end)
+
+    return chain.from_iterable(completed((), free, total) for free in range(size))
 
 
 def _rounded(prior: FloatArray) -> list[int]:

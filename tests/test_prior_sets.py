@@ -159,26 +159,6 @@ def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
 
 
 @examples(100)
-@given(sets, st.lists(st.integers(1, 9), min_size=5, max_size=5))
-def test_mixtures_of_vertices_never_beat_the_extreme(
-    case: tuple[dict[str, Any], list[int]], mix: list[int]
-) -> None:
-    keys, values = case
-    priors = build(keys)
-    vertices = (priors.vertices() * 5)[:5]
-    mean = [
-        sum((Fraction(m, sum(mix)) * v[x] for m, v in zip(mix, vertices, strict=True)), Fraction(0))
-        for x in range(len(values))
-    ]
-    law = sum((p * v for p, v in zip(mean, values, strict=True)), Fraction(0))
-    assert (
-        priors.extreme_mean(values, largest=False)
-        <= law
-        <= priors.extreme_mean(values, largest=True)
-    )
-
-
-@examples(100)
 @given(sets)
 def test_tables_round_trip(case: tuple[dict[str, Any], list[int]]) -> None:
     priors = build(case[0])

@@ -157,10 +157,6 @@ LABELED: dict[str, tuple[Any, list[Any]]] = {
         TotalVariation([1, 0, 0], [0, 0.25, 0.75]),
         [TotalVariation("a", pd.Series({"c": 0.75, "b": 0.25}))],
     ),
-    "values": (
-        PosteriorMeanSquaredError([1, 3, -2]),
-        [PosteriorMeanSquaredError({"c": -2, "a": 1, "b": 3})],
-    ),
 }
 
 
