@@ -7,11 +7,10 @@ utility that no post-processing raises.
 
 Scaled to the value 1 on the constant column, each row f . q >= 0 of the cone is a point of a
 polytope, and the facets of the cone are the vertices of that polytope: the cone is simplicial
-exactly if the polytope is a simplex. A vertex is an extreme point in some direction. So vertices
-are found, in floating point, first along the coordinates, which gives the tightest rows about each
-input, then in random directions, then away from the plane of the known vertices. With more than n
-of them, the cone is not simplicial. Whether n of them imply all rows is decided on the rays, the
-columns of the inverse of these n rows, with 80 digits. Budgets are exact: if some add up to
+exactly if the polytope is a simplex. A vertex is an extreme point in some direction. So n vertices
+that span are found, in floating point, each in a direction orthogonal to the plane of those before.
+Whether these n rows imply all others is decided on the rays, the columns of their inverse, with 80
+digits. Budgets are exact: if some add up to
 another, the rows agree to nearly as many digits, and numbers that agree to 60 digits count as
 equal.
 """
@@ -39,10 +38,9 @@ from mechdesign.notions import Cone, Notion, cone_of
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior, prior_on
-from mechdesign.prior_sets import PriorSet, Weights
+from mechdesign.prior_sets import Weights
 from mechdesign.problem import notions_of
 from mechdesign.repair import repair
-from mechdesign.solver_guard import called, checked
 
 __all__ = ["Decision", "Universality", "decide_cone", "universal_channel"]
 
@@ -50,7 +48,7 @@ ZERO, ONE = Decimal(0), Decimal(1)
 DIGITS, EQUAL = 80, Decimal("1e-60")
 """Digits of numbers, and the relative size below which a difference counts as 0."""
 
-SAME, NUDGE, MORE_DIRECTIONS = 1e-9, 1e-6, 12
+SAME, NUDGE = 1e-9, 1e-6
 
 LARGEST = Fraction(700)
 """The largest exponent of e that gives a finite float."""
@@ -59,9 +57,6 @@ GRAIN = 2.0**40
 
 LEAST = 5e-324
 """The least positive float."""
-
-LONG = 30.0
-"""Beyond it 1 + e**-length is nearly 1 in floats."""
 
 MOST_FACETS_SHOWN = 8
 
@@ -153,85 +148,57 @@ class _Rows:
             if isinstance(family, LiftRows) and family.binds()
             for side, exponent in family.sides().items()
         }
-        self._laws = dict[tuple[int, ...], tuple[Weights, FloatArray]]()
-        self._priors = dict[Weights, Weights]()
-        shortest = np.full((cone.size, cone.size), np.inf)
-        notion = np.zeros(shortest.shape, dtype=np.intp)
+        pairs = [np.empty((4, 0))]
         for n, family in enumerate(cone.families):
             if isinstance(family, PairRows):
-                lengths = [
-                    float(exponent) + _log(scale)
-                    for exponent, scale in zip(family.exponents, family.scales, strict=True)
-                ]
-                bound = np.array([*lengths, np.inf])[family.index]  # FREE is the last
-                notion[bound < shortest] = n
-                shortest = np.minimum(shortest, bound)
-        x, z = np.nonzero(np.isfinite(shortest) & (classes[:, None] != classes))
-        length = shortest[x, z]
-        if self.n < cone.size:  # the shortest of the rows on two classes
-            pair = classes[x] * self.n + classes[z]
-            order = np.lexsort((length, pair))
-            order = order[np.diff(pair[order], prepend=-1) > 0]
-            x, z, length = x[order], z[order], length[order]
-        if length.max(initial=0.0) > LONG:  # the shortest of rows that are equal in floats is first
-            order = np.argsort(length, kind="stable")
-            x, z, length = x[order], z[order], length[order]
-        self.named = np.array([notion[x, z], x, z])
-        self.x, self.z = classes[x], classes[z]
+                lengths = family.lengths()
+                lengths[classes[:, None] == classes] = np.inf
+                x, z = np.nonzero(np.isfinite(lengths))
+                pairs.append(np.array([np.full(len(x), n), x, z, lengths[x, z]]))
+        rows = np.hstack(pairs)
+        rows = rows[:, np.argsort(rows[3], kind="stable")]  # of equal floats the shortest is first
+        self.named, length = rows[:3].astype(np.intp), rows[3]
+        self.x, self.z = classes[self.named[1:]]
         self.shrink = np.exp(-length)
         with np.errstate(over="ignore", divide="ignore"):
             self.at_z, self.at_x = 1 / -np.expm1(-length), 1 / np.expm1(length)
 
     def facets(self) -> list[NamedRow] | None:
-        """Return n vertices that span; None if there are more than n.
+        """Return n facets that span; None if two of them show that there are more.
 
         Raises
         ------
         SolverError
-            If vertices are too close to each other.
+            If the facets are too close to each other.
         """
         n, rng = self.n, np.random.default_rng(0)
-        vectors, found = np.empty((2 * n, n)), list[NamedRow]()
-        marks, weights, about = np.empty(2 * n), rng.random(n), set[int]()
-
-        def add(v: FloatArray) -> bool:
-            """Add the vertex in a direction; return whether it is new."""
-            vector, row = self._furthest(v)
-            size = SAME * np.abs(vector).max()
-            mark = weights @ vector
-            near = np.flatnonzero(np.abs(marks[: len(found)] - mark) <= n * size)
-            if (np.abs(vectors[near] - vector).max(axis=1) <= size).any():
-                return False
-            vectors[len(found)], marks[len(found)] = vector, mark
-            found.append(row)
-            about.add(int(self.classes[_about(row)]))
-            return True
-
-        def are_many() -> bool:
-            """Return whether more than n exist, as when two ratios are about the same input."""
-            return len(found) > n or not (self.lifts or len(about) == len(found))
-
-        axes = (sign * axis for sign in (-1, 1) for axis in np.eye(n))
-        for axis in axes:
-            for _ in range(1 if self.lifts else 2):
-                if add(axis + NUDGE * rng.standard_normal(n)) and are_many():
-                    return None
-        for _ in range(2 * n + MORE_DIRECTIONS):
-            if len(found) < n and add(rng.standard_normal(n)) and are_many():
-                return None
-        while len(found) <= n:
-            table = np.vstack([np.ones(n), vectors[1 : len(found)] - vectors[0]])
-            table /= np.abs(table).max(axis=1, keepdims=True)  # squares would overflow
-            table /= np.linalg.norm(table, axis=1, keepdims=True)
-            _, sizes, basis = called("LAPACK", np.linalg.svd, table)
-            rank = int((sizes > SAME).sum())
-            if rank == n:
-                break
-            away = checked("LAPACK", basis, (n, n))[rank:]  # from the plane of the known vertices
-            v = rng.standard_normal(n - rank) @ away + NUDGE * rng.standard_normal(n)
-            if not add(v) and not add(-v):
+        found, vectors, about = list[NamedRow](), list[FloatArray](), set[int]()
+        plane = np.empty((n - 1, n))  # an orthonormal basis of the differences of the vertices
+        while len(found) < n:
+            known = plane[: max(0, len(found) - 1)]
+            direction = rng.standard_normal(n)
+            for _ in range(2):  # once more, for the rounding errors
+                direction -= known.T @ (known @ direction)
+            direction /= np.linalg.norm(direction)
+            for sign in (1, -1):
+                vector, row = self._furthest(sign * direction + NUDGE * rng.standard_normal(n))
+                if not found:
+                    break
+                step = vector - vectors[0]
+                step /= np.abs(step).max() or 1.0  # squares would overflow
+                for _ in range(2):
+                    step -= known.T @ (known @ step)
+                if (size := float(np.linalg.norm(step))) > SAME:
+                    plane[len(found) - 1] = step / size
+                    break
+            else:
                 raise SolverError("the facets are too near to each other to count")
-        return None if are_many() else sorted(found, key=_about)
+            found.append(row)
+            vectors.append(vector)
+            about.add(int(self.classes[_about(row)]))
+            if not self.lifts and len(about) < len(found):  # each input has a facet about it
+                return None
+        return sorted(found, key=_about)
 
     def _furthest(self, v: FloatArray) -> tuple[FloatArray, NamedRow]:
         """Return the scaled row f of least f . v, for a column with entries of order 1."""
@@ -251,7 +218,8 @@ class _Rows:
         for (n, side), (priors, exponent) in self.lifts.items():
             upper, most = side == "upper", min(exponent, LARGEST)
             x = int(v.argmax() if upper else v.argmin())
-            prior, law = self._law(priors, column, largest=not upper)
+            prior = priors.extreme(column, largest=not upper)
+            law = self._law(prior)
             grown = math.expm1(most if upper else -most)
             trial = law + law / grown
             trial[x] -= 1 / grown
@@ -260,17 +228,9 @@ class _Rows:
                 found = (n, side, self.first[x], None, prior)
         return vector, found
 
-    def _law(
-        self, priors: PriorSet, column: list[int], largest: bool
-    ) -> tuple[Weights, FloatArray]:
-        """Return the prior that makes a column most or least probable, by inputs and classes."""
-        numerators = tuple(priors.extreme_numerators(column, largest=largest))
-        key = (priors.denominator, *numerators)
-        if key not in self._laws:
-            prior = tuple(Fraction(p, priors.denominator) for p in numerators)
-            law = np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
-            self._laws[key] = self._priors.setdefault(prior, prior), law.astype(np.float64)
-        return self._laws[key]
+    def _law(self, prior: Weights) -> FloatArray:
+        """Return the probability of each class."""
+        return np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
 
     def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
         """Return f by class, without P . q; and the prior of P . q, whose coefficient is at n."""
@@ -292,16 +252,16 @@ class _Rows:
 
         Each P . q of a lift is an additional unknown, so that all rows stay sparse.
         """
-        laws, rows = dict[int, tuple[int, Weights]](), list[dict[int, Decimal]]()
+        laws, rows = dict[Weights, int](), list[dict[int, Decimal]]()
         slacks = list[Decimal]()
         for facet in facets:
             terms, prior = self._exact(facet)
             slacks.append(sum(terms.values(), ZERO))
             if prior is not None:
-                place, _ = laws.setdefault(id(prior), (self.n + len(laws), prior))
+                place = laws.setdefault(prior, self.n + len(laws))
                 terms = {place if z == self.n else z: v for z, v in terms.items()}
             rows.append(terms)
-        for place, prior in laws.values():
+        for prior, place in laws.items():
             law = dict[int, Decimal]()
             for z, p in zip(self.classes.tolist(), prior, strict=True):
                 if p:
@@ -318,9 +278,9 @@ class _Rows:
         if not ((sizes > 0) & (sizes < np.inf)).all():
             raise SolverError("the rays are beyond the range of floats")
         near = np.maximum(rays.near / sizes, 0.0)
-        pairs = np.array([(x, z) for _, side, x, z, _ in facets if side == "ratio"]).reshape(-1, 2)
-        size = self.cone.size
-        others = ~np.isin(self.named[1] * size + self.named[2], pairs @ [size, 1])
+        known = np.array([row[:1] + row[2:4] for row in facets if row[1] == "ratio"]).reshape(-1, 3)
+        units = [self.cone.size**2, self.cone.size, 1]
+        others = ~np.isin(units @ self.named, known @ units)
         named, x, z = self.named[:, others], self.x[others], self.z[others]
         for i, q in enumerate(near.T if len(x) else ()):
             left, right = q[z], self.shrink[others] * q[x]
@@ -347,7 +307,7 @@ class _Rows:
                 return False
         for i, q in enumerate(near.T):
             column = np.rint(q[self.classes] * GRAIN).astype(np.int64).tolist()
-            law = float(self._law(priors, column, largest=not upper)[1] @ q)
+            law = float(self._law(priors.extreme(column, largest=not upper)) @ q)
             entry = float(q[left].max() if upper else q[left].min())
             more, less = (law, entry) if upper else (entry, law)
             less *= float(shrink)
