@@ -230,7 +230,8 @@ class _Rows:
 
     def _law(self, prior: Weights) -> FloatArray:
         """Return the probability of each class."""
-        return np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
+        law = np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
+        return law.astype(np.float64)
 
     def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
         """Return f by class, without P . q; and the prior of P . q, whose coefficient is at n."""

@@ -12,6 +12,7 @@ from mechdesign._typing import FloatArray
 __all__ = [
     "best_high_low_size",
     "best_size",
+    "high_low_terms",
     "least_block_risk",
     "least_high_low_risk",
     "least_ldp_risk",
@@ -82,7 +83,7 @@ def best_high_low_size(k: int, s: int, epsilon: Fraction) -> int:
     >>> best_high_low_size(20, 5, Fraction(1)), best_high_low_size(8, 4, Fraction(1))
     (2, 1)
     """
-    return 1 + int(np.argmin(_high_low_risks(k, s, math.exp(epsilon))))
+    return 1 + int(np.argmin(_high_low_risks(k, s, epsilon)))
 
 
 def least_high_low_risk(k: int, s: int, epsilon: Fraction) -> float:
@@ -95,26 +96,30 @@ def least_high_low_risk(k: int, s: int, epsilon: Fraction) -> float:
     >>> round(least_high_low_risk(20, 5, Fraction(1)), 4)
     10.9886
     """
-    return float(_high_low_risks(k, s, math.exp(epsilon)).min())
+    return float(_high_low_risks(k, s, epsilon).min())
 
 
-def _high_low_risks(k: int, s: int, odds: float) -> FloatArray:
-    """Return n times the total variance of the estimates at the uniform prior, for each size.
-
-    A sensitive input is in its own report with probability p, in that of another with q, in a
-    uniform one with j/s; the score of an input is (1{in} - q) / (p - q).
-    """
-    j = np.arange(1.0, s)
-    spread = j * odds + s - j
-    p = j * odds / spread
-    q = (j - p) / (s - 1)
-    w = s / spread
-    hit, miss, away = (1 - q) / (p - q), -q / (p - q), -w / (1 - w) / s
-
-    def square(chance: FloatArray) -> FloatArray:
-        return chance * hit**2 + (1 - chance) * miss**2
-
-    sensitive = square(p) + (s - 1) * square(q)
-    sensitive += (k - s) * (w * square(j / s) + (1 - w) * away**2)
-    risks: FloatArray = (s * sensitive + (k - s) / (1 - w) - 1) / k
+def _high_low_risks(k: int, s: int, epsilon: Fraction) -> FloatArray:
+    """Return n times the total variance of the estimates at the uniform prior, for each size."""
+    a, phi, mu = high_low_terms(np.arange(1.0, s), s, math.exp(-epsilon), 1 / k)
+    rest = 1 - s / k
+    risks: FloatArray = (s - 1) / a + (rest - 1 / k) / phi + (rest / s + 1 / k) / mu
     return risks
+
+
+def high_low_terms(j: FloatArray | int, s: int, low: float, p: float) -> FloatArray:
+    """Return a, phi and mu P_B of the closed form HighLowSubsetSelection, for sets of j.
+
+    Parameters
+    ----------
+    j
+        The sizes of the sets.
+    s, p
+        The number of sensitive inputs, and the probability of each.
+    low
+        e**-epsilon.
+    """
+    rise = -math.expm1(math.log(low))
+    spread, mass = s * low + j * rise, low + j * rise * p
+    a = rise**2 * j * (s - j) / (max(1, s - 1) * spread * mass)
+    return np.array([a, j * rise / spread, j * rise / (s * mass)])

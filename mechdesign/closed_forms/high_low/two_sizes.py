@@ -19,6 +19,7 @@ from mechdesign.closed_forms.size_classes import (
     TOO_SMALL,
     write_out,
 )
+from mechdesign.mechanisms.optimum import high_low_terms
 from mechdesign.notions import HighLowLDP
 from mechdesign.problem import Problem
 from mechdesign.solver_guard import called
@@ -143,12 +144,7 @@ class _HighLow:
         return found
 
     def _terms(self, j: int) -> FloatArray:
-        """Return a, phi and mu of one size, times powers of 1 - e**-eps; mu without P_B."""
-        s, low, p = len(self.sensitive), self.low, self.prior[self.sensitive[0]]
-        rise = -math.expm1(math.log(low))
-        spread, mass = s * low + j * rise, low + j * rise * p
-        a = rise**2 * j * (s - j) / (max(1, s - 1) * spread * mass)
-        return np.array([a, j * rise / spread, j * rise / (s * mass)])
+        return high_low_terms(j, len(self.sensitive), self.low, self.prior[self.sensitive[0]])
 
     def _risk(self, terms: FloatArray) -> float:
         s, others = len(self.sensitive), self.prior[self.others]

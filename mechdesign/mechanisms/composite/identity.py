@@ -9,7 +9,7 @@ from typing import Any
 from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.mechanisms.base import WHOLE
-from mechdesign.mechanisms.set_system import NumberedSets
+from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
@@ -18,7 +18,7 @@ from mechdesign.sampling import Source
 __all__ = ["IdentityMechanism"]
 
 
-class IdentityMechanism(NumberedSets):
+class IdentityMechanism(GeneralizedRandomizedResponse):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.
 
     A single input has a single report.
@@ -37,7 +37,6 @@ class IdentityMechanism(NumberedSets):
     name = "in-clear"
     source = "the identity channel"
     held = WHOLE
-    _are_alike = True
 
     def __init__(self, inputs: Domain | Iterable[Any] | int) -> None:
         self.inputs = Domain.of(inputs, "inputs")
@@ -49,11 +48,6 @@ class IdentityMechanism(NumberedSets):
         """Every input is a block of its own."""
         return BlockLDP(0, blocks=[[label] for label in self.inputs])
 
-    @property
-    def chances(self) -> tuple[Fraction, Fraction]:
-        """1 and 0."""
-        return self.most, self.least
-
     def parameters(self) -> dict[str, Any]:
         """Return an empty dict."""
         return {}
@@ -61,9 +55,6 @@ class IdentityMechanism(NumberedSets):
     def draw(self, codes: Int64Array, source: Source) -> AnyArray:
         """Return the input numbers."""
         return codes.copy()
-
-    def _holds(self, x: int, report: AnyArray) -> bool:
-        return int(report[0]) == x
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return 1 for equal inputs, else None."""

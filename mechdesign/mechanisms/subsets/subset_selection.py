@@ -21,8 +21,8 @@ from mechdesign.mechanisms.optimum import best_size
 from mechdesign.mechanisms.set_system import ProbabilityLevel, SetMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
+from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
 from mechdesign.prior import Prior
-from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances
 
 __all__ = ["SubsetSelection"]
@@ -31,7 +31,7 @@ BLOCK = 1 << 22
 """Bytes of reports drawn at a time."""
 
 
-class SubsetSelection(SetMechanism):
+class SubsetSelection(ReportedSets, SetMechanism):
     """Report a set T of j inputs, e**epsilon times as likely if it contains the own input.
 
         Q(T|x) = p / C(k - 1, j - 1) if x is in T, else (1 - p) / C(k - 1, j),
@@ -80,9 +80,7 @@ class SubsetSelection(SetMechanism):
     name = "subset-selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
     options: ClassVar[Mapping[str, int | None]] = {"size": None}
-
-    alphabet: BitRows
-    """The sets of j inputs."""
+    _independent = False
 
     def __init__(
         self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, size: int | None = None
@@ -111,6 +109,10 @@ class SubsetSelection(SetMechanism):
         """The exact p and q: the probabilities of the own, and of another, input in a report."""
         p = Fraction(self.held, WHOLE)
         return p, (self.size - p) / (self._k - 1)
+
+    @property
+    def _rest(self) -> tuple[float, float]:
+        return (self.size - 1) / (self._k - 1), self.size / (self._k - 1)
 
     def parameters(self) -> dict[str, Any]:
         """Return j, and the mass of all sets that contain the own input."""
@@ -146,39 +148,10 @@ class SubsetSelection(SetMechanism):
     def _holds(self, x: int, report: AnyArray) -> bool:
         return bool(bit_of(report, x))
 
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score.
-
-        Counts of inputs do not record which inputs were in the same report. But given the input z,
-        and whether the report contains it, the rest is a uniform set of r = j - 1 or j of the N = k
-        - 1 others: the sum of their weights has mean r A / N and variance r (N - r) / (N (N - 1))
-        (B - A**2 / N), with A their sum and B the sum of their squares. This gives E[S**2 | z], and
-        its mean over z at the estimated frequencies is unbiased, as it is linear in them. It is
-        raised to the square of the mean if it is smaller.
-        """
-        estimates, others = self.frequencies(tally).estimates, self._k - 1
-        score, miss = self._scores
-        total, squares = weights.sum() - weights, weights @ weights - weights**2
-        spread = np.maximum(squares - total**2 / others, 0) / max(others * (others - 1), 1)
-        given = np.zeros(self._k)
-        for own, rest, chance in (
-            (score, self.size - 1, self.held / WHOLE),
-            (miss, self.size, (WHOLE - self.held) / WHOLE),
-        ):
-            share = rest / others
-            mean = weights * own + total * (share * score + (1 - share) * miss)
-            given += chance * (mean**2 + rest * (others - rest) * spread * (score - miss) ** 2)
-        mean = float(weights @ estimates)
-        return mean, max(float(given @ estimates), mean**2)
-
     @property
     def best_guess(self) -> float:
         """The probability p / j of any input of the set."""
         return self.held / (self.size * WHOLE)
-
-    def decoding_work(self, n: int) -> float:
-        """Return the number of additions to count the bits of the reports."""
-        return self.alphabet.counting_work(n)
 
     def merged_reports(self) -> MergedReports:
         """Return up to three inputs, with sets merged by which of these they contain."""

@@ -11,17 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, ByteArray, FloatArray, Int64Array
+from mechdesign._typing import AnyArray, ByteArray, Int64Array
 from mechdesign.channel import BITS
 from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
-from mechdesign.mechanisms.set_system import LDPMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
+from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
 from mechdesign.prior import Prior
-from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances, coin_rows
 
 __all__ = ["UnaryEncoding"]
@@ -30,7 +29,7 @@ BLOCK = 1 << 19
 """Bytes of reports drawn at a time, which fit the processor's cache."""
 
 
-class UnaryEncoding(LDPMechanism):
+class UnaryEncoding(ReportedSets):
     """Report a set that contains the own input with probability p, each other one with q.
 
         Q(y|x) = Prod_z Pr(bit z),     p (1 - q) / (q (1 - p)) <= e**epsilon
@@ -47,9 +46,6 @@ class UnaryEncoding(LDPMechanism):
     options: ClassVar[Mapping[str, int | None]] = {"digits": None}
     tolerance: ClassVar[float]
     """Relative increase of the variance accepted for fewer digits."""
-
-    alphabet: BitRows
-    """The sets of inputs."""
 
     def __init__(
         self,
@@ -98,6 +94,10 @@ class UnaryEncoding(LDPMechanism):
         return Fraction(self.held, WHOLE), self._q
 
     @property
+    def _rest(self) -> tuple[float, float]:
+        return float(self._q), float(self._q)
+
+    @property
     def variance(self) -> float:
         """The number of reports times the variance of the estimate of an input of frequency 0."""
         return self._variance(self._digits)
@@ -132,25 +132,6 @@ class UnaryEncoding(LDPMechanism):
         held = self.held if own else WHOLE - self.held
         return Fraction(held * others, 1 << BITS + self._digits * (ones + zeros))
 
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score.
-
-        Counts of inputs do not record which inputs were in the same report. But the bits of a
-        report are independent, given its input z, so that with v(r) = r (1 - r) / (p - q)**2
-
-            E[S**2 | z] = w_z**2 + v(p) w_z**2 + v(q) Sum_{x != z} w_x**2,
-
-        and its mean over z at the estimated frequencies is unbiased, as it is linear in them. It is
-        raised to the square of the mean if it is smaller.
-        """
-        estimates = self.frequencies(tally).estimates
-        p, q = self.chances
-        spread = Fraction(self._difference, WHOLE) ** 2
-        own, other = float(p * (1 - p) / spread), float(q * (1 - q) / spread)
-        mean, squares = float(weights @ estimates), float(weights**2 @ estimates)
-        square = squares * (1 + own - other) + other * float(weights @ weights)
-        return mean, max(square, mean**2)
-
     @property
     def best_guess(self) -> float:
         """(p/q (1 - r) + (1-p)/(1-q) r) / k with r = (1 - q)**k, by any input of a nonempty set.
@@ -162,10 +143,6 @@ class UnaryEncoding(LDPMechanism):
         empty = k * math.log1p(-float(q))
         hit, miss = float(p / q), float((1 - p) / (1 - q))
         return (hit * -math.expm1(empty) + miss * math.exp(empty)) / k
-
-    def decoding_work(self, n: int) -> float:
-        """Return the number of additions to count the bits of the reports."""
-        return self.alphabet.counting_work(n)
 
     def merged_reports(self) -> MergedReports:
         """Return up to three inputs, with sets merged by which of these they contain.
