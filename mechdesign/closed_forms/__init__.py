@@ -9,10 +9,10 @@ to a permutation (:mod:`~mechdesign.closed_forms.size_classes`).
 from __future__ import annotations
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Optimum, Refusal
-from mechdesign.closed_forms.bins.response import ResponseOnBins
-from mechdesign.closed_forms.high_low.two_sizes import HighLowSubsetSelection
-from mechdesign.closed_forms.hypotheses.binary_mechanism import BinaryMechanism
-from mechdesign.closed_forms.leakage.likeliest import LikeliestInputs
+from mechdesign.closed_forms.binary_mechanism import BinaryMechanism
+from mechdesign.closed_forms.high_low_subset_selection import HighLowSubsetSelection
+from mechdesign.closed_forms.likeliest_inputs import LikeliestInputs
+from mechdesign.closed_forms.response_on_bins import ResponseOnBins
 from mechdesign.closed_forms.simplicial import (
     BinaryUniversal,
     IndependentRelease,

@@ -26,9 +26,9 @@ __all__ = [
     "Refusal",
     "best_outputs",
     "best_when_informed",
-    "decide",
     "lift_rows_at",
     "name_outputs",
+    "post_processed",
 ]
 
 
@@ -168,7 +168,7 @@ def lift_rows_at(problem: Problem, family: Family) -> LiftRows | None:
     return rows if rows is not None and rows.is_for(problem.prior.probabilities) else None
 
 
-def decide(problem: Problem, universal: FloatArray) -> Formula:
+def post_processed(problem: Problem, universal: FloatArray) -> Formula:
     """Return the channel that releases the best output for each report of a universal channel.
 
     Parameters

@@ -16,7 +16,7 @@ from mechdesign.closed_forms.base import (
     Refusal,
     best_outputs,
     best_when_informed,
-    decide,
+    post_processed,
 )
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.evidence.facets import NamedRow, binary, equal_rows, erasure, simplicial
@@ -86,7 +86,7 @@ class Universal(ClosedForm):
             return Refusal(found.reason, relevant=False)
         return Optimum(
             f"{POST_PROCESSED}: {found.reason}",
-            partial(decide, problem, found.matrix),
+            partial(post_processed, problem, found.matrix),
             lambda: simplicial(problem.compiled, found.facets),
         )
 
@@ -119,7 +119,7 @@ class KaryMangat(ClosedForm):
         facets[s] = (None, "positive", s, None, None)
         return Optimum(
             f"{POST_PROCESSED}: only ratios to the sensitive input are bounded",
-            partial(decide, problem, matrix),
+            partial(post_processed, problem, matrix),
             lambda: simplicial(problem.compiled, facets),
         )
 
@@ -158,7 +158,7 @@ class LIPRandomizedResponse(ClosedForm):
             f"P_min = {float(prior.minimum):.6g} is at least 1/(e^epsilon + 1) = "
             f"{least_mass(notion.epsilon):.6g}, so it is private, and every private channel is "
             "it followed by post-processing",
-            partial(decide, problem, matrix),
+            partial(post_processed, problem, matrix),
             lambda: erasure(problem.compiled),
         )
 
@@ -200,7 +200,7 @@ class BinaryUniversal(ClosedForm):
         return Optimum(
             "with two inputs every private channel is the universal one followed by "
             f"post-processing (odds may change by {a:.6g} and {b:.6g}){kind}",
-            partial(decide, problem, binary_channel(a, b)),
+            partial(post_processed, problem, binary_channel(a, b)),
             lambda: binary(problem.compiled),
         )
 
@@ -247,7 +247,7 @@ class IndependentRelease(ClosedForm):
             return WORST_CASE
         return Optimum(
             "a budget of 0 makes all rows of every private channel equal",
-            lambda: decide(problem, np.ones((len(problem.domain), 1))),
+            lambda: post_processed(problem, np.ones((len(problem.domain), 1))),
             lambda: equal_rows(problem.compiled),
         )
 
@@ -272,7 +272,7 @@ class Unconstrained(ClosedForm):
         if not problem.is_conic:
             return Refusal("the identity breaks the privacy notion", relevant=False)
         identity, utility = np.eye(len(problem.domain)), problem.utility
-        formula = partial(decide, problem, identity)
+        formula = partial(post_processed, problem, identity)
         if isinstance(utility, LinearUtility):
             loss = utility.loss(problem.domain, problem.outputs or ())
             formula = partial(best_outputs, problem, identity, loss.array)

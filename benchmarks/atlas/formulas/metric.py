@@ -22,7 +22,7 @@ from benchmarks.atlas.base import (
     sizes,
 )
 from mechdesign.channel import Channel
-from mechdesign.closed_forms.base import decide
+from mechdesign.closed_forms.base import post_processed
 from mechdesign.domain import Domain
 from mechdesign.notions import MetricPrivacy
 from mechdesign.prior import Prior
@@ -144,7 +144,7 @@ class GeometricDecided(_Line):
     def channel(self, at: Point) -> Channel:
         """Return the formula with each report replaced by a posterior median."""
         problem = self.problem(at)
-        released = decide(problem, _truncated_geometric(float(at.epsilon)))
+        released = post_processed(problem, _truncated_geometric(float(at.epsilon)))
         return Channel.from_matrix(released.matrix, inputs=problem.domain, outputs=released.outputs)
 
     def proved(self, at: Point) -> Region | None:

@@ -18,7 +18,7 @@ from mechdesign.closed_forms.base import (
     Refusal,
     name_outputs,
 )
-from mechdesign.closed_forms.bins.facilities import Sites, are_in_line
+from mechdesign.closed_forms.facilities import Sites, are_in_line
 from mechdesign.domain import Label
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
@@ -50,7 +50,7 @@ class ResponseOnBins(ClosedForm):
         Sum_x P_x max(0, v_x - D(x, y))  <=  f_y = (w_y - L) / (E - 1)        for every output y:
 
     v is feasible for the dual of facility location with the costs f_y, which has the same value
-    Z(L) as the best set S of outputs (:mod:`~mechdesign.closed_forms.bins.facilities`). The
+    Z(L) as the best set S of outputs (:mod:`~mechdesign.closed_forms.facilities`). The
     response on a set S of m outputs, with each input in the bin of its best output, has the loss
 
         (Sum_{y in S} w_y + (E - 1) Sum_x P_x min over S of D(x, y)) / (E + m - 1),

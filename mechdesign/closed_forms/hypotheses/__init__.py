@@ -1,1 +1,0 @@
-"""Closed forms for tests between two laws of the input."""

@@ -1,1 +1,0 @@
-"""Bounds on the whole leakage: maximal leakage."""
