@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from unittest import mock
 
 import pytest
 from hypothesis import given, strategies as st
@@ -60,12 +59,3 @@ def test_a_bolder_claim_is_refused() -> None:
     document["digest"] = digest(document)
     with pytest.raises(CertificateError):
         verify(document)
-
-
-def test_with_no_formula_the_rays_agree() -> None:
-    problem = Problem(3, LDP(1), TotalVariation(0, [0, "0.5", "0.5"]))
-    one = design(problem)
-    with mock.patch("mechdesign.search.closed_form.CLOSED_FORMS", ()):
-        other = design(Problem(3, LDP(1), TotalVariation(0, [0, "0.5", "0.5"])))
-    assert other.route.startswith("extreme-rays")
-    assert math.isclose(one.value, other.value, rel_tol=1e-12)

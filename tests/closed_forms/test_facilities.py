@@ -42,9 +42,3 @@ def test_sites_are_in_line_where_all_sets_of_them_up_to_a_loss_are_intervals(dat
     sets = [np.flatnonzero(own <= d) for own in loss for d in own]
     intervals = all(np.ptp(members) + 1 == len(members) for members in sets)
     assert are_in_line(loss) == intervals
-
-
-@examples(100)
-@given(losses_in_line())
-def test_those_of_the_other_tests_are_in_line(loss: np.ndarray) -> None:
-    assert are_in_line(loss)

@@ -11,15 +11,12 @@ from hypothesis import given, strategies as st
 
 from mechdesign import (
     LDP,
-    LIP,
     BayesAccuracy,
     Distortion,
-    Domain,
     EuclideanDistance,
     HammingLoss,
     MeanAbsoluteError,
     MeanSquaredDistance,
-    MutualInformation,
     Prior,
     Problem,
     design,
@@ -133,21 +130,6 @@ def test_where_outputs_are_in_no_line_a_response_on_bins_may_be_worse() -> None:
         responses.append((len(kept) / 3 + told) / (1 + len(kept)))  # e**eps + m - 1 = m + 1
     assert min(responses) == pytest.approx(2 / 9)
     assert float(design(problem).value) == pytest.approx(1 / 5)
-
-
-def test_the_condition() -> None:
-    def holds(*args: Any, **options: Any) -> bool:
-        return FORM.decide(Problem(*args, **options)).holds
-
-    assert holds(range(3), LDP(1), MeanAbsoluteError())
-    prior = [0.2, 0.3, 0.5]
-    assert not holds(range(3), LIP(1), MeanAbsoluteError(), prior=prior)
-    assert not holds(range(3), [LDP(1), LIP(1)], MeanAbsoluteError(), prior=prior)
-    assert not holds(range(3), LDP(0), MeanAbsoluteError())
-    assert not holds(range(3), LDP(1), MeanAbsoluteError(worst_case=True))
-    assert not holds(range(3), LDP(1), MutualInformation())
-    assert not holds(Domain.grid(2, 2), LDP(1), EuclideanDistance())
-    assert holds(Domain.grid(2, 2), LDP(1), HammingLoss())
 
 
 def test_many_inputs_are_solved_at_once() -> None:

@@ -21,7 +21,6 @@ from mechdesign import (
     BoundedPriorLIP,
     CertificateError,
     Channel,
-    Domain,
     HammingLoss,
     MeanAbsoluteError,
     MutualInformation,
@@ -179,11 +178,6 @@ def test_off_its_region_the_theorem_is_refused_and_the_rays_are_asked() -> None:
     document = json.loads(json.dumps(skewed.document()))
     document["certificate"] = json.loads(json.dumps(write(symmetric(problem.compiled))))
     refused(document, "distinguish inputs of a group")
-
-
-def test_the_example_of_the_theory() -> None:
-    lift = best_lift(LIP("0.5").family(Domain.range(5), Prior.uniform(5)))
-    assert lift == pytest.approx([1.64872, 1.53169, 0.60653, 0.60653, 0.60653], abs=1e-5)
 
 
 @pytest.mark.slow

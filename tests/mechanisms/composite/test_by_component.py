@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ import pytest
 import scipy.linalg
 from hypothesis import given, strategies as st
 
-from mechdesign import BlockLDP, Domain, InputError, Prior
-from mechdesign.files import load_mechanism, save
+from mechdesign import BlockLDP, Domain, InputError
 from mechdesign.mechanisms import (
     ByComponent,
     GeneralizedRandomizedResponse,
@@ -26,11 +24,6 @@ from tests.mechanisms_support import (
     block_randomized_response,
     block_subset_selection,
     check_budget,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
     mixed,
     scores,
@@ -89,21 +82,13 @@ def test_the_score_is_the_published_estimator() -> None:
             assert np.allclose(found[x], 2 * (e + 1) / (e - 1) * published)
 
 
-def test_blocks_of_one_input_leak_nothing_and_can_be_saved(tmp_path: Path) -> None:
-    told = block_hadamard(3, 1, [[0], [1], [2]])
-    assert told.leakage == 0
-    save(told, tmp_path / "told.json")
-    assert load_mechanism(tmp_path / "told.json").mechanism == told
+def test_blocks_of_one_input_leak_nothing() -> None:
+    assert block_hadamard(3, 1, [[0], [1], [2]]).leakage == 0
 
 
 def test_parts_may_be_of_different_kinds_and_budgets() -> None:
     whole = mixed()
     assert whole.alphabet.listed().dtype.names == ("part", "report")
-    check_outputs(whole)
-    check_unbiased(whole)
-    check_moments(whole)
-    check_ratios(whole)
-    check_lifts(whole, Prior.from_counts([1, 0, 2, 0, 3, 1, 1, 0]))
     check_budget(whole, Fraction(2), slack=1e-8)
     assert [float(whole.ratio(*pair) or 0) for pair in ((0, 4), (3, 7))] == pytest.approx(
         [np.e, np.exp(0.5)]
@@ -135,23 +120,6 @@ def test_a_block_of_one_input_has_the_budget_of_the_others() -> None:
     assert alone.ratio(0, 1) == HadamardResponse(5, 1).ratio(0, 1)
 
 
-def test_a_large_domain_is_estimated_within_its_errors() -> None:
-    k, n = 8750, 200_000
-    blocks = np.arange(k).reshape(350, 25).tolist()
-    records = np.minimum(np.random.default_rng(2).geometric(0.01, size=n), k) - 1
-    truth = np.bincount(records, minlength=k) / n
-    for make in ALIKE:
-        whole = make(k, 1, blocks)
-        found = whole.frequencies(whole.tally(whole.privatize(records, rng=5)))
-        errors = np.sqrt((found.squares - found.estimates**2) / n)
-        assert (np.abs(found.estimates - truth)[:500] <= 5 * errors[:500]).all()
-        assert not found.estimates[5000:].any()  # as nobody is in those blocks, exactly
-        # a block is in clear, so that with scores that sum to 1 in it so do its estimates
-        if make not in (block_hadamard, block_projective_geometry):
-            shares = found.estimates.reshape(350, 25).sum(axis=1)
-            assert shares == pytest.approx(truth.reshape(350, 25).sum(axis=1))
-
-
 @pytest.mark.parametrize(
     ("blocks", "parts", "words"),
     [
@@ -173,12 +141,6 @@ def test_a_large_domain_is_estimated_within_its_errors() -> None:
 def test_parts_that_do_not_fit_are_refused(blocks: Any, parts: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         ByComponent(3, BlockLDP(1, blocks), parts)
-
-
-@pytest.mark.parametrize("epsilon", [0, 31, -1])
-def test_a_budget_out_of_range_is_refused(epsilon: int) -> None:
-    with pytest.raises(InputError, match="epsilon"):
-        block_hadamard(4, epsilon, [[0, 1], [2, 3]])
 
 
 def test_reports_that_are_none_are_refused_by_their_place() -> None:

@@ -32,12 +32,6 @@ from mechdesign.mechanisms import ByComponent, GeometricNoise, PlanarLaplace, me
 from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 from mechdesign.sampling import Source
 from tests.mechanisms_support import (
-    check_draws,
-    check_lifts,
-    check_moments,
-    check_outputs,
-    check_ratios,
-    check_unbiased,
     exact_table,
 )
 from tests.strategies import examples
@@ -132,18 +126,6 @@ def test_draws_have_the_law_exactly(made: LatticeNoise, seed: int, remap: bool) 
         assert [found[y] for y in range(k)] == made.row(x).tolist()
 
 
-@pytest.mark.parametrize(
-    "made", [GeometricNoise(5, 1), PlanarLaplace(Domain.grid(2, 3, "0.5"), 3)], ids=repr
-)
-def test_it_is_a_mechanism_like_others(made: LatticeNoise) -> None:
-    check_outputs(made)
-    check_unbiased(made)
-    check_moments(made)
-    check_ratios(made)
-    check_draws(made, size=4000)
-    check_lifts(made, Prior.from_counts(range(1, len(made.inputs) + 1)))
-
-
 @given(noises())
 @examples(20)
 def test_no_two_rows_differ_by_more_than_the_largest_ratio(made: LatticeNoise) -> None:
@@ -173,14 +155,6 @@ def test_geometric_noise_is_the_published_one() -> None:
         expected = [(1 - a) * ends * a ** abs(x - y) for y in range(5)]
         expected[0], expected[4] = a**x * ends, a ** (4 - x) * ends
         assert [float(q) for q in row] == pytest.approx(expected, abs=1e-8)
-
-
-@given(noises(), st.booleans())
-@examples(30)
-def test_files_hold_it(made: LatticeNoise, remap: bool) -> None:
-    if remap:
-        made = made.remapped(Prior.uniform(len(made.inputs)), "absolute")
-    assert len(verify(made.document()).claims) == 2
 
 
 def test_a_file_brings_it_back(tmp_path: Path) -> None:
@@ -215,16 +189,6 @@ def test_large_domains(made: LatticeNoise) -> None:
     assert len(reports) == 1000
     with pytest.raises(UnsupportedError, match="at most 2048 inputs"):
         estimate(made, reports)
-
-
-def test_frequencies_are_estimated() -> None:
-    made = GeometricNoise(range(6), 1)
-    truth = np.array([0.3, 0.1, 0.1, 0.2, 0.2, 0.1])
-    records = np.repeat(np.arange(6), (truth * 200_000).astype(int))
-    reports = made.privatize(records, rng=5)
-    for method in ("unbiased", "maximum-likelihood", "projected"):
-        found = estimate(made, reports, method=method)
-        assert np.abs(found.values - truth).max() < 0.03
 
 
 @given(noises(), st.booleans(), st.integers(0, 2**32 - 1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,16 +11,12 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import InputError, Prior
-from mechdesign.exact import exp_lower
+from mechdesign import Prior
 from mechdesign.mechanisms import SubsetSelection
-from mechdesign.mechanisms.subsets.bit_rows import bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets, _flip_some, _positions
 from mechdesign.mechanisms.subsets.subset_selection import best_size
-from mechdesign.reports import Tally
 from mechdesign.sampling import Source, source_of
 from tests.mechanisms_support import (
-    exact_table,
     scores,
 )
 from tests.strategies import examples
@@ -29,78 +24,6 @@ from tests.strategies import examples
 budgets = st.sampled_from(
     [Fraction("0.01"), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(20)]
 )
-
-
-@st.composite
-def mechanisms(draw: st.DrawFn, most: int = 7) -> SubsetSelection:
-    """Return a mechanism of any size, best or not."""
-    k = draw(st.integers(2, most))
-    return SubsetSelection(k, draw(budgets), draw(st.none() | st.integers(1, k - 1)))
-
-
-@given(mechanisms())
-@examples(30)
-def test_its_law_is_the_published_one(mechanism: SubsetSelection) -> None:
-    """P(T|x) is e**epsilon for sets that hold x, 1 for others, in one proportion."""
-    k, j = len(mechanism.inputs), mechanism.size
-    sets = [set(members) for members in itertools.combinations(range(k), j)]
-    assert [set(labels) for labels in mechanism.outputs()] == sets
-    assert mechanism.n_outputs == len(sets) == math.comb(k, j)
-    odds = float(exp_lower(mechanism.privacy.epsilon))
-    for x, law in enumerate(exact_table(mechanism)):
-        weights = np.array([odds if x in members else 1.0 for members in sets])
-        assert np.allclose([float(q) for q in law], weights / weights.sum(), rtol=1e-9)
-        assert set(law) <= {mechanism.least, mechanism.most}
-
-
-@given(mechanisms())
-@examples(15)
-def test_its_scores_and_chances_are_those_of_its_law(
-    mechanism: SubsetSelection,
-) -> None:
-    k = len(mechanism.inputs)
-    assert np.allclose(scores(mechanism).sum(axis=0), 1)
-    assert np.allclose(scores(mechanism).mean(axis=1), float(mechanism.uniform_score), rtol=1e-7)
-    p, q = mechanism.chances
-    for x, z in itertools.permutations(range(k), 2):
-        held = [bit_of(row[None], z) for row in mechanism.listed()]
-        law = exact_table(mechanism)[x]
-        assert sum(mass for mass, bit in zip(law, held, strict=True) if bit) == q
-        own = [bit_of(row[None], x) for row in mechanism.listed()]
-        assert sum(mass for mass, bit in zip(law, own, strict=True) if bit) == p
-
-
-@given(mechanisms(), st.data())
-@examples(30)
-def test_its_levels_are_those_of_all_outputs(
-    mechanism: SubsetSelection, data: st.DataObject
-) -> None:
-    k = len(mechanism.inputs)
-    prior = Prior.from_counts(
-        data.draw(st.lists(st.integers(0, 5), min_size=k, max_size=k).filter(any))
-    )
-    law, table = mechanism.output_distribution(prior), exact_table(mechanism)
-    for mass, lowest, highest in mechanism.levels(prior):
-        some = [total for n, total in enumerate(law) if mass in {row[n] for row in table}]
-        assert (lowest, highest) == (min(some), max(some))
-
-
-@given(mechanisms(), st.data())
-@examples(30)
-def test_the_mean_square_of_a_combination_is_exact(
-    mechanism: SubsetSelection, data: st.DataObject
-) -> None:
-    """At the counts that are expected, it is E[(Sum_x w_x s_x(Y))**2] over all outputs."""
-    k, total = len(mechanism.inputs), 1 << 44
-    counts = data.draw(st.lists(st.integers(0, 9), min_size=k, max_size=k).filter(any))
-    law = np.array([float(q) for q in mechanism.output_distribution(Prior.from_counts(counts))])
-    weights = np.random.default_rng(sum(counts)).normal(size=k)
-    values = weights @ scores(mechanism)
-    held = np.array([[bit_of(row[None], x) for row in mechanism.listed()] for x in range(k)])
-    tally = Tally(np.rint(total * (held @ law)).astype(np.int64), total)
-    mean, square = mechanism.combination(tally, weights)
-    assert np.isclose(mean, law @ values, rtol=1e-6, atol=1e-6)
-    assert np.isclose(square, law @ values**2, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -256,54 +179,3 @@ def test_the_work_does_not_depend_on_the_records() -> None:
     assert (mechanism.privatize([3] * n, rng=3).data == first).all()
     assert np.bitwise_count(first ^ second).sum(axis=1).max() <= 4
     assert (np.bitwise_count(first).sum(axis=1) == mechanism.size).all()
-
-
-def test_large_domains_need_no_matrix() -> None:
-    mechanism = SubsetSelection(43_750, 1)
-    assert mechanism.bits_per_report == pytest.approx(math.log2(mechanism.n_outputs), rel=1e-9)
-    records = np.arange(0, 43_750, 100)
-    reports = mechanism.privatize(records)
-    assert not reports.simulated
-    found = mechanism.frequencies(mechanism.tally(reports))
-    assert found.estimates.sum() == pytest.approx(1)
-    assert np.abs(found.estimates).max() < 6 * np.sqrt(found.squares.max() / len(records))
-    least, largest = mechanism.lifts(Prior.uniform(43_750))
-    assert 0 < least < 1 < largest <= exp_lower(Fraction(1))
-    assert mechanism.mass(7, reports.data[:1]) in {mechanism.least, mechanism.most}
-
-
-def test_estimates_agree_with_the_records() -> None:
-    mechanism, n = SubsetSelection(["a", "b", "c", "d", "e"], "1.5"), 20_000
-    records = ["a"] * (n // 2) + ["d"] * (n // 2)
-    tally = mechanism.tally(mechanism.privatize(records, rng=6))
-    found = mechanism.frequencies(tally)
-    errors = np.sqrt(found.squares / n)
-    assert (np.abs(found.estimates - [0.5, 0, 0, 0.5, 0]) < 4 * errors).all()
-    several = mechanism.batch_frequencies(np.array([tally.counts] * 2), np.array([n, n]))
-    assert (several.estimates == found.estimates).all()
-    weights = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    mean, square = mechanism.combination(tally, weights)
-    assert abs(mean - 2.5) < 4 * np.sqrt((square - mean**2) / n)
-    assert len(mechanism.privatize([], rng=1)) == 0
-
-
-@pytest.mark.parametrize("size", [0, 5, 1.5, True, "2"])
-def test_wrong_sizes_are_refused(size: object) -> None:
-    with pytest.raises(InputError, match="size: expected a whole number from 1 to 4"):
-        SubsetSelection(5, 1, size)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("epsilon", [0, 31, -1, "1e-25"])
-def test_wrong_budgets_are_refused(epsilon: object) -> None:
-    with pytest.raises(InputError, match="epsilon: expected a"):
-        SubsetSelection(5, epsilon)  # type: ignore[arg-type]
-
-
-def test_reports_of_another_size_are_refused() -> None:
-    with pytest.raises(InputError, match=r"y\[0\]: expected a set of 2 inputs, given 3 inputs"):
-        SubsetSelection(5, 1, 2).probability(0, [0, 1, 2])
-
-
-def test_equal_mechanisms_are_equal() -> None:
-    assert SubsetSelection(6, 1) == SubsetSelection(6, 1, size=2)
-    assert SubsetSelection(6, 1) != SubsetSelection(6, 1, size=3)

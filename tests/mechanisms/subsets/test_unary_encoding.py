@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, InputError, Prior
+from mechdesign import LDP, InputError
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms import OptimizedUnaryEncoding, SymmetricUnaryEncoding
-from mechdesign.mechanisms.subsets.bit_rows import bit_of
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
-from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances, coin_rows
 from tests.mechanisms_support import (
     exact_table,
@@ -29,24 +26,6 @@ sizes = st.integers(2, 6)
 budgets = st.sampled_from(
     [Fraction("0.01"), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(20)]
 )
-
-
-@given(kinds, sizes, budgets)
-@examples(20)
-def test_its_law_is_that_of_independent_bits(
-    kind: type[UnaryEncoding], k: int, epsilon: Fraction
-) -> None:
-    mechanism = kind(k, epsilon)
-    p, q = mechanism.chances
-    rows = list(itertools.product((0, 1), repeat=k))
-    for x, law in enumerate(exact_table(mechanism)):
-        for n, probability in enumerate(law):
-            bits = rows[n][::-1]  # the first bit is the lowest of the number
-            expected = p if bits[x] else 1 - p
-            for z in range(k):
-                if z != x:
-                    expected *= q if bits[z] else 1 - q
-            assert probability == expected
 
 
 def test_its_matrix_is_private_up_to_rounding() -> None:
@@ -77,26 +56,6 @@ def test_the_symmetric_one_is_the_nearest_that_is_private(epsilon: Fraction, dig
     less = q - Fraction(1, 1 << digits)
     assert mechanism.largest_ratio() <= exp_lower(epsilon)
     assert less == 0 or ((1 - less) / less) ** 2 > exp_upper(epsilon)
-
-
-@given(kinds, st.lists(st.integers(0, 9), min_size=2, max_size=6).filter(any), budgets)
-@examples(30)
-def test_the_mean_square_of_a_combination_is_exact(
-    kind: type[UnaryEncoding], counts: list[int], epsilon: Fraction
-) -> None:
-    """At the counts that are expected, it is E[(Sum_x w_x s_x(Y))**2] over all outputs."""
-    mechanism, total = kind(len(counts), epsilon), 1 << 44
-    law = np.array([float(q) for q in mechanism.output_distribution(Prior.from_counts(counts))])
-    weights = np.random.default_rng(sum(counts)).normal(size=len(counts))
-    values = weights @ scores(mechanism)
-    held = [
-        [bit_of(mechanism.listed()[n : n + 1], x) for n in range(len(law))]
-        for x in range(len(counts))
-    ]
-    tally = Tally(np.rint(total * (np.array(held) @ law)).astype(np.int64), total)
-    mean, square = mechanism.combination(tally, weights)
-    assert np.isclose(mean, law @ values, rtol=1e-6, atol=1e-6)
-    assert np.isclose(square, law @ values**2, rtol=1e-6)
 
 
 @given(budgets)
@@ -197,54 +156,6 @@ def test_every_record_takes_the_same_bits(kind: type[UnaryEncoding]) -> None:
     assert (first >> 4)[:, 2].max() == 0  # the spare bits
 
 
-def test_large_domains_need_no_matrix() -> None:
-    mechanism = OptimizedUnaryEncoding(43_750, 1)
-    records = np.arange(0, 43_750, 50)
-    reports = mechanism.privatize(records)
-    assert not reports.simulated
-    found = mechanism.frequencies(mechanism.tally(reports))
-    assert abs(found.estimates.mean() - 1 / 43_750) < 5 * np.sqrt(
-        mechanism.variance / len(records) / 43_750
-    )
-    assert mechanism.bits_per_report == 43_750
-    least, largest = mechanism.lifts(Prior.uniform(43_750))
-    assert 0 < least < 1 < largest <= exp_lower(Fraction(1))
-    assert 0 < mechanism.mass(7, reports.data[:1]) < 1
-
-
-def test_pieces_of_records_are_drawn_alike() -> None:
-    """More records than are drawn together: all reports are as they should be."""
-    mechanism = OptimizedUnaryEncoding(2100, 1)
-    reports = mechanism.privatize([2099] * 6000, rng=8)
-    estimate = mechanism.frequencies(mechanism.tally(reports)).estimates
-    assert abs(estimate[2099] - 1) < 4 * np.sqrt(mechanism.variance * 1.3 / 6000)
-    assert len(mechanism.privatize([], rng=1)) == 0
-
-
-@pytest.mark.parametrize("digits", [0, 63, 1.5, True, "3"])
-def test_wrong_digits_are_refused(digits: object) -> None:
-    with pytest.raises(InputError, match="digits: expected a whole number from 1 to 62"):
-        OptimizedUnaryEncoding(5, 1, digits)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("epsilon", [0, 31, -1, "1e-25"])
-def test_wrong_budgets_are_refused(kind: type[UnaryEncoding], epsilon: object) -> None:
-    with pytest.raises(InputError, match="epsilon: expected a"):
-        kind(5, epsilon)  # type: ignore[arg-type]
-
-
-def test_digits_too_few_for_the_symmetric_one_are_refused() -> None:
-    with pytest.raises(InputError, match=r"given p = q = 0\.5; more digits would serve"):
-        SymmetricUnaryEncoding(5, 1, digits=1)
-
-
-def test_equal_mechanisms_are_equal() -> None:
-    assert OptimizedUnaryEncoding(5, 1) == OptimizedUnaryEncoding(5, 1, digits=2)
-    assert OptimizedUnaryEncoding(5, 1) != OptimizedUnaryEncoding(5, 1, digits=3)
-    assert OptimizedUnaryEncoding(5, 1) != SymmetricUnaryEncoding(5, 1)
-
-
 @given(sizes, budgets, st.integers(1, 255))
 @examples(20)
 def test_a_chosen_q_keeps_the_budget_and_is_restored(
@@ -256,11 +167,3 @@ def test_a_chosen_q_keeps_the_budget_and_is_restored(
     assert p * (1 - q) <= exp_upper(epsilon) * q * (1 - p)
     again = OptimizedUnaryEncoding.restored(chosen.inputs, LDP(epsilon), chosen.parameters())
     assert again == chosen
-
-
-def test_a_chosen_q_needs_its_digits() -> None:
-    with pytest.raises(InputError, match="digits"):
-        OptimizedUnaryEncoding(3, 1, others=1)
-    for others in (0, 4, "1"):
-        with pytest.raises(InputError, match="others"):
-            OptimizedUnaryEncoding(3, 1, digits=2, others=others)  # type: ignore[arg-type]
