@@ -422,10 +422,6 @@ def _decimal(number: Fraction) -> Decimal:
     return Decimal(number.numerator) / Decimal(number.denominator)
 
 
-def _log(factor: Fraction) -> float:
-    return float(_decimal(factor).ln())
-
-
 @dataclass(frozen=True, eq=False)
 class Universality:
     """Whether one private channel is optimal for every purpose.
