@@ -39,7 +39,7 @@ def subset_selection(compiled: Compiled) -> Certificate | None:
         return None
     source = _classes(statement)
     p = (Fraction(1, k),) * k
-    listed = source(statement, Ask(Squares((p,), p), [0] * k, [1] * k)).rays
+    listed = source(statement, Ask(Squares((p,), p), [0] * k)).rays
     rays = np.array([[float(v) for v in ray] for ray in listed])
     rays = rays / rays.sum(axis=1, keepdims=True)
     square = float((rays**2).sum(axis=1).max()) * k * k  # |r|**2 with mean 1

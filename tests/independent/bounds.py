@@ -417,14 +417,10 @@ def known(s: Statement, x: int, z: int) -> list[Row]:
 
 
 def direction(s: Statement, table: Any) -> Vector:
-    """Return the direction in which prices fall: stated, or that of the objective."""
-    key = "p" if table["kind"] == "knapsack" else "direction"
-    stated = table.get(key)
-    if stated is not None:
-        found = tuple(map(exact, sequence(stated)) if key == "p" else numbers(stated))
-        need(len(found) == s.k and min(found) >= 0, "a direction >= 0")
-        return found
+    """Return the direction in which prices fall: that of the objective, or a prior."""
     if table["kind"] == "knapsack":
+        if table.get("p") is not None:
+            return distribution(table["p"], s.k)
         listed = [
             p for part in s.cone if part.sides and part.matrix is None for p in part.extremes or []
         ]
@@ -455,7 +451,7 @@ def orthant(s: Statement, table: Any) -> Price:
 
 
 def one_budget(s: Statement, table: Any) -> Price:
-    keys(table, ["kind"], ["blocks", "direction"])
+    keys(table, ["kind"], ["blocks"])
     found, n = extreme(s), direction(s, table)
     stated = table.get("blocks")
     blocks = [[index(x, s.k) for x in b] for b in stated] if stated else [list(range(s.k))]

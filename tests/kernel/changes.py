@@ -55,7 +55,7 @@ def oracles(d: random.Random, k: int) -> list[Document]:
         {"kind": "line", "order": d.sample(range(k), k)},
         {"kind": "line"},
         {"kind": "one-budget"},
-        {"kind": "one-budget", "blocks": _blocks(d, k), "direction": [1] * k},
+        {"kind": "one-budget", "blocks": _blocks(d, k)},
         {"kind": "knapsack"},
         {"kind": "knapsack", "p": _law(d, k)},
         {"kind": "rays", "source": {"kind": "double-description"}},
@@ -66,11 +66,6 @@ def oracles(d: random.Random, k: int) -> list[Document]:
             "source": {"kind": "classes", "groups": _blocks(d, k), "blocks": _blocks(d, k)},
         },
         {"kind": "rays", "source": {"kind": "simplicial", "facets": _facets(d, k)}},
-        {
-            "kind": "rays",
-            "source": {"kind": "double-description"},
-            "direction": [d.randrange(3) for _ in range(k)],
-        },
         {"kind": "entropy", "multipliers": [[0, 1]], "levels": [0] * k},
     ]
 

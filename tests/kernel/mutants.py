@@ -3,7 +3,6 @@
 ``python -m tests.kernel.mutants --count 300 --seed 0`` draws mutants of all files in proportion to
 their lines. For each it runs the tests of its own file (``line.py``: ``test_line.py``), then those
 of its folder and of the whole kernel (:data:`GENERAL`), in a process that imports the changed file.
-With ``--log FILE`` each verdict is added to a file, and what stands there is not run again.
 What changes nothing that a test could see is in :data:`EQUIVALENT`, with a reason.
 """
 
@@ -19,7 +18,7 @@ import os
 import random
 import resource
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -375,12 +374,7 @@ def fate(mutant: Mutant, seconds: int) -> str:
     return "SURVIVED"
 
 
-def survivors(
-    mutants: Sequence[Mutant],
-    seconds: int = 300,
-    jobs: int = 2,
-    report: Callable[[str], None] = print,
-) -> list[Mutant]:
+def survivors(mutants: Sequence[Mutant], seconds: int = 300, jobs: int = 2) -> list[Mutant]:
     """Return the mutants that the tests of their files do not see."""
     suites = itertools.chain(*(suites_of(mutant.file) for mutant in mutants))
     if run(None, sorted(set(itertools.chain(*suites))), 10 * seconds):
@@ -389,7 +383,7 @@ def survivors(
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
         fates = pool.imap(functools.partial(fate, seconds=seconds), mutants)
         for mutant, end in zip(mutants, fates, strict=True):
-            report(f"{end} line {mutant.line}: {mutant.name}")
+            print(f"{end} line {mutant.line}: {mutant.name}", flush=True)
             if end == "SURVIVED":
                 found.append(mutant)
     return found
@@ -402,27 +396,11 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the name of a file")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=300, help="for the tests of one mutant")
-    parser.add_argument("--list", action="store_true", help="print the mutants only")
-    parser.add_argument("--log", type=Path, help="a file of verdicts, to be continued")
     options = parser.parse_args()
     mutants = drawn(options.count, options.seed, options.only)
-    if options.list:
-        for mutant in mutants:
-            print(f"line {mutant.line}: {mutant.name}")
-        return
-    known = options.log.read_text() if options.log and options.log.exists() else ""
-    judged = {line.partition(": ")[2] for line in known.splitlines()}
-
-    def report(line: str) -> None:
-        print(line, flush=True)
-        if options.log:
-            with options.log.open("a") as log:
-                log.write(line + "\n")
-
-    todo = [mutant for mutant in mutants if mutant.name not in judged]
-    alive = survivors(todo, options.seconds, options.jobs, report)
-    print(f"{len(todo) - len(alive)} of {len(todo)} killed; {len(mutants) - len(todo)} known")
-    sys.exit(bool(alive) or "SURVIVED" in known)
+    alive = survivors(mutants, options.seconds, options.jobs)
+    print(f"{len(mutants) - len(alive)} of {len(mutants)} killed")
+    sys.exit(bool(alive))
 
 
 if __name__ == "__main__":

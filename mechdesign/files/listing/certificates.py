@@ -17,7 +17,7 @@ from mechdesign.kernel.generators.base import Key
 from mechdesign.kernel.linearizations import AsGain, Costs, Decoders
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.oracles import Knapsack, Line, OneBudget, Orthant, Rays
-from mechdesign.kernel.oracles.common import direction, parts_of
+from mechdesign.kernel.oracles.common import integers, natural, parts_of
 from mechdesign.kernel.oracles.sources import (
     Classes,
     DoubleDescription,
@@ -156,14 +156,14 @@ def _oracle(statement: Statement, oracle: Any) -> str:
         inside = {x for block in parts for x in block}
         blocks = [*parts, *((x,) for x in range(k) if x not in inside)]
         listed = " ".join(counted(block) for block in blocks)
-        weights = direction(statement, oracle.direction)
+        weights = integers(natural(statement), k)
         return f"one-budget {len(blocks)} {listed} direction {counted(weights)}"
     if isinstance(oracle, Knapsack):
         masses, over = over_one_denominator(oracle.prior(statement))
         return f"knapsack {over} {counted(masses)}"
     if isinstance(oracle, Rays):
         facets = list(_facets(statement, oracle.source))
-        weights = direction(statement, oracle.direction)
+        weights = integers(natural(statement), k)
         return f"rays {len(facets)} {' '.join(facets)} direction {counted(weights)}"
     raise UnprovedError(f"the oracle {oracle.kind!r}")
 

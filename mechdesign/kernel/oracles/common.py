@@ -9,7 +9,6 @@ from mechdesign.kernel.arithmetic import need, over_one_denominator, scaled
 from mechdesign.kernel.gains import Gain, Vector
 from mechdesign.kernel.generators import Constant, distribution
 from mechdesign.kernel.objectives import Risk
-from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.statement import Statement
 
 GRID = 96
@@ -23,15 +22,14 @@ def natural(statement: Statement) -> Vector:
         found = aim.p
     elif aim is not None:
         found = aim.prior if isinstance(aim, Risk) else aim.weights
-    need(found is not None, "an objective without weights needs a direction")
+    need(found is not None, "an objective without weights")
     return found or ()
 
 
-def direction(statement: Statement, given: Numbers | None) -> list[int]:
+def integers(weights: Vector, k: int) -> list[int]:
     """Return weights >= 0 as integers; a positive factor does not matter."""
-    numbers = natural(statement) if given is None else [Fraction(v) for v in given]
-    need(len(numbers) == statement.k, "expected a weight for each input")
-    found, _ = over_one_denominator(numbers)
+    need(len(weights) == k, "expected a weight for each input")
+    found, _ = over_one_denominator(weights)
     need(min(found) >= 0, "a negative weight")
     return found
 

@@ -20,8 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mechdesign.kernel.generators import Constant
-from mechdesign.kernel.oracles.common import GRID, ceilings, direction, parts_of
-from mechdesign.kernel.packed import Numbers
+from mechdesign.kernel.oracles.common import GRID, ceilings, integers, natural, parts_of
 from mechdesign.kernel.proof import Cost, Ends, Oracle, Program
 from mechdesign.kernel.statement import Statement
 
@@ -36,11 +35,10 @@ class OneBudget(Oracle):
     """Linear costs under ratios inside blocks."""
 
     blocks: tuple[tuple[int, ...], ...] | None = None
-    direction: Numbers | None = None
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
         """Return the closed form. Levels and prices are rounded down, M up."""
-        weights = direction(statement, self.direction)
+        weights = integers(natural(statement), statement.k)
         parts = []
         for block in parts_of(self.blocks, statement.k):
             n = [weights[x] for x in block]

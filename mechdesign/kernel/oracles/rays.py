@@ -21,20 +21,18 @@ from operator import mul
 
 from mechdesign.kernel.arithmetic import known, need, scaled
 from mechdesign.kernel.gains import Gain, Squares
-from mechdesign.kernel.oracles.common import direction
+from mechdesign.kernel.oracles.common import integers, natural
 from mechdesign.kernel.oracles.sources import Sources
 from mechdesign.kernel.oracles.sources.base import Ask, Found, Ray
-from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost, Ends, Oracle, Program
 from mechdesign.kernel.statement import Statement
 
 
 @dataclass(frozen=True)
 class Rays(Oracle):
-    """Any cost or gain, on the rays of a source; None is the direction of the objective."""
+    """Any cost or gain, on the rays of a source."""
 
     source: Sources
-    direction: Numbers | None = None
 
     def _found(self, statement: Statement, ask: Ask | None) -> Found:
         found = self.source(statement, ask)
@@ -43,7 +41,7 @@ class Rays(Oracle):
 
     def linear(self, statement: Statement) -> Callable[[Cost, Cost, Ends | None], Cost]:
         """Return u - c n, with c rounded up."""
-        n = direction(statement, self.direction)
+        n = integers(natural(statement), statement.k)
         found = self._found(statement, None)
 
         def price(cost: Cost, prices: Cost, *_: object) -> Cost:
@@ -54,8 +52,8 @@ class Rays(Oracle):
 
     def gain(self, statement: Statement, gain: Gain, prices: Cost) -> Cost:
         """Return u - c n: gains and c are rounded up."""
-        n = direction(statement, self.direction)
-        found = self._found(statement, Ask(gain, prices, n))
+        n = integers(gain.p, statement.k)
+        found = self._found(statement, Ask(gain, prices))
 
         def missing(r: Ray) -> int:
             paid: int = sum(map(mul, prices, r))

@@ -12,7 +12,6 @@ from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import Constant, Matrix, Ratio
 from mechdesign.kernel.oracles import OneBudget, one_budget
 from mechdesign.kernel.oracles.common import GRID, ceilings
-from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
     KINDS,
@@ -46,11 +45,10 @@ def some_blocks(rng: random.Random, k: int) -> tuple[tuple[int, ...], ...] | Non
 def test_prices_are_safe(seed: int) -> None:
     rng = random.Random(seed)
     k = rng.randint(1, 6)
-    statement = Statement(k, cone(rng, k), (), gained(k, p=prior(rng, k, least=0)))
-    weights = None
-    if rng.random() < 0.6:
-        weights = Numbers(rng.choice((0.0, 0.25, 3.0, ONE / 3)) for _ in range(k))
-    safe_for_costs(rng, statement, OneBudget(some_blocks(rng, k), weights))
+    weights = tuple(rng.choice((0 * ONE, ONE / 4, 3 * ONE, ONE / 3)) for _ in range(k))
+    p = rng.choice((prior(rng, k, least=0), weights))
+    statement = Statement(k, cone(rng, k), (), gained(k, p=p))
+    safe_for_costs(rng, statement, OneBudget(some_blocks(rng, k)))
 
 
 @settings(deadline=None, max_examples=30)
@@ -79,12 +77,12 @@ def test_the_bound_is_the_optimum_of_one_budget(seed: int) -> None:
     k, some = rng.randint(2, 6), None
     if rng.random() < 0.5:
         some = tuple(rng.sample(range(k), rng.randint(0, k)))
-    statement = Statement(k, (Ratio(Constant(exponent(rng), None, some)),), (), gained(k))
+    weights = tuple(ONE * (some is None or x in some or not some) for x in range(k))
     costs = [numbers(rng, k) for _ in range(rng.randint(1, 4))]
-    best, prices = least_cost(statement, costs)
-    weights = Numbers(1.0 * (some is None or x in some or not some) for x in range(k))
-    for oracle in (OneBudget(), OneBudget(direction=weights)):
-        assert proved(statement, costs, prices, oracle) == pytest.approx(best, abs=1e-8)
+    for aim in (gained(k), gained(k, p=weights)):
+        statement = Statement(k, (Ratio(Constant(exponent(rng), None, some)),), (), aim)
+        best, prices = least_cost(statement, costs)
+        assert proved(statement, costs, prices, OneBudget()) == pytest.approx(best, abs=1e-8)
     blocks = tuple(rng.randint(0, 1) for _ in range(k))
     apart = tuple(tuple(x for x in range(k) if blocks[x] == b) for b in sorted(set(blocks)))
     statement = Statement(k, (Ratio(Constant(exponent(rng), blocks)),), (), gained(k))
@@ -95,8 +93,8 @@ def test_the_bound_is_the_optimum_of_one_budget(seed: int) -> None:
 def test_weights_of_a_block_may_all_be_zero() -> None:
     rng = random.Random(3)
     parts = (ratio(rng, 4, "constant"),)
-    oracle = OneBudget(((0, 1), (2, 3)), Numbers([0.0, 0.0, 0.0, 1.0]))
-    safe_for_costs(rng, Statement(4, parts, (), gained(4)), oracle)
+    aim = gained(4, p=(0 * ONE, 0 * ONE, 0 * ONE, ONE))
+    safe_for_costs(rng, Statement(4, parts, (), aim), OneBudget(((0, 1), (2, 3))))
     with refused("without weights"):
         OneBudget().linear(Statement(4, parts, (), None))
 
@@ -107,9 +105,9 @@ def test_wide_prices_are_lowered_far_enough() -> None:
     k = 5
     huge = Ratio(Matrix(tuple(tuple(Fraction(20 * x + z) for z in range(k)) for x in range(k))))
     for _ in range(10):
-        weights = Numbers(10.0 ** rng.randint(-30, 30) for _ in range(k))
-        statement = Statement(k, (huge,), (), gained(k))
-        safe_for_costs(rng, statement, OneBudget(direction=weights), n=5)
+        weights = tuple(Fraction(10) ** rng.randint(-30, 30) for _ in range(k))
+        statement = Statement(k, (huge,), (), gained(k, p=weights))
+        safe_for_costs(rng, statement, OneBudget(), n=5)
 
 
 @pytest.mark.parametrize("steps", [2, 3, 40])

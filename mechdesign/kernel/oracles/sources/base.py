@@ -30,7 +30,7 @@ class Found:
     rays
         Integers >= 0.
     claim
-        A number c, over UNIT and some integer: no unlisted ray needs more than c of the direction.
+        A number c, over UNIT and some integer: no unlisted ray needs more than c of the weights.
         None if all rays are listed.
     rest
         If every column is a mixture of the rays plus a rest e >= 0, linear in the column: maps D >=
@@ -44,16 +44,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Ask:
-    """The test of a ray: a gain, the prices, and the direction."""
+    """The test of a ray: a gain and the prices, which fall along the weights of the gain."""
 
     gain: Gain
     prices: Cost
-    direction: list[int]
 
     def alike(self, x: int, z: int) -> bool:
-        """Return whether gain, prices and direction are invariant when two inputs are swapped."""
-        same = self.prices[x] == self.prices[z] and self.direction[x] == self.direction[z]
-        return same and self.gain.alike(x, z)
+        """Return whether gain and prices are invariant when two inputs are swapped."""
+        return self.prices[x] == self.prices[z] and self.gain.alike(x, z)
 
 
 class Source(Kind, ABC):

@@ -1,8 +1,8 @@
 """One ray for each number of raised inputs in each group of equivalent inputs.
 
 The rays of `subsets`, or the vertices between two lifts at a uniform prior, are a set that is
-invariant under swaps of inputs of a group inside a block. If the gain, the prices and the direction
-are also invariant under swaps of neighbors in the list of a group, then they are under all its
+invariant under swaps of inputs of a group inside a block. If the gain and the prices are
+also invariant under swaps of neighbors in the list of a group, then they are under all its
 permutations, and (g(r) + u . r) / n . r is the same for all rays of one orbit: one is enough.
 
 The vertices of {low <= r_x <= high, Sum_x r_x = k} have all entries at an end but one: ``full`` at
@@ -35,10 +35,7 @@ class Classes(Source):
         k, ask = statement.k, known(ask, GAINS)
         distinct(self.groups, k)
         for x, z in chain.from_iterable(map(pairwise, self.groups)):
-            need(
-                ask.alike(x, z),
-                "the gain, the prices or the direction distinguish inputs of a group",
-            )
+            need(ask.alike(x, z), "the gain or the prices distinguish inputs of a group")
         if self.lifts:
             one = len(self.groups) == 1 and len(self.groups[0]) == k
             need(one, "expected one group of all inputs")

@@ -57,8 +57,7 @@ class Walk(Source):
         ask, k = known(ask, GAINS), statement.k
         blocks = parts_of(self.blocks, k)
         need(len(blocks) == len(self.ends) == len(self.slopes), "expected ends for each block")
-        masses, whole = over_one_denominator(ask.gain.p)
-        need(ask.direction == masses, "expected the weights of the gain as the direction")
+        _, whole = over_one_denominator(ask.gain.p)
         rays, bounds = units(statement, blocks)
         places = iter(range((current().steps - self.steps(statement)) // STEPS_PER_PLACE))
         for block, limits, inner, slopes in zip(

@@ -13,7 +13,6 @@ from mechdesign.kernel.generators import Latent, Lift, Listed, ListedRow, Matrix
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Facet, Simplicial
 from mechdesign.kernel.oracles.sources.simplicial import _diagonal
-from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
     cone,
@@ -67,8 +66,7 @@ def test_prices_are_safe_for_any_facets_that_are_taken(seed: int) -> None:
     rng = random.Random(seed)
     k = rng.randint(1, 6)
     statement = Statement(k, cone(rng, k), (), gained(k, p=prior(rng, k)))
-    weights = Numbers(1.0 for _ in range(k))
-    oracle = Rays(drawn(rng, statement), weights)
+    oracle = Rays(drawn(rng, statement))
     try:
         price = oracle.linear(statement)
     except CertificateError:

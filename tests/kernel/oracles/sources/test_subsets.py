@@ -212,14 +212,14 @@ def test_a_walk_with_good_slopes_rules_out_all_that_its_claim_pays() -> None:
             needed = Fraction(u[0] - full[0], UNIT) * k
             for c in (needed + ONE / 1000, needed - ONE / 1000):
                 found = Walk(c, (tuple(ends[1:-1]),), (Numbers(slopes),))
-                rays = found(statement, Ask(gain, u, [1] * k)).rays
+                rays = found(statement, Ask(gain, u)).rays
                 assert (rays == []) == (c > needed)
 
 
 @pytest.mark.parametrize("ends", [(-1, -(10**80)), (-(10**80), -1)])
 def test_between_two_ends_a_set_may_need_more_than_at_either(ends: tuple[int, int]) -> None:
     """By (b - a) (m_b - m_a) / 4, here a unit: no set is ruled out."""
-    ask = Ask(Squares(units((ONE,)), (ONE,)), [0], [1])
+    ask = Ask(Squares(units((ONE,)), (ONE,)), [0])
     left, right = (0 * ONE, 0 * ONE, ends[0], [0]), (4 * ONE, ONE, ends[1], [0])
     found = _walk(ask, [0], [ONE], ONE, left, right, iter(range(9)))
     assert sorted(found) == [(), (0,)]
@@ -228,7 +228,7 @@ def test_between_two_ends_a_set_may_need_more_than_at_either(ends: tuple[int, in
 @pytest.mark.parametrize("first", [True, False])
 def test_a_walk_adds_the_increment_of_each_input(first: bool) -> None:
     """Two inputs add 2 each to -3 at one end, and too little at the other."""
-    ask = Ask(Squares(units((ONE / 2,) * 2), (ONE / 2,) * 2), [0, 1], [1, 1])
+    ask = Ask(Squares(units((ONE / 2,) * 2), (ONE / 2,) * 2), [0, 1])
     starts, added = ([-3, -9][:: 1 if first else -1], [[2, 2], [0, 0]][:: 1 if first else -1])
     left, right = (0 * ONE, 0 * ONE, starts[0], added[0]), (4 * ONE, 0 * ONE, starts[1], added[1])
     (found,) = _walk(ask, [0, 1], [ONE, ONE], ONE, left, right, iter(range(9)))
