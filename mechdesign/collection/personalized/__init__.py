@@ -6,11 +6,7 @@ numbers.
 
 from __future__ import annotations
 
-from mechdesign.collection.personalized.categories import (
-    PersonalizedGroup,
-    PersonalizedReports,
-    privatize_each,
-)
+from mechdesign.collection.personalized.categories import PersonalizedReports, privatize_each
 from mechdesign.collection.personalized.groups import Group
 from mechdesign.collection.personalized.pena import (
     NumberReports,
@@ -21,7 +17,6 @@ from mechdesign.collection.personalized.pena import (
 __all__ = [
     "Group",
     "NumberReports",
-    "PersonalizedGroup",
     "PersonalizedReports",
     "TwoValuedResponder",
     "collect_numbers",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +24,7 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.sampling import Randomness
 
-__all__ = ["PersonalizedGroup", "PersonalizedReports", "privatize_each"]
+__all__ = ["PersonalizedReports", "privatize_each"]
 
 MOST_DESIGNS = 64
 """The largest number of channels to design unless ``levels`` limits it."""
@@ -34,29 +33,10 @@ MechanismAt = Callable[[Fraction], Channel | Mechanism]
 """A mechanism for each budget."""
 
 
-@dataclass(frozen=True, eq=False)
-class PersonalizedGroup(Group[Channel | Mechanism]):
-    """The records with one budget and one prior.
-
-    Attributes
-    ----------
-    epsilon
-        The budget used.
-    prior
-        The prior, or None.
-    solution
-        The certified design of the mechanism; None if a function returned the mechanism.
-    """
-
-    epsilon: Fraction
-    prior: Prior | None
-    solution: Solution | None
-
-
 class PersonalizedReports(GroupedReports):
     """Reports grouped by budget; see :func:`privatize_each`."""
 
-    groups: tuple[PersonalizedGroup, ...]
+    groups: tuple[Group[Channel | Mechanism], ...]
 
     def estimate(
         self, method: str = "unbiased", *, prior: Prior | None = None, target: str = "population"
@@ -84,7 +64,7 @@ class PersonalizedReports(GroupedReports):
         pairs = [(group.mechanism, group.reports) for group in self.groups]
         return estimate_groups(pairs, method=method, prior=prior, target=target)
 
-    def _line(self, group: PersonalizedGroup) -> str:
+    def _line(self, group: Group[Any]) -> str:
         how = group.solution.route if group.solution else type(group.mechanism).__name__
         count = len(group.reports)
         return f"epsilon {fraction_text(group.epsilon):<8} {count:>9} records  {how}"
@@ -155,32 +135,23 @@ def privatize_each(
     check_index(records, priors, "priors")
     budgets, budget_of = budgets_of(epsilons, len(given), levels)
     distinct_priors, prior_of = _distinct_priors(priors, len(given), by)
-    keys = budget_of * len(distinct_priors) + prior_of
-    wanted = len(np.unique(keys))
+    wanted = len(np.unique(budget_of * len(distinct_priors) + prior_of))
     if isinstance(by, Problem) and levels is None and wanted > MOST_DESIGNS:
         expected = f"at most {MOST_DESIGNS} different budgets and priors to design channels for"
         raise InputError("epsilons", expected, wanted, "levels=16 rounds budgets down to 16")
-    designs: dict[int, tuple[Fraction, Prior | None, Solution | None]] = {}
     inputs: list[Domain] = []
 
-    def mechanism_at(key: int) -> Channel | Mechanism:
-        budget, place = divmod(key, len(distinct_priors))
+    def mechanism_at(budget: int, place: int) -> tuple[Any, ...]:
         epsilon, prior = budgets[budget], distinct_priors[place]
         mechanism, solution = _mechanism_at(by, epsilon, prior)
-        designs[key] = epsilon, prior, solution
         inputs.append(mechanism.inputs)
         if mechanism.inputs != inputs[0]:
             expected = f"the same inputs at each budget, {inputs[0]!r}"
             raise InputError("by", expected, repr(mechanism.inputs))
-        return mechanism
+        return mechanism, epsilon, prior, solution
 
-    drawn = draw_groups(given, keys, mechanism_at, rng, progress)
-    return PersonalizedReports(
-        tuple(
-            PersonalizedGroup(group.mechanism, group.places, group.reports, *designs[key])
-            for key, group in drawn
-        )
-    )
+    indices = budget_of, prior_of
+    return PersonalizedReports(draw_groups(given, indices, mechanism_at, rng, progress))
 
 
 def _distinct_priors(

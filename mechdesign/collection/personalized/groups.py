@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
@@ -12,8 +12,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from mechdesign._typing import Int64Array
+from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import as_fraction, fraction_text
+from mechdesign.prior import Prior
 from mechdesign.reports import Reports
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
 
@@ -142,11 +144,20 @@ class Group(Generic[M]):
         The indices of the records.
     reports
         Their reports, in the same order.
+    epsilon
+        The budget used.
+    prior
+        The prior of the records, or None.
+    solution
+        The certified design of the mechanism; None if there is none.
     """
 
     mechanism: M
     places: Int64Array
     reports: Reports
+    epsilon: Fraction
+    prior: Prior | None = None
+    solution: Solution | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +170,7 @@ class GroupedReports:
         The groups, by increasing budget.
     """
 
-    groups: tuple[Any, ...]
+    groups: tuple[Group[Any], ...]
 
     def __len__(self) -> int:
         return sum(len(group.reports) for group in self.groups)
@@ -190,28 +201,33 @@ class GroupedReports:
 
 def draw_groups(
     records: Any,
-    keys: Int64Array,
-    mechanism_at: Callable[[int], M],
+    indices: Sequence[Int64Array],
+    mechanism_at: Callable[..., tuple[Any, ...]],
     rng: Randomness,
     progress: bool | None,
     **how: Any,
-) -> Iterator[tuple[int, Group[M]]]:
-    """Yield each key with the group of its records, drawn by its mechanism; show a progress bar.
+) -> tuple[Group[Any], ...]:
+    """Return the groups of records with equal indices, each drawn by its mechanism.
 
-    Errors give the index of a record among all records.
+    ``mechanism_at`` returns the mechanism for some indices, and the further attributes of its
+    group. Errors give the index of a record among all records.
     """
     from tqdm import tqdm
 
+    shape = [int(index.max(initial=0)) + 1 for index in indices]
+    keys = np.ravel_multi_index(tuple(indices), shape)
     stream, order = stream_of(rng), np.argsort(keys, kind="stable")
     different, starts = np.unique(keys[order], return_index=True)
     hidden = None if progress is None else not progress
+    groups: list[Group[Any]] = []
     with tqdm(
         total=len(keys), desc="privatize", unit="record", disable=hidden, leave=False, delay=0.5
     ) as bar:
-        for key, places in zip(different.tolist(), np.split(order, starts[1:]), strict=False):
-            whole = isinstance(records, np.ndarray)
-            own = records[places] if whole else [records[n] for n in places]
-            mechanism: Any = mechanism_at(key)
+        for key, places in zip(different, np.split(order, starts[1:]), strict=False):
+            own = (
+                records[places] if isinstance(records, np.ndarray) else [records[n] for n in places]
+            )
+            mechanism, *others = mechanism_at(*np.unravel_index(key, shape))
             try:
                 reports = mechanism.privatize(own, stream, **how)
             except InputError as error:
@@ -219,5 +235,6 @@ def draw_groups(
                 if not tail.rstrip("]").isdigit():
                     raise
                 raise error.at(f"{head}[{places[int(tail.rstrip(']'))]}]") from None
-            yield key, Group(mechanism, places, reports)
+            groups.append(Group(mechanism, places, reports, *others))
             bar.update(len(places))
+    return tuple(groups)

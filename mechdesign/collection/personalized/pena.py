@@ -262,15 +262,13 @@ def collect_numbers(
     budgets, budget_of = budgets_of(epsilons, count, levels)
     lows, low_of = distinct(low, count, "low")
     highs, high_of = distinct(high, count, "high")
-    shape = len(lows), len(highs), len(budgets)
 
-    def responder_at(key: int) -> TwoValuedResponder:
-        i, j, e = np.unravel_index(key, shape)
-        return TwoValuedResponder(lows[i], highs[j], budgets[e])
+    def responder_at(i: int, j: int, e: int) -> tuple[TwoValuedResponder, Fraction]:
+        return TwoValuedResponder(lows[i], highs[j], budgets[e]), budgets[e]
 
-    keys = (low_of * len(highs) + high_of) * len(budgets) + budget_of
-    drawn = draw_groups(records, keys, responder_at, rng, progress, outside=outside)
-    return NumberReports(tuple(group for _, group in drawn))
+    indices = low_of, high_of, budget_of
+    groups = draw_groups(records, indices, responder_at, rng, progress, outside=outside)
+    return NumberReports(groups)
 
 
 def _pooled(groups: Sequence[Group[TwoValuedResponder]], weights: str) -> ScalarEstimate:

@@ -27,7 +27,7 @@ from mechdesign.writing.spreadsheets import spreadsheet_safe
 __all__ = ["Sink", "arrow_sink", "check_separator", "csv_sink", "ndjson_sink", "parquet_sink"]
 __all__ += ["safe_table", "whole_output", "write_tables"]
 
-GROUP = 1 << 23
+GROUP = 1 << 22
 """Approximate bytes written at once; each row group of a Parquet file needs metadata."""
 
 TEMPORARY = "TMPDIR names the folder for them"

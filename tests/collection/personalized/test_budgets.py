@@ -64,22 +64,24 @@ class Echo:
         return list(records)
 
 
+def groups(records: Any, first: list[int], key: str = "") -> Any:
+    """Return the groups of records with equal first and second indices."""
+    indices = np.array(first, dtype=np.int64), np.zeros(len(first), dtype=np.int64)
+    return draw_groups(records, indices, lambda n, _: (Echo(key), Fraction(n)), None, False)
+
+
 def test_groups_cover_all_records_in_order() -> None:
-    keys = np.array([4, 1, 4, 0, 1])
     expected = [(0, [3], ["d"]), (1, [1, 4], ["b", "e"]), (4, [0, 2], ["a", "c"])]
     for records in (list("abcde"), np.array(list("abcde"))):
-        groups = draw_groups(records, keys, lambda _: Echo(""), None, False)
-        assert [(key, one.places.tolist(), one.reports) for key, one in groups] == expected
-    none = np.array([], dtype=np.int64)
-    assert list(draw_groups([], none, lambda _: Echo(""), None, False)) == []
+        found = groups(records, [4, 1, 4, 0, 1])
+        assert [(one.epsilon, one.places.tolist(), one.reports) for one in found] == expected
+    assert groups([], []) == ()
 
 
 @pytest.mark.parametrize(("key", "of_all"), [("records[{}]", "records[3]"), ("epsilon", "epsilon")])
 def test_errors_name_the_record_of_all(key: str, of_all: str) -> None:
-    records, keys = ["a", "b", "c", "bad"], np.array([0, 1, 0, 1])
-    groups = draw_groups(records, keys, lambda _: Echo(key), None, False)
     with pytest.raises(InputError) as raised:
-        list(groups)
+        groups(["a", "b", "c", "bad"], [0, 1, 0, 1], key)
     assert raised.value.key == of_all
 
 

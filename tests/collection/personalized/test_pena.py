@@ -6,6 +6,7 @@ import csv
 import gzip
 import itertools
 import math
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -36,16 +37,16 @@ def every_outcome() -> list[tuple[float, NumberReports]]:
             one.probability(v) if bit else 1 - one.probability(v)
             for one, v, bit in zip(ones, VALUES, bits, strict=True)
         )
-        groups = [
-            Group(ones[p[0]], np.array(p), reports_of(ones[p[0]], [bits[n] for n in p]))
-            for p in ([0, 1], [2], [3])
-        ]
+        groups = [group_of(ones[p[0]], p, [bits[n] for n in p]) for p in ([0, 1], [2], [3])]
         found.append((float(chance), NumberReports(tuple(groups))))
     return found
 
 
-def reports_of(one: TwoValuedResponder, bits: list[int]) -> Reports:
-    return Reports(np.array(bits), one.alphabet, False)
+def group_of(
+    one: TwoValuedResponder, places: list[int], bits: Iterable[int]
+) -> Group[TwoValuedResponder]:
+    reports = Reports(np.array(list(bits)), one.alphabet, False)
+    return Group(one, np.array(places), reports, one.epsilon)
 
 
 def test_by_size_the_mean_and_the_sum_are_unbiased_for_any_records() -> None:
@@ -81,7 +82,7 @@ def test_the_variance_estimate_is_unbiased_for_records_of_one_mean() -> None:
     expected, second = 0.0, 0.0
     for bits in itertools.product((0, 1), repeat=6):
         groups = [
-            Group(one, np.arange(3), reports_of(one, list(part)))
+            group_of(one, [0, 1, 2], part)
             for one, part in zip(ones, (bits[:3], bits[3:]), strict=True)
         ]
         mean = NumberReports(tuple(groups)).mean()
