@@ -29,6 +29,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.files import load_channel, load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
+from tests.cli_support import Run
 from tests.corpus import document_of
 
 RARE_DISEASE = Path(__file__).resolve().parents[2] / "problems" / "lip" / "rare_disease.toml"
@@ -55,19 +56,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
-    """Run a command, expect nothing on standard error, and return what it prints."""
-    assert main(arguments) == status
-    output = capsys.readouterr()
-    assert output.err == ""
-    return output.out
-
-
 # files of data
 
 
 def test_the_folder_of_data_is_named_by_an_option(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, printed: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MECHDESIGN_DATA", raising=False)
     Path("records").mkdir()
@@ -77,7 +70,7 @@ def test_the_folder_of_data_is_named_by_an_option(
     assert main(["solve", "data.toml"]) == 2
     assert "set MECHDESIGN_DATA" in capsys.readouterr().err
     for command in (["solve"], ["check"], ["frontier", "--epsilon", "1,2"]):
-        assert printed(capsys, *command, "data.toml", "--data", "records")
+        assert printed(*command, "data.toml", "--data", "records")
     assert main(["solve", "data.toml", "--data", "nowhere"]) == 2
     assert capsys.readouterr().err == "--data: expected a folder of data, given 'nowhere'\n"
 
@@ -103,8 +96,8 @@ def test_an_error_of_the_design_names_the_file_whatever_its_name(
 # solve
 
 
-def test_the_report_of_the_survey_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
-    report = printed(capsys, "solve", str(RARE_DISEASE))
+def test_the_report_of_the_survey_is_complete(printed: Run) -> None:
+    report = printed("solve", str(RARE_DISEASE))
     lines = dict(re.findall(r"^(\S+) +(\S.*)$", report, flags=re.MULTILINE))
     assert lines["problem"] == "Survey of a rare disease"
     assert lines["inputs"] == "2 inputs: 'yes', 'no'"
@@ -125,31 +118,25 @@ def test_the_report_of_the_survey_is_complete(capsys: pytest.CaptureFixture[str]
     assert "           report 1 stands for 'no': 0.0367879" in report
 
 
-def test_the_report_notes_an_assumed_prior(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    report = printed(capsys, "solve", "small.toml")
+def test_the_report_notes_an_assumed_prior(folder: Path, printed: Run) -> None:
+    report = printed("solve", "small.toml")
     assert "none given: taken as uniform" in report
     assert "ldp: leaks 1 of epsilon = 1, the whole budget; proved" in report
     assert f"hamming = {VALUE:.9g}" in report
 
 
-def test_a_label_with_a_line_end_keeps_its_line(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_label_with_a_line_end_keeps_its_line(folder: Path, printed: Run) -> None:
     text = SMALL.replace('"a"', '"a\\nb"').replace("Three answers", "Three\\tansw\\ners")
     Path("small.toml").write_text(text, encoding="utf-8")
-    report = printed(capsys, "solve", "small.toml")
+    report = printed("solve", "small.toml")
     assert report.startswith("problem    Three")
     head, table = report.rstrip().split("\n\n")
     assert all(re.match(r"[a-z]+ +\S|           \S", line) for line in head.splitlines())
     assert len(table.splitlines()) == 4  # the outputs, and a line for each input
 
 
-def test_json_is_one_object_and_nothing_else(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answer = json.loads(printed(capsys, "solve", "small.toml", "--json"))
+def test_json_is_one_object_and_nothing_else(folder: Path, printed: Run) -> None:
+    answer = json.loads(printed("solve", "small.toml", "--json"))
     assert answer["status"] == "optimal"
     assert answer["value"] == pytest.approx(VALUE, rel=1e-12)
     assert answer["bound"] == pytest.approx(VALUE, rel=1e-9)
@@ -168,10 +155,8 @@ def test_json_is_one_object_and_nothing_else(
         ("cvxpy:clarabel", "cvxpy: CLARABEL"),
     ],
 )
-def test_every_route_finds_the_optimum(
-    route: str, words: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = printed(capsys, "solve", "small.toml", "--route", route, "--json", "-o", "x.json")
+def test_every_route_finds_the_optimum(route: str, words: str, folder: Path, printed: Run) -> None:
+    text = printed("solve", "small.toml", "--route", route, "--json", "-o", "x.json")
     answer = json.loads(text)
     assert answer["route"].startswith(words)
     assert answer["status"] == "optimal"
@@ -181,8 +166,8 @@ def test_every_route_finds_the_optimum(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["picture.png", "picture.PNG", "picture.pdf", "picture.svg"])
-def test_a_picture_is_drawn(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "solve", "small.toml", "--plot", name)
+def test_a_picture_is_drawn(name: str, folder: Path, printed: Run) -> None:
+    printed("solve", "small.toml", "--plot", name)
     start = Path(name).read_bytes()[:300]
     if name.lower().endswith("png"):
         assert start.startswith(b"\x89PNG\r\n\x1a\n")
@@ -190,26 +175,16 @@ def test_a_picture_is_drawn(name: str, folder: Path, capsys: pytest.CaptureFixtu
         assert b"%PDF" in start or b"<svg" in start or b"<?xml" in start
 
 
-def test_dollars_in_a_label_are_drawn_as_dollars(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_dollars_in_a_label_are_drawn_as_dollars(folder: Path, printed: Run) -> None:
     text = SMALL.replace('"a"', "'$\\frac$'").replace("Three", "$_ for $^ {")
     Path("small.toml").write_text(text, encoding="utf-8")
-    printed(capsys, "solve", "small.toml", "--plot", "picture.png")
+    printed("solve", "small.toml", "--plot", "picture.png")
     assert Path("picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_solving_leaves_no_file_that_was_not_asked_for(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    printed(capsys, "solve", "small.toml", "-o", "x.json")
+def test_solving_leaves_no_file_that_was_not_asked_for(folder: Path, printed: Run) -> None:
+    printed("solve", "small.toml", "-o", "x.json")
     assert sorted(path.name for path in folder.iterdir()) == ["small.toml", "x.json"]
-
-
-def test_a_problem_is_not_written_over(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["solve", "small.toml", "-o", "small.toml"]) == 2
-    assert "this file is also read" in capsys.readouterr().err
-    assert Path("small.toml").read_text(encoding="utf-8") == SMALL
 
 
 GRID = """\
@@ -226,17 +201,15 @@ objective = "euclidean"
 """
 
 
-def test_a_wanted_gap_and_a_time_limit_end_a_search(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wanted_gap_and_a_time_limit_end_a_search(folder: Path, printed: Run) -> None:
     (folder / "grid.toml").write_text(GRID, encoding="utf-8")
-    exact = json.loads(printed(capsys, "solve", "grid.toml", "--json"))
-    rough = json.loads(printed(capsys, "solve", "grid.toml", "--gap", "0.05", "--json"))
+    exact = json.loads(printed("solve", "grid.toml", "--json"))
+    rough = json.loads(printed("solve", "grid.toml", "--gap", "0.05", "--json"))
     assert exact["status"] == "optimal"
     assert rough["status"] == "bounded"
     assert 1e-6 < rough["gap"] <= 0.05
     assert rough["bound"] <= exact["value"] <= rough["value"]
-    ended = json.loads(printed(capsys, "solve", "grid.toml", "--time-limit", "1e-6", "--json"))
+    ended = json.loads(printed("solve", "grid.toml", "--time-limit", "1e-6", "--json"))
     assert "ended early: the time limit of 1e-06 s was reached" in ended["notes"]
     assert ended["privacy"][0]["certified"]
 
@@ -257,9 +230,9 @@ def test_invalid_limits_are_refused(
 # verify
 
 
-def test_what_was_solved_verifies(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "solve", "small.toml", "-o", "x.json")
-    lines = printed(capsys, "verify", "x.json").splitlines()
+def test_what_was_solved_verifies(folder: Path, printed: Run) -> None:
+    printed("solve", "small.toml", "-o", "x.json")
+    lines = printed("verify", "x.json").splitlines()
     assert lines[0] == "verified  rows sum to 1 exactly: integers over 2**62"
     assert lines[1].startswith("verified  ldp: private as stated, exactly; leakage ")
     assert lines[2].startswith("verified  value 0.4238831152")
@@ -271,11 +244,9 @@ def test_what_was_solved_verifies(folder: Path, capsys: pytest.CaptureFixture[st
     assert '"epsilon": "1"' in lines[7]
 
 
-def test_verify_shows_a_long_statement_in_part(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verify_shows_a_long_statement_in_part(folder: Path, printed: Run) -> None:
     save(design(Problem([f"input {x}" for x in range(40)], LDP(1), HammingLoss())), "x.json")
-    lines = printed(capsys, "verify", "x.json").splitlines()
+    lines = printed("verify", "x.json").splitlines()
     stated = [line for line in lines if line.startswith("stated")]
     assert stated[0].endswith("…")
     assert max(map(len, stated)) < 130
@@ -293,20 +264,18 @@ def test_verify_shows_a_long_statement_in_part(
     ],
 )
 def test_verify_shows_the_law_or_prior_that_a_proof_is_about(
-    name: str, keys: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+    name: str, keys: list[str], folder: Path, printed: Run
 ) -> None:
     Path("x.json").write_text(json.dumps(document_of(name)), encoding="utf-8")
-    lines = printed(capsys, "verify", "x.json").splitlines()
+    lines = printed("verify", "x.json").splitlines()
     assert [line.split()[1] for line in lines if line.startswith("stated")] == keys
 
 
-def test_verify_shows_the_objective_that_noise_was_designed_for(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verify_shows_the_objective_that_noise_was_designed_for(folder: Path, printed: Run) -> None:
     domain, loss = Domain.grid(3, 3), EuclideanDistance()
     problem = Problem(domain, MetricPrivacy(1, "euclidean"), loss, prior=[1, *[0] * 8])
     save(design(problem, route="noise"), "x.json")
-    lines = printed(capsys, "verify", "x.json").splitlines()
+    lines = printed("verify", "x.json").splitlines()
     stated = {line.split()[1]: line for line in lines if line.startswith("stated")}
     assert list(stated) == ["domain", "prior", "privacy", "utility"]
     assert '"1", "0", "0"' in stated["prior"]
@@ -361,37 +330,33 @@ def test_check_prints_the_result_of_each_problem(
     assert all(isinstance(result["detail"], str) for result in results)
 
 
-def test_the_tolerance_of_an_expectation_counts(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tolerance_of_an_expectation_counts(folder: Path, printed: Run) -> None:
     for rtol, status in ((1e-3, 0), (1e-5, 1)):
         text = expecting(VALUE * (1 + 1e-4)) + f"rtol = {rtol}\n"
         Path("small.toml").write_text(text, encoding="utf-8")
-        printed(capsys, "check", "small.toml", status=status)
+        printed("check", "small.toml", status=status)
 
 
-def test_the_survey_is_as_expected(capsys: pytest.CaptureFixture[str]) -> None:
-    assert printed(capsys, "check", str(RARE_DISEASE)).startswith("ok ")
+def test_the_survey_is_as_expected(printed: Run) -> None:
+    assert printed("check", str(RARE_DISEASE)).startswith("ok ")
 
 
 # example
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
-def test_an_example_solves_and_verifies(
-    notion: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("example.toml").write_text(printed(capsys, "example", notion), encoding="utf-8")
+def test_an_example_solves_and_verifies(notion: str, folder: Path, printed: Run) -> None:
+    Path("example.toml").write_text(printed("example", notion), encoding="utf-8")
     problem = load_problem("example.toml")
     assert [found.name for found in problem.privacy] == [notion]
-    printed(capsys, "solve", "example.toml", "-o", "x.json")
-    assert "verified  status optimal" in printed(capsys, "verify", "x.json")
-    assert printed(capsys, "check", "example.toml").startswith("ok ")
+    printed("solve", "example.toml", "-o", "x.json")
+    assert "verified  status optimal" in printed("verify", "x.json")
+    assert printed("check", "example.toml").startswith("ok ")
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
-def test_an_example_shows_every_key(notion: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = printed(capsys, "example", notion)
+def test_an_example_shows_every_key(notion: str, printed: Run) -> None:
+    text = printed("example", notion)
     parts = re.split(r"^(?:# )?\[(\w+)\]", text, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     keys: dict[str, Any] = {
@@ -412,10 +377,8 @@ def test_an_example_shows_every_key(notion: str, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("notion", NOTIONS)
-def test_what_an_example_leaves_out_can_be_put_in(
-    notion: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for line in printed(capsys, "example", notion).splitlines():
+def test_what_an_example_leaves_out_can_be_put_in(notion: str, printed: Run) -> None:
+    for line in printed("example", notion).splitlines():
         hidden = re.match(r"# (\w+ *= *\S.*)", line)
         if hidden:
             assert tomllib.loads(hidden[1])
@@ -497,16 +460,11 @@ def test_an_interrupt_ends_in_one_line(
     assert capsys.readouterr().err == "interrupted\n"
 
 
-def test_version_and_help_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_known(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as leaving:
         main(["--version"])
     assert leaving.value.code == 0
     assert capsys.readouterr().out == f"mechdesign {mechdesign.__version__}\n"
-    for command in ([], ["solve"], ["verify"], ["check"], ["example"]):
-        with pytest.raises(SystemExit) as leaving:
-            main([*command, "--help"])
-        assert leaving.value.code == 0
-        assert "usage: mechdesign" in capsys.readouterr().out
 
 
 def test_no_file_is_written_over_one_that_is_read_or_written(

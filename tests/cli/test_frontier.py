@@ -14,6 +14,7 @@ from mechdesign.cli import main
 from mechdesign.designs import design as design_module
 from mechdesign.designs.design import design
 from mechdesign.files import load_problem
+from tests.cli_support import Run
 
 PRIOR = "[prior]\nprobabilities = [0.1, 0.2, 0.7]\n"
 SMALL = f"""\
@@ -38,24 +39,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run the command, expect nothing on standard error, and return what it prints."""
-    assert main(["frontier", *arguments]) == 0
-    output = capsys.readouterr()
-    assert output.err == ""
-    return output.out
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run the command with wrong input, which leaves no file; return its one line."""
-    before = sorted(Path().iterdir())
-    assert main(["frontier", *arguments]) == 2
-    output = capsys.readouterr()
-    assert (output.out, output.err.count("\n")) == ("", 1)
-    assert sorted(Path().iterdir()) == before
-    return output.err.rstrip("\n")
-
-
 def rows(path: str) -> list[dict[str, str]]:
     with Path(path).open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
@@ -66,8 +49,8 @@ def loss(epsilon: float) -> float:
     return 2 / (math.exp(epsilon) + 2)
 
 
-def test_the_table_is_that_of_the_formula(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = printed(capsys, "ldp.toml", "--epsilon", "0.1:5:25", "--csv", "out.csv")
+def test_the_table_is_that_of_the_formula(folder: Path, printed: Run) -> None:
+    report = printed("frontier", "ldp.toml", "--epsilon", "0.1:5:25", "--csv", "out.csv")
     lines = report.splitlines()
     assert lines[0] == "problem    ldp.toml"
     assert lines[1] == "Frontier of ldp: loss is hamming, epsilon in nats"
@@ -85,17 +68,17 @@ def test_the_table_is_that_of_the_formula(folder: Path, capsys: pytest.CaptureFi
         assert row["route"] == "closed-form: k-ary randomized response"
 
 
-def test_floats_in_the_table_are_exact(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, "lip.toml", "--epsilon", "0.7,1.1", "--csv", "out.csv")
+def test_floats_in_the_table_are_exact(folder: Path, printed: Run) -> None:
+    printed("frontier", "lip.toml", "--epsilon", "0.7,1.1", "--csv", "out.csv")
     problem = load_problem("lip.toml")
     for row in rows("out.csv"):
         answer = design(problem.at(float(row["epsilon"]))).to_json()
         assert [float(row[key]) for key in ("value", "bound")] == [answer["value"], answer["bound"]]
 
 
-def test_a_list_and_a_logarithmic_range(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_list_and_a_logarithmic_range(folder: Path, printed: Run) -> None:
     def budgets(*arguments: str) -> list[float]:
-        told = json.loads(printed(capsys, "ldp.toml", "--json", "--epsilon", *arguments))
+        told = json.loads(printed("frontier", "ldp.toml", "--json", "--epsilon", *arguments))
         return [point["epsilon"] for point in told["frontiers"][0]["points"]]
 
     assert budgets("2,0.5,1") == [2.0, 0.5, 1.0]
@@ -104,10 +87,10 @@ def test_a_list_and_a_logarithmic_range(folder: Path, capsys: pytest.CaptureFixt
     assert budgets("0.01:1:5", "--logarithmic") == pytest.approx([0.01, 0.1**1.5, 0.1, 0.1**0.5, 1])
 
 
-def test_several_problems_on_one_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_problems_on_one_picture(folder: Path, printed: Run) -> None:
     files = ("ldp.toml", "lip.toml", "strict.toml")
     options = ("--epsilon", "1,2,3", "--plot", "out.svg", "--csv", "out.csv", "--json")
-    told = json.loads(printed(capsys, *files, *options))["frontiers"]
+    told = json.loads(printed("frontier", *files, *options))["frontiers"]
     assert [curve["problem"] for curve in told] == list(files)
     assert [curve["privacy"] for curve in told] == [
         ["ldp"],
@@ -122,12 +105,12 @@ def test_several_problems_on_one_picture(folder: Path, capsys: pytest.CaptureFix
     assert b"<svg" in Path("out.svg").read_bytes()
 
 
-def test_the_least_budget_for_a_loss(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = printed(capsys, "ldp.toml", "--reach", "0.4").splitlines()
+def test_the_least_budget_for_a_loss(folder: Path, printed: Run) -> None:
+    lines = printed("frontier", "ldp.toml", "--reach", "0.4").splitlines()
     assert lines[1].startswith("epsilon = 1.098613 reaches the loss 0.4: its certified channel has")
     assert lines[2].startswith("no epsilon up to 1.098612 does: no private channel is below 0.400")
     options = ("--reach", "0.4", "--precision", "1e-3", "--epsilon", "1,2", "--plot", "out.pdf")
-    (told,) = json.loads(printed(capsys, "ldp.toml", "--json", *options))["frontiers"]
+    (told,) = json.loads(printed("frontier", "ldp.toml", "--json", *options))["frontiers"]
     assert (told["reach"]["unreachable_up_to"], told["reach"]["epsilon"]) == (1.098, 1.099)
     assert told["reach"]["value"] <= 0.4 < told["reach"]["bound_there"]
     assert told["reach"]["bound_proved"] is True
@@ -181,27 +164,27 @@ def test_budgets_that_all_leave_no_channel_fail(
     ],
 )
 def test_options_that_make_no_sense_are_refused(
-    arguments: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, folder: Path, refused: Run
 ) -> None:
-    assert message in refused(capsys, "ldp.toml", *arguments)
+    assert message in refused("frontier", "ldp.toml", *arguments)
 
 
-def test_problems_that_do_not_fit_are_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_problems_that_do_not_fit_are_refused(folder: Path, refused: Run) -> None:
     other = SMALL.replace("hamming", "mutual-information")
     Path("other.toml").write_text(other, encoding="utf-8")
-    assert refused(capsys, "ldp.toml", "other.toml", "--epsilon", "1") == (
+    assert refused("frontier", "ldp.toml", "other.toml", "--epsilon", "1") == (
         "other.toml: utility.objective: expected the objective of ldp.toml, hamming, "
         "given mutual-information"
     )
     lift = SMALL.replace('"ldp"\nepsilon = 1.0', '"lift"\nlower = 1\nupper = 1')
     Path("lift.toml").write_text(lift, encoding="utf-8")
     for asked in (["--epsilon", "1"], ["--reach", "0.1"]):
-        assert refused(capsys, "lift.toml", *asked) == (
+        assert refused("frontier", "lift.toml", *asked) == (
             "lift.toml: privacy: expected exactly one notion with an epsilon, given lift"
         )
-    assert refused(capsys, "nowhere.toml", "--epsilon", "1").startswith("nowhere.toml: cannot read")
+    assert refused("frontier", "nowhere.toml", "--epsilon", "1").startswith(
+        "nowhere.toml: cannot read"
+    )
 
 
 def pressing(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -267,17 +250,17 @@ def test_an_old_file_stays_where_the_new_one_fails(
 
 
 def test_a_folder_of_certificates_is_filled_and_used(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, printed: Run, refused: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = ("lip.toml", "--epsilon", "0.5,1", "--json", "--cache", "kept")
-    first = json.loads(printed(capsys, *arguments))
+    first = json.loads(printed("frontier", *arguments))
     assert len(list(Path("kept").rglob("*.json.gz"))) == 2
     monkeypatch.setattr("mechdesign.designs.design.designed", None)  # nothing is designed
-    assert json.loads(printed(capsys, *arguments)) == first
+    assert json.loads(printed("frontier", *arguments)) == first
     Path("file").write_text("", encoding="utf-8")
-    told = refused(capsys, *arguments[:-1], "file")
+    told = refused("frontier", *arguments[:-1], "file")
     assert told.startswith("lip.toml: cache: expected a folder")
-    assert "--epsilon" in refused(capsys, "lip.toml", "--reach", "0.1", "--cache", "kept")
+    assert "--epsilon" in refused("frontier", "lip.toml", "--reach", "0.1", "--cache", "kept")
     with pytest.raises(SystemExit) as ended:
         main(["frontier", "lip.toml", "--epsilon", "1,2", "--jobs", "0"])
     assert ended.value.code == 2

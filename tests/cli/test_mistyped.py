@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mechdesign.cli import main
+from tests.cli_support import Run
 
 COMMANDS = (
     *("solve", "verify", "check", "example", "frontier", "mechanism"),
@@ -14,17 +15,9 @@ COMMANDS = (
 )
 
 
-def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Run a command that fails, and return its only line of output."""
-    try:
-        status = main(words)
-    except SystemExit as ended:
-        status = ended.code
-    captured = capsys.readouterr()
-    assert status == 2
-    assert captured.out == ""
-    assert len(captured.err.splitlines()) == 1
-    return captured.err
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -42,39 +35,41 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     ],
 )
 def test_a_mistyped_word_is_named_with_what_was_expected(
-    words: list[str], parts: list[str], capsys: pytest.CaptureFixture[str]
+    words: list[str], parts: list[str], refused: Run
 ) -> None:
-    line = said(words, capsys)
+    line = refused(*words)
     assert all(part in line for part in parts), line
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_an_unknown_option_is_named_with_its_command(
-    command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unknown_option_is_named_with_its_command(command: str, refused: Run) -> None:
     given = {"solve": 1, "verify": 1, "check": 1, "example": 1, "frontier": 1, "mechanism": 2}
     given |= {"privatize": 3, "estimate": 2, "advise": 3, "leakage": 1, "compare": 2}
     needed = {"mechanism": ["-o", "x.json"], "privatize": ["--column", "a"]}
     needed["estimate"] = needed["privatize"]
     words = [*["1"] * given.get(command, 0), *needed.get(command, [])]
-    line = said([command, *words, "--jsonn"], capsys)
+    line = refused(command, *words, "--jsonn")
     assert f"mechdesign {command}: expected options of this command, given '--jsonn'" in line
     assert f"see mechdesign {command} --help" in line
 
 
-def test_the_error_of_an_unwritable_target_has_a_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_error_of_an_unwritable_target_has_a_reason(tmp_path: Path, refused: Run) -> None:
     words = ["solve", "a.toml", "-o"]
-    assert "this is a folder, not a file" in said([*words, str(tmp_path)], capsys)
-    line = said([*words, str(tmp_path / "none" / "x.json")], capsys)
+    assert "this is a folder, not a file" in refused(*words, str(tmp_path))
+    line = refused(*words, str(tmp_path / "none" / "x.json"))
     assert f"the folder '{tmp_path / 'none'}' does not exist" in line
 
 
-def test_a_problem_in_place_of_a_channel_gets_a_hint(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_problem_in_place_of_a_channel_gets_a_hint(tmp_path: Path, refused: Run) -> None:
     problem = tmp_path / "problem.toml"
     problem.write_text('[privacy]\nnotion = "ldp"\n')
-    line = said(["verify", str(problem)], capsys)
+    line = refused("verify", str(problem))
     assert f"mechdesign solve {problem} -o channel.json designs a channel" in line
+
+
+@pytest.mark.parametrize("command", [(), *((command,) for command in COMMANDS)])
+def test_help_is_there(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as leaving:
+        main([*command, "--help"])
+    assert leaving.value.code == 0
+    assert " ".join(["usage: mechdesign", *command]) in capsys.readouterr().out

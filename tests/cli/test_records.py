@@ -17,7 +17,6 @@ import pytest
 from mechdesign.accounting.central.central import after_shuffling
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.channel import Channel
-from mechdesign.cli import main
 from mechdesign.cli.common import FileBar
 from mechdesign.collection.records import tally_file
 from mechdesign.designs.design import design
@@ -30,6 +29,7 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.sampling import SIMULATION
 from mechdesign.utilities import UnbiasedVariance
+from tests.cli_support import Run
 
 PRIOR = "[prior]\nprobabilities = [0.5, 0.3, 0.2]\n"
 
@@ -69,30 +69,6 @@ def folder(tmp_path: Path, channel_file: Path, monkeypatch: pytest.MonkeyPatch) 
     return tmp_path
 
 
-def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run a command, expect nothing on standard error, and return what it prints."""
-    assert main(arguments) == 0
-    output = capsys.readouterr()
-    assert output.err == ""
-    return output.out
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 2) -> str:
-    """Run a command that is refused in one line, and leaves no file; return the line."""
-    before = {file.name: file.read_bytes() for file in Path().iterdir() if file.is_file()}
-    try:
-        found = main(arguments)
-    except SystemExit as leaving:
-        found = leaving.code
-    assert found == status
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err.count("\n") == 1
-    assert "Traceback" not in output.err
-    assert {x.name: x.read_bytes() for x in Path().iterdir() if x.is_file()} == before
-    return output.err.rstrip("\n")
-
-
 def rows(path: str) -> list[dict[str, str]]:
     with Path(path).open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
@@ -101,8 +77,8 @@ def rows(path: str) -> list[dict[str, str]]:
 # privatize
 
 
-def test_a_survey_is_made_private(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = printed(capsys, *SURVEY)
+def test_a_survey_is_made_private(folder: Path, printed: Run) -> None:
+    report = printed(*SURVEY)
     assert report.splitlines() == [
         "records    600 rows of survey.csv, column 'answer'",
         "reports    600 rows in reports.csv",
@@ -111,34 +87,34 @@ def test_a_survey_is_made_private(folder: Path, capsys: pytest.CaptureFixture[st
     assert len(sent) == 600
     assert all(list(row) == ["answer"] and row["answer"] in LABELS for row in sent)
     first = Path("reports.csv").read_bytes()
-    printed(capsys, *SURVEY)
+    printed(*SURVEY)
     assert Path("reports.csv").read_bytes() != first
 
 
-def test_a_seed_makes_a_simulation(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    report = printed(capsys, *SURVEY, "--seed", "3", "--keep", "age")
+def test_a_seed_makes_a_simulation(folder: Path, printed: Run) -> None:
+    report = printed(*SURVEY, "--seed", "3", "--keep", "age")
     assert f"note       {SIMULATION}" in report
     assert "kept       'age': copied as they are, not protected" in report
     sent = rows("reports.csv")
     assert all(list(row) == ["answer", "age", "note"] for row in sent)
     assert {row["note"] for row in sent} == {SIMULATION}
-    assert SIMULATION.upper() in printed(capsys, *READING)
-    assert json.loads(printed(capsys, *READING, "--json"))["simulated"] is True
-    printed(capsys, *READING, "--csv", "estimate.csv")
+    assert SIMULATION.upper() in printed(*READING)
+    assert json.loads(printed(*READING, "--json"))["simulated"] is True
+    printed(*READING, "--csv", "estimate.csv")
     assert {row["note"] for row in rows("estimate.csv")} == {SIMULATION}
 
 
-def test_policies_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_policies_and_json(folder: Path, printed: Run, refused: Run) -> None:
     with Path("survey.csv").open("a", encoding="utf-8") as stream:
         stream.write("Zoe,perhaps,30\nYves,,31\n")
-    message = refused(capsys, *SURVEY)
+    message = refused(*SURVEY)
     assert message.startswith(
         "survey.csv: line 602, column 'answer': expected labels of the domain"
     )
     assert "given another text; unknown=" in message
-    assert "survey.csv: line 603" in refused(capsys, *SURVEY, "--unknown", "drop")
+    assert "survey.csv: line 603" in refused(*SURVEY, "--unknown", "drop")
     policies = ["--unknown", "map:some, times", "--missing", "drop"]
-    done = json.loads(printed(capsys, *SURVEY, *policies, "--json"))
+    done = json.loads(printed(*SURVEY, *policies, "--json"))
     assert done == {
         "source": "survey.csv",
         "target": "reports.csv",
@@ -151,17 +127,15 @@ def test_policies_and_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         "not_protected": [],
         "simulated": False,
     }
-    report = printed(capsys, *SURVEY, *policies)
+    report = printed(*SURVEY, *policies)
     assert "unknown    1 cell: taken as 'some, times'" in report
     assert "missing    1 cell: dropped" in report
     assert "a row that was dropped shows that it held no label" in report
 
 
-def test_names_with_commas_are_kept_in_quotes(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_names_with_commas_are_kept_in_quotes(folder: Path, printed: Run) -> None:
     Path("survey.csv").write_text('"a,b";answer;c\n1;never;3\n', encoding="utf-8")
-    printed(capsys, *SURVEY, "--separator", ";", "--keep", '"a,b",c')
+    printed(*SURVEY, "--separator", ";", "--keep", '"a,b",c')
     assert Path("reports.csv").read_text(encoding="utf-8").startswith("answer;a,b;c\n")
 
 
@@ -232,35 +206,21 @@ WRONG: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_input_is_refused_in_one_line(
-    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_input_is_refused_in_one_line(name: str, folder: Path, refused: Run) -> None:
     Path("reports.csv").write_text("answer\nnever\nalways\n", encoding="utf-8")
     words, message = WRONG[name]
-    assert refused(capsys, *words).startswith(message)
+    assert refused(*words).startswith(message)
 
 
 @pytest.mark.parametrize("command", ["privatize", "estimate", "leakage"])
-def test_a_channel_with_a_false_claim_is_not_used(
-    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_channel_with_a_false_claim_is_not_used(command: str, folder: Path, refused: Run) -> None:
     document = json.loads(Path("channel.json").read_text(encoding="utf-8"))
     numerators = document["channel"]["numerators"]
     numerators[0] = [str(2**62), "0", "0"]
     Path("channel.json").write_text(json.dumps(document), encoding="utf-8")
     words = {"privatize": SURVEY, "estimate": READING, "leakage": ["leakage", "channel.json"]}
-    message = refused(capsys, *words[command], status=1)
+    message = refused(*words[command], status=1)
     assert message.startswith("channel.json: refused: ")
-
-
-def test_an_interrupt_ends_in_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupt(*arguments: object, **options: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("mechdesign.collection.records.privatize_file", interrupt)
-    assert refused(capsys, *SURVEY, status=130) == "interrupted"
 
 
 # estimate
@@ -270,22 +230,22 @@ def test_an_interrupt_ends_in_one_line(
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_estimate_of_a_file_is_the_one_in_memory(
-    method: str, target: str, ending: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    method: str, target: str, ending: str, folder: Path, printed: Run
 ) -> None:
     reports = f"reports.{ending}"
-    printed(capsys, *SURVEY[:3], reports, *SURVEY[4:])
+    printed(*SURVEY[:3], reports, *SURVEY[4:])
     channel = load_mechanism("channel.json").mechanism
     expected = estimate(
         channel, tally_file(channel, reports, "answer"), method=method, target=target
     )
     words = ["estimate", "channel.json", reports, "--column", "answer"]
     chosen = ["--method", method, "--target", target, "--confidence", "0.9"]
-    assert printed(capsys, *words, *chosen).startswith(f"{expected!r}\n")
-    found = json.loads(printed(capsys, *words, *chosen, "--json"))
+    assert printed(*words, *chosen).startswith(f"{expected!r}\n")
+    found = json.loads(printed(*words, *chosen, "--json"))
     assert {key: found[key] for key in expected.to_json()} == expected.to_json()
     assert found["confidence"] == 0.9
     assert np.allclose(np.array(found["intervals"]), expected.interval(0.9))
-    printed(capsys, *words, *chosen, "--csv", "estimate.csv")
+    printed(*words, *chosen, "--csv", "estimate.csv")
     table = rows("estimate.csv")
     assert [row["input"] for row in table] == LABELS
     assert [float(row["frequency"]) for row in table] == expected.values.tolist()
@@ -296,33 +256,30 @@ def test_the_estimate_of_a_file_is_the_one_in_memory(
 
 
 def test_quantiles_are_printed_of_inputs_that_are_numbers(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, printed: Run, refused: Run
 ) -> None:
     save(Channel.from_matrix(np.eye(3), inputs=[10, 20, 30]), "channel.json")
     Path("reports.csv").write_text("answer\n0\n1\n1\n2\n", encoding="utf-8")
     words = [*READING, "--quantiles", "0.5,0.2"]
-    assert "quantile 0.5: 20, within [10, 30]\nquantile 0.2: 10, within" in printed(capsys, *words)
-    found = json.loads(printed(capsys, *words, "--json"))["quantiles"]
+    assert "quantile 0.5: 20, within [10, 30]\nquantile 0.2: 10, within" in printed(*words)
+    found = json.loads(printed(*words, "--json"))["quantiles"]
     assert [row["value"] for row in found] == [20, 10]
     assert found[0] | {"low": 10, "high": 30, "confidence": 0.95} == found[0]
     for text in ("1", "0", "x", ""):
-        assert "--quantiles" in refused(capsys, *READING, "--quantiles", text)
+        assert "--quantiles" in refused(*READING, "--quantiles", text)
 
 
-def test_the_confidence_is_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, *SURVEY)
-    assert "at confidence 0.95, the truth is within 1.96 standard errors" in printed(
-        capsys, *READING
-    )
-    assert "at confidence 0.5, the truth is within 0.6745 standard errors" in printed(
-        capsys, *READING, "--confidence", "0.5"
-    )
+def test_the_confidence_is_printed(folder: Path, printed: Run) -> None:
+    printed(*SURVEY)
+    for words, line in (
+        ([], "at confidence 0.95, the truth is within 1.96 standard errors"),
+        (["--confidence", "0.5"], "at confidence 0.5, the truth is within 0.6745 standard errors"),
+    ):
+        assert line in printed(*READING, *words)
 
 
 @pytest.mark.parametrize("worst", [False, True])
-def test_a_mean_is_read_without_bias(
-    worst: bool, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mean_is_read_without_bias(worst: bool, folder: Path, printed: Run) -> None:
     """By the readings of the file, with an interval; it is the mean of the readings."""
     problem = Problem([0, 1, 4], LDP(2), UnbiasedVariance(worst_case=worst))
     solution = design(problem)
@@ -335,24 +292,22 @@ def test_a_mean_is_read_without_bias(
     expected = mean(solution.channel, reports, readings=solution.decoder)
     assert expected.value == pytest.approx(v.mean())
     assert expected.standard_error == pytest.approx(v.std(ddof=1) / math.sqrt(1000))
-    text = printed(capsys, *words)
+    text = printed(*words)
     assert f"\nmean = {v.mean():.6g} +- " in text
     low, high = expected.interval(0.95)
     assert f"\nthe mean is between {low:.6g} and {high:.6g}\n" in text
     assert low < 2.25 < high
-    found = json.loads(printed(capsys, *words, "--json"))["mean"]
+    found = json.loads(printed(*words, "--json"))["mean"]
     assert found["value"] == pytest.approx(v.mean())
     assert found["interval"] == pytest.approx([low, high])
-    narrow = json.loads(printed(capsys, *words, "--json", "--target", "respondents"))["mean"]
+    narrow = json.loads(printed(*words, "--json", "--target", "respondents"))["mean"]
     assert narrow["standard_error"] < found["standard_error"]
 
 
-@pytest.mark.parametrize("name", ["picture.png", "picture.pdf", "picture.svg"])
-def test_an_estimate_is_drawn(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed(capsys, *SURVEY)
-    printed(capsys, *READING, "--plot", name)
-    start = Path(name).read_bytes()[:300]
-    assert any(mark in start for mark in (b"\x89PNG", b"%PDF", b"<svg", b"<?xml"))
+def test_an_estimate_is_drawn(folder: Path, printed: Run) -> None:
+    printed(*SURVEY)
+    printed(*READING, "--plot", "picture.svg")
+    assert b"<svg" in Path("picture.svg").read_bytes()
 
 
 # mechanism
@@ -369,31 +324,29 @@ def test_an_estimate_is_drawn(name: str, folder: Path, capsys: pytest.CaptureFix
     ],
 )
 def test_a_structured_mechanism_is_saved_checked_and_used(
-    kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, folder: Path, printed: Run
 ) -> None:
-    told = printed(capsys, "mechanism", kind, "problem.toml", "-o", "channel.json")
+    told = printed("mechanism", kind, "problem.toml", "-o", "channel.json")
     mechanism = load_mechanism("channel.json").mechanism
     assert told == f"{mechanism!r}\n"
-    assert "verified" in printed(capsys, "verify", "channel.json")
-    printed(capsys, *SURVEY)
+    assert "verified" in printed("verify", "channel.json")
+    printed(*SURVEY)
     expected = estimate(mechanism, tally_file(mechanism, "reports.csv", "answer"))
-    assert printed(capsys, *READING).startswith(f"{expected!r}\n")
-    assert printed(capsys, "leakage", "channel.json").rstrip() == repr(leakages(mechanism))
+    assert printed(*READING).startswith(f"{expected!r}\n")
+    assert printed("leakage", "channel.json").rstrip() == repr(leakages(mechanism))
 
 
-def test_a_mechanism_may_be_too_large_for_a_matrix(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_mechanism_may_be_too_large_for_a_matrix(folder: Path, printed: Run) -> None:
     """No utility is needed, and the size of a subset can be chosen."""
     text = '[domain]\nsize = 5000\n[privacy]\nnotion = "ldp"\nepsilon = 1.0\n'
     Path("large.toml").write_text(text, encoding="utf-8")
     words = ["mechanism", "hadamard-response", "large.toml", "-o", "h.json"]
-    told = json.loads(printed(capsys, *words, "--json"))
+    told = json.loads(printed(*words, "--json"))
     assert load_mechanism("h.json").mechanism == HadamardResponse(5000, 1)
     assert (told["inputs"], told["bits_per_report"]) == (5000, 13)
     assert told["leakage"] <= 1 + 1e-12
     words = ["mechanism", "subset-selection", "problem.toml", "-o", "s.json", "--size", "2"]
-    printed(capsys, *words)
+    printed(*words)
     assert load_mechanism("s.json").document["law"]["size"] == "2"
 
 
@@ -401,72 +354,66 @@ def test_a_mechanism_may_be_too_large_for_a_matrix(
     ("kind", "distance"), [("geometric-noise", "manhattan"), ("planar-laplace", "euclidean")]
 )
 def test_noise_on_a_grid_is_saved_checked_and_used(
-    kind: str, distance: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    kind: str, distance: str, folder: Path, printed: Run
 ) -> None:
     text = "[domain]\ngrid = { rows = 3, columns = 4 }\n"
     text += f'[privacy]\nnotion = "metric"\nepsilon = 2.0\ndistance = "{distance}"\n'
     Path("grid.toml").write_text(text, encoding="utf-8")
-    told = printed(capsys, "mechanism", kind, "grid.toml", "-o", "noise.json")
+    told = printed("mechanism", kind, "grid.toml", "-o", "noise.json")
     mechanism = load_mechanism("noise.json").mechanism
     assert told == f"{mechanism!r}\n"
-    assert "verified" in printed(capsys, "verify", "noise.json")
+    assert "verified" in printed("verify", "noise.json")
     text += f"[prior]\nprobabilities = [{', '.join(['0.0625'] * 11)}, 0.3125]\n"
     Path("grid.toml").write_text(text, encoding="utf-8")
-    printed(capsys, "mechanism", kind, "grid.toml", "-o", "best.json", "--remap", "squared")
+    printed("mechanism", kind, "grid.toml", "-o", "best.json", "--remap", "squared")
     best = load_mechanism("best.json").mechanism
     prior = Prior([*["0.0625"] * 11, "0.3125"])
     assert best == mechanism.remapped(prior, "squared")
     reports = mechanism.privatize([(1, 2)] * 50 + [(2, 3)] * 50, rng=1)
     assert estimate(mechanism, reports).values.sum() == pytest.approx(1)
-    assert printed(capsys, "leakage", "noise.json").rstrip() == repr(leakages(mechanism))
+    assert printed("leakage", "noise.json").rstrip() == repr(leakages(mechanism))
 
 
 # leakage
 
 
-def test_the_leakage_is_that_of_the_library(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_leakage_is_that_of_the_library(folder: Path, printed: Run) -> None:
     channel = load_mechanism("channel.json").mechanism
     prior = Prior([0.5, 0.3, 0.2])
-    assert printed(capsys, "leakage", "channel.json") == f"{leakages(channel)!r}\n"
+    assert printed("leakage", "channel.json") == f"{leakages(channel)!r}\n"
     for given in ("0.5,0.3,0.2", "1/2, 3/10, 1/5", "problem.toml"):
-        found = printed(capsys, "leakage", "channel.json", "--prior", given)
+        found = printed("leakage", "channel.json", "--prior", given)
         assert found == f"{leakages(channel, prior)!r}\n"
-    found = printed(capsys, "leakage", "channel.json", "--prior", "problem.toml", "--json")
+    found = printed("leakage", "channel.json", "--prior", "problem.toml", "--json")
     assert json.loads(found) == json.loads(json.dumps(leakages(channel, prior).to_json()))
 
 
-def test_the_central_epsilon_of_shuffled_reports_comes_with_it(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_central_epsilon_of_shuffled_reports_comes_with_it(folder: Path, printed: Run) -> None:
     channel = load_mechanism("channel.json").mechanism
     told = after_shuffling(channel, 500, "1e-5")
     shuffled = ("leakage", "channel.json", "--shuffled", "500", "--delta", "1e-5")
-    assert printed(capsys, *shuffled) == f"{leakages(channel)!r}\n\n{told!r}\n"
-    assert json.loads(printed(capsys, *shuffled, "--json"))["shuffled"] == told.to_json()
+    assert printed(*shuffled) == f"{leakages(channel)!r}\n\n{told!r}\n"
+    assert json.loads(printed(*shuffled, "--json"))["shuffled"] == told.to_json()
 
 
-def test_a_matrix_of_numbers_is_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_matrix_of_numbers_is_measured(folder: Path, printed: Run, refused: Run) -> None:
     Path("m.csv").write_text("3/4, 1/4\n0.25,0.75\n", encoding="utf-8")
     warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    assert printed(capsys, "leakage", "m.csv") == f"{leakages(warner)!r}\n"
+    assert printed("leakage", "m.csv") == f"{leakages(warner)!r}\n"
     Path("m.csv").write_text("3/4,1/4\n0.25,0.5\n", encoding="utf-8")
-    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: matrix[1]: expected a row that")
+    assert refused("leakage", "m.csv").startswith("m.csv: matrix[1]: expected a row that")
     Path("m.csv").write_text("a,b\n0.25,0.75\n", encoding="utf-8")
-    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: line 1, column 1: expected ")
+    assert refused("leakage", "m.csv").startswith("m.csv: line 1, column 1: expected ")
     Path("m.csv").write_text("", encoding="utf-8")
-    assert refused(capsys, "leakage", "m.csv").startswith("m.csv: ")
+    assert refused("leakage", "m.csv").startswith("m.csv: ")
 
 
-def test_a_prior_of_another_domain_is_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_prior_of_another_domain_is_refused(folder: Path, refused: Run) -> None:
     Path("other.toml").write_text(PROBLEM.replace("never", "seldom"), encoding="utf-8")
-    message = refused(capsys, "leakage", "channel.json", "--prior", "other.toml")
+    message = refused("leakage", "channel.json", "--prior", "other.toml")
     assert message.startswith("other.toml: domain: expected the inputs of the channel")
     Path("none.toml").write_text(PROBLEM.replace(PRIOR, ""), encoding="utf-8")
-    message = refused(capsys, "leakage", "channel.json", "--prior", "none.toml")
+    message = refused("leakage", "channel.json", "--prior", "none.toml")
     assert message.startswith("none.toml: prior: the file has no table [prior]")
     assert Domain(LABELS) == load_mechanism("channel.json").mechanism.inputs
 
@@ -489,14 +436,6 @@ def test_a_bar_shows_the_rows_and_the_share(
         bar(1000, 0.5)
         bar.refresh()
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("command", ["mechanism", "privatize", "estimate", "leakage"])
-def test_help_is_there(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as leaving:
-        main([command, "--help"])
-    assert leaving.value.code == 0
-    assert f"usage: mechdesign {command}" in capsys.readouterr().out
 
 
 def test_help_loads_nothing_that_is_slow() -> None:
