@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mechdesign.channel import Channel
+from mechdesign.collection import records
+
+privatize_file = partial(records.privatize_file, force=True)
+"""Which replaces a target that is there."""
 
 
 def identity(labels: Sequence[Any]) -> Channel:

@@ -171,6 +171,8 @@ WRONG: dict[str, tuple[list[str], str]] = {
         [*READING, "--csv", "nowhere/t.csv"],
         "nowhere/t.csv: the folder 'nowhere' does not",
     ),
+    "neither": (["leakage"], "leakage: give either a channel or --ledger"),
+    "both": (["leakage", "channel.json", "--ledger", "l"], "leakage: give either a channel or"),
     "matrix": (["leakage", "none.csv"], "none.csv: cannot read the file"),
     "prior": (["leakage", "channel.json", "--prior", "0.5,x,0.5"], "--prior: expected "),
     "sum": (["leakage", "channel.json", "--prior", "0.5,0.1"], "--prior: expected "),

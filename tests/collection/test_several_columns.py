@@ -14,8 +14,9 @@ import pytest
 
 import mechdesign as md
 from mechdesign import Channel, InputError
-from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.collection.records import tally_file
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
+from tests.records_support import privatize_file
 
 FIRST = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
 SECOND = Channel.from_matrix([["1/2", "1/4", "1/4"], ["1/5", "3/5", "1/5"]], inputs=["u", "v"])
@@ -95,14 +96,14 @@ def test_a_key_fixes_the_question_of_each_person_independent_of_the_records() ->
 def test_the_columns_of_a_file_are_drawn_and_counted_in_one_pass(tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("a,b,c\n" + "yes,v,1\nno,u,2\n" * 500)
-    done = privatize_file(BOTH, source, target, keep=["c"], chunk=64, force=True)
+    done = privatize_file(BOTH, source, target, keep=["c"], chunk=64)
     assert done.columns == ("a", "b")
     assert target.read_text().splitlines()[0] == "a,b,c"
     assert "spends     at most 2.014" in repr(done)
     assert done.to_json()["spends"]["total"]["ldp"] == md.collection.spending(BOTH).total["ldp"]
     found = tally_file(BOTH, target)
     assert {name: tally.total for name, tally in found.items()} == {"a": 1000, "b": 1000}
-    single = privatize_file(BOTH, source, target, one_each=True, chunk=64, force=True)
+    single = privatize_file(BOTH, source, target, one_each=True, chunk=64)
     assert "for one column each" in repr(single)
     assert sum(t.total for t in tally_file(BOTH, target, one_each=True).values()) == 1000
     with pytest.raises(InputError, match="given an empty cell"):
@@ -112,7 +113,7 @@ def test_the_columns_of_a_file_are_drawn_and_counted_in_one_pass(tmp_path: Path)
 def test_a_row_that_is_dropped_for_one_column_is_dropped_for_all(tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("a,b\nyes,u\n?,u\nno,?\nno,v\n")
-    done = privatize_file(BOTH, source, target, unknown="drop", force=True)
+    done = privatize_file(BOTH, source, target, unknown="drop")
     assert (done.rows, done.reports, done.unknown) == (
         4,
         2,
@@ -140,7 +141,7 @@ def test_cells_dropped_and_mapped_are_counted_for_each_column(tmp_path: Path) ->
     assert target.read_bytes() == before
     for name in ("missing", "unknown"):
         with pytest.raises(InputError, match=f"{name}: expected columns that are to be private"):
-            privatize_file(BOTH, source, target, **{name: {"c": "drop"}}, force=True)
+            privatize_file(BOTH, source, target, **{name: {"c": "drop"}})
 
 
 def test_pairs_of_columns_are_points_of_a_grid(tmp_path: Path) -> None:
@@ -148,19 +149,19 @@ def test_pairs_of_columns_are_points_of_a_grid(tmp_path: Path) -> None:
     truth = Channel.from_matrix(np.eye(9), inputs=grid, outputs=grid.labels)
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text("row,col\n0,1\n2, 2\n1,0\n")
-    privatize_file(truth, source, target, ("row", "col"), force=True)
+    privatize_file(truth, source, target, ("row", "col"))
     assert target.read_text() == "row,col\n0,1\n2,2\n1,0\n"
     assert tally_file({("row", "col"): truth}, target)["row", "col"].counts.sum() == 3
     numbers = GeneralizedRandomizedResponse(grid, 30)
-    privatize_file(numbers, source, target, ("row", "col"), force=True)
+    privatize_file(numbers, source, target, ("row", "col"))
     assert target.read_text() == "row,col\n0,1\n2,2\n1,0\n"
     source.write_text("row,col\n0,1\n,2\n")
     with pytest.raises(InputError, match=r"line 3, columns 'row', 'col': .*given an empty cell"):
-        privatize_file(truth, source, target, ("row", "col"), force=True)
+        privatize_file(truth, source, target, ("row", "col"))
     for wrong in ({}, {"a": truth, ("a", "b"): truth}, {("a", 1): truth}, {("a",): truth}):
         with pytest.raises(InputError, match="column"):
-            privatize_file(wrong, source, target, force=True)
+            privatize_file(wrong, source, target)
     for column in (None, "row"):
         given = truth if column is None else {"row": truth}
         with pytest.raises(InputError, match="a column, or a dict of mechanisms"):
-            privatize_file(given, source, target, column, force=True)
+            privatize_file(given, source, target, column)

@@ -171,17 +171,6 @@ def test_it_is_pickled() -> None:
     assert again.transform(table()).tolist() == fitted.transform(table()).tolist()
 
 
-def test_parameters_are_kept_as_given() -> None:
-    grr = GeneralizedRandomizedResponse(COLOURS, 1)
-    private = ChannelTransformer(grr, rng=4)
-    assert private.get_params()["mechanism"] is grr
-    assert private.set_params(rng=5) is private
-    assert private.rng == 5
-    assert " ".join(repr(private).split()) == f"ChannelTransformer(mechanism={grr!r}, rng=5)"
-    with pytest.raises(ValueError, match=r"(?s)Invalid parameter 'epsilom'.*'epsilon'"):
-        private.set_params(epsilom=1)
-
-
 def test_it_is_cloned() -> None:
     base = pytest.importorskip("sklearn.base")
     grr = GeneralizedRandomizedResponse(COLOURS, 1)

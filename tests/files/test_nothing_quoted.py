@@ -19,10 +19,10 @@ from hypothesis import given, settings, strategies as st
 from mechdesign import load_problem
 from mechdesign.channel import Channel
 from mechdesign.cli import main
-from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.collection.records import tally_file
 from mechdesign.errors import MechdesignError
 from mechdesign.files import load_mechanism, save
-from tests.records_support import identity
+from tests.records_support import identity, privatize_file
 
 MARK = "zq81secret"
 
@@ -53,9 +53,7 @@ def readers(folder: Path, content: bytes) -> Iterator[Callable[[], object]]:
     (folder / "packed.csv.gz").write_bytes(gzip.compress(content))
     for name in ("in.csv", "in.csv.gz", "packed.csv.gz", "in.parquet"):
         source = folder / name
-        yield lambda source=source: privatize_file(
-            channel, source, folder / "out.csv", "a", force=True
-        )
+        yield lambda source=source: privatize_file(channel, source, folder / "out.csv", "a")
         yield lambda source=source: tally_file(channel, source, "a")
         yield problem(folder, prior=f'[prior]\ndata = {{ file = "{name}", column = "a" }}')
         file = f'{{ file = "{name}" }}'
@@ -143,9 +141,7 @@ def test_errors_do_not_quote_parquet_files(tmp_path: Path) -> None:
     ):
         pq.write_table(table, tmp_path / "in.parquet")
         for read in (
-            lambda: privatize_file(
-                channel, tmp_path / "in.parquet", tmp_path / "o.csv", "a", force=True
-            ),
+            lambda: privatize_file(channel, tmp_path / "in.parquet", tmp_path / "o.csv", "a"),
             lambda: tally_file(channel, tmp_path / "in.parquet", "a"),
         ):
             assert ": " in all_said(read)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import Channel, InputError
-from mechdesign.reports import Reports, Tally
+from mechdesign.reports import Reports
 from mechdesign.sampling import AliasTable, Source, below, chances, coin_rows, coin_words, source_of
 from mechdesign.sampling.sources import LARGE, SMALL, pieces
 from tests.strategies import examples
@@ -235,32 +235,6 @@ def test_an_entry_of_zero_is_never_drawn() -> None:
     reports = channel.privatize([0, 1] * 10_000)
     assert set(reports.data[::2].tolist()) == {0, 2}
     assert set(reports.data[1::2].tolist()) == {1}
-
-
-def test_reports_say_what_they_are() -> None:
-    channel = Channel.from_matrix([["1/2", "1/2"]] * 2, inputs=["x", "z"], outputs=["no", "yes"])
-    seeded, released = channel.privatize(["x"] * 9, rng=1), channel.privatize(["x"] * 9)
-    assert seeded.simulated
-    assert "simulation, not for release" in repr(seeded)
-    assert not released.simulated
-    assert "simulation" not in repr(released)
-    assert seeded.labels() == channel.privatize(["x"] * 9, rng=1).labels()
-    assert set(seeded.labels()) <= {"no", "yes"}
-    assert len(channel.privatize([])) == 0
-
-
-def test_tallies_add_up_and_remember_a_simulation() -> None:
-    channel = Channel.from_matrix([["1/2", "1/2"]] * 2)
-    parts = [channel.privatize([0] * 30, rng=1), channel.privatize([1] * 12)]
-    first, second = (channel.tally(part) for part in parts)
-    both = first + second
-    assert both.total == 42
-    assert both.simulated
-    assert "simulation" in repr(both)
-    assert not second.simulated
-    assert both.counts.tolist() == (first.counts + second.counts).tolist()
-    with pytest.raises(InputError, match="tally: expected counts of the same mechanism"):
-        first + Tally(np.zeros(3, dtype=np.int64), 0)
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ from hypothesis import given, settings, strategies as st
 
 from mechdesign.channel import Channel
 from mechdesign.cli import main
-from mechdesign.collection.records import privatize_file, save_estimate, tally_file
+from mechdesign.collection.records import save_estimate, tally_file
 from mechdesign.errors import InputError
 from mechdesign.estimation import estimate
 from mechdesign.files import save
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe
-from tests.records_support import identity, load, save as save_table
+from tests.records_support import identity, load, privatize_file, save as save_table
 
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
@@ -79,7 +79,7 @@ def test_reports_come_back_as_they_were_drawn(
         mechanism = identity(labels)
         options = {"separator": separator, "spreadsheet_safe": True}
         target = folder / "out.csv"
-        done = privatize_file(mechanism, source, target, column, **options, force=True)
+        done = privatize_file(mechanism, source, target, column, **options)
         assert done.reports == len(labels)
         with target.open(encoding="utf-8", newline="") as stream:
             cells = [row[0] for row in csv.reader(stream, delimiter=separator or ",")]
@@ -98,7 +98,7 @@ def test_without_the_option_labels_are_written_as_they_are(tmp_path: Path) -> No
     labels = ["=1+1", "'x", "@a"]
     source = save_table(tmp_path / "in.csv", {"=c": labels, "kept": ["-x", "+", "'"]})
     mechanism = identity(labels)
-    privatize_file(mechanism, source, tmp_path / "out.csv", "=c", keep=["kept"], force=True)
+    privatize_file(mechanism, source, tmp_path / "out.csv", "=c", keep=["kept"])
     assert load(tmp_path / "out.csv") == {"=c": labels, "kept": ["-x", "+", "'"]}
     tally = tally_file(mechanism, tmp_path / "out.csv", "=c")
     save_estimate(estimate(mechanism, tally), tmp_path / "e.csv")
@@ -112,13 +112,7 @@ def test_kept_columns_and_numbers(tmp_path: Path) -> None:
     source = save_table(tmp_path / "in.parquet", columns)
     target = tmp_path / "out.csv"
     privatize_file(
-        identity(["x", "y"]),
-        source,
-        target,
-        "a",
-        keep=["=k", "n", "f"],
-        spreadsheet_safe=True,
-        force=True,
+        identity(["x", "y"]), source, target, "a", keep=["=k", "n", "f"], spreadsheet_safe=True
     )
     expected = {"a": ["x", "y"], "'=k": ["'-x", ""], "n": ["-1", "2"], "f": ["-0.5", ""]}
     assert load(target) == expected
@@ -128,8 +122,8 @@ def test_parquet_has_no_cells_that_a_spreadsheet_runs(tmp_path: Path) -> None:
     source = save_table(tmp_path / "in.csv", {"a": ["x"]})
     mechanism, target = identity(["x"]), tmp_path / "out.parquet"
     with pytest.raises(InputError, match="spreadsheet_safe: expected a CSV file"):
-        privatize_file(mechanism, source, target, "a", spreadsheet_safe=True, force=True)
-    privatize_file(mechanism, source, target, "a", force=True)
+        privatize_file(mechanism, source, target, "a", spreadsheet_safe=True)
+    privatize_file(mechanism, source, target, "a")
     with pytest.raises(InputError, match="spreadsheet_safe: expected a CSV file"):
         tally_file(mechanism, target, "a", spreadsheet_safe=True)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import itertools
 import math
 from collections.abc import Iterable
@@ -20,7 +18,6 @@ from mechdesign.collection.personalized import (
     collect_numbers,
 )
 from mechdesign.estimation.result import ScalarEstimate
-from mechdesign.files import data_folder
 from mechdesign.reports import Reports
 
 RANGES = [(0, 10), (0, 10), (0, 10), (100, 200)]
@@ -124,13 +121,6 @@ def test_a_simulation_agrees_within_four_standard_errors() -> None:
         assert abs(part.value - chosen.mean()) < 4 * part.standard_error
 
 
-def test_weighting_by_information_beats_any_one_group_and_equal_weights() -> None:
-    people = collect_numbers([5] * 9000, [0.1, 1, 3] * 3000, 0, 10, rng=1)
-    alone = [NumberReports((group,)).mean().standard_error for group in people.groups]
-    assert people.mean().standard_error < min(alone)
-    assert people.mean("size").standard_error > 5 * people.mean().standard_error
-
-
 def test_reports_are_plus_or_minus_c_in_the_order_of_the_records() -> None:
     epsilons = [1, 2, 1, "1/2"]
     people = collect_numbers([0, 10, 10, 0], epsilons, 0, 10, rng=5)
@@ -193,25 +183,3 @@ def test_wrong_input_is_named_by_its_record() -> None:
         people.mean("equal")
     with pytest.raises(InputError, match="at least one number"):
         collect_numbers([], 1, 0, 10).mean()
-
-
-def test_salaries_of_a_city() -> None:
-    """Ranges by department, and the corrected mean where the published one is far off."""
-    folder = data_folder()
-    path = folder / "baltimore" / "salaries.csv.gz" if folder else None
-    if path is None or not path.is_file():
-        pytest.skip("no folder of real data with the salaries of Baltimore")
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        salaries = np.array([float(row["annual_salary"]) for row in csv.DictReader(file)])
-    generator = np.random.default_rng(6)
-    epsilons = generator.choice([0.5, 1.0, 2.0], len(salaries))
-    high = np.where(salaries <= 100_000, 100_000, 300_000)  # a range is no secret
-    people = collect_numbers(salaries, epsilons, 0, high, rng=7)
-    mean = people.mean()
-    assert abs(mean.value - salaries.mean()) < 4 * mean.standard_error
-    published = 0.0
-    for group in people.groups:
-        size, n = float(group.mechanism.size), len(group.reports)
-        report = size * float(2 * group.reports.data.mean() - 1)
-        published += n / len(people) * float(group.mechanism.high - group.mechanism.low) * report
-    assert abs(published - salaries.mean()) > 10 * mean.standard_error

@@ -13,14 +13,14 @@ import pytest
 
 import mechdesign as md
 from mechdesign.channel import Channel
-from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.collection.records import tally_file
 from mechdesign.errors import InputError
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
     OptimizedUnaryEncoding,
 )
-from tests.records_support import identity, save
+from tests.records_support import identity, privatize_file, save
 
 OLD = GeneralizedRandomizedResponse(["a", "b", "c"], 1).dense()
 NEW = Channel(OLD.numerators, inputs=["a", "c", "b"], outputs=OLD.outputs)
@@ -34,7 +34,7 @@ REFUSED = f"reports of the channel {NEW.digest[:16]}, given those of the channel
 
 def privatized(folder: Path, name: str, mechanisms: Any = None, **options: Any) -> Path:
     source = save(folder / "in.csv", RECORDS)
-    done = privatize_file(mechanisms or COLUMNS, source, folder / name, force=True, **options)
+    done = privatize_file(mechanisms or COLUMNS, source, folder / name, **options)
     assert done.to_json()["channels"]["answer"] == done.channels["answer"]
     return folder / name
 
@@ -110,7 +110,7 @@ def test_the_columns_of_pairs_state_their_channel(tmp_path: Path) -> None:
     for drew, other, read in cases:
         for ending in ("parquet", "csv"):
             out = tmp_path / f"out.{ending}"
-            privatize_file(drew, source, out, ("row", "column"), stamp=True, force=True)
+            privatize_file(drew, source, out, ("row", "column"), stamp=True)
             assert tally_file(drew, out, read).digest == drew.digest
             with pytest.raises(InputError, match="given those of the channel"):
                 tally_file(other, out, read)
@@ -159,30 +159,6 @@ def test_names_of_stamps_are_not_taken(tmp_path: Path) -> None:
         privatize_file(dict.fromkeys(records, OLD), source, tmp_path / "o.csv", stamp=True)
     with pytest.raises(InputError, match="stamp"):
         md.privatize(["a"], OLD, stamp=True)
-
-
-@pytest.mark.parametrize("policies", [("map:none", "drop"), ("drop", "map:none")])
-def test_the_summary_has_the_policy_of_each_column(
-    policies: tuple[str, str], tmp_path: Path
-) -> None:
-    """The policy of a column is reported for its own cells only."""
-    channel = identity(["x", "none"])
-    source = save(tmp_path / "in.csv", {"a": ["", "x", "", "x"], "b": ["x", "", "x", "x"]})
-    missing = dict(zip("ab", policies, strict=True))
-    done = privatize_file(
-        {"a": channel, "b": channel}, source, tmp_path / "out.csv", missing=missing
-    )
-    words = {"map:none": "taken as 'none'", "drop": "dropped"}
-    assert done.missing == {"a": (2, words[policies[0]]), "b": (1, words[policies[1]])}
-    assert done.to_json()["missing"]["b"] == {"cells": 1, "policy": words[policies[1]]}
-    assert f"missing    2 cells of 'a': {words[policies[0]]}" in repr(done)
-    assert done.reports == (3 if policies[0] == "map:none" else 2)
-
-
-def test_a_key_twice_in_a_line_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "in.ndjson").write_text('{"a": "x"}\n{"a": "x", "a": "y"}\n', encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 2: expected .* no key twice"):
-        tally_file(identity(["x", "y"]), tmp_path / "in.ndjson", "a")
 
 
 @pytest.mark.parametrize("labels", [("1", "2"), ("1.0", "2.0"), (1, 2)])

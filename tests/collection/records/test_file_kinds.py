@@ -18,10 +18,10 @@ import pytest
 
 from mechdesign import Channel, InputError, LimitError, resources
 from mechdesign.cli import main
-from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.collection.records import tally_file
 from mechdesign.collection.records.record_files import KINDS
 from mechdesign.files import save
-from tests.records_support import identity, load, save as save_table
+from tests.records_support import identity, load, privatize_file, save as save_table
 
 LABELS = ["a", "b, c", 'd"e']
 TRUE = identity(LABELS)
@@ -43,13 +43,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("chunk", [7, None])
 def test_every_kind_is_written_read_and_counted(ending: str, chunk: int | None) -> None:
     one, two = f"one{ending}", f"two{ending.upper()}"
-    privatize_file({"x": TRUE}, "in.csv", one, keep=["n"], chunk=chunk, force=True)
-    done = privatize_file({"x": TRUE}, one, two, keep=["n"], chunk=chunk, force=True)
+    privatize_file({"x": TRUE}, "in.csv", one, keep=["n"], chunk=chunk)
+    done = privatize_file({"x": TRUE}, one, two, keep=["n"], chunk=chunk)
     assert done.reports == 200
     assert tally_file(TRUE, two, "x", chunk=chunk).counts.tolist() == [50, 100, 50]
-    privatize_file({"x": TRUE}, two, "back.csv", keep=["n"], chunk=chunk, force=True)
+    privatize_file({"x": TRUE}, two, "back.csv", keep=["n"], chunk=chunk)
     assert load(Path("back.csv")) == load(Path("in.csv"))
-    privatize_file({"x": TRUE}, "in.csv", one, rng=1, force=True)
+    privatize_file({"x": TRUE}, "in.csv", one, rng=1)
     noted = tally_file(TRUE, one, "x")
     assert noted.simulated
     assert not tally_file(TRUE, two, "x").simulated
@@ -62,31 +62,32 @@ def test_every_kind_refuses_other_files_in_one_line(ending: str) -> None:
         if ending == ".csv" and content.startswith(b'"x'):
             continue  # the last line end may be missing
         with pytest.raises(InputError, match=rf"bad{ending}|column") as raised:
-            privatize_file({"x": TRUE}, f"bad{ending}", "out.csv", force=True)
+            privatize_file({"x": TRUE}, f"bad{ending}", "out.csv")
         assert "\n" not in str(raised.value)
         assert not Path("out.csv").exists()
 
 
 def test_a_damaged_end_leaves_nothing() -> None:
     for ending in (".csv.gz", ".csv.zst", ".ndjson.gz", ".arrow", ".arrows"):
-        privatize_file({"x": TRUE}, "in.csv", f"whole{ending}", chunk=20, force=True)
+        privatize_file({"x": TRUE}, "in.csv", f"whole{ending}", chunk=20)
         content = Path(f"whole{ending}").read_bytes()
         Path(f"cut{ending}").write_bytes(content[: len(content) // 2])
         with pytest.raises(InputError, match=f"cut{ending}"):
-            privatize_file({"x": TRUE}, f"cut{ending}", "out.csv", force=True)
+            privatize_file({"x": TRUE}, f"cut{ending}", "out.csv")
         assert not Path("out.csv").exists()
 
 
 def test_cells_of_json_lines_are_text_numbers_or_nothing() -> None:
     halves = Channel.from_matrix(np.eye(2), inputs=[0, 0.5], outputs=[0, 0.5])
     Path("in.ndjson").write_text('{"x": "0.5"}\n{"x": 0.50, "y": 1}\n{"x": 5e-1}\n{"x": 0}\n')
-    privatize_file({"x": halves}, "in.ndjson", "out.ndjson", force=True)
+    privatize_file({"x": halves}, "in.ndjson", "out.ndjson")
     rows = [json.loads(line) for line in Path("out.ndjson").read_text().splitlines()]
     assert [row["x"] for row in rows] == ["0.5", "0.5", "0.5", "0"]
     for line, message in (
         ('{"x": null}', "line 2, column 'x': .*given an empty cell"),
         ("{}", "line 2, column 'x': .*given an empty cell"),
         ('{"x": [1]}', "line 2: expected a JSON object"),
+        ('{"x": 0, "x": 0}', "line 2: expected a JSON object .* no key twice"),
         ('{"x": 7}', "line 2, column 'x': .*given another text"),
         ("[1]", "line 2: expected a JSON object"),
         ("[" * 5000, "line 2: expected a JSON object"),
@@ -94,11 +95,11 @@ def test_cells_of_json_lines_are_text_numbers_or_nothing() -> None:
     ):
         Path("bad.ndjson").write_text('{"x": 0}\n' + line + '\n{"x": 0}\n')
         with pytest.raises(InputError, match=rf"bad.ndjson: {message}") as raised:
-            privatize_file({"x": halves}, "bad.ndjson", "out.csv", force=True)
+            privatize_file({"x": halves}, "bad.ndjson", "out.csv")
         assert "7" not in str(raised.value)
     Path("bad.ndjson").write_text('{"x": "' + "y" * 5000)
     with resources.allow(row_bytes=1000), pytest.raises(LimitError, match="row_bytes"):
-        privatize_file({"x": halves}, "bad.ndjson", "out.csv", force=True)
+        privatize_file({"x": halves}, "bad.ndjson", "out.csv")
 
 
 # --- parts ----------------------------------------------------------------------------------------
@@ -128,22 +129,22 @@ def test_a_folder_or_a_pattern_is_its_parts_in_order(source: str) -> None:
 def test_parts_that_do_not_fit_or_are_written_over_are_refused() -> None:
     parts(100, 100)
     with pytest.raises(InputError, match="this file is also read"):
-        privatize_file({"x": TRUE}, "parts", "parts/part-1.parquet", force=True)
+        privatize_file({"x": TRUE}, "parts", "parts/part-1.parquet")
     table = TABLE.slice(100, 100).set_column(1, "n", pa.array(["1"] * 100))
     pq.write_table(table, "parts/part-1.parquet")
     with pytest.raises(InputError, match=r"part-1.parquet: expected columns of the types"):
-        privatize_file({"x": TRUE}, "parts", "out.parquet", keep=["n"], force=True)
+        privatize_file({"x": TRUE}, "parts", "out.parquet", keep=["n"])
     pq.write_table(table.drop_columns(["x"]), "parts/part-1.parquet")
     with pytest.raises(InputError, match=r"part-1.parquet: column: the file has no column"):
-        privatize_file({"x": TRUE}, "parts", "out.parquet", force=True)
+        privatize_file({"x": TRUE}, "parts", "out.parquet")
     bad = TABLE.slice(100, 100).set_column(0, "x", pa.array(["?"] * 100))
     pq.write_table(bad, "parts/part-1.parquet")
     with pytest.raises(InputError, match=r"parts/part-1.parquet: row 1, column 'x'"):
-        privatize_file({"x": TRUE}, "parts", "out.parquet", force=True)
+        privatize_file({"x": TRUE}, "parts", "out.parquet")
     for empty in ("none-*.csv", "nothing"):
         Path("nothing").mkdir(exist_ok=True)
         with pytest.raises(InputError, match="files in it, given 0"):
-            privatize_file({"x": TRUE}, empty, "out.csv", force=True)
+            privatize_file({"x": TRUE}, empty, "out.csv")
     assert not Path("out.parquet").exists()
 
 
@@ -189,10 +190,10 @@ def test_a_pipe_gets_all_reports_or_none(
 
 @pytest.mark.parametrize("form", ["csv.gz", "tsv", "ndjson.zst", "arrows"])
 def test_a_pipe_holds_the_format_that_is_named(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    privatize_file({"x": TRUE}, "in.csv", f"in.{form}", force=True)
+    privatize_file({"x": TRUE}, "in.csv", f"in.{form}")
     monkeypatch.setattr(sys, "stdin", Pipe(Path(f"in.{form}").read_bytes()))
     monkeypatch.setattr(sys, "stdout", out := Pipe())
-    privatize_file({"x": TRUE}, "-", "-", form=form, force=True)
+    privatize_file({"x": TRUE}, "-", "-", form=form)
     Path(f"out.{form}").write_bytes(out.content)
     assert tally_file(TRUE, f"out.{form}", "x").counts.tolist() == [50, 100, 50]
 
@@ -230,18 +231,6 @@ def test_several_columns_have_channels_and_are_estimated_together(
     assert "one column for --csv or --plot" in refused(capsys, *table)
 
 
-def test_a_grid_is_two_columns(capsys: pytest.CaptureFixture[str]) -> None:
-    from mechdesign import Domain
-
-    grid = Domain.grid(2, 2)
-    save(Channel.from_matrix(np.eye(4), inputs=grid, outputs=grid.labels), "grid.json")
-    Path("cells.csv").write_text("r,c\n0,1\n1,1\n")
-    words = ["privatize", "grid.json", "cells.csv", "out.csv", "--columns", "r", "c"]
-    assert main(words) == 0
-    assert Path("out.csv").read_text() == "r,c\n0,1\n1,1\n"
-    assert main(["estimate", "grid.json", "out.csv", "--columns", "r", "c"]) == 0
-
-
 def test_a_key_gives_the_same_reports_again(capsys: pytest.CaptureFixture[str]) -> None:
     Path("ids.csv").write_text("id,n\n" + "".join(f"{n},{n % 2}\n" for n in range(300)))
     Path("key").write_bytes(bytes(range(40)))
@@ -266,7 +255,7 @@ def test_what_pipes_do_not_hold_is_refused(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_what_gzip_wrote_has_no_name_in_it() -> None:
-    privatize_file({"x": TRUE}, "in.csv", "secret-name.csv.gz", force=True)
+    privatize_file({"x": TRUE}, "in.csv", "secret-name.csv.gz")
     assert b"secret" not in Path("secret-name.csv.gz").read_bytes()
     assert gzip.decompress(Path("secret-name.csv.gz").read_bytes()).startswith(b"x\n")
 
@@ -279,7 +268,7 @@ def test_arrow_codes_beyond_their_categories_are_refused() -> None:
     ):
         writer.write_batch(pa.record_batch([codes], names=["x"]))
     with pytest.raises(InputError, match=r"in\.arrows: batch 1"):
-        privatize_file({"x": TRUE}, "in.arrows", "out.csv", force=True)
+        privatize_file({"x": TRUE}, "in.arrows", "out.csv")
 
 
 @pytest.mark.parametrize("chunk", [None, 7])

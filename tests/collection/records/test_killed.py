@@ -17,13 +17,12 @@ from typing import Any
 
 import pytest
 
-from mechdesign.collection.records import privatize_file
 from mechdesign.collection.records.ledger import read_ledger
 from mechdesign.designs.design import design
 from mechdesign.errors import InputError
 from mechdesign.files import load_channel, load_problem, save
 from mechdesign.writing.atomic import PREFIX
-from tests.records_support import identity, load, save as save_table
+from tests.records_support import identity, load, privatize_file, save as save_table
 
 OLD = "what was there before\n"
 
@@ -90,21 +89,6 @@ def folder(tmp_path: Path, channel_file: Path) -> Path:
 
 HALF_WAY = """\
 import sys, threading
-from mechdesign.files import load_channel
-from mechdesign.collection.records import privatize_file
-
-def stop(rows, share):
-    print(rows, flush=True)
-    threading.Event().wait()  # until this process is ended from outside
-
-channel = load_channel("channel.json").channel
-privatize_file(channel, "in.csv", sys.argv[1], "a", chunk=10_000, progress=stop, force=True)
-"""
-"""Writes one chunk of many, prints a line, and waits."""
-
-
-COMMAND_HALF_WAY = """\
-import sys, threading
 from mechdesign.cli import common, main, records
 from mechdesign.collection.records import privatize
 
@@ -117,7 +101,7 @@ records.FileBar = Stopped
 privatize.chunk_size = lambda *words: 10_000
 sys.exit(main(["privatize", "channel.json", "in.csv", sys.argv[1], "--column", "a", "--force"]))
 """
-"""The same, by the command."""
+"""Writes one chunk of many, prints a line, and waits."""
 
 
 @pytest.fixture
@@ -127,8 +111,8 @@ def half_way(folder: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     (folder / "in.csv").write_text(f"a\n{rows}", encoding="utf-8")
     with contextlib.ExitStack() as stack:
 
-        def start(target: str, how: str = HALF_WAY) -> subprocess.Popen[str]:
-            process = stack.enter_context(started(folder, "-c", how, target))
+        def start(target: str) -> subprocess.Popen[str]:
+            process = stack.enter_context(started(folder, "-c", HALF_WAY, target))
             assert process.stdout is not None
             assert process.stdout.readline() == "10000\n"
             return process
@@ -153,25 +137,10 @@ def test_a_killed_process_leaves_no_part_under_the_name(
     assert target.exists() is there
     if there:
         assert target.read_text(encoding="utf-8") == OLD
-    privatize_file(identity(["x", "y"]), folder / "in.csv", target, "a", force=True)
+    privatize_file(identity(["x", "y"]), folder / "in.csv", target, "a")
     assert load(target) == {"a": ["x", "y"] * 15_000}
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals are others there")
-def test_an_interrupted_process_leaves_nothing_at_all(
-    folder: Path, half_way: Callable[[str], subprocess.Popen[str]]
-) -> None:
-    before = sorted(file.name for file in folder.iterdir())
-    process = half_way("out.csv")
-    assert len(list(folder.iterdir())) == len(before) + 1
-    process.send_signal(signal.SIGINT)
-    process.communicate()
-    assert process.returncode != 0
-    assert sorted(file.name for file in folder.iterdir()) == before
-    assert (folder / "out.csv").read_text(encoding="utf-8") == OLD
-
-
-@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are others there")
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["term", "int"]
@@ -183,7 +152,7 @@ def test_a_command_that_is_ended_clears_what_it_wrote(
     half_way: Callable[..., subprocess.Popen[str]],
 ) -> None:
     before = sorted(file.name for file in folder.iterdir())
-    process = half_way("out.csv", COMMAND_HALF_WAY)
+    process = half_way("out.csv")
     assert len(list(folder.iterdir())) == len(before) + 1
     process.send_signal(number)
     output, error = process.communicate()
@@ -206,9 +175,7 @@ def test_an_exception_leaves_the_old_file_and_nothing_else(
         raise error
 
     with pytest.raises(error):
-        privatize_file(
-            identity(["x", "y"]), source, target, "a", chunk=1, progress=fail, force=True
-        )
+        privatize_file(identity(["x", "y"]), source, target, "a", chunk=1, progress=fail)
     assert {file.name for file in folder.iterdir()} == before
     assert target.read_text(encoding="utf-8") == OLD
 
@@ -229,7 +196,7 @@ def test_a_full_disk_is_an_error_of_the_target(
     for ending in ("csv", "csv.gz", "parquet"):
         monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
         with pytest.raises(InputError, match="cannot write the file: No space left"):
-            privatize_file(identity(["x", "y"]), source, folder / f"out.{ending}", "a", force=True)
+            privatize_file(identity(["x", "y"]), source, folder / f"out.{ending}", "a")
         monkeypatch.undo()
         assert {file.name for file in folder.iterdir()} == before
         assert (folder / f"out.{ending}").read_text(encoding="utf-8") == OLD

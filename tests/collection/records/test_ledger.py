@@ -23,14 +23,13 @@ from mechdesign.accounting.composition.composition import compose
 from mechdesign.accounting.measure.leakages import leakages
 from mechdesign.channel import Channel
 from mechdesign.cli import main
-from mechdesign.collection.records import privatize_file
 from mechdesign.collection.records.ledger import Draw, Leakage, Ledger, add_draw, read_ledger
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, RepeatedDrawWarning
 from mechdesign.files import save
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from tests.mechanisms_support import block_randomized_response
-from tests.records_support import save as save_table
+from tests.records_support import privatize_file, save as save_table
 
 WARNER = Channel.from_matrix(
     [["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"], outputs=["yes", "no"]
@@ -50,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def draw(source: str = "in.csv", channel: Channel = WARNER, **options: Any) -> None:
-    privatize_file(channel, source, "out.csv", "a", ledger="ledger.sqlite", force=True, **options)
+    privatize_file(channel, source, "out.csv", "a", ledger="ledger.sqlite", **options)
 
 
 def test_a_draw_is_recorded(folder: Path) -> None:
@@ -124,15 +123,6 @@ def test_digests_of_two_ledgers_are_unrelated(folder: Path) -> None:
     assert one.draws[0].mechanism == two.draws[0].mechanism
 
 
-def test_equal_channels_have_equal_digests(folder: Path) -> None:
-    add_draw("one", WARNER, {"yes": 1})
-    save_table(folder / "one.csv", {"a": ["yes"]})
-    with pytest.warns(RepeatedDrawWarning):
-        privatize_file("channel.json", "one.csv", "out.csv", "a", ledger="one", force=True)
-    first, second = read_ledger("one").draws
-    assert first.mechanism == second.mechanism
-
-
 def test_a_warning_taken_for_an_error_stops_the_draw(folder: Path) -> None:
     draw()
     before, ledger = Path("out.csv").read_bytes(), Path("ledger.sqlite").read_bytes()
@@ -177,7 +167,7 @@ def test_a_ledger_is_a_file_of_its_own(name: str, folder: Path) -> None:
     Path("link").symlink_to("in.csv")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with pytest.raises(InputError, match="this file is also read"):
-        privatize_file("channel.json", "in.csv", "out.csv", "a", ledger=name, force=True)
+        privatize_file("channel.json", "in.csv", "out.csv", "a", ledger=name)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -373,14 +363,6 @@ def test_the_commands_record_warn_and_add_up(
     assert ldp == pytest.approx(2 * math.log(3))
 
 
-@pytest.mark.parametrize("words", [["leakage"], ["leakage", "channel.json", "--ledger", "l"]])
-def test_leakage_is_of_a_channel_or_of_a_ledger(
-    words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(words) == 2
-    assert "leakage: give either a channel or --ledger" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("how", ["same", "link", "hard link"])
 def test_privatize_never_writes_over_its_own_mechanism(
     how: str, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -395,7 +377,7 @@ def test_privatize_never_writes_over_its_own_mechanism(
     assert main(words) == 2
     assert "this file is also read" in capsys.readouterr().err
     with pytest.raises(InputError, match="this file is also read"):
-        privatize_file("channel.csv", "in.csv", target, "a", force=True)
+        privatize_file("channel.csv", "in.csv", target, "a")
     assert Path("channel.csv").read_bytes() == before
     assert main(["estimate", "channel.csv", "in.csv", "--column", "a", "--csv", str(target)]) == 2
     assert Path("channel.csv").read_bytes() == before

@@ -19,14 +19,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from mechdesign import InputError, load_problem, resources
-from mechdesign.collection.records import parquet_files, privatize_file
+from mechdesign.collection.records import parquet_files
 from mechdesign.collection.records.csv_files import CSVReader
 from mechdesign.collection.records.parquet_files import PIECE, ParquetReader
 from mechdesign.collection.records.parquet_pages import page_sizes
 from mechdesign.collection.records.sources import BLOCK
 from mechdesign.errors import LimitError
 from mechdesign.files import save
-from tests.records_support import identity
+from tests.records_support import identity, privatize_file
 
 
 def packed(path: Path, piece: bytes, times: int, head: bytes = b"") -> Path:
@@ -80,9 +80,7 @@ def test_no_more_is_unpacked_than_a_row_may_take(
     head, piece = BOMBS[name]
     packed(tmp_path / "in.csv.gz", piece, 16, head)
     with resources.allow(row_bytes=2**20), pytest.raises(InputError, match="row_bytes"):
-        privatize_file(
-            identity(["x"]), tmp_path / "in.csv.gz", tmp_path / "out.csv", "a", force=True
-        )
+        privatize_file(identity(["x"]), tmp_path / "in.csv.gz", tmp_path / "out.csv", "a")
     assert unpacked() <= 2**20 + 2 * BLOCK
     before = unpacked()
     (tmp_path / "p.toml").write_text(PROBLEM, encoding="utf-8")
@@ -123,7 +121,7 @@ def test_columns_are_counted(tmp_path: Path) -> None:
     pq.write_table(pa.table({name: ["x"] for name in names}), tmp_path / "in.parquet")
     for name in ("in.csv", "in.parquet"):
         with resources.allow(columns=10), pytest.raises(LimitError, match="at most 10 columns"):
-            privatize_file(identity(["x"]), tmp_path / name, tmp_path / "out.csv", "c0", force=True)
+            privatize_file(identity(["x"]), tmp_path / name, tmp_path / "out.csv", "c0")
 
 
 def test_the_footer_of_a_parquet_file_is_measured_before_it_is_read(tmp_path: Path) -> None:

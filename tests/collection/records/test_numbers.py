@@ -18,13 +18,13 @@ from hypothesis import given, strategies as st
 
 from mechdesign import LDP, Channel, InputError, L2Risk, Problem, RepeatedDrawWarning, design
 from mechdesign.accounting import leakages
-from mechdesign.collection.records import privatize_file, read_ledger, tally_file
+from mechdesign.collection.records import read_ledger, tally_file
 from mechdesign.collection.tables import privatize, tally
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.readers import NumberReader
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.estimation import estimate
-from tests.records_support import load, save
+from tests.records_support import load, privatize_file, save
 from tests.strategies import examples
 
 TEN = ContinuousChannel(
@@ -132,7 +132,7 @@ def test_columns_of_every_type_of_number_are_read(column: Any, tmp_path: Path) -
 
 
 def test_records_outside_are_refused_and_not_quoted(case: Case, tmp_path: Path) -> None:
-    out, options = tmp_path / "out.csv", {"column": case.column, "force": True}
+    out, options = tmp_path / "out.csv", {"column": case.column}
     for bad in case.bad:
         source = case.save(tmp_path / "in.csv", [*case.cells, bad])
         named = rf"line {len(case.cells) + 2}, column.*: expected {case.channel.noun}s of "
@@ -149,7 +149,7 @@ def test_records_outside_are_refused_and_not_quoted(case: Case, tmp_path: Path) 
 
 def test_records_outside_are_clipped_and_other_cells_are_not(case: Case, tmp_path: Path) -> None:
     source, out = case.save(tmp_path / "in.csv", case.outside), tmp_path / "out.csv"
-    options = {"column": case.column, "force": True}
+    options = {"column": case.column}
     done = privatize_file(case.channel, source, out, unknown="clip", **options)
     assert reports_in(out) == list(case.clipped)
     inside = sum(cells in case.cells or cells == ("3",) for cells in case.outside)
@@ -248,7 +248,7 @@ def test_a_ledger_knows_the_same_records_in_any_order(
     def draw(cells: Any) -> None:
         source = case.save(tmp_path / "in.csv", cells)
         out = tmp_path / "out.csv"
-        privatize_file(channel, source, out, case.column, ledger=ledger, force=True)
+        privatize_file(channel, source, out, case.column, ledger=ledger)
 
     draw(first)
     draw(other)

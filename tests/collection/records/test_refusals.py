@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign.channel import Channel
-from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.collection.records import tally_file
 from mechdesign.collection.tables.cells import Cells
 from mechdesign.collection.tables.readers import LabelReader
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError
-from tests.records_support import identity, load, save
+from tests.records_support import identity, load, privatize_file, save
 from tests.strategies import examples
 
 OLD = b"what was there before"
@@ -38,7 +38,7 @@ def refused(folder: Path, source: Path, column: str = "a", **options: Any) -> st
     before = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     channel, target = identity(["x", "y"]), folder / options.pop("target", "out.csv")
     with pytest.raises(InputError) as error:
-        privatize_file(channel, source, target, column, **options, force=True)
+        privatize_file(channel, source, target, column, **options)
     after = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
     assert after == before
     assert before["out.csv"] == OLD
@@ -90,7 +90,7 @@ def test_bytes_that_are_no_text_are_refused_by_their_line(chunk: int, folder: Pa
 def test_letters_beyond_ascii_are_text(folder: Path) -> None:
     channel = identity(["é", "日本"])
     save(folder / "in.csv", {"Ü": ["é", "日本", "é"]})
-    privatize_file(channel, folder / "in.csv", folder / "out.csv", "Ü", force=True)
+    privatize_file(channel, folder / "in.csv", folder / "out.csv", "Ü")
     assert load(folder / "out.csv") == {"Ü": ["é", "日本", "é"]}
 
 
@@ -221,7 +221,7 @@ def test_sources_that_are_no_records(folder: Path) -> None:
 def test_long_cells_are_read_up_to_a_limit(folder: Path) -> None:
     long, limit = "z" * 200_000, csv.field_size_limit()
     source = save(folder / "in.csv", {"a": ["x"], "b": [long]})
-    privatize_file(identity(["x"]), source, folder / "long.csv", "a", keep=["b"], force=True)
+    privatize_file(identity(["x"]), source, folder / "long.csv", "a", keep=["b"])
     assert (folder / "long.csv").read_text(encoding="utf-8") == f"a,b\nx,{long}\n"
     assert csv.field_size_limit() == limit
     (folder / "long.csv").unlink()
@@ -278,9 +278,7 @@ def test_only_one_of_two_policies_may_let_a_cell_pass(folder: Path) -> None:
 def test_an_empty_label_is_no_missing_value(tmp_path: Path) -> None:
     channel = identity(["", "x"])
     save(tmp_path / "in.csv", {"a": ["x", "", " "]})
-    done = privatize_file(
-        channel, tmp_path / "in.csv", tmp_path / "out.csv", "a", missing="drop", force=True
-    )
+    done = privatize_file(channel, tmp_path / "in.csv", tmp_path / "out.csv", "a", missing="drop")
     assert done.reports == 3
     assert load(tmp_path / "out.csv") == {"a": ["x", "", ""]}
     assert tally_file(channel, tmp_path / "out.csv", "a").counts.tolist() == [2, 1]
@@ -290,7 +288,7 @@ def test_labels_that_read_alike_are_refused(folder: Path) -> None:
     channel = identity([1, "1"])
     save(folder / "in.csv", {"a": ["1"]})
     with pytest.raises(InputError, match="have the same text"):
-        privatize_file(channel, folder / "in.csv", folder / "out.csv", "a", force=True)
+        privatize_file(channel, folder / "in.csv", folder / "out.csv", "a")
 
 
 CELLS = st.one_of(
@@ -351,5 +349,5 @@ def test_labels_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
     save(tmp_path / "in.csv", {"a": ["x"]})
     for target in ("out.csv", "out.parquet"):
         with pytest.raises(InputError, match="text that can be written in UTF-8"):
-            privatize_file(channel, tmp_path / "in.csv", tmp_path / target, "a", force=True)
+            privatize_file(channel, tmp_path / "in.csv", tmp_path / target, "a")
         assert not (tmp_path / target).exists()

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign.channel import Channel
-from mechdesign.collection.records import privatize_file, tally_file
+from mechdesign.collection.records import tally_file
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
 from mechdesign.sampling import SIMULATION
-from tests.records_support import identity, load, save
+from tests.records_support import identity, load, privatize_file, save
 from tests.strategies import examples
 
 ANSWERS = ["never", "some, times", 'al"ways']
@@ -26,9 +26,9 @@ ANSWERS = ["never", "some, times", 'al"ways']
 def test_only_the_reports_are_written_unless_more_is_asked_for(tmp_path: Path) -> None:
     table = {"name": ["Ann", "Bo, b", ""], "a": ["x", "y", "x"], "age": ["20", "30", "40"]}
     source = save(tmp_path / "in.csv", table)
-    privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a", force=True)
+    privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a")
     assert list(load(tmp_path / "out.csv")) == ["a"]
-    options = {"keep": ["age", "name"], "chunk": 2, "force": True}
+    options = {"keep": ["age", "name"], "chunk": 2}
     done = privatize_file(identity(["x", "y"]), source, tmp_path / "out.csv", "a", **options)
     assert done.kept == ("age", "name")
     assert "kept       'age', 'name': copied as they are, not protected" in repr(done)
@@ -79,7 +79,7 @@ def test_labels_that_are_not_all_whole_numbers_are_text_in_parquet(tmp_path: Pat
         channel = identity(labels)
         source = save(tmp_path / f"{n}.csv", {"a": list(channel.inputs.texts)})
         target = tmp_path / f"{n}.parquet"
-        privatize_file(channel, source, target, "a", force=True)
+        privatize_file(channel, source, target, "a")
         assert pq.read_table(target).schema.field("a").type == pa.string()
         assert tally_file(channel, target, "a").counts.tolist() == [1, 1]
 
@@ -141,7 +141,7 @@ def test_a_file_without_rows_has_its_header_written(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("b,a\n", encoding="utf-8")
     for source in ("in.parquet", "in.csv"):
         for target in ("out.csv", "out.parquet"):
-            done = privatize_file(channel, tmp_path / source, tmp_path / target, "a", force=True)
+            done = privatize_file(channel, tmp_path / source, tmp_path / target, "a")
             assert (done.rows, done.reports) == (0, 0)
             assert load(tmp_path / target) == {"a": []}
 
@@ -155,7 +155,7 @@ def test_without_a_seed_two_runs_differ_and_with_one_they_agree(tmp_path: Path) 
     texts = []
     for n, rng in enumerate([None, None, 7, 7, np.random.default_rng(7), 8]):
         target = tmp_path / f"{n}.csv"
-        done = privatize_file(channel, source, target, "a", rng=rng, force=True)
+        done = privatize_file(channel, source, target, "a", rng=rng)
         assert done.simulated is (rng is not None)
         texts.append(target.read_bytes())
     assert texts[0] != texts[1]
@@ -179,7 +179,7 @@ def test_a_file_has_the_reports_drawn_in_memory(
     labels = mechanism.inputs.labels
     records = [labels[n % len(labels)] for n in range(500)]
     source, target = save(tmp_path / "in.csv", {"a": records}), tmp_path / f"out.{ending}"
-    privatize_file(mechanism, source, target, "a", rng=3, force=True)
+    privatize_file(mechanism, source, target, "a", rng=3)
     reports = mechanism.privatize(records, rng=3)
     found = load(target)
     assert list(map(str, found["a"])) == reports.texts()
@@ -195,7 +195,7 @@ def test_a_file_has_the_reports_drawn_in_memory(
 def test_a_simulation_is_marked_in_every_row(ending: str, tmp_path: Path) -> None:
     channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["x", "y"])
     source, target = save(tmp_path / "in.csv", {"a": ["x", "y", "x"]}), tmp_path / f"out.{ending}"
-    done = privatize_file(channel, source, target, "a", rng=1, chunk=2, force=True)
+    done = privatize_file(channel, source, target, "a", rng=1, chunk=2)
     assert SIMULATION in repr(done)
     found = load(target)
     assert list(found) == ["a", "note"]
@@ -229,9 +229,7 @@ def test_progress_is_called_after_each_chunk(tmp_path: Path) -> None:
         def tell(rows: int, share: float | None, told: list[Any] = told) -> None:
             told.append((rows, share))
 
-        privatize_file(
-            channel, source, tmp_path / "out.csv", "a", chunk=2, progress=tell, force=True
-        )
+        privatize_file(channel, source, tmp_path / "out.csv", "a", chunk=2, progress=tell)
         assert [rows for rows, _ in told] == [2, 4, 5]
         shares = [share for _, share in told if share is not None]
         assert shares == sorted(shares)

@@ -23,7 +23,6 @@ from hypothesis import given, strategies as st
 
 import mechdesign as md
 from mechdesign import Channel, InputError, Prior
-from mechdesign.collection.records import privatize_file
 from mechdesign.collection.tables import keyed_coins
 from mechdesign.collection.tables.keyed_coins import check_distinct
 from mechdesign.continuous import ContinuousChannel
@@ -37,6 +36,7 @@ from mechdesign.mechanisms import (
 )
 from mechdesign.sampling import KeyedSource, subkey, tags_of_numbers, tags_of_texts
 from tests.mechanisms_support import block_hadamard, high_low_hadamard
+from tests.records_support import privatize_file
 from tests.strategies import examples
 
 KEY = bytes(range(32))
@@ -199,9 +199,7 @@ def test_an_id_is_the_same_however_it_is_held(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pandas(table), tmp_path / "in.parquet")
     for name, chunk in (("in.csv", 100), ("in.parquet", 7)):
         out = tmp_path / "out.csv"
-        privatize_file(
-            {"x": COIN}, tmp_path / name, out, key=KEY, ids="id", chunk=chunk, force=True
-        )
+        privatize_file({"x": COIN}, tmp_path / name, out, key=KEY, ids="id", chunk=chunk)
         assert pd.read_csv(out)["x"].tolist() == wanted
 
 
@@ -249,11 +247,11 @@ def test_an_id_that_comes_again_in_a_later_part_of_a_file_is_refused(tmp_path: P
     source_, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source_.write_text("id,x\n" + "".join(f"{n % 150},a\n" for n in range(200)))
     with pytest.raises(InputError, match="record 151: expected ids that all differ"):
-        privatize_file({"x": COIN}, source_, target, key=KEY, ids="id", chunk=50, force=True)
+        privatize_file({"x": COIN}, source_, target, key=KEY, ids="id", chunk=50)
     assert not target.exists()
     for wrong in ({"key": KEY}, {"ids": "id"}, {"key": KEY, "ids": "id", "rng": 1}):
         with pytest.raises(InputError, match=r"^(ids|rng): expected (a key|none)"):
-            privatize_file({"x": COIN}, source_, target, **wrong, force=True)
+            privatize_file({"x": COIN}, source_, target, **wrong)
 
 
 # --- two records with one id ----------------------------------------------------------------------
@@ -361,7 +359,7 @@ def test_a_full_disk_for_temporary_files_is_a_one_line_error(
     table.write_text("x\n" + "a\n" * 2000)
     monkeypatch.setattr("tempfile.TemporaryFile", full)
     with pytest.raises(InputError, match=told) as caught:
-        privatize_file({"x": COIN}, table, "-", force=True)
+        privatize_file({"x": COIN}, table, "-")
     assert "\n" not in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
     assert not capsys.readouterr().out
