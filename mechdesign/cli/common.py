@@ -14,13 +14,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from mechdesign.designs.progress import ProgressBar, tqdm_bar
-from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning, shown
-
-if TYPE_CHECKING:
-    from mechdesign.files import SavedMechanism
+from mechdesign.errors import InputError, RepeatedDrawWarning, shown
 
 __all__ = [
     "DATA",
@@ -36,7 +33,6 @@ __all__ = [
     "Command",
     "FileBar",
     "check_writable",
-    "checked_file",
     "cleared_when_ended",
     "complain",
     "keywords",
@@ -274,21 +270,3 @@ class FileBar(ProgressBar):
     def refresh(self) -> None:
         """Redraw it now, without rate limit."""
         self._bar.refresh()
-
-
-def checked_file(path: str) -> SavedMechanism:
-    """Load a file of a channel or a mechanism and verify its claims.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    CertificateError
-        If a claim in it does not hold.
-    """
-    from mechdesign.files import load_mechanism
-
-    try:
-        return load_mechanism(path)
-    except CertificateError as error:
-        raise CertificateError(f"{path}: refused: {error}") from None

@@ -100,8 +100,9 @@ def _verify(options: argparse.Namespace) -> int:
         saved = load_mechanism(options.channel)
     except CertificateError as error:
         if options.json:
-            print(json.dumps({"verified": False, "reason": str(error)}))
-        raise CertificateError(f"{options.channel}: refused: {error}") from None
+            reason = str(error).removeprefix(f"{options.channel}: refused: ")
+            print(json.dumps({"verified": False, "reason": reason}))
+        raise
     if options.json:
         print(json.dumps({"verified": True, "claims": list(saved.verified.claims)}))
     else:

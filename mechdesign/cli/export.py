@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mechdesign.cli.common import DONE, Command, check_writable, checked_file
+from mechdesign.cli.common import DONE, Command, check_writable
 
 __all__ = ["COMMANDS"]
 
@@ -13,9 +13,10 @@ __all__ = ["COMMANDS"]
 def _export(options: argparse.Namespace) -> int:
     if options.client is not None:
         from mechdesign.client import LANGUAGES, export_client
+        from mechdesign.files import load_mechanism
 
         languages = LANGUAGES if options.language is None else (options.language,)
-        for file in export_client(checked_file(options.channel), options.client, languages):
+        for file in export_client(load_mechanism(options.channel), options.client, languages):
             print(f"wrote     {file}, {file.stat().st_size} bytes")
         return DONE
     from mechdesign.errors import CertificateError

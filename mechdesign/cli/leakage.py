@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DATA, DONE, JSON, Command, checked_file
+from mechdesign.cli.common import DATA, DONE, JSON, Command
 from mechdesign.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,15 +55,19 @@ def _leakage(options: argparse.Namespace) -> int:
 
 def read_mechanism(path: str) -> Channel | Mechanism | ContinuousChannel:
     """Load and verify a saved channel, or read a matrix from a CSV file."""
+    from mechdesign.files import load_mechanism
+
     matrix = Path(path).suffix.lower() == ".csv"
-    return _matrix(path) if matrix else checked_file(path).mechanism
+    return _matrix(path) if matrix else load_mechanism(path).mechanism
 
 
 def _own_notions(path: str) -> str:
     """Return a line for each notion of the user's own in a saved file, which is not measured."""
     if Path(path).suffix.lower() == ".csv":
         return ""
-    tables = (checked_file(path).document.get("problem") or {}).get("privacy", [])
+    from mechdesign.files import load_mechanism
+
+    tables = (load_mechanism(path).document.get("problem") or {}).get("privacy", [])
     names = [t["notion"] for t in tables if t.keys() & {"cone", "rows"}]
     return "".join(
         f"\n  {name:29} not measured: a notion of your own, see its leakage(channel)"

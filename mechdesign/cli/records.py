@@ -22,7 +22,6 @@ from mechdesign.cli.common import (
     Command,
     FileBar,
     check_writable,
-    checked_file,
     cleared_when_ended,
     keywords,
     positive,
@@ -209,6 +208,7 @@ def _estimate(options: argparse.Namespace) -> int:
     from mechdesign.collection.records.tally import states_channel
     from mechdesign.estimation import METHODS, TARGETS, estimate
     from mechdesign.estimation.quantiles import normal_quantile
+    from mechdesign.files import load_mechanism
 
     choose(METHODS, options.method, "method")
     choose(TARGETS, options.target, "target")
@@ -219,7 +219,7 @@ def _estimate(options: argparse.Namespace) -> int:
         check_table_name(options.csv, options.source)
     if len(columns) > 1 and (options.csv or options.plot):
         raise InputError("column", "one column for --csv or --plot", f"{len(columns)} columns")
-    saved = checked_file(options.channel)
+    saved = load_mechanism(options.channel)
     mechanism = saved.mechanism
     with FileBar("estimate") as bar:
         tallies = tally_file(

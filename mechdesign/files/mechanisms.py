@@ -143,6 +143,8 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
         return SavedMechanism(*_restored(document), document, verified)
     except LimitError as error:
         raise error.inside_file(str(path)) from None
+    except CertificateError as error:
+        raise CertificateError(f"{path}: refused: {error}") from None
 
 
 def read_document(file: Path) -> Any:

@@ -27,7 +27,7 @@ from mechdesign.collection.records.sources import STANDARD, Reader
 from mechdesign.collection.tables.cells import Batch
 from mechdesign.collection.tables.jobs import Drawer, as_mechanism, names_of
 from mechdesign.domain import whole_number
-from mechdesign.errors import CertificateError, InputError, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.files.reading import place_of_column
 
@@ -254,18 +254,11 @@ def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Dr
     each = [part for name in named for part in names_of(name)]
     if not each or len(set(each)) < len(each):
         raise InputError("column", "at least one column, each once", shown(each))
-    files = [Path(one) for one in named.values() if isinstance(one, str | os.PathLike)]
-    return {name: _checked(one) for name, one in named.items()}, files
-
-
-def _checked(given: Any) -> Drawer:
-    """Return a mechanism, loaded and verified if it is a file name."""
-    if not isinstance(given, str | os.PathLike):
-        return as_mechanism(given)
-    try:
-        return load_mechanism(given).mechanism
-    except CertificateError as error:
-        raise CertificateError(f"{given}: refused: {error}") from None
+    files = {name: Path(one) for name, one in named.items() if isinstance(one, str | os.PathLike)}
+    loaded = {name: load_mechanism(file).mechanism for name, file in files.items()}
+    return {name: loaded.get(name) or as_mechanism(one) for name, one in named.items()}, [
+        *files.values()
+    ]
 
 
 def chunk_size(mechanisms: Mapping[Any, Drawer], wanted: Any) -> int:
