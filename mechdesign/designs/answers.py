@@ -36,7 +36,7 @@ from mechdesign.repair import mixed, repair
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
 from mechdesign.search import RawSolution, RejectedRoute, Route
 from mechdesign.search.coarse.groups import MOST_FACETS, grouped
-from mechdesign.search.coarse.route import Coarse
+from mechdesign.search.coarse.route import Coarse, rows_of_all
 from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.search.starts.route import Start
@@ -50,6 +50,10 @@ priors, of which it may use two members for each output."""
 
 RARE = 0.3
 """Largest share of the gap lost by dropping rare outputs."""
+
+MANY_ROWS = 10**7
+"""The number of rows from which an answer takes seconds to repair and to prove, so that one with a
+bound precedes the search, whatever the time limit: an early interrupt returns it."""
 
 STEPS_A_SECOND = 8_000_000
 """The least number of proof steps per second."""
@@ -73,6 +77,7 @@ class _Sent:
     channel: Channel
     kept: list[int]
     readings: tuple[Fraction, ...] | None = None
+    privacy: tuple[PrivacyClaim, ...] | None = None
     value: Fraction | None = None
     reference: tuple[Fraction, ...] | None = None
 
@@ -168,6 +173,8 @@ class SolutionPool:
             self._bound_before = self._limits.bound if start.proofs else math.nan
             told = "a channel and a bound before the search"
             self.take(start, told if start.proofs else last.suits(self._problem))
+            if start.proofs and self.best is not None:
+                self._claims(self.best)
         while not (start and self._limits.expired()) and (attempt := self._next(attempts)):
             self.attempt(*attempt)
             if self.are_enough:
@@ -188,11 +195,13 @@ class SolutionPool:
         """Return the answer before a search that is surely long; else None."""
         if not start.is_first(self._problem):
             return None
-        raw = None
-        if math.isfinite(self._limits.seconds):
-            coarse = Coarse(most_rounds=1)
-            if coarse.suits(self._problem, named=True) and not coarse.suits(self._problem):
-                raw = self._solved(coarse)  # otherwise it is the search itself
+        raw, coarse, problem = None, Coarse(most_rounds=1), self._problem
+        if (
+            (math.isfinite(self._limits.seconds) or rows_of_all(problem) >= MANY_ROWS)
+            and coarse.suits(problem, named=True)
+            and not coarse.suits(problem)  # otherwise it is the search itself
+        ):
+            raw = self._solved(coarse)
         return raw or self._solved(start)
 
     def _next(self, attempts: Iterator[tuple[Route, str]]) -> tuple[Route, str] | None:
@@ -224,7 +233,8 @@ class SolutionPool:
     def take(self, raw: RawSolution, why: str, *, as_given: bool = False) -> bool:
         """Repair and prove a raw answer; return whether there is a channel with a bound.
 
-        If the search has not improved the bound from before it, nothing is proved again.
+        A channel that is known to be worse than the best is not repaired. If the search has not
+        improved the bound from before it, nothing is proved again.
 
         Parameters
         ----------
@@ -235,7 +245,9 @@ class SolutionPool:
         """
         is_proved = self.proof is not None and self._limits.bound <= self._bound_before  # not NaN
         try:
-            sent = self._repaired(raw, why, as_given=as_given)
+            sent = self.best
+            if sent is None or self._is_better(raw):
+                sent = self._repaired(raw, why, as_given=as_given)
             with self._stopwatch.phase("certify"):
                 if raw.numeric_bound is None:
                     self._prove(() if is_proved else raw.proofs, sent, raw.route)
@@ -342,6 +354,25 @@ class SolutionPool:
         self._offer(_Proved(self._sign * bound, certificate, steps.spent, route))
         return True
 
+    def _claims(self, sent: _Sent) -> tuple[PrivacyClaim, ...]:
+        """Check every notion in the kernel, once for each channel."""
+        if sent.privacy is not None:
+            return sent.privacy
+        problem, channel, claims = self._problem, sent.channel, list[PrivacyClaim]()
+        parts = problem.compiled.table.privacy, problem.cone.families, problem.channel_constraints
+        with self._stopwatch.phase("certify"):
+            columns = channel.columns()
+            for notion, table, family, constraint in zip(problem.privacy, *parts, strict=True):
+                stated = problem.compiled.alone(table)
+                broken = private(stated, columns, 1 << channel.bits)
+                if broken is not None:
+                    told = f"{notion.name}: the repaired channel is not private: {broken}"
+                    raise CertificateError(told)
+                leakage = partial((constraint or family).leakage, channel)
+                claims.append(PrivacyClaim(notion, leakage))
+        sent.privacy = tuple(claims)
+        return sent.privacy
+
     def _fails(self, name: str, error: Exception) -> bool:
         """Return whether an error is a failure of one attempt, and record it."""
         if not self._limits.is_failure(error):
@@ -377,8 +408,7 @@ class SolutionPool:
         if sent is None or proof is None:
             cause = self._errors[0] if self._errors else None
             raise SolverError("; ".join(self.failures) or "no route gave an answer") from cause
-        with self._stopwatch.phase("certify"):
-            privacy = _claims(self._problem, sent.channel)
+        privacy = self._claims(sent)
         limits, route, found = self._limits, sent.raw.route, list(sent.raw.notes)
         if proof.route not in ("", route):
             route = f"{route}; the bound by {proof.route}"
@@ -435,25 +465,6 @@ def too_long(error: LimitError, limits: Limits) -> str:
     if math.isfinite(limits.seconds):
         return "because the time is over"
     return f"because {error.key} takes {error.given} steps; {error.hint}"
-
-
-def _claims(problem: Problem, channel: Channel) -> tuple[PrivacyClaim, ...]:
-    """Check every notion in the kernel."""
-    compiled, columns, whole = problem.compiled, channel.columns(), 1 << channel.bits
-    claims = []
-    asked = zip(
-        problem.privacy,
-        compiled.table.privacy,
-        problem.cone.families,
-        problem.channel_constraints,
-        strict=True,
-    )
-    for notion, table, family, constraint in asked:
-        broken = private(compiled.alone(table), columns, whole)
-        if broken is not None:
-            raise CertificateError(f"{notion.name}: the repaired channel is not private: {broken}")
-        claims.append(PrivacyClaim(notion, partial((constraint or family).leakage, channel)))
-    return tuple(claims)
 
 
 def _unused(problem: Problem, channel: Channel) -> list[str]:

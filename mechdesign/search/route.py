@@ -132,4 +132,5 @@ class LinearRoute(Route):
         within.gap = limits.gap * (1 - float(costs.sum(axis=0).min()) / float(utility.ceiling))
         raw = self.solve_linear(guesses, within)
         matrix = raw.matrix[:, raw.matrix.max(axis=0) > USED]
-        return replace(raw, matrix=matrix, outputs=name_outputs(problem, matrix.shape[1]))
+        outputs = name_outputs(problem, matrix.shape[1])
+        return replace(raw, matrix=matrix, outputs=outputs, value=None)

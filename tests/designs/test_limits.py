@@ -29,6 +29,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.cli.common import memory_size
+from mechdesign.designs import answers as module
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.designs.noise import design as noise
 from mechdesign.errors import SolverError
@@ -288,6 +289,31 @@ def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     assert found.route.startswith("good; the bound by coarse: ")
     assert 0 < float(found.bound) <= float(found.value) + 1e-12
     verify(found.document())
+
+
+def test_an_early_interrupt_of_a_long_search_proves_nothing_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A channel with a bound precedes the search, whose first steps are worse."""
+    monkeypatch.setattr(module, "MANY_ROWS", 1)
+    limits, took = Limits(clock=lambda: 0.0), list[str]()
+
+    def watch(now: Progress) -> None:
+        limits.interrupted = now.rounds == 2
+
+    limits.watch = watch
+    answers = SolutionPool(plane(6), limits)
+    prove = answers._take_proof
+    monkeypatch.setattr(
+        answers,
+        "_take_proof",
+        lambda make, route, most: took.append(route) or prove(make, route, most),
+    )
+    answers.run(plan(plane(6), "interior", limits, []), First())
+    found = answers.solution()
+    assert [route for route in took if route] == ["coarse: start: a channel done by hand, 1 round"]
+    assert 0 < float(found.bound) <= float(found.value)
+    assert any("interrupted" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("problem", [plane(6), line_estimate(30)], ids=["plane", "line"])

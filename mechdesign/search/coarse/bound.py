@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
@@ -32,10 +31,10 @@ from mechdesign.kernel.relaxations import Representatives
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.coarse.representatives import CoarseProgram
-from mechdesign.search.highs import LPModel, WarmStartedLP
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
+from mechdesign.search.lp.warm_column import WarmColumn
 from mechdesign.search.presolve.reduction import ConicProgram, reduced_costs
 
 __all__ = ["CoarseBound", "RepresentativesProof", "coarse_bound", "first_outputs", "refined"]
@@ -153,21 +152,14 @@ def coarse_bound(
     except UnsupportedError:
         answer = by_highs(small, part)
     potentials = reduced_costs(small, answer.duals).min(axis=1)
-    rows = cone.matrix()
-    sums = sp.csr_array(np.ones((1, cone.size)))
-    high = np.append(np.zeros(rows.shape[0]), 1.0)
-    A = sp.csr_array(sp.vstack([rows, sums]))
-    pricing = WarmStartedLP(LPModel(np.zeros(cone.size), A, -np.inf + high, high), "simplex")
-    multipliers: FloatArray = np.zeros((rows.shape[0], costs.shape[1]))
-    for y, reduced in enumerate((costs - potentials[:, None]).T):
-        if limits.expired():
-            break
-        multipliers[:, y] = np.maximum(-pricing.solve(reduced).dual[:-1], 0.0)
-    costs += rows.T @ multipliers
+    pricing, whole = WarmColumn(cone, np.ones(cone.size), at_most=True), ConicProgram(cone, costs)
+    priced = pricing.price(costs - potentials[:, None], limits.expired)
+    duals = pricing.rows.duals(priced.multipliers)
+    costs = reduced_costs(whole, duals)
     value = float(costs.min(axis=1).sum())
     spare = spared(unit * value, -math.inf, limits.gap)
     stands = tuple(program.stands.tolist())
-    proof = RepresentativesProof(stands, program.on_inputs(cone, multipliers, unit), spare)
+    proof = RepresentativesProof(stands, program.on_inputs(duals, unit), spare)
     weights = np.maximum(potentials[:, None] - costs, 0.0).sum(axis=0) / max(value, 1e-9)
     weights[outputs] += answer.matrix.mean(axis=0)
     return CoarseBound(unit * value, proof, weights)
@@ -204,10 +196,11 @@ def refined(
         except SolverError:
             return
         rounds += 1
+        ended = limits.report(rounds, value, max(best, found.value))
         if found.value > best:
             best = found.value
             yield found
-        if limits.report(rounds, value, best) or (count >= most and is_last):
+        if ended or (count >= most and is_last):
             return
         taken = max(limits.elapsed - before, 1e-9)
         growth = min(GROWTH, (SHARE * limits.left / taken) ** (1 / POWER))

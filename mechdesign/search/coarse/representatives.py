@@ -97,24 +97,13 @@ class CoarseProgram:
         kept, place = spanner_pairs(E.min(axis=0)), E.argmin(axis=0)
         return Cone([rows.on_pairs(kept & (place == n)) for n, rows in enumerate(families)])
 
-    def on_inputs(self, cone: Cone, weights: FloatArray, unit: float) -> list[Multipliers]:
-        """Return multipliers of the cone's rows, times a unit, as those of the notions' rows.
-
-        Parameters
-        ----------
-        cone
-            The cone of the spanner.
-        weights
-            ``(n_rows, n_columns)``.
-        unit
-            The unit of the costs.
-        """
-        ends = np.cumsum([family.matrix().shape[0] for family in cone.families])[:-1]
-        parts = np.split(unit * weights, ends)
+    def on_inputs(self, duals: Sequence[Multipliers], unit: float) -> list[Multipliers]:
+        """Return multipliers of the cone's rows, times a unit, as those of the notions' rows."""
+        families = list(self._ratios.families.items())
         return [
-            replace(family.renamed(m, self._names), notion=notion)
-            for notion, family, own in zip(self._ratios.families, cone.families, parts, strict=True)
-            for m in family.read_dual(own)
+            replace(rows.renamed(m, self._names), notion=notion).scaled(unit)
+            for m in duals
+            for notion, rows in families[m.notion : m.notion + 1]
         ]
 
 

@@ -21,7 +21,7 @@ problem tried; it does not hold for every loss.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,9 +39,9 @@ from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.chain import solve_chain
 from mechdesign.search.presolve.components import Components
-from mechdesign.search.presolve.reduction import ConicProgram, reduced_costs
+from mechdesign.search.presolve.reduction import Answer, ConicProgram, reduced_costs
 
-__all__ = ["StrictMixture", "strict_mixture"]
+__all__ = ["strict_mixture"]
 
 
 MOST_FLOWS = 20_000
@@ -57,48 +57,26 @@ ROOM = 1e-11
 """Relative shortfall of the flows that is accepted: potentials are rounded."""
 
 
-@dataclass(frozen=True)
-class StrictMixture:
-    """A private channel, up to rounding, and a bound, in the unit of the loss.
-
-    Attributes
-    ----------
-    matrix
-        ``(n_inputs, n_outputs)``.
-    value, bound
-        Its loss, and the bound from the multipliers.
-    multipliers
-        The multipliers of the excesses of pairs.
-    input_multipliers
-        For a worst case; else None.
-    """
-
-    matrix: FloatArray
-    value: float
-    bound: float
-    multipliers: Multipliers
-    input_multipliers: FloatArray | None
-
-
 def strict_mixture(
-    problem: Problem, cost: FloatArray, scale: float, limits: Limits
-) -> StrictMixture | None:
-    """Mix the optimum of the strict notion with the truth.
+    problem: Problem, program: ConicProgram, limits: Limits
+) -> tuple[Answer, float, float] | None:
+    """Mix the optimum of the strict notion with the truth; return it with its value and bound.
 
     Parameters
     ----------
     problem
         With a linear loss.
-    cost, scale
-        The costs of the entries, with a largest entry near 1, and their unit.
+    program
+        Its program, in the unit of whose costs the value and the bound are.
     limits
         The limits of the search.
 
     Returns
     -------
-    StrictMixture or None
-        None if the problem has other notions than one that bounds excesses of pairs, if the strict
-        problem is not solved, or if the time is over.
+    Answer, float, float or None
+        A private channel, up to rounding, with the multipliers of the excesses of pairs. None if
+        the problem has other notions than one that bounds excesses of pairs, if the strict problem
+        is not solved, or if the time is over.
     """
     notion, *more = problem.privacy
     constraint, *_ = problem.channel_constraints
@@ -106,12 +84,12 @@ def strict_mixture(
         return None
     if constraint is None or (pairs := constraint.pairs) is None:
         return None
-    strict = type(notion)(notion.epsilon, 0)
-    cone = strict.cone(problem.domain, problem.prior)
-    program = ConicProgram(cone, cost, problem.utility.worst_case)
+    without = type(notion)(notion.epsilon, 0)
+    cone, cost = without.cone(problem.domain, problem.prior), program.cost
+    strict = ConicProgram(cone, cost, program.worst_case)
     try:
         solver = by_highs if program.worst_case else by_interior
-        answer = solve_chain(program, [Components()], solver, limits.part())
+        answer = solve_chain(strict, [Components()], solver, limits.part())
     except (SolverError, UnsupportedError):
         return None  # with a budget of 0 the interior-point method has no interior
     weights = answer.worst_case_multipliers
@@ -125,15 +103,10 @@ def strict_mixture(
     np.add.at(v, (flow.x, flow.y), shrink * flow.amount)
     np.add.at(v, (flow.z, flow.y), -flow.amount)
     matrix = _mixed(answer.matrix, program.cost, constraint)
-    losses = (program.cost * matrix).sum(axis=1)
     spent = flow.capacity * float(constraint.limits()[0])
-    return StrictMixture(
-        matrix,
-        scale * float(losses.max() if program.worst_case else losses.sum()),
-        scale * (float((potentials + v.min(axis=1)).sum()) - spent),
-        flow.multipliers(pairs).scaled(scale),
-        weights,
-    )
+    bound = float((potentials + v.min(axis=1)).sum()) - spent
+    duals = [flow.multipliers(pairs)]
+    return replace(answer, matrix=matrix, duals=duals), program.loss(matrix), bound
 
 
 def _mixed(Q: FloatArray, cost: FloatArray, constraint: ChannelConstraint) -> FloatArray:

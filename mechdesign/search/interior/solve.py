@@ -94,8 +94,7 @@ def by_interior(program: ConicProgram, limits: Limits) -> Answer:
         matrix: FloatArray = np.zeros((k, m))
         matrix[np.arange(k), cost.argmin(axis=1)] = 1
         return Answer(matrix, rows.duals(multipliers), "interior: no blocks", cost.min(axis=1))
-    counts = np.ones(m) if program.output_count is None else program.output_count
-    blocks, places, kind = _blocks(rows, counts)
+    blocks, places, kind = _blocks(rows, program.counts, limits)
     found = interior_point(blocks, cost[None], limits, orbit=program.input_orbit)
     if not np.isfinite(found.value).all():
         raise SolverError("the interior-point method found no channel inside the cone")
@@ -105,7 +104,7 @@ def by_interior(program: ConicProgram, limits: Limits) -> Answer:
     return Answer(found.matrix[0], duals, route, found.potentials[0])
 
 
-def _blocks(rows: ColumnRows, counts: FloatArray) -> tuple[Blocks, IntArray, str]:
+def _blocks(rows: ColumnRows, counts: FloatArray, limits: Limits) -> tuple[Blocks, IntArray, str]:
     """Return the blocks of rows, the rows that they contain, and their kind.
 
     An auxiliary variable defined by an equation is substituted in the other rows, unless the rows
@@ -128,7 +127,7 @@ def _blocks(rows: ColumnRows, counts: FloatArray) -> tuple[Blocks, IntArray, str
     free = np.delete(into, defined, axis=1)
     A = sp.csr_array(A[places] @ sp.csr_array(free))
     A.sum_duplicates()
-    return SparseBlocks(A, k, counts), places, "sparse"
+    return SparseBlocks(A, k, counts, limits), places, "sparse"
 
 
 def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[RawSolution] | None:

@@ -18,6 +18,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.search.interior.blocks import INSIDE, Blocks, middle
 from mechdesign.search.interior.kernel import REGULARIZATIONS
+from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 
 __all__ = ["SparseBlocks"]
@@ -46,6 +47,8 @@ class SparseBlocks(Blocks):
         The number of inputs, the first variables.
     counts
         ``(m,)``: the number of outputs that each represents.
+    limits
+        The limits of the search, observed within a step.
 
     Raises
     ------
@@ -55,8 +58,11 @@ class SparseBlocks(Blocks):
 
     batch = 1
 
-    def __init__(self, A: sp.csr_array, size: int, counts: FloatArray) -> None:
+    def __init__(
+        self, A: sp.csr_array, size: int, counts: FloatArray, limits: Limits | None = None
+    ) -> None:
         self.size, self.counts, (self.n_rows, self.n_vars) = size, counts, A.shape
+        self._limits = limits or Limits()
         own = -sp.eye_array(size, self.n_vars, format="csr")
         self._A = sp.csr_array(sp.vstack([A, own], format="csr"))
         self._negative = sp.csr_array(self._A.minimum(0))
@@ -118,6 +124,8 @@ class SparseBlocks(Blocks):
         B *= unit[:, :, None]
         B *= unit[:, None, :]
         for block in B:
+            if self._limits.expired():
+                raise SolverError(f"a step was cut short: {self._limits.ended}")
             _invert(block)
         B *= unit[:, :, None]
         B *= unit[:, None, :]

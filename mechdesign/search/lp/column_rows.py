@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -10,6 +11,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import UnsupportedError
+from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Family, Multipliers
 from mechdesign.prior_sets import Weights
 from mechdesign.search.lp.extended_formulation import NONE, extended_formulation, stacked
@@ -30,6 +32,9 @@ class ColumnRows:
     sets
         Whether to state long lists, boxes and balls of priors as a whole, which needs variables >=
         0.
+    sums
+        Constraints on sums of excesses over the outputs, each with the place of its notion. The
+        last auxiliary variables are the terms of the sums.
 
     Attributes
     ----------
@@ -44,11 +49,18 @@ class ColumnRows:
         If a set of priors is not a short list, and ``sets`` is false.
     """
 
-    def __init__(self, cone: Cone, sets: bool = False) -> None:
+    def __init__(
+        self,
+        cone: Cone,
+        sets: bool = False,
+        sums: Sequence[tuple[int, ChannelConstraint]] = (),
+    ) -> None:
         self.size = cone.size
-        self._tables = [_listed(family, sets) for family in cone.families]
-        pairs = zip(cone.families, self._tables, strict=True)
-        self.blocks = [extended_formulation(family, table) for family, table in pairs]
+        self._notions = [*range(len(cone.families)), *(place for place, _ in sums)]
+        self._tables = [*(_listed(family, sets) for family in cone.families), *(() for _ in sums)]
+        parts: list[Family | ChannelConstraint] = [*cone.families, *(part for _, part in sums)]
+        pairs = zip(parts, self._tables, strict=True)
+        self.blocks = [extended_formulation(part, table) for part, table in pairs]
         self.equal: BoolArray = np.concatenate([block.equal for block in self.blocks])
 
     def __len__(self) -> int:
@@ -80,7 +92,7 @@ class ColumnRows:
             columns = enumerate(np.ascontiguousarray(mine.T))
             own = [m for y, column in columns for m in block.carry_back(column, y)]
             priors = self._tables[n] or tuple(block.priors)
-            found += [replace(m, notion=n, priors=priors) for m in own]
+            found += [replace(m, notion=self._notions[n], priors=priors) for m in own]
         return found
 
 

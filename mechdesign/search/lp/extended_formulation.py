@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, singledispatch
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
-from mechdesign.notions.rows.cone import Family, Multipliers
+from mechdesign.notions.channel_constraint import ChannelConstraint
+from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
@@ -69,8 +71,8 @@ class ExtendedFormulation:
 
 
 @singledispatch
-def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
-    """Return an extended formulation of the rows of a family on one column.
+def extended_formulation(family: Any, _priors: tuple[Weights, ...] = ()) -> ExtendedFormulation:
+    """Return an extended formulation of a family of rows, or a constraint's parts, on one column.
 
     Lift rows are stated for the given priors; rows of other families need none. A family of unknown
     structure has no auxiliary variables: its rows stay the same, each divided by its largest
@@ -86,6 +88,23 @@ def extended_formulation(family: Family, _priors: tuple[Weights, ...] = ()) -> E
         return [replace(m, output=np.full(len(m.output), output)) for m in found]
 
     A = sp.csr_array(sp.diags_array(1 / largest) @ G)
+    return ExtendedFormulation(A, carry_back, np.zeros(A.shape[0], dtype=bool))
+
+
+@extended_formulation.register
+def _excesses(
+    constraint: ChannelConstraint, _priors: tuple[Weights, ...] = ()
+) -> ExtendedFormulation:
+    """One auxiliary variable for each sum: the largest of its excesses."""
+    member = constraint.members
+    largest = sp.csr_array((np.ones(len(member)), (np.arange(len(member)), member)))
+    A = sp.csr_array(sp.hstack([sp.csr_array(constraint.matrix), -largest]))
+
+    def carry_back(multipliers: FloatArray, output: int) -> list[Multipliers]:
+        """Keep the multipliers."""
+        found = constraint.read_dual(multipliers[:, None])
+        return [replace(found, output=np.full(len(found.output), output))]
+
     return ExtendedFormulation(A, carry_back, np.zeros(A.shape[0], dtype=bool))
 
 

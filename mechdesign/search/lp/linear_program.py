@@ -51,7 +51,8 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
     """
     if limits.expired():
         raise SolverError(f"no linear program was built: {limits.ended}")
-    (k, m), rows, is_worst = program.cost.shape, ColumnRows(program.cone, True), program.worst_case
+    (k, m), is_worst = program.cost.shape, program.worst_case
+    rows = ColumnRows(program.cone, True, program.sums)
     column, (entry, least, bound) = rows.matrix(), rows.least
     if method == "auto":
         shared = all(block.shares_least for block in rows.blocks)
@@ -68,13 +69,16 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
     costs[:, :k] = program.cost.T
     cost = np.asarray(change.T @ costs.ravel())
     body, losses = sp.kron(sp.eye_array(m), column[kept]), sums @ sp.diags_array(costs.ravel())
-    A = sp.vstack([body, *[losses] * is_worst, sums], format="csr") @ change
-    equal = np.tile(rows.equal[kept], m)
+    limit = np.concatenate([np.zeros(0), *(part.limits() for _, part in program.sums)])
+    totals = sp.kron(np.ones((1, m)), sp.eye_array(len(limit), n, k=n - len(limit)))
+    A = sp.vstack([body, totals, *[losses] * is_worst, sums], format="csr") @ change
+    equal = np.append(np.tile(rows.equal[kept], m), np.zeros(len(limit), dtype=bool))
     if is_worst:  # minimize t with Sum_y D[x, y] Q[x, y] - t <= 0 for every x
         above = np.repeat([0.0, -1.0, 0.0], [len(equal), orbits, orbits])
         A, cost = sp.hstack([A, sp.csr_array(above[:, None])], format="csr"), np.append(0 * cost, 1)
         equal = np.append(equal, np.zeros(orbits, dtype=bool))
     high = np.repeat([0.0, 1.0], [len(equal), orbits])
+    high[m * len(kept) : m * len(kept) + len(limit)] = limit
     low = np.append(np.where(equal, 0.0, -np.inf), np.ones(orbits))
     A.eliminate_zeros()
     A.sort_indices()
@@ -94,6 +98,7 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
         f"linear-program: HiGHS {method}",
         (found.dual[-orbits:] / sizes)[orbit],
         of_losses,
+        is_optimal=found.is_optimal,
     )
 
 

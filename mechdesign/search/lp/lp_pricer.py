@@ -23,7 +23,6 @@ from mechdesign.search.cones.input_line import ratio_lengths
 from mechdesign.search.cones.pricing import PricedColumns, Pricer
 from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.search.highs import Basis
-from mechdesign.search.limits import Limits
 from mechdesign.search.lp.warm_column import WarmColumn
 
 __all__ = ["LPPricer"]
@@ -42,8 +41,6 @@ class LPPricer(Pricer):
         Threads; default one for each core.
     in_turn
         Whether each program starts at the previous optimum, in one thread.
-    limits
-        Limits of a long program, which then raises SolverError; None where checking would dominate.
     """
 
     route = "one linear program for each output, HiGHS"
@@ -54,12 +51,11 @@ class LPPricer(Pricer):
         weight: FloatArray | None = None,
         workers: int | None = None,
         in_turn: bool = False,
-        limits: Limits | None = None,
     ) -> None:
         self.weight = np.ones(cone.size) if weight is None else weight
         self.workers, self._in_turn = 1 if in_turn else workers or os.cpu_count() or 1, in_turn
         self._lengths = ratio_lengths(cone)
-        self._first = WarmColumn(cone, self.weight, limits)
+        self._first = WarmColumn(cone, self.weight)
         self.rows = self._first.rows
         self._idle: SimpleQueue[WarmColumn] = SimpleQueue()
         for column in (self._first, *(self._first.copy() for _ in range(self.workers - 1))):
@@ -79,34 +75,29 @@ class LPPricer(Pricer):
 
     def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
         """Solve a program for each column of v, with multipliers of the rows."""
+        if self._in_turn:
+            return self._first.price(v, expired)
         m = v.shape[1]
-        rays: FloatArray = np.zeros_like(v)
-        multipliers: FloatArray = np.zeros((len(self.rows), m))
-        solved = np.zeros(m, dtype=bool)
         if len(self._bases) != m:
             self._bases = [None] * m
 
-        def solve(y: int) -> None:
-            if expired is None or not expired():
-                column = self._idle.get()
-                try:
-                    if not self._in_turn:
-                        column.start_at(self._bases[y])
-                    ray, answer = column.cheapest(v[:, y])
-                    self._bases[y] = None if self._in_turn else column.basis
-                finally:
-                    self._idle.put(column)
-                rays[:, y] = np.maximum(ray, 0.0)
-                multipliers[:, y] = np.maximum(-answer.dual[:-1], 0.0)
-                solved[y] = True
+        def solve(y: int) -> PricedColumns:
+            column = self._idle.get()
+            try:
+                column.start_at(self._bases[y])
+                found = column.price(v[:, [y]], expired)
+                self._bases[y] = column.basis
+            finally:
+                self._idle.put(column)
+            return found
 
-        if self.workers == 1:
-            for y in range(m):
-                solve(y)
-        else:
-            with ThreadPoolExecutor(self.workers) as pool:
-                list(pool.map(solve, range(m)))
-        reduced = np.where(solved, self.priced(v, rays).reduced, -np.inf)
+        with ThreadPoolExecutor(self.workers) as pool:
+            found = list((map if self.workers == 1 else pool.map)(solve, range(m)))
+        reduced = np.concatenate([one.reduced for one in found])
+        rays, multipliers = (
+            np.hstack(parts)
+            for parts in zip(*((one.rays, one.multipliers) for one in found), strict=True)
+        )
         return PricedColumns(reduced, rays, multipliers)
 
     def duals(self, multipliers: FloatArray, unit: float) -> list[Multipliers]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 
 import numpy as np
@@ -12,6 +12,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
+from mechdesign.search.cones.pricing import PricedColumns
 from mechdesign.search.cones.proofs import weighted_costs
 from mechdesign.search.highs import Basis, LPModel, LPResult, WarmStartedLP
 from mechdesign.search.limits import Limits
@@ -31,15 +32,24 @@ class WarmColumn:
         ``(n_inputs,)``: P in P . r = 1.
     limits
         Limits of a long search, which then raises SolverError; None where checking would dominate.
+    at_most
+        Whether P . r <= 1 instead: then no multiplier is positive where no cost is negative.
     """
 
-    def __init__(self, cone: Cone, prior: FloatArray, limits: Limits | None = None) -> None:
-        self.size, self.rows = len(prior), ColumnRows(cone, sets=True)
+    def __init__(
+        self,
+        cone: Cone,
+        prior: FloatArray,
+        limits: Limits | None = None,
+        *,
+        at_most: bool = False,
+    ) -> None:
+        self.size, self.rows, self._prior = len(prior), ColumnRows(cone, sets=True), prior
         rows = self.rows.matrix()
         self._no_cost = np.zeros(rows.shape[1] - self.size)
         output = sp.csr_array(np.concatenate([prior, self._no_cost])[None, :])
         A = sp.csr_array(sp.vstack([rows, output], format="csr"))
-        low = np.append(np.where(self.rows.equal, 0.0, -np.inf), 1.0)
+        low = np.append(np.where(self.rows.equal, 0.0, -np.inf), -np.inf if at_most else 1.0)
         high = np.append(np.zeros(len(self.rows)), 1.0)
         self._empty = LPModel(np.zeros(rows.shape[1]), A, low, high)
         self._program = WarmStartedLP(self._empty, "simplex", limits)
@@ -63,6 +73,20 @@ class WarmColumn:
         """Return the column of least cost, and the full answer of the program."""
         found = self._program.solve(np.concatenate([cost, self._no_cost]))
         return found.primal[: self.size], found
+
+    def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
+        """Solve a program for each column of v; a reduced cost of -inf where time is over."""
+        rays, multipliers = np.zeros_like(v), np.zeros((len(self.rows), v.shape[1]))
+        reduced = np.full(v.shape[1], -np.inf)
+        for y, cost in enumerate(v.T):
+            if expired is not None and expired():
+                break
+            ray, answer = self.cheapest(cost)
+            rays[:, y] = np.maximum(ray, 0.0)
+            multipliers[:, y] = np.maximum(-answer.dual[:-1], 0.0)
+            total = self._prior @ rays[:, y]
+            reduced[y] = cost @ rays[:, y] / total if total > 0 else np.inf
+        return PricedColumns(reduced, rays, multipliers)
 
     def farthest(self, direction: FloatArray) -> FloatArray:
         """Return the extreme column in a direction, a vertex of the cone with P . r = 1.
@@ -100,7 +124,5 @@ def row_multipliers(
     """
     reduced = weighted_costs(problem, weights)[:, outputs] - potentials[:, None]
     unit = float(np.abs(reduced).max(initial=0.0)) or 1.0
-    k = len(reduced)
-    column = WarmColumn(problem.cone, np.full(k, 1 / k))
-    found = [column.cheapest(v)[1].dual[:-1] for v in reduced.T / unit]
-    return column.families([np.maximum(-own, 0.0) for own in found], unit)
+    column = WarmColumn(problem.cone, np.full(len(reduced), 1 / len(reduced)))
+    return column.rows.duals(unit * column.price(reduced / unit).multipliers)

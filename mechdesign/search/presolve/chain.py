@@ -91,8 +91,8 @@ def solve_reduced(
         potentials = answer.potentials
         if duals and problem.expected_loss is not None:
             # the least reduced costs, as prices, prove the same bound as the multipliers of rows
-            program = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
-            potentials = reduced_costs(program, duals).min(axis=1)
+            plain = ConicProgram(problem.cone, program_cost(problem, 0.0)[0])
+            potentials = reduced_costs(plain, duals).min(axis=1)
     proof = linear_proof(
         [m.scaled(unit) for m in duals],
         answer.matrix,
@@ -107,6 +107,7 @@ def solve_reduced(
         [proof],
         answer.route,
         [*notes, *answer.notes],
+        value=unit * program.loss(answer.matrix),
     )
 
 

@@ -21,6 +21,7 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
+from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.limits import Limits
@@ -52,6 +53,8 @@ class ConicProgram:
         ``(n_inputs,)``: the orbit of each input, from 0; None for separate orbits.
     is_priced
         Whether potentials prove the bound, so that multipliers are not needed.
+    sums
+        Constraints on sums over the outputs, each with the place of its notion; for HiGHS only.
     """
 
     cone: Cone
@@ -60,11 +63,19 @@ class ConicProgram:
     output_count: FloatArray | None = None
     input_orbit: IntArray | None = None
     is_priced: bool = False
+    sums: Sequence[tuple[int, ChannelConstraint]] = ()
 
     @property
     def counts(self) -> FloatArray:
         """``(n_outputs,)``: n_y."""
         return np.ones(self.cost.shape[1]) if self.output_count is None else self.output_count
+
+    def loss(self, matrix: FloatArray) -> float:
+        """Return the loss of the columns: their sum, or the largest mean of an orbit."""
+        losses = (self.cost * matrix) @ self.counts
+        if not self.worst_case:
+            return float(losses.sum())
+        return float((np.bincount(self.orbits, losses) / np.bincount(self.orbits)).max())
 
     @property
     def orbits(self) -> IntArray:
@@ -93,6 +104,8 @@ class Answer:
         Descriptions of the reductions before the backend.
     notes
         Further notes for the report.
+    is_optimal
+        Whether the backend ended by itself.
     """
 
     matrix: FloatArray
@@ -102,6 +115,7 @@ class Answer:
     worst_case_multipliers: FloatArray | None = None
     reductions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    is_optimal: bool = True
 
 
 Backend: TypeAlias = Callable[[ConicProgram, Limits], Answer]
