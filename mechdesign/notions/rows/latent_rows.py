@@ -117,10 +117,24 @@ class LatentRows(Family):
         """Return None."""
         return None
 
+    def _values(self, column: Sequence[int]) -> list[int]:
+        """Return the entries of the values of the latent variable, in integers."""
+        found: list[int] = (self._whole @ np.array(column, dtype=object)).tolist()
+        return found
+
     def broken(self, column: Sequence[int]) -> Row | None:
         """Return a broken inner row in terms of the inputs."""
-        row = self.inner.broken((self._whole @ np.array(column, dtype=object)).tolist())
+        row = self.inner.broken(self._values(column))
         return None if row is None else self._pulled(row, TAIL)
+
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Return the name of a broken inner row."""
+        name = self.inner.violation(self._values(column))
+        return None if name is None else name + TAIL
+
+    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        """Return what the values of the latent variable need."""
+        return self.inner.raise_needed(self._values(column), self._values(direction))
 
     def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
         """Return the worst inner row, for columns scaled to numbers that fit a float."""
