@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 __all__ = [
     "Report",
-    "Reported",
     "Table",
     "Tabular",
     "format_table",
@@ -184,24 +183,6 @@ class Report:
         matrix = "" if self.matrix is None else _matrix_table(*self.matrix, 12, 8).latex()
         tail = rf"\begin{{verbatim}}{self.tail}\end{{verbatim}}" if self.tail else ""
         return "\n\n".join(filter(None, (named, matrix, tail)))
-
-
-class Reported(ABC):
-    """A result whose report is its repr, its HTML in a notebook, and its LaTeX."""
-
-    @abstractmethod
-    def _report(self) -> Report:
-        """Return the report."""
-
-    def __repr__(self) -> str:
-        return self._report().text()
-
-    def _repr_html_(self) -> str:
-        return self._report().html()
-
-    def to_latex(self) -> str:
-        """Return the report as LaTeX."""
-        return self._report().latex()
 
 
 def _cell(tag: str, text: str, align: str, shade: float = 0.0) -> str:

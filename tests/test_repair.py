@@ -147,8 +147,7 @@ hopeless = st.one_of(
 )
 
 
-@pytest.mark.slow
-@examples(400)
+@examples(200)
 @given(intersections(), st.data())
 def test_repair_makes_any_input_private(problem: Problem, data: Any) -> None:
     k, m = len(problem.domain), data.draw(st.integers(1, 4))
@@ -158,30 +157,6 @@ def test_repair_makes_any_input_private(problem: Problem, data: Any) -> None:
     assert exactly_private(problem.cone, rows)
     assert len(rows[0]) == len(kept) >= 1
     assert set(kept) <= set(range(m))
-
-
-@pytest.mark.parametrize(
-    "Q",
-    [
-        np.zeros((3, 2)),
-        np.full((3, 2), np.nan),
-        np.full((3, 2), -1.0),
-        np.array([[1.0, 0], [0, 0], [0, 1]]),
-        np.array([[np.inf, 0], [0, 1], [1, 0]]),
-        np.array([[1.0, 0], [0, np.nan], [1, 0]]),
-        np.full((3, 2), 1e-12),
-        np.full((3, 2), 1e300),
-        np.zeros((3, 1)),
-    ],
-    ids=range(9),
-)
-@pytest.mark.parametrize(
-    "notion", [LDP(1), LIP(1), PML("0.1"), HighLowLDP(1, [0]), BlockLDP(1, [[0, 1], [2]])]
-)
-def test_hopeless_answers_still_give_a_private_channel(notion: Notion, Q: np.ndarray) -> None:
-    cone = notion.cone(Domain.range(3), Prior.uniform(3))
-    rows, _ = repair(cone, Q)
-    assert exactly_private(cone, rows)
 
 
 @pytest.mark.parametrize(

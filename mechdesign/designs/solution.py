@@ -21,7 +21,7 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
 from mechdesign.solver_guard import called
-from mechdesign.text import Report, Reported
+from mechdesign.text import Report
 
 if TYPE_CHECKING:
     from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
@@ -51,7 +51,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class Solution(Reported):
+class Solution:
     """The best channel found, exactly private, with a rigorous bound on the optimum.
 
     Attributes
@@ -236,6 +236,16 @@ class Solution(Reported):
         document["certificate"] = None if self.certificate is None else write(self.certificate)
         document["digest"] = digest(document)
         return document
+
+    def __repr__(self) -> str:
+        return self._report().text()
+
+    def _repr_html_(self) -> str:
+        return self._report().html()
+
+    def to_latex(self) -> str:
+        """Return the report as LaTeX."""
+        return self._report().latex()
 
     def _report(self) -> Report:
         channel = self.channel

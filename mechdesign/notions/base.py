@@ -129,8 +129,8 @@ class Notion:
         moves = self.has_epsilon and unit.is_conic
         cones, limits = (unit if moves else self)._parts(domain, prior)
         if limits:
-            fault = "a limit on the whole channel needs a channel_constraint"
-            raise InputError("generators", "a channel_constraint", "a limit", fault=fault)
+            fault = "a limit on the whole channel needs WholeChannelNotion as a parent"
+            raise InputError("generators", "generators of a cone", "a limit", fault=fault)
         epsilon = budget(getattr(self, "epsilon", 0)) if moves else Fraction(0)
         if moves and self.states_generators:
             trial = Fraction(2) if epsilon == 1 else epsilon  # at 1 they are equal in any case

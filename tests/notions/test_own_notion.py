@@ -17,6 +17,7 @@ from mechdesign import (
     Channel,
     Domain,
     InputError,
+    MaximalLeakage,
     MeanAbsoluteError,
     Prior,
     Problem,
@@ -29,8 +30,11 @@ from mechdesign import (
 from mechdesign.cli import main
 from mechdesign.files.templates import template
 from mechdesign.kernel.generators import Cone, ListedRow, Matrix, Ratio, Rows
+from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.schema import read
 from mechdesign.notions import NOTIONS, Notion, restored
+from mechdesign.notions.base import BudgetNotion
+from mechdesign.notions.non_conic.base import WholeChannelNotion
 from tests.modules_support import module_at
 
 FILE = '''
@@ -162,6 +166,38 @@ def test_without_epsilon_the_leakage_is_the_largest_excess() -> None:
     assert Excess().leakage(warner) == pytest.approx(math.log(3) - 0.5, rel=1e-14)
     assert not Excess().holds(warner)
     assert Excess().to_table() == {"notion": "excess"}
+
+
+class Largest(BudgetNotion):
+    """Maximal leakage, as a limit of one's own."""
+
+    name = "largest"
+
+    def generators(self, domain: Domain, prior: Prior | None) -> tuple[Gauge, ...]:
+        units = [((x, Fraction(1)),) for x in range(len(domain))]
+        return (Gauge(tuple(ListedRow(u, self.epsilon, ()) for u in units), Fraction(1)),)
+
+
+class OwnLimit(WholeChannelNotion, Largest):
+    """It is about the whole channel."""
+
+    summary = "sum of the largest probabilities"
+
+
+def test_a_limit_on_the_whole_channel_may_be_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(NOTIONS, "largest", OwnLimit)
+    with pytest.raises(InputError, match="needs WholeChannelNotion as a parent"):
+        Problem(3, Largest(1), MeanAbsoluteError())
+    own, known = (
+        design(Problem(3, notion, MeanAbsoluteError()))
+        for notion in (OwnLimit("0.5"), MaximalLeakage("0.5"))
+    )
+    assert own.status == "optimal"
+    assert own.value == pytest.approx(float(known.value), rel=1e-9)
+    assert [row.row for row in own.binding] == [OwnLimit.summary]
+    assert OwnLimit(1).leakage(own.channel) == MaximalLeakage(1).leakage(own.channel)
+    verified = pytest.importorskip("mechdesign.kernel.verify").verify(own.document())
+    assert verified.value == own.value
 
 
 class Constant(LDP):
