@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mechdesign.errors import CertificateError
@@ -52,16 +53,10 @@ def posterior(q: Q) -> float:
     return dot(P, [f * f for f in F]) - sum(dot(w, F) ** 2 / sum(w) for w in joint(q))
 
 
-def risk(q: Q, p: list[float]) -> list[float]:
-    """Return the variances of the best estimate, by Gauss and Jordan."""
+def risk(q: Q, p: list[float]) -> Any:
+    """Return the variances of the best estimate."""
     m = [[sum(c[x] * c[z] / dot(p, c) for c in q) for z in range(K)] for x in range(K)]
-    table = [row + [float(x == z) for z in range(K)] for x, row in enumerate(m)]
-    for x in range(K):
-        table[x] = [v / table[x][x] for v in table[x]]
-        for z in range(K):
-            if z != x:
-                table[z] = [a - table[z][x] * b for a, b in zip(table[z], table[x], strict=True)]
-    return [table[x][K + x] - p[x] ** 2 for x in range(K)]
+    return np.diag(np.linalg.inv(m)) - np.square(p)
 
 
 def square_channel() -> list[list[int]]:

@@ -199,14 +199,6 @@ def cells(d: Document) -> list[list[int]]:
     return d["certificate"]["relaxations"][0]["cells"]
 
 
-def stands(d: Document) -> list[int]:
-    return d["certificate"]["relaxations"][1]["stands"]
-
-
-def multipliers(**by: Any) -> Change:
-    return lambda d: [block.update(by) for block in d["certificate"]["multipliers"]]
-
-
 def unpacked_weights(by: float) -> Change:
     """Multiply all multipliers."""
 
@@ -227,8 +219,6 @@ FORGED: dict[str, tuple[Change, str]] = {
         "the bound proved is",
     ),
     "another prior": (lambda d: d["problem"]["prior"].reverse(), "the value is"),
-    "no distribution": (lambda d: d["problem"]["prior"].__setitem__(0, "1/2"), "a distribution"),
-    "too short a prior": (lambda d: d["problem"]["prior"].pop(), "a distribution"),
     "no prior": (lambda d: d["problem"].pop("prior"), "states no prior"),
     "no loss": (lambda d: d["problem"].pop("utility"), "claimed objective"),
     "outputs": (lambda d: d["problem"].update(outputs=[[0, 0]]), "has no outputs"),
@@ -244,24 +234,10 @@ FORGED: dict[str, tuple[Change, str]] = {
         "no distance",
     ),
     "a worst case": (lambda d: d["problem"]["utility"].update(worst_case=True), "a mean loss"),
-    "an output left out": (lambda d: cells(d).pop(), "do not cover all"),
-    "a rectangle off the grid": (lambda d: cells(d).append([0, 6, 0, 0]), "not within the grid"),
-    "a rectangle inside out": (lambda d: cells(d).append([3, 2, 0, 0]), "not within the grid"),
     "a rectangle without multipliers": (
         lambda d: cells(d).append([0, 0, 0, 0]),
         "the bound proved is",
     ),
-    "a representative that there is not": (
-        lambda d: d["certificate"]["relaxations"][1].update(stands=[*range(35), 36]),
-        "which represents itself",
-    ),
-    "a representative of others only": (
-        lambda d: d["certificate"]["relaxations"][1].update(stands=[1, 0, *range(2, 36)]),
-        "which represents itself",
-    ),
-    "a negative weight": (unpacked_weights(-1.0), "expected numbers >= 0"),
-    "a side that no ratio has": (multipliers(side="upper"), "a ratio has rows of two inputs"),
-    "a generator that there is not": (multipliers(place=1), "does not exist"),
     "twice the multipliers": (unpacked_weights(2.0), "the bound proved is"),
 }
 

@@ -99,18 +99,6 @@ def near(found: Sequence[Fraction], wanted: Vector) -> None:
     assert all(gap < Fraction(1, 2**70) for gap in gaps)
 
 
-def test_parts_of_a_box_shrink_by_ratios_and_the_mean() -> None:
-    """Three inputs at even masses: what ratios and the mean leave of the parts of a cut."""
-    p = (ONE / 3, ONE / 3, ONE / 3)
-    two = log_upper(2 * ONE)
-    upper, lower = Boxes(((0, ONE), None, None))(ldp(p, two)).regions or []
-    (low, high), (others, tops) = (upper, lower) if upper[0][0] < lower[0][0] else (lower, upper)
-    near((low[0], high[0]), (3 * ONE / 5, ONE))
-    near((others[0], tops[0]), (ONE, 3 * ONE / 2))
-    near((others[1], tops[1]), (3 * ONE / 5, 4 * ONE / 3))
-    assert Boxes(((0, 2 * ONE), None, None))(ldp(p, two)).regions
-
-
 def _part(terms: list[Fraction], inside: list[bool]) -> Fraction:
     return sum((v for v, held in zip(terms, inside, strict=True) if held), 0 * ONE)
 
@@ -207,16 +195,6 @@ def test_the_sharpest_lift_counts() -> None:
     ((low, high),) = Boxes((None,))(asked).regions or []
     near(low, (exp_lower(-ONE / 4),) * 8)
     near(high, (exp_upper(ONE / 4),) * 8)
-
-
-def test_secants_are_tight_at_the_ends_of_a_box() -> None:
-    """Without bounds on ratios 0 <= r <= 1 / p, and the secant is exact at both ends."""
-    p = (ONE / 4, 3 * ONE / 4)
-    asked = Statement(2, (), (), histogram(p))
-    program = Boxes((None,))(asked)
-    for q in ((ONE, 0 * ONE), (0 * ONE, ONE)):
-        gap = -histogram(p)(q, up=True) - least_cost(program, q, p)
-        assert 0 <= gap < Fraction(1, 2**60)
 
 
 def test_the_cost_of_small_boxes_is_the_gain() -> None:

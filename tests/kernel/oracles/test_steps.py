@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 
 import pytest
@@ -35,7 +34,7 @@ from mechdesign.kernel.oracles.sources import (
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.proof import Program
 from mechdesign.kernel.statement import Statement
-from tests.kernel.draws import gained, prior
+from tests.kernel.draws import gained
 
 ONE = Fraction(1)
 
@@ -98,21 +97,6 @@ def test_steps_grow_with_the_lists_of_a_certificate() -> None:
     assert pairs.steps(statement, gain) < Rays(Subsets()).steps(statement, gain)
     one = Rays(Classes((tuple(range(4)),)))
     assert one.steps(statement, gain) < Rays(Classes(())).steps(statement, gain)
-
-
-def test_steps_grow_with_a_denominator_and_a_prior() -> None:
-    rng, gain = random.Random(0), program(4, 1, gain=True)
-    fine = tuple(v * Fraction(10**6 - 1, 10**6) for v in prior(rng, 4))
-    fine = (*fine[:3], 1 - sum(fine[:3]))
-    sizes = []
-    for p in ((ONE / 4,) * 4, fine):
-        statement = Statement(4, (Lift(ONE, ONE, Listed((p,))),), (), gained(4, p=p))
-        sizes.append(Knapsack().steps(statement, gain))
-    assert 100 * sizes[0] < sizes[1]
-    plain = Statement(30, (Ratio(Constant(ONE)),), (), gained(30))
-    scaled = Statement(30, (Ratio(Constant(ONE), prior(rng, 30)),), (), gained(30))
-    nodes = program(30, 1, gain=False)
-    assert OneBudget().steps(plain, nodes) < OneBudget().steps(scaled, nodes)
 
 
 class Never(Subsets):

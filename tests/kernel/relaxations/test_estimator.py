@@ -15,30 +15,11 @@ from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.relaxations import Estimator
 from mechdesign.kernel.relaxations.estimator import root_factor
 from mechdesign.kernel.statement import Statement
-from tests.kernel.draws import Vector, channel, dot, numbers, prior, refused
+from tests.independent.files import information, inverse
+from tests.kernel.draws import Vector, channel, numbers, prior, refused
 
 ONE = Fraction(1)
 Matrix = list[list[Fraction]]
-
-
-def inverse(matrix: Matrix) -> Matrix:
-    k = len(matrix)
-    rows = [[*row, *(ONE * (x == z) for z in range(k))] for x, row in enumerate(matrix)]
-    for x in range(k):
-        pivot = next(n for n in range(x, k) if rows[n][x])
-        rows[x], rows[pivot] = rows[pivot], rows[x]
-        rows[x] = [v / rows[x][x] for v in rows[x]]
-        for n in set(range(k)) - {x}:
-            rows[n] = [v - rows[n][x] * w for v, w in zip(rows[n], rows[x], strict=True)]
-    return [row[k:] for row in rows]
-
-
-def information(columns: list[Vector], p: Vector) -> Matrix:
-    k = len(p)
-    return [
-        [sum((q[x] * q[z] / dot(p, q) for q in columns), 0 * ONE) for z in range(k)]
-        for x in range(k)
-    ]
 
 
 def drawn(rng: random.Random) -> tuple[Vector, list[Vector], Matrix]:
