@@ -21,14 +21,23 @@ from tests.kernel.test_names import (
     Q,
     channel,
     compiled,
-    information,
-    joint,
 )
 
 F = [1.0, 2.0, 0.0, 4.0]
 A, B = [0.5, 0.5, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4]
 P = list(map(float, PRIOR))
 OUTPUTS = [[1, 1], [0, 0], [0, 1]]
+
+
+def joint(q: Q) -> Q:
+    """Return P_x q_x."""
+    return [[p * v for p, v in zip(P, c, strict=True)] for c in q]
+
+
+def information(q: Q) -> float:
+    """Return I(X; Y)."""
+    pairs = [(c, w) for c, w in zip(q, joint(q), strict=True)]
+    return sum(j * math.log(v / sum(w)) for c, w in pairs for j, v in zip(w, c, strict=True))
 
 
 def mean_loss(q: Q, loss: Callable[[int, int], float], worst: bool = False) -> float:
