@@ -28,7 +28,6 @@ K, WHOLE = 4, 1 << 20
 PRIOR = [Fraction(n, 10) for n in (1, 2, 3, 4)]
 PRIORS = [[0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]]
 GRID = {"grid": {"rows": 2, "columns": 2, "spacing": "1/2"}}
-POINTS = [(0, 0), (0, 0.5), (0.5, 0), (0.5, 0.5)]
 SECRET = {"values": ["a", "b"], "given_input": [["1/2", "1/2"], [1, 0], ["1/4", "3/4"], [0, 1]]}
 Q = list[list[float]]
 
