@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel
@@ -251,7 +252,9 @@ class MechanismModel(ReportModel):
         if k <= MOST_INPUTS and k * len(sent) <= MOST_ENTRIES:
             columns = np.array([self._column(sent[n : n + 1]) for n in range(len(sent))]).T
         elif operator is not None:
-            columns = _columns_of(operator, sent)
+            places = (sent, np.arange(len(sent)))
+            kept = sp.csc_array((np.ones(len(sent)), places), (operator.shape[1], len(sent)))
+            columns = operator @ aslinearoperator(kept)
         else:
             raise _too_many(k, len(sent))
         return DistinctReports(columns, counts.astype(np.float64), tally.simulated)
@@ -311,20 +314,6 @@ class MechanismModel(ReportModel):
             "the Reports themselves, of which this mechanism's counts are a summary",
             repr(tally),
         )
-
-
-def _columns_of(operator: LinearOperator, sent: AnyArray) -> LinearOperator:
-    """Return the columns of some outputs as a linear operator."""
-
-    def means(r: FloatArray) -> FloatArray:
-        placed = np.zeros(operator.shape[1])
-        placed[sent] = r.ravel()
-        return np.asarray(operator.matvec(placed))
-
-    def outputs(p: FloatArray) -> FloatArray:
-        return np.asarray(operator.rmatvec(p))[sent]
-
-    return LinearOperator((operator.shape[0], len(sent)), means, outputs, dtype=np.float64)
 
 
 def _too_many(inputs: int, distinct: int) -> UnsupportedError:

@@ -54,7 +54,7 @@ def plot_channel(
     if max(channel.shape) <= MOST_NUMBERS:
         from matplotlib.patheffects import withStroke
 
-        outline = [withStroke(linewidth=2, foreground="black")]  # legible on every color
+        outline = [withStroke(linewidth=1.5, foreground="black")]  # legible on every color
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9, "color": "white"}
         for (x, y), entry in np.ndenumerate(matrix):
             ax.text(y, x, f"{entry:.3f}", path_effects=outline, **style)

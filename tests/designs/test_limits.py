@@ -31,7 +31,6 @@ from mechdesign import (
 from mechdesign.cli.common import memory_size
 from mechdesign.designs import answers as module
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.designs.noise import design as noise
 from mechdesign.errors import SolverError
 from mechdesign.kernel import verify
 from mechdesign.search import ROUTES, RawSolution, Route, plan
@@ -113,36 +112,59 @@ def test_sizes_on_the_command_line() -> None:
             memory_size(wrong)
 
 
-@pytest.mark.parametrize(
-    ("privacy", "utility", "domain"),
-    [
-        (MetricPrivacy(1, "absolute"), MeanAbsoluteError(), Domain.range(5000)),
-        (MetricPrivacy(1, "euclidean"), EuclideanDistance(), Domain.grid(70, 70)),
-    ],
-    ids=["numbers", "grid"],
-)
-def test_a_problem_too_large_for_its_limit_is_refused_before_distances_are_made(
-    privacy: MetricPrivacy, utility: Any, domain: Domain, monkeypatch: pytest.MonkeyPatch
+DESIGN, NOISE = "mechdesign.designs.design.", "mechdesign.designs.noise.design."
+CITY = MetricPrivacy(1, "euclidean")
+FINE = MetricPrivacy("0.01", "euclidean")
+LINE = Problem(Domain.range(5000), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
+EYE = np.eye(3).tolist()
+TOO_LARGE: dict[str, tuple[Problem, str, float, float, str]] = {
+    "matrix": (Problem(range(1000), LDP1, HammingLoss()), "", 0, 0.01, r"have [\d,]{1,7} entries"),
+    "listed gains": (
+        Problem(range(3), LDP1, GVulnerability(EYE)),
+        f"{DESIGN}LISTED_SECONDS",
+        1,
+        3,
+        "limit of 3 s it may have 4 entries",
+    ),
+    "listed losses": (
+        Problem(range(3), LDP1, Distortion(EYE)),
+        f"{DESIGN}LISTED_SECONDS",
+        1,
+        3,
+        "limit of 3 s it may have 4 entries",
+    ),
+    "numbers": (LINE, f"{NOISE}POINT_SECONDS", 1, 3, "limit of 3 s there may be 4 points"),
+    "grid": (
+        Problem(Domain.grid(70, 70), CITY, EuclideanDistance()),
+        f"{NOISE}POINT_SECONDS",
+        1,
+        3,
+        "noise on 4,900 points .* there may be 4 points",
+    ),
+    "loss of noise": (
+        Problem(Domain.grid(70, 70), FINE, EuclideanDistance()),
+        f"{NOISE}STEPS_A_SECOND",
+        10,
+        1,
+        "too long for",
+    ),
+}
+"""The problem, a constant and its value here, the time limit, and the message."""
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_a_problem_too_large_for_its_time_limit_is_refused_with_a_size(
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is a floating-point prior: with a million inputs they take longer than the limit."""
-
-    def refuse(*_: Any) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(ExactTable, "distances", refuse)
-    monkeypatch.setattr(noise, "POINT_SECONDS", 1)
-    problem = Problem(domain, privacy, utility)
-    with pytest.raises(SolverError, match="limit of 3 s there may be 4 points"):
-        design(problem, time_limit=3)
-    assert problem.prior._array is None
-
-
-def test_a_matrix_that_is_listed_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mechdesign.designs.design.LISTED_SECONDS", 1)
-    for utility in (GVulnerability(np.eye(3).tolist()), Distortion(np.eye(3).tolist())):
-        with pytest.raises(SolverError, match="limit of 3 s it may have 4 entries"):
-            design(Problem(range(3), LDP1, utility), time_limit=3)
-    assert design(Problem(range(3), LDP1, HammingLoss()), time_limit=3).status == "optimal"
+    """No distances are made before, nor a floating-point prior of very many inputs."""
+    problem, constant, value, seconds, message = TOO_LARGE[name]
+    if constant:
+        monkeypatch.setattr(constant, value)
+    if constant.endswith("POINT_SECONDS"):
+        monkeypatch.setattr(ExactTable, "distances", None)
+    with pytest.raises(SolverError, match=message):
+        design(problem, time_limit=seconds)
+    assert not constant.endswith("POINT_SECONDS") or problem.prior._array is None
 
 
 def ticking() -> Callable[[], float]:

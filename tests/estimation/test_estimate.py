@@ -240,6 +240,7 @@ def test_a_prior_that_rules_an_output_out_is_no_reference() -> None:
         ({"prior": Prior.uniform(3)}, "2 probabilities, one for each input"),
         ({"prior": [0.5, 0.6]}, "prior: expected numbers that sum to 1"),
         ({"mechanism": [[1, 0], [0, 1]]}, "a Channel or a Mechanism"),
+        ({"mechanism": HadamardResponse(3, 1), "counts": [1, 2, 3, 4]}, "none for a Mechanism"),
     ],
 )
 def test_wrong_arguments_are_refused(given_: dict[str, Any], message: str) -> None:

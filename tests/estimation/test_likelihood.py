@@ -113,7 +113,11 @@ def test_reports_and_tallies_of_a_structured_mechanism_give_the_same() -> None:
     mechanism = HadamardResponse(3, 1)
     reports = mechanism.privatize([0, 1, 1, 2] * 100, rng=2)
     tally = mechanism.tally(reports)
-    one = estimate(mechanism, reports, method="maximum-likelihood")
+    seen: list[tuple[int, float]] = []
+    note: dict[str, Any] = {"progress": lambda *step: seen.append(step)}
+    one = estimate(mechanism, reports, method="maximum-likelihood", **note)
+    assert seen == sorted(seen, key=lambda step: step[0])
+    assert seen[-1] == (one.iterations, one.gap)
     two = estimate(mechanism, tally, method="maximum-likelihood")
     dense = estimate(mechanism.dense(), counts=tally.counts, method="maximum-likelihood")
     assert one.values == pytest.approx(two.values)

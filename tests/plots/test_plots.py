@@ -214,6 +214,8 @@ def test_frontiers_that_do_not_belong_together_are_refused(tmp_path: Path) -> No
         plots.plot_frontier([frontier(LDP(1), "1"), information], axes())
     with pytest.raises(InputError, match="at least one"):
         plots.plot_frontier([], axes())
+    with pytest.raises(InputError, match="results of design_frontier, given 1"):
+        plots.plot_frontier([1], axes())
     with pytest.raises(InputError, match="labels: expected 1 names"):
         plots.plot_frontier(information, axes(), labels=["a", "b"])
     assert plots.plot_frontier(information, axes()).get_ylabel() == "gain: mutual-information"
