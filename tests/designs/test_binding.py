@@ -207,6 +207,14 @@ def test_the_report_and_the_json_name_them_and_the_file_does_not() -> None:
     verify(document)
 
 
+def test_the_json_names_the_largest_only() -> None:
+    prior = [(x + 1) / 820 for x in range(40)]
+    solution = design(Problem(range(40), md.LIP(1), md.MeanAbsoluteError(), prior=prior))
+    told = solution.to_json()["binding"]
+    assert len(told) == min(1000, len(solution.binding))
+    assert f"           and {len(solution.binding) - 5} more rows\n" in repr(solution)
+
+
 @pytest.mark.parametrize(
     "problem",
     [

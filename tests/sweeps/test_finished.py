@@ -259,6 +259,10 @@ def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:
             design_each([], cache=given)  # type: ignore[arg-type]
         with pytest.raises(InputError, match="cache"):
             trace_frontier(users(1)[0], [1], cache=given)  # type: ignore[arg-type]
+    (problem,) = users(1)
+    Finished(tmp_path, "auto", None).path(problem).parent.write_text("no folder")
+    with pytest.raises(InputError, match="cache: expected a folder that can be written"):
+        design_many([problem], cache=tmp_path)
 
 
 def test_a_frontier_is_kept_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

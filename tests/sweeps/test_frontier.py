@@ -361,13 +361,22 @@ def test_both_ends_are_as_close_as_the_gap_allows(
     assert len(asked) <= 50
 
 
-def test_a_gap_too_wide_to_decide_is_reported() -> None:
-    def undecided(*_: object, **__: object) -> object:
-        return SimpleNamespace(value=Fraction(1), bound=Fraction(0))
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (SimpleNamespace(value=Fraction(1), bound=Fraction(0)), "whether epsilon = 40 reaches"),
+        (SolverError("out of memory"), ".*: out of memory"),
+    ],
+)
+def test_what_is_not_decided_is_reported(found: Any, message: str) -> None:
+    def answer(*_: object, **__: object) -> object:
+        if isinstance(found, SolverError):
+            raise found
+        return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(min_epsilon_module, "design_until", undecided)
-        with pytest.raises(SolverError, match="not decided whether epsilon = 40 reaches"):
+        patch.setattr(min_epsilon_module, "design_until", answer)
+        with pytest.raises(SolverError, match=f"not decided {message}"):
             min_epsilon(PROBLEMS["a survey"], "0.5")
 
 
