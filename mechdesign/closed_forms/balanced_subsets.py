@@ -13,7 +13,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["balanced_arrangements", "balanced_subsets"]
+__all__ = ["balanced_arrangements", "balanced_subsets", "subset_selection"]
 
 
 FEW = 150
@@ -57,6 +57,16 @@ def balanced_subsets(size: int, chosen: int) -> tuple[FloatArray, FloatArray]:
     True
     """
     return balanced_arrangements((1.0,) * chosen + (0.0,) * (size - chosen))
+
+
+def subset_selection(k: int, j: int, low: float) -> FloatArray:
+    """Return subset selection on a balanced family of sets of j of k inputs, ``(k, n_subsets)``.
+
+    The probability of a set that contains the input is 1 / ``low`` times that of another one.
+    """
+    members, weights = balanced_subsets(k, j)
+    share = j / k
+    return np.where(members > 0, 1.0, low) * weights / (share + (1 - share) * low)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.closed_forms.balanced_subsets import balanced_subsets
+from mechdesign.closed_forms.balanced_subsets import subset_selection
 from mechdesign.closed_forms.base import ClosedForm, Decided, Formula, Optimum, Refusal
 from mechdesign.closed_forms.size_classes import (
     LARGEST_LOW,
@@ -96,12 +96,11 @@ class HighLowSubsetSelection(ClosedForm):
         def formula() -> Formula:
             parts, k, alone = [], len(problem.domain), 1.0
             for j, share in sizes.items():
-                members, weights = balanced_subsets(s, j)
-                hide = share * found.hide(j)
-                part = np.tile(hide * weights, (k, 1))
-                part[found.sensitive] = np.where(members > 0, hide / found.low, hide) * weights
+                sets = share * subset_selection(s, j, found.low)
+                part = np.tile(found.low * sets.max(axis=0), (k, 1))
+                alone -= float(part[0].sum())
+                part[found.sensitive] = sets
                 parts.append(part)
-                alone -= hide
             return write_out(problem, np.hstack([*parts, np.eye(k)[:, found.others] * alone]))
 
         text = " and ".join(map(str, sizes))
@@ -117,11 +116,6 @@ class _HighLow:
         self.others = [x for x in range(len(domain)) if x not in set(self.sensitive)]
         self.low, self.prior = max(math.exp(-notion.epsilon), LEAST_LOW), problem.prior.array
         self.utility = utility
-
-    def hide(self, j: int) -> float:
-        """Return w, the probability of a set at an input that is not sensitive."""
-        share = j / len(self.sensitive)
-        return self.low / (share + (1 - share) * self.low)
 
     def best(self) -> dict[int, float]:
         """Return the sizes of least risk, each with its probability at a sensitive input."""

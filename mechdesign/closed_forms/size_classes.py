@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import block_diag, circulant
 
 from mechdesign._typing import FloatArray
-from mechdesign.closed_forms.balanced_subsets import balanced_arrangements, balanced_subsets
+from mechdesign.closed_forms.balanced_subsets import balanced_arrangements, subset_selection
 from mechdesign.closed_forms.base import (
     ClosedForm,
     Decided,
@@ -25,7 +25,7 @@ from mechdesign.closed_forms.base import (
     lift_rows_at,
     name_outputs,
 )
-from mechdesign.evidence.symmetric import subset_selection, symmetric
+from mechdesign.evidence import symmetric as evidence
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms.optimum import best_size
 from mechdesign.notions import LDP, BlockLDP
@@ -112,7 +112,7 @@ class RandomizedResponse(ClosedForm):
         return Optimum(
             "LDP, Hamming loss and a uniform prior",
             partial(_shifts, problem, ray),
-            lambda: symmetric(problem.compiled),
+            lambda: evidence.symmetric(problem.compiled),
         )
 
 
@@ -151,7 +151,7 @@ class UniformSubsets(ClosedForm):
             f"at a uniform prior sets of {(ray == 1).sum()} of {k} inputs are worth the most among "
             "the extreme rays of LDP, for every utility that is symmetric in the inputs",
             partial(_shifts, problem, ray),
-            lambda: symmetric(problem.compiled),
+            lambda: evidence.symmetric(problem.compiled),
         )
 
 
@@ -187,7 +187,7 @@ class UniformLift(ClosedForm):
             "at a uniform prior the extreme lifts are permutations of one, and its cyclic shifts "
             "are optimal for every utility that is symmetric in the inputs",
             lambda: _shifts(problem, best_lift(family)),
-            lambda: symmetric(problem.compiled),
+            lambda: evidence.symmetric(problem.compiled),
         )
 
 
@@ -228,7 +228,7 @@ class LiftSubsetSelection(ClosedForm):
         return Optimum(
             f"at the uniform prior all vectors of lifts have the same entries, {raised} at the top",
             formula,
-            lambda: subset_selection(problem.compiled),
+            lambda: evidence.subset_selection(problem.compiled),
         )
 
 
@@ -290,7 +290,7 @@ class SubsetSelection(ClosedForm):
             f"under LDP the best subset selection, of {best_size(k, notion.epsilon)} of {k}, is "
             "optimal",
             lambda: write_out(problem, _subsets(k, notion.epsilon)),
-            lambda: subset_selection(problem.compiled),
+            lambda: evidence.subset_selection(problem.compiled),
         )
 
 
@@ -331,9 +331,4 @@ class BlockSubsetSelection(ClosedForm):
 
 def _subsets(k: int, epsilon: Fraction) -> FloatArray:
     """Return the best subset selection on k inputs, ``(k, n_subsets)``."""
-    if k == 1:
-        return np.ones((1, 1))
-    low, j = math.exp(-epsilon), best_size(k, epsilon)
-    members, weights = balanced_subsets(k, j)
-    share = j / k
-    return np.where(members > 0, 1.0, low) * weights / (share + (1 - share) * low)
+    return subset_selection(k, best_size(k, epsilon), math.exp(-epsilon))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,7 @@ class TaggedReports(Alphabet):
         found = []
         for n, kind in enumerate(self.kind_of.tolist()):
             every = self.kinds[kind].listed()
-            found.append(self.build(np.full(len(every), n), _taken(every)))
+            found.append(self.build(np.full(len(every), n), partial(_take, every)))
         return np.concatenate(found)
 
     def count(self, data: AnyArray) -> Int64Array:
@@ -178,25 +179,22 @@ class TaggedReports(Alphabet):
 
     def labels(self, data: AnyArray) -> list[Any]:
         """Return pairs (name of the part, inner report)."""
-        return self._mapped(data, lambda alphabet, inner: alphabet.labels(inner), _pair)
+        return self._pairs(data, lambda alphabet, inner: alphabet.labels(inner))
 
     def write(self, data: AnyArray) -> list[str]:
         """Return ``part:report`` texts."""
-        return self._mapped(data, lambda alphabet, inner: alphabet.write(inner), _text)
+        pairs = self._pairs(data, lambda alphabet, inner: alphabet.write(inner))
+        return [f"{name}:{text}" for name, text in pairs]
 
-    def _mapped(
-        self,
-        data: AnyArray,
-        read: Callable[[Alphabet, AnyArray], list[Any]],
-        join: Callable[[Any, Any], Any],
-    ) -> list[Any]:
+    def _pairs(
+        self, data: AnyArray, read: Callable[[Alphabet, AnyArray], list[Any]]
+    ) -> list[tuple[Any, Any]]:
         part = self.part(data)
         found: list[Any] = [None] * len(data)
         for kind, places in self.by_kind(part):
-            inner = self.inner(kind, part[places], data[places])
-            texts = read(self.kinds[kind].alphabet, inner)
-            for n, p, text in zip(places.tolist(), part[places].tolist(), texts, strict=True):
-                found[n] = join(self.names[p], text)
+            inner = read(self.kinds[kind].alphabet, self.inner(kind, part[places], data[places]))
+            for n, p, report in zip(places.tolist(), part[places].tolist(), inner, strict=True):
+                found[n] = self.names[p], report
         return found
 
     def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
@@ -251,19 +249,8 @@ class TaggedReports(Alphabet):
         return f"from {self.names[0]} to {self.names[-1]}"
 
 
-def _taken(data: AnyArray) -> Callable[[Mechanism, Int64Array], AnyArray]:
-    def taken(_: Mechanism, places: Int64Array) -> AnyArray:
-        return data[places]
-
-    return taken
-
-
-def _pair(name: Any, label: Any) -> tuple[Any, Any]:
-    return name, label
-
-
-def _text(name: Any, text: str) -> str:
-    return f"{name}:{text}"
+def _take(data: AnyArray, _: Mechanism, places: Int64Array) -> AnyArray:
+    return data[places]
 
 
 def _row_bytes(data: AnyArray) -> int:
