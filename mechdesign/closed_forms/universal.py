@@ -48,7 +48,7 @@ ZERO, ONE = Decimal(0), Decimal(1)
 DIGITS, EQUAL = 80, Decimal("1e-60")
 """Digits of numbers, and the relative size below which a difference counts as 0."""
 
-SAME, NUDGE = 1e-9, 1e-6
+SAME, NUDGE, SPREAD = 1e-9, 1e-6, 0.1
 
 LARGEST = Fraction(700)
 """The largest exponent of e that gives a finite float."""
@@ -176,7 +176,8 @@ class _Rows:
         plane = np.empty((n - 1, n))  # an orthonormal basis of the differences of the vertices
         while len(found) < n:
             known = plane[: max(0, len(found) - 1)]
-            direction = rng.standard_normal(n)
+            direction = SPREAD * rng.standard_normal(n)
+            direction[len(found) // 2] -= 1  # twice about each input, as two facets end the search
             for _ in range(2):  # once more, for the rounding errors
                 direction -= known.T @ (known @ direction)
             direction /= np.linalg.norm(direction)
@@ -218,19 +219,20 @@ class _Rows:
         for (n, side), (priors, exponent) in self.lifts.items():
             upper, most = side == "upper", min(exponent, LARGEST)
             x = int(v.argmax() if upper else v.argmin())
-            prior = priors.extreme(column, largest=not upper)
-            law = self._law(prior)
+            numerators = priors.extreme_numerators(column, largest=not upper)
+            law = self._law(numerators, priors.denominator)
             grown = math.expm1(most if upper else -most)
             trial = law + law / grown
             trial[x] -= 1 / grown
             if trial @ v <= best:
                 best, vector = float(trial @ v), trial
+                prior = tuple(Fraction(p, priors.denominator) for p in numerators)
                 found = (n, side, self.first[x], None, prior)
         return vector, found
 
-    def _law(self, prior: Weights) -> FloatArray:
+    def _law(self, numerators: Sequence[int], denominator: int) -> FloatArray:
         """Return the probability of each class."""
-        law = np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
+        law = np.bincount(self.classes, [p / denominator for p in numerators], self.n)
         return law.astype(np.float64)
 
     def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
@@ -308,7 +310,8 @@ class _Rows:
                 return False
         for i, q in enumerate(near.T):
             column = np.rint(q[self.classes] * GRAIN).astype(np.int64).tolist()
-            law = float(self._law(priors.extreme(column, largest=not upper)) @ q)
+            numerators = priors.extreme_numerators(column, largest=not upper)
+            law = float(self._law(numerators, priors.denominator) @ q)
             entry = float(q[left].max() if upper else q[left].min())
             more, less = (law, entry) if upper else (entry, law)
             less *= float(shrink)

@@ -15,6 +15,7 @@ from mechdesign import (
     LIP,
     PML,
     AsymmetricLift,
+    BayesAccuracy,
     BlockLDP,
     BoundedPriorLIP,
     Channel,
@@ -26,11 +27,13 @@ from mechdesign import (
     MeanAbsoluteError,
     MeanSquaredDistance,
     MetricPrivacy,
+    MutualInformation,
     PosteriorMeanSquaredError,
     Prior,
     Problem,
     UnsupportedError,
     design,
+    universal_channel,
 )
 from mechdesign.closed_forms import (
     CLOSED_FORMS,
@@ -144,22 +147,6 @@ def test_the_limits_of_lip_are_those_of_the_formula(twentieths: int, epsilon: Fr
     e = float(epsilon)
     assert a == pytest.approx(lip_limits(float(p), e), rel=1e-9)
     assert b == pytest.approx(lip_limits(1 - float(p), e), rel=1e-9)
-
-
-def test_the_limits_of_the_other_notions() -> None:
-    def limits(notion: Notion) -> tuple[float, float]:
-        return binary_limits(Problem([0, 1], notion, HammingLoss(), prior=[0.2, 0.8]))
-
-    e, inf = math.e, math.inf
-    assert limits(LDP(1)) == pytest.approx((e, e))
-    assert limits(HighLowLDP(1, [1])) == pytest.approx((inf, e))
-    assert limits(BlockLDP(1, [[0], [1]])) == (inf, inf)
-    assert limits(MetricPrivacy(1, [[0, 2], [2, 0]])) == pytest.approx((e * e, e * e))
-    assert limits(ContextAwareLDP([["0", "2"], ["inf", "0"]])) == pytest.approx((e * e, inf))
-    # q_0 <= e (0.2 q_0 + 0.8 q_1), and q_1 <= e (...) says nothing as 0.8 e > 1
-    assert limits(PML(1)) == pytest.approx((0.8 * e / (1 - 0.2 * e), inf))
-    # 0.2 q_0 + 0.8 q_1 <= e q_1, and <= e q_0
-    assert limits(AsymmetricLift(1, "inf")) == pytest.approx(((e - 0.8) / 0.2, (e - 0.2) / 0.8))
 
 
 def test_the_binary_channel_refuses_other_problems() -> None:
@@ -297,6 +284,8 @@ def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
         lambda _: AsymmetricLift(7, 0),
         lambda k: BoundedPriorLIP(0, center=[Fraction(1, k)] * k, radius="0.1"),
         lambda k: BoundedPriorLIP(0, priors=[[1] + [0] * (k - 1)]),
+        lambda _: AsymmetricLift(0, 5),
+        lambda _: [LIP(1), LDP(0)],
     ],
 )
 @examples(15)
@@ -309,6 +298,13 @@ def test_under_a_budget_of_nothing_one_output_is_best(make: Any, pair: Any) -> N
     assert form.decide(problem).holds
     found = form.formula(problem)
     assert found.matrix.tolist() == [[1.0]] * k
+    universal = universal_channel(range(k), make(k), prior=prior)
+    assert (universal.simplicial, len(universal.facets)) == (True, k)
+    assert universal.channel is not None
+    assert universal.channel.matrix.tolist() == [[1.0]] * k
+    for other in (MutualInformation(), BayesAccuracy()):
+        same = design(Problem(range(k), make(k), other, prior=prior))
+        assert float(same.bound) == pytest.approx(float(same.value), abs=1e-28)
     solution = design(problem)
     if isinstance(utility, PosteriorMeanSquaredError):
         f = utility.values(problem.domain)
@@ -323,16 +319,6 @@ def test_under_a_budget_of_nothing_one_output_is_best(make: Any, pair: Any) -> N
     assert solution.status == "optimal"
     for notion in problem.privacy:
         assert abs(notion.leakage(solution.channel, prior)) == 0 or k == 1
-
-
-def test_differential_identifiability_at_a_uniform_prior_and_nothing() -> None:
-    from mechdesign import DifferentialIdentifiability
-
-    problem = Problem(
-        range(3), DifferentialIdentifiability(0), HammingLoss(), prior=Prior.uniform(3)
-    )
-    assert IndependentRelease().decide(problem).holds
-    assert design(problem).value == Fraction(2, 3)
 
 
 def test_in_the_worst_case_a_mixture_of_outputs_is_better() -> None:

@@ -17,6 +17,7 @@ from mechdesign import (
     BoundedPriorLIP,
     ColumnUtility,
     ContextAwareLDP,
+    DifferentialIdentifiability,
     Domain,
     EuclideanDistance,
     HammingLoss,
@@ -59,7 +60,10 @@ HOLDS: dict[str, list[Case]] = {
         (LDP(1), HAMMING, {"prior": None}),
         (LDP(1), HAMMING, {"prior": EVEN}),
     ],
-    "independent release": [([LDP(5), PML(0)], HAMMING, {})],
+    "independent release": [
+        ([LDP(5), PML(0)], HAMMING, {}),
+        (DifferentialIdentifiability(0), HAMMING, {"prior": EVEN}),
+    ],
     "identity": [(FREE, HAMMING, {})],
     "randomized response on bins": [
         (LDP(1), MeanAbsoluteError(), {}),

@@ -46,7 +46,7 @@ from mechdesign import (
     design,
     universal_channel,
 )
-from mechdesign.closed_forms import CLOSED_FORMS, KaryMangat, Universal
+from mechdesign.closed_forms import KaryMangat, Universal
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.evidence.facets import NamedRow, simplicial
 from mechdesign.kernel import verify
@@ -647,38 +647,6 @@ def test_mangats_design_is_the_universal_channel() -> None:
 
 
 # --- edges ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda _: LDP(0),
-        lambda _: LIP(0),
-        lambda _: PML(0),
-        lambda _: AsymmetricLift(0, 5),
-        lambda _: HighLowLDP(0, [0]),
-        lambda k: BoundedPriorLIP(0, center=[Fraction(1, k)] * k, radius="0.1"),
-        lambda _: [LIP(1), LDP(0)],
-        lambda k: ContextAwareLDP(
-            [["0" if z == (x + 1) % k else "7" for z in range(k)] for x in range(k)]
-        ),
-    ],
-)
-def test_a_budget_of_nothing_makes_one_row_of_all(make: Any, k: int) -> None:
-    prior = Prior.from_counts(range(1, k + 1))
-    found = universal_channel(range(k), make(k), prior=prior)
-    assert found.simplicial
-    assert len(found.facets) == k
-    assert found.channel is not None
-    assert found.channel.matrix.tolist() == [[1.0]] * k
-    for utility in (MutualInformation(), MeanAbsoluteError(), BayesAccuracy()):
-        problem = Problem(range(k), make(k), utility, prior=prior)
-        solution = design(problem)
-        assert float(solution.bound) == pytest.approx(float(solution.value), abs=1e-28)
-        for form in CLOSED_FORMS:
-            if form.decide(problem).holds:
-                form.formula(problem)
 
 
 def test_one_input_and_no_constraint() -> None:
