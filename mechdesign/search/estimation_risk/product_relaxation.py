@@ -17,13 +17,12 @@ variances is minimized, with the slopes of the deviations at the last answer as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
@@ -37,7 +36,6 @@ from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.estimation_risk.proofs import RiskProof
-from mechdesign.search.highs import LPModel, solve_lp
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
@@ -45,7 +43,8 @@ from mechdesign.utilities import EstimationRisk
 __all__ = ["product_bound"]
 
 
-SOLVER = "CLARABEL"
+SOLVER, SIMPLEX = "CLARABEL", "HIGHS"
+TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 MOST_INPUTS = 24
 """With more inputs the program takes minutes."""
@@ -132,10 +131,11 @@ def product_bound(
     SolverError
         If the solver fails.
     """
-    forms, low = _Forms.of(problem), _low(problem)
+    low = _low(problem)
+    forms = _Forms.of(problem, prior) if low is None else _Forms.of_levels(low, prior)
     if forms is None or len(prior) > MOST_INPUTS:
         return None
-    relaxation = _Relaxation(forms, prior) if low is None else _TwoLevels(low, prior)
+    relaxation = _Relaxation(forms, prior)
     slope = np.ones(len(prior))
     for _ in range(REWEIGHTED):
         A = relaxation.inverse(slope, limits)
@@ -157,23 +157,37 @@ class _Forms:
     Attributes
     ----------
     x, z
-        Indices of entries; the number of inputs stands for P . q.
+        Indices of entries; the number of inputs stands for P . q, and the next number for t.
     rows
-        ``(n_forms, n_inputs)``, the largest coefficient 1.
+        ``(n_forms, n_unknowns)``: the forms, scaled.
     scale
-        ``(n_forms,)``: the largest coefficient of the form itself.
-    bounds
-        ``(n_inputs, n_inputs)``: m with q_x <= m q_z by x and z; 1 on the diagonal, inf for none.
+        ``(n_forms,)``: the forms divided by their rows.
+    shares
+        ``(n_unknowns,)``: lower bounds on the unknowns where P . q = 1, but for t, which is at
+        most 1.
+    has_levels
+        Whether t is the last unknown, so that products of the first and second half are 0.
     """
 
     x: IntArray
     z: IntArray
     rows: FloatArray
     scale: FloatArray
-    bounds: FloatArray
+    shares: FloatArray
+    has_levels: bool = False
 
     @classmethod
-    def of(cls, problem: Problem) -> _Forms | None:
+    def of_levels(cls, low: float, prior: FloatArray) -> _Forms:
+        """Return q_x - t and t / low - q_x, for rays whose entries are t or t / low."""
+        k = len(prior)
+        one, x, last = np.eye(k + 1), np.arange(k), np.full(k, k + 1)
+        rows = np.vstack([one[:k] - one[k], one[k] - low * one[:k]])
+        scale = np.repeat([1.0, 1 / low], k)
+        shares = np.append(prior + low * (1 - prior), 1.0)
+        return cls(np.append(last, x), np.append(x, last), rows, scale, shares, has_levels=True)
+
+    @classmethod
+    def of(cls, problem: Problem, prior: FloatArray) -> _Forms | None:
         """Return the forms of rows on ratios and on lifts; None if there are none."""
         k, P = len(problem.domain), problem.prior.array
         bounds = np.full((k + 1, k + 1), np.inf)
@@ -200,17 +214,30 @@ class _Forms:
         places = np.arange(k)
         np.fill_diagonal(bounds, 1.0)
         x, z = np.append(places, x), np.append(places, z)
-        return cls(x, z, rows / scale[:, None], scale, bounds[:k, :k])
+        return cls(x, z, rows / scale[:, None], scale, (1 / bounds[:k, :k]) @ prior)
+
+
+def _low(problem: Problem) -> float | None:
+    """Return e**-eps if one budget protects all inputs against each other."""
+    cone = OneBudgetCone.of(problem.cone)
+    if cone is None or len(cone.blocks) > 1 or len(cone.blocks[0][1]) < cone.size:
+        return None
+    return cone.low if cone.low > LEAST_LOW else None
 
 
 class _Relaxation:
-    """Minimize Sum_x slope_x (M**-1)_xx over M p = 1 and products of forms, added as needed."""
+    """Minimize over M with M p = 1 and products of forms at least 0, which are added as needed."""
 
     def __init__(self, forms: _Forms, prior: FloatArray) -> None:
         self.forms, self.prior, self.size = forms, prior, len(prior)
-        n = len(forms.rows)
-        self.first, self.second = np.triu_indices(n)
-        self.chosen = np.flatnonzero((self.second < self.size) & (self.first < self.second))
+        # with levels M is positive semidefinite, which implies the squares
+        self.first, self.second = np.triu_indices(len(forms.rows), int(forms.has_levels))
+        if forms.has_levels:
+            apart = self.second != self.first + self.size
+            self.first, self.second = self.first[apart], self.second[apart]
+            self.chosen = np.arange(len(self.first))
+        else:
+            self.chosen = np.flatnonzero((self.second < self.size) & (self.first < self.second))
 
     def inverse(self, slope: FloatArray, limits: Limits) -> FloatArray:
         """Return M**-1 at the least Sum_x slope_x (M**-1)_xx.
@@ -223,55 +250,68 @@ class _Relaxation:
         import cvxpy as cp
 
         weight = np.diag(np.sqrt(slope / slope.max()))
-        for _ in range(ROUNDS):
-            M = cp.Variable((self.size, self.size), symmetric=True)
-            products = self._products().reshape(len(self.chosen), -1) @ cp.vec(M, order="C")
-            program = cp.Problem(
-                cp.Minimize(cp.matrix_frac(weight, M)), [M @ self.prior == 1, products >= 0]
-            )
-            _solved(program, limits)
-            found = checked(SOLVER, np.array(M.value), (self.size, self.size))
-            if not self._add_broken(found):
-                break
+        found, _ = self._least(lambda M: cp.matrix_frac(weight, M), limits)
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
         return np.asarray((inverse + inverse.T) / 2)
 
     def prices(self, B: FloatArray, limits: Limits) -> ProvedProducts:
-        """Return what proves q' B q <= (u . q) (p . q), but for the claim.
+        """Return what proves q' B q <= (u . q) (p . q) on rays, but for the claim.
 
-        The potentials u are the dual variables of the largest B . M, a linear program in the
-        entries of M.
+        The potentials u and the multipliers are the dual variables of the largest B . M.
 
         Raises
         ------
         SolverError
-            If HiGHS fails or the time is over.
+            If the solver fails or the time is over.
         """
-        k, p, unit = self.size, self.prior, float(np.abs(B).max())
-        x, z = np.triu_indices(k)
-        twice = np.where(x == z, 1.0, 2.0)
-        equations = np.zeros((k, len(x)))
-        equations[x, np.arange(len(x))] = p[z]
-        equations[z, np.arange(len(x))] = p[x]
+        import cvxpy as cp
+
+        unit = float(np.abs(B).max())
+        _, duals = self._least(lambda M: -cp.sum(cp.multiply(B / unit, M)), limits)
+        u, w, *levels = (unit * dual for dual in duals)
+        return self._proof(B, u, np.maximum(w, 0.0), -levels[0] if levels else None)
+
+    def _least(
+        self, cost: Callable[[Any], Any], limits: Limits
+    ) -> tuple[FloatArray, list[FloatArray]]:
+        """Return M, without t, at the least cost, and the dual variables of the constraints."""
+        import cvxpy as cp
+
+        n, k = self.forms.rows.shape[1], self.size
         for _ in range(ROUNDS):
             if limits.expired():
                 raise SolverError(f"the relaxation by products was cut short: {limits.ended}")
-            products = self._products()[:, x, z] * twice
-            A = sp.csr_array(np.vstack([equations, products]))
-            low = np.append(np.ones(k), np.zeros(len(products)))
-            high = np.append(np.ones(k), np.full(len(products), np.inf))
-            found = solve_lp(LPModel(-B[x, z] * twice / unit, A, low, high), "simplex")
-            M = np.zeros((k, k))
-            M[x, z] = M[z, x] = found.primal
-            if not self._add_broken(M):
+            M = cp.Variable((n, n), symmetric=True)
+            pairs = self.first[self.chosen], self.second[self.chosen]
+            stated = [
+                M[:k, :k] @ self.prior == 1,
+                self._products(*pairs) @ cp.vec(M, order="C") >= 0,
+            ]
+            sizes = [k, len(self.chosen)]
+            if self.forms.has_levels:
+                x = np.arange(k)
+                stated += [self._products(x, x + k) @ cp.vec(M, order="C") == 0, M >> 0]
+                sizes.append(k)
+            program = cp.Problem(cp.Minimize(cost(M[:k, :k])), stated)
+            # where probabilities are tiny, a vertex is more accurate
+            solver, options = (SIMPLEX, TOLERANCES) if program.is_lp() else (SOLVER, {})
+            called(solver, program.solve, solver=solver, **options)
+            if program.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+                raise SolverError(f"{solver} (products) stopped: {program.status}")
+            found = checked(solver, np.array(M.value), (n, n))
+            if not self._add_broken(found):
                 break
-        u, w = -unit * found.dual[:k], unit * np.maximum(found.dual[k:], 0.0)
-        return self._proof(B, u, w)
+        duals = [
+            checked(solver, np.array(constraint.dual_value).ravel(), (size,))
+            for constraint, size in zip(stated, sizes, strict=False)
+        ]
+        return found[:k, :k], duals
 
-    def _products(self) -> FloatArray:
-        """Return the matrices (f h' + h f') / 2 of the chosen products."""
-        i, j = (self.forms.rows[part[self.chosen]] for part in (self.first, self.second))
-        return _outer(i, j)
+    def _products(self, i: IntArray, j: IntArray) -> FloatArray:
+        """Return the coefficients of the entries of M in products of forms."""
+        first, second = self.forms.rows[i], self.forms.rows[j]
+        outer = first[:, :, None] * second[:, None, :]
+        return np.asarray((outer + outer.transpose(0, 2, 1)).reshape(len(i), -1) / 2)
 
     def _add_broken(self, M: FloatArray) -> bool:
         """Choose the most violated products of M; return whether there are any."""
@@ -283,139 +323,30 @@ class _Relaxation:
         self.chosen = np.append(self.chosen, worst)
         return bool(len(worst))
 
-    def _proof(self, B: FloatArray, u: FloatArray, w: FloatArray) -> ProvedProducts:
+    def _proof(
+        self, B: FloatArray, u: FloatArray, w: FloatArray, levels: FloatArray | None
+    ) -> ProvedProducts:
         """Return the products, and the least claim that they prove.
 
-        The positive remainder is assigned to products of entries.
+        Without levels, the positive remainder is assigned to products of entries.
         """
-        forms, p = self.forms, self.prior
+        forms, k = self.forms, self.size
         used = np.flatnonzero(w > LEAST_MULTIPLIER * w.max(initial=0.0))
-        places = self.chosen[used]
-        i, j, w = self.first[places], self.second[places], w[used]
-        T = np.outer(u, p) - B - forms.rows[i].T @ (w[:, None] * forms.rows[j])
+        i, j, w = self.first[self.chosen[used]], self.second[self.chosen[used]], w[used]
+        T = -forms.rows[i].T @ (w[:, None] * forms.rows[j])
+        T[:k, :k] += np.outer(u, self.prior) - B
+        if levels is not None:
+            T -= forms.rows[:k].T @ (levels[:, None] * forms.rows[k:])
         T = (T + T.T) / 2
-        x, z = np.triu_indices(self.size)
-        left = np.maximum(T[x, z], 0.0) * np.where(x == z, 1.0, 2.0)
-        i, j, w = np.append(i, x), np.append(j, z), np.append(w, left)
-        kept = w > 0
-        i, j, w = i[kept], j[kept], w[kept]
-        shares = (1 / forms.bounds) @ p / np.sqrt(len(p))
-        unit = np.outer(shares, shares)
-        least = float(called("LAPACK", scipy.linalg.eigvalsh, np.minimum(T, 0.0) / unit)[0])
-        claim = max(0.0, -least) + SLACK * float(np.abs(B / unit).max())
+        unit = np.outer(forms.shares, forms.shares) / len(T)
+        slack = SLACK * float(np.abs(T / unit).max())
+        if levels is None:
+            x, z = np.triu_indices(k)
+            left = np.maximum(T[x, z], 0.0) * np.where(x == z, 1.0, 2.0)
+            i, j, w = np.append(i, x), np.append(j, z), np.append(w, left)
+            i, j, w = i[w > 0], j[w > 0], w[w > 0]
+            T, slack = np.minimum(T, 0.0), SLACK * float(np.abs(B / unit).max())
+        least = float(called("LAPACK", scipy.linalg.eigvalsh, T / unit)[0])
         w = w / (forms.scale[i] * forms.scale[j])
         parts: list[FloatArray | IntArray] = [forms.x[i], forms.z[i], forms.x[j], forms.z[j], w]
-        return ProvedProducts(u, claim, parts)
-
-
-def _low(problem: Problem) -> float | None:
-    """Return e**-eps if one budget protects all inputs against each other."""
-    cone = OneBudgetCone.of(problem.cone)
-    if cone is None or len(cone.blocks) > 1 or len(cone.blocks[0][1]) < cone.size:
-        return None
-    return cone.low if cone.low > LEAST_LOW else None
-
-
-class _TwoLevels:
-    """The relaxation with the least entry t as the last unknown, for rays of two levels."""
-
-    def __init__(self, low: float, prior: FloatArray) -> None:
-        self.low, self.prior, self.size = low, prior, len(prior)
-        k = self.size
-        t = np.eye(k + 1)[k]
-        above, below = np.eye(k + 1)[:k] - t, t - low * np.eye(k + 1)[:k]
-        self.rows = np.vstack([above, below])
-        first, second = np.triu_indices(2 * k, 1)
-        apart = second != first + k
-        self.first, self.second = first[apart], second[apart]
-
-    def inverse(self, slope: FloatArray, limits: Limits) -> FloatArray:
-        """Return the inverse of M, without t, at the least Sum_x slope_x (M**-1)_xx."""
-        import cvxpy as cp
-
-        weight = np.diag(np.sqrt(slope / slope.max()))
-        M, constraints = self._stated()
-        k = self.size
-        _solved(cp.Problem(cp.Minimize(cp.matrix_frac(weight, M[:k, :k])), constraints), limits)
-        found = checked(SOLVER, np.array(M.value), (k + 1, k + 1))[:k, :k]
-        inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, found), found.shape)
-        return np.asarray((inverse + inverse.T) / 2)
-
-    def prices(self, B: FloatArray, limits: Limits) -> ProvedProducts:
-        """Return what proves q' B q <= (u . q) (p . q) on rays.
-
-        The potentials u are the dual variables of the largest B . M, a semidefinite program.
-        """
-        import cvxpy as cp
-
-        k, unit = self.size, float(np.abs(B).max())
-        M, constraints = self._stated()
-        gain = cp.sum(cp.multiply(B / unit, M[:k, :k]))
-        _solved(cp.Problem(cp.Minimize(-gain), constraints), limits)
-        equal, products, levels = (
-            unit * checked(SOLVER, np.array(constraint.dual_value).ravel(), (size,))
-            for constraint, size in zip(constraints[:3], (k, len(self.first), k), strict=True)
-        )
-        u, w, v = equal, np.maximum(products, 0.0), -levels
-        T = self._left(B, u, w, v)
-        shares = np.append(self.prior + self.low * (1 - self.prior), 1.0) / np.sqrt(k + 1)
-        scale = np.outer(shares, shares)
-        least = float(called("LAPACK", scipy.linalg.eigvalsh, T / scale)[0])
-        claim = max(0.0, -least) + SLACK * float(np.abs(T).max() / scale.min())
-        x = np.arange(k)
-        lower, upper = np.append(np.full(k, k + 1), x), np.append(x, np.full(k, k + 1))
-        # the checker's second forms are t / low - q_x
-        by = np.append(np.ones(k), np.full(k, self.low))
-        w = w * by[self.first] * by[self.second]
-        kept = w > LEAST_MULTIPLIER * w.max(initial=0.0)
-        i, j = self.first[kept], self.second[kept]
-        parts = [lower[i], upper[i], lower[j], upper[j], w[kept]]
-        return ProvedProducts(u, claim, parts, v)
-
-    def _left(self, B: FloatArray, u: FloatArray, w: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the matrix of the semidefinite constraint."""
-        k = self.size
-        T = np.zeros((k + 1, k + 1))
-        T[:k, :k] = np.outer(u, self.prior) - B
-        T -= self.rows[self.first].T @ (w[:, None] * self.rows[self.second])
-        T -= self.rows[:k].T @ (v[:, None] * self.rows[k:])
-        return np.asarray((T + T.T) / 2)
-
-    def _stated(self) -> tuple[Any, list[Any]]:
-        """Return M and its constraints."""
-        import cvxpy as cp
-
-        k = self.size
-        M = cp.Variable((k + 1, k + 1), symmetric=True)
-        entries = cp.vec(M, order="C")
-        products = _outer(self.rows[self.first], self.rows[self.second])
-        levels = _outer(self.rows[:k], self.rows[k:])
-        return M, [
-            M[:k, :k] @ self.prior == 1,
-            products.reshape(len(products), -1) @ entries >= 0,
-            levels.reshape(k, -1) @ entries == 0,
-            M >> 0,
-        ]
-
-
-def _outer(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return the matrices (f h' + h f') / 2."""
-    outer = first[:, :, None] * second[:, None, :]
-    return np.asarray((outer + outer.transpose(0, 2, 1)) / 2)
-
-
-def _solved(program: Any, limits: Limits) -> None:
-    """Solve a program of cvxpy.
-
-    Raises
-    ------
-    SolverError
-        If the solver finds no optimum or the time is over.
-    """
-    import cvxpy as cp
-
-    if limits.expired():
-        raise SolverError(f"the relaxation by products was cut short: {limits.ended}")
-    called(SOLVER, program.solve, solver=SOLVER)
-    if program.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
-        raise SolverError(f"{SOLVER} (products) stopped: {program.status}")
+        return ProvedProducts(u, max(0.0, -least) + slack, parts, levels)
