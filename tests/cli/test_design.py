@@ -128,9 +128,8 @@ def test_the_report_notes_an_assumed_prior(folder: Path, printed: Run) -> None:
 def test_a_label_with_a_line_end_keeps_its_line(folder: Path, printed: Run) -> None:
     text = SMALL.replace('"a"', '"a\\nb"').replace("Three answers", "Three\\tansw\\ners")
     Path("small.toml").write_text(text, encoding="utf-8")
-    report = printed("solve", "small.toml")
-    assert report.startswith("problem    Three")
-    head, table = report.rstrip().split("\n\n")
+    head, table = printed("solve", "small.toml").rstrip().split("\n\n")
+    assert head.startswith("problem    Three")
     assert all(re.match(r"[a-z]+ +\S|           \S", line) for line in head.splitlines())
     assert len(table.splitlines()) == 4  # the outputs, and a line for each input
 
@@ -164,27 +163,12 @@ def test_every_route_finds_the_optimum(route: str, words: str, folder: Path, pri
     assert load_channel("x.json").document["route"] == answer["route"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["picture.png", "picture.PNG", "picture.pdf", "picture.svg"])
-def test_a_picture_is_drawn(name: str, folder: Path, printed: Run) -> None:
-    printed("solve", "small.toml", "--plot", name)
-    start = Path(name).read_bytes()[:300]
-    if name.lower().endswith("png"):
-        assert start.startswith(b"\x89PNG\r\n\x1a\n")
-    else:
-        assert b"%PDF" in start or b"<svg" in start or b"<?xml" in start
-
-
-def test_dollars_in_a_label_are_drawn_as_dollars(folder: Path, printed: Run) -> None:
+def test_a_picture_is_drawn_with_dollars_as_dollars(folder: Path, printed: Run) -> None:
     text = SMALL.replace('"a"', "'$\\frac$'").replace("Three", "$_ for $^ {")
     Path("small.toml").write_text(text, encoding="utf-8")
-    printed("solve", "small.toml", "--plot", "picture.png")
-    assert Path("picture.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_solving_leaves_no_file_that_was_not_asked_for(folder: Path, printed: Run) -> None:
-    printed("solve", "small.toml", "-o", "x.json")
-    assert sorted(path.name for path in folder.iterdir()) == ["small.toml", "x.json"]
+    for name, start in (("x.PNG", b"\x89PNG\r\n"), ("x.pdf", b"%PDF"), ("x.svg", b"<?xml")):
+        printed("solve", "small.toml", "--plot", name)
+        assert Path(name).read_bytes().startswith(start)
 
 
 GRID = """\
@@ -232,6 +216,7 @@ def test_invalid_limits_are_refused(
 
 def test_what_was_solved_verifies(folder: Path, printed: Run) -> None:
     printed("solve", "small.toml", "-o", "x.json")
+    assert sorted(path.name for path in folder.iterdir()) == ["small.toml", "x.json"]
     lines = printed("verify", "x.json").splitlines()
     assert lines[0] == "verified  rows sum to 1 exactly: integers over 2**62"
     assert lines[1].startswith("verified  ldp: private as stated, exactly; leakage ")
@@ -335,10 +320,6 @@ def test_the_tolerance_of_an_expectation_counts(folder: Path, printed: Run) -> N
         text = expecting(VALUE * (1 + 1e-4)) + f"rtol = {rtol}\n"
         Path("small.toml").write_text(text, encoding="utf-8")
         printed("check", "small.toml", status=status)
-
-
-def test_the_survey_is_as_expected(printed: Run) -> None:
-    assert printed("check", str(RARE_DISEASE)).startswith("ok ")
 
 
 # example

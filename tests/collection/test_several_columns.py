@@ -110,34 +110,24 @@ def test_the_columns_of_a_file_are_drawn_and_counted_in_one_pass(tmp_path: Path)
         tally_file(BOTH, target)
 
 
-def test_a_row_that_is_dropped_for_one_column_is_dropped_for_all(tmp_path: Path) -> None:
-    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("a,b\nyes,u\n?,u\nno,?\nno,v\n")
-    done = privatize_file(BOTH, source, target, unknown="drop")
-    assert (done.rows, done.reports, done.unknown) == (
-        4,
-        2,
-        {"a": (1, "dropped"), "b": (1, "dropped")},
-    )
-
-
 def test_cells_dropped_and_mapped_are_counted_for_each_column(tmp_path: Path) -> None:
+    """A row that is dropped for one column is dropped for all."""
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_text("a,b\nyes,u\n,u\nno,\n,v\n")
-    policies = {"a": "map:no", "b": "drop"}
-    done = privatize_file(BOTH, source, target, missing=policies)
+    source.write_text("a,b\nyes,u\n,u\nno,\n,v\n?,u\nno,?\n")
+    policies = {"missing": {"a": "map:no", "b": "drop"}, "unknown": "drop"}
+    done = privatize_file(BOTH, source, target, **policies)
+    assert (done.rows, done.reports) == (6, 3)
     assert done.missing == {"a": (2, "taken as 'no'"), "b": (1, "dropped")}
-    assert done.unknown == {"a": (0, "refused"), "b": (0, "refused")}
+    assert done.unknown == {"a": (1, "dropped"), "b": (1, "dropped")}
     assert done.to_json()["missing"] == {
         "a": {"cells": 2, "policy": "taken as 'no'"},
         "b": {"cells": 1, "policy": "dropped"},
     }
-    assert "missing    2 cells of 'a': taken as 'no'\nmissing    1 cell of 'b': dropped" in repr(
-        done
-    )
+    told = "missing    2 cells of 'a': taken as 'no'\nmissing    1 cell of 'b': dropped"
+    assert told in repr(done)
     before = target.read_bytes()
     with pytest.raises(InputError, match="the file exists"):
-        privatize_file(BOTH, source, target, missing=policies, force=False)
+        privatize_file(BOTH, source, target, force=False)
     assert target.read_bytes() == before
     for name in ("missing", "unknown"):
         with pytest.raises(InputError, match=f"{name}: expected columns that are to be private"):

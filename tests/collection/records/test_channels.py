@@ -194,12 +194,11 @@ def test_a_file_of_records_where_reports_are_expected_is_refused_as_one(
     mechanism, sent = SENT[kind]
     file, row = tmp_path / f"in.{ending}", "row 1" if ending == "parquet" else "line"
     table = pa.table({"answer": ["private text", "more"]})
-    if ending == "parquet":
-        pq.write_table(table, file)
-    elif ending == "csv":
-        table.to_pandas().to_csv(file, index=False)
-    else:
-        table.to_pandas().to_json(file, orient="records", lines=True)
+    {
+        "parquet": lambda: pq.write_table(table, file),
+        "csv": lambda: table.to_pandas().to_csv(file, index=False),
+        "ndjson": lambda: table.to_pandas().to_json(file, orient="records", lines=True),
+    }[ending]()
     with pytest.raises(InputError, match=f"these are not reports of this channel, {sent}") as error:
         tally_file(mechanism, file, "answer")
     assert str(error.value).startswith(f"{file}: {row}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -95,23 +96,19 @@ def test_a_second_draw_for_the_same_records_warns(
     assert first.mechanism == third.mechanism != second.mechanism
 
 
-def test_other_records_are_other_records(folder: Path) -> None:
+def test_other_records_are_other_records_and_rows_that_are_dropped_are_none(folder: Path) -> None:
     draw()
-    save_table(folder / "other.csv", {"a": ["yes", "yes", "no"]})
-    draw("other.csv")
-    first, second = read_ledger("ledger.sqlite").draws
-    assert first.records != second.records
+    for name, cells, again in (
+        ("other", ["yes", "yes", "no"], False),
+        ("more", ["yes", "maybe", "no", "no"], True),
+        ("none", ["maybe"], False),
+    ):
+        save_table(folder / f"{name}.csv", {"a": cells})
+        with pytest.warns(RepeatedDrawWarning) if again else contextlib.nullcontext():
+            draw(f"{name}.csv", unknown="drop")
+    first, second, third = read_ledger("ledger.sqlite").draws
+    assert first.records == third.records != second.records
     assert b"yes" not in Path("ledger.sqlite").read_bytes()
-
-
-def test_rows_that_are_dropped_were_not_drawn_for(folder: Path) -> None:
-    draw()
-    save_table(folder / "more.csv", {"a": ["yes", "maybe", "no", "no"]})
-    with pytest.warns(RepeatedDrawWarning):
-        draw("more.csv", unknown="drop")
-    save_table(folder / "none.csv", {"a": ["maybe"]})
-    draw("none.csv", unknown="drop")
-    assert len(read_ledger("ledger.sqlite").draws) == 2
 
 
 def test_digests_of_two_ledgers_are_unrelated(folder: Path) -> None:
@@ -340,10 +337,8 @@ def test_the_commands_record_warn_and_add_up(
         "channel.json",
         "in.csv",
         "out.csv",
-        "--column",
-        "a",
-        "--ledger",
-        "l",
+        "--column=a",
+        "--ledger=l",
         "--force",
     ]
     assert main(words) == 0
