@@ -332,15 +332,8 @@ def test_a_locked_ledger_is_a_one_line_error(folder: Path, monkeypatch: pytest.M
 def test_the_commands_record_warn_and_add_up(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [
-        "privatize",
-        "channel.json",
-        "in.csv",
-        "out.csv",
-        "--column=a",
-        "--ledger=l",
-        "--force",
-    ]
+    options = ["--column=a", "--ledger=l", "--force"]
+    words = ["privatize", "channel.json", "in.csv", "out.csv", *options]
     assert main(words) == 0
     assert capsys.readouterr().err == ""
     assert main(words) == 0
