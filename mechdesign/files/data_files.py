@@ -109,45 +109,33 @@ class DataFile:
 
     def numbers(self) -> list[Any]:
         """Return the exact number in the column for each record, or the pair in two columns."""
-        rows = []
-        for where, cells in self.cells():
-            try:
-                rows.append(tuple(map(as_fraction, cells)))
-            except InputError:
-                raise InputError(where, "a number", OTHER) from None
+        rows = [
+            tuple(_number(cell, where, "a number") for cell in cells)
+            for where, cells in self.cells()
+        ]
         return rows if len(self._names) > 1 else [number for (number,) in rows]
-
-
-class _Lines:
-    """The lines of a text, with limits on the length of each row and on the total length."""
-
-    def __init__(self, stream: io.TextIOWrapper, key: str) -> None:
-        self._stream, self._key, self._most = stream, key, current().row_bytes
-        self._total, self.row = 0, 0
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        line = self._stream.readline(self._most + 1)
-        if not line:
-            raise StopIteration
-        self.row += len(line)
-        self._total += len(line)
-        check_size("row_bytes", self.row, self._key)
-        check_size("bytes", self._total, self._key)
-        return line
 
 
 def _rows(path: Path, separator: str, where: str) -> Iterator[list[str]]:
     """Yield the cells of each row of a table, gzipped or not, without empty lines."""
-    whole = "a complete table in UTF-8"
+    whole, in_row = "a complete table in UTF-8", 0
+
+    def lines(stream: io.TextIOWrapper) -> Iterator[str]:
+        """Yield lines, with limits on the length of each row and on the total length."""
+        nonlocal in_row
+        total, most = 0, current().row_bytes
+        while line := stream.readline(most + 1):
+            in_row, total = in_row + len(line), total + len(line)
+            check_size("row_bytes", in_row, where)
+            check_size("bytes", total, where)
+            yield line
+
     with open_plain(path) as raw:
         packed = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
-        lines = _Lines(io.TextIOWrapper(packed, encoding="utf-8-sig", newline=""), where)
+        text = io.TextIOWrapper(packed, encoding="utf-8-sig", newline="")
         try:
-            for row in csv.reader(lines, delimiter=separator):
-                lines.row = 0
+            for row in csv.reader(lines(text), delimiter=separator):
+                in_row = 0
                 check_size("columns", len(row), where)
                 if row:
                     yield [cell.strip() for cell in row]
@@ -252,8 +240,7 @@ def _numbers(lines: list[list[str]], where: str, of: str, first: int) -> list[li
             except InputError:
                 if not is_infinite(cell):
                     place = f"{where}: line {n}{of}, column {m}"
-                    _number(cell, place, NUMBER)
-                    raise InputError(place, NUMBER, "a smaller number") from None
+                    raise InputError(place, NUMBER, OTHER) from None
                 found[-1].append(cell)
     return found
 

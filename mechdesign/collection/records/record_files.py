@@ -25,7 +25,7 @@ from mechdesign.collection.records.sinks import (
 )
 from mechdesign.collection.records.sources import STANDARD, Reader
 from mechdesign.collection.tables.cells import Batch
-from mechdesign.collection.tables.jobs import Drawer, as_mechanism, names_of
+from mechdesign.collection.tables.jobs import Drawer, by_column, names_of
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
@@ -256,9 +256,7 @@ def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Dr
         raise InputError("column", "at least one column, each once", shown(each))
     files = {name: Path(one) for name, one in named.items() if isinstance(one, str | os.PathLike)}
     loaded = {name: load_mechanism(file).mechanism for name, file in files.items()}
-    return {name: loaded.get(name) or as_mechanism(one) for name, one in named.items()}, [
-        *files.values()
-    ]
+    return by_column({**named, **loaded}), [*files.values()]
 
 
 def chunk_size(mechanisms: Mapping[Any, Drawer], wanted: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -276,23 +277,20 @@ def read_reports(alphabet: Alphabet, cells: Cells) -> AnyArray:
     InputError
         For the first cell that is not a report; the key is its location.
     """
-    texts = [text or "" for text in cells.texts]
-    try:
-        if None not in cells.texts:
+    texts = [text for text in cells.texts if text is not None]
+    with contextlib.suppress(InputError):
+        if len(texts) == len(cells.texts):
             return alphabet.read(texts)[cells.which]
-    except InputError:
-        pass
     for n in cells.as_they_occur():
+        text, expected = cells.texts[n] or "", "a report"
         try:
-            alphabet.read([texts[n]])
-            expected = "a report"
-        except InputError as error:
-            expected = error.expected
-        else:
+            alphabet.read([text])
             if cells.texts[n] is not None:
                 continue
+        except InputError as error:
+            expected = error.expected
         sent = alphabet.outputs.listed() if isinstance(alphabet, Labels) else expected
-        if not texts[n].strip():
+        if not text.strip():
             raise InputError(cells.place(n), f"a report of this channel ({sent})", EMPTY)
         fault = f"these are not reports of this channel, which sends {sent}"
         raise InputError(cells.place(n), expected, OTHER, fault=fault)
