@@ -7,7 +7,6 @@ provably not, and bounds their central epsilon. Everything else follows.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -41,7 +40,6 @@ __all__ = [
     "Central",
     "LeastReports",
     "LocalBudget",
-    "View",
     "after_aggregation",
     "after_shuffling",
     "delta_after_shuffling",
@@ -117,27 +115,11 @@ class Central(Tabular):
         return Table(("central epsilon", "nats"), rows, "<>")
 
 
-class View(ABC):
-    """What an observer sees of the reports of a channel. Some claims stay undecided."""
-
-    @abstractmethod
-    def is_within(self, n: int, epsilon: float, delta: float) -> bool:
-        """Whether n reports are provably within (epsilon, delta)."""
-
-    @abstractmethod
-    def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
-        """Whether n reports are provably not within (epsilon, delta)."""
-
-    @abstractmethod
-    def central(self, n: int, delta: float) -> Central:
-        """Return bounds on the central epsilon."""
-
-    def hardest(self, _n: int, _epsilon: float) -> int:
-        """Return the pair of inputs that is the hardest to hide, where pairs differ."""
-        return 0
+# A view is what an observer sees of the reports of a channel. It decides whether n reports are
+# provably within (epsilon, delta), or provably not; some claims stay undecided.
 
 
-class Shuffle(View):
+class Shuffle:
     """Shuffled reports: only their counts are seen."""
 
     def __init__(self, comparison: Comparison, local: float | None = None) -> None:
@@ -166,7 +148,7 @@ class Shuffle(View):
         return Central(n, delta, min(above, local), below, local, (x, other), *published)
 
 
-class Sum(View):
+class Sum:
     """The sum of the reports, which are vectors of bits."""
 
     def __init__(self, data_sets: Callable[..., DataSets], local: float) -> None:
@@ -179,7 +161,11 @@ class Sum(View):
         sets = self.data_sets(n=n, delta=delta)
         return sets.delta_below(epsilon) <= delta and sets.is_within(epsilon, delta)
 
-    def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
+    def hardest(self, _n: int, _epsilon: float) -> int:
+        """Return 0: all pairs of inputs are equally hard to hide."""
+        return 0
+
+    def exceeds(self, n: int, epsilon: float, delta: float, _pair: int) -> bool:
         """Whether n reports are provably not within (epsilon, delta)."""
         sets = self.data_sets(n=n, delta=delta)
         return sets.delta_below(math.nextafter(epsilon, math.inf)) > delta
@@ -192,7 +178,7 @@ class Sum(View):
         return Central(n, delta, above, below, self.local, others=others)
 
 
-def view(channel: Any, *, summed: bool) -> View:
+def view(channel: Any, *, summed: bool) -> Shuffle | Sum:
     """Return the view of the counts of the reports, or of their sum.
 
     Raises
@@ -469,7 +455,7 @@ def largest_local_budget(
     if last < central:
         raise InputError("most", f"a budget of at least epsilon, {central:g}", last)
 
-    def at(local: float) -> View:
+    def at(local: float) -> Shuffle | Sum:
         return view(local if family is None else family(local), summed=summed)
 
     def keeps(local: float) -> bool:

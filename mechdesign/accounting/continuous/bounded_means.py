@@ -108,15 +108,6 @@ class DuchiMechanism(BoundedMechanism):
 
     name, interval, worst_inputs = "duchi", (-1.0, 1.0), (0.0,)
 
-    @property
-    def size(self) -> Enclosure:
-        """The size c of a report."""
-        return (self._exp(1) + 1) / (self._exp(1) - 1)
-
-    def probability(self, x: Number) -> Enclosure:
-        """Return the probability 1/2 + x/(2 c) of the report c."""
-        return x / (self.size * 2) + HALF
-
     def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the variance c**2 - x**2, as c**2 - 1 = 4 e**epsilon / (e**epsilon - 1)**2."""
         shrink = self._exp(-1)
@@ -153,12 +144,21 @@ class Window:
         part = (self.end - x).square() + (x - self.start).square()
         return HALF * (self.outside * everywhere + (self.inside - self.outside) * part)
 
+
+class WindowMechanism(BoundedMechanism):
+    """A mechanism whose report has a density of two levels."""
+
+    @abstractmethod
+    def window(self, x: Number) -> Window:
+        """Return the law of the report at an input."""
+
     def leakage(self) -> Bounds:
         """Return bounds on the log-ratio of the two levels."""
-        return logarithm(self.inside / self.outside).ends
+        law = self.window(HALF)
+        return logarithm(law.inside / law.outside).ends
 
 
-class PiecewiseMechanism(BoundedMechanism):
+class PiecewiseMechanism(WindowMechanism):
     """The piecewise mechanism: an unbiased report with a higher density near x.
 
     With E = e**(epsilon/2) and C = (E + 1)/(E - 1), the density is (e**epsilon - E)/(2 E + 2) on
@@ -186,10 +186,6 @@ class PiecewiseMechanism(BoundedMechanism):
         """Return the variance."""
         E = self._exp(HALF)
         return x * x / (E - 1) + (E + 3) / ((E - 1).square() * 3)
-
-    def leakage(self) -> Bounds:
-        """Return bounds on the log-ratio of the two levels."""
-        return self.window(Fraction(0)).leakage()
 
 
 class HybridMechanism(BoundedMechanism):
@@ -228,7 +224,7 @@ class HybridMechanism(BoundedMechanism):
         return Bounds.largest(part.leakage() for _, part in self._parts)
 
 
-class OptimalPiecewiseMechanism(BoundedMechanism):
+class OptimalPiecewiseMechanism(WindowMechanism):
     """A piecewise mechanism on [0, 1] for the worst-case absolute error.
 
     The density is e**(epsilon/2) on a window of width w = 1/(e**(epsilon/2) + 1), and e**-epsilon
@@ -261,7 +257,3 @@ class OptimalPiecewiseMechanism(BoundedMechanism):
     def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the mean absolute error."""
         return self.window(x).absolute(x)
-
-    def leakage(self) -> Bounds:
-        """Return bounds on the log-ratio of the two levels."""
-        return self.window(HALF).leakage()

@@ -288,12 +288,9 @@ def _largest(
     Over an interval of inputs the value is at most that at its middle plus half its length times
     the largest derivative there; if the derivative keeps its sign, it is at most that at one end.
     """
-    low = 0.0
-    waiting: list[tuple[float, int, _Side, float, float, float, bool]] = []
-    number = itertools.count()
-    for side, (start, end, noise) in itertools.product(sides, bins):
-        waiting.append((-1.0, next(number), side, start, end, noise, False))
-    heapq.heapify(waiting)
+    low, pairs = 0.0, list(itertools.product(sides, bins))
+    waiting = [(-1.0, n, side, *ends, False) for n, (side, ends) in enumerate(pairs)]
+    number = itertools.count(len(pairs))
     for _ in range(MOST_BOXES):
         top, _, side, start, end, noise, final = waiting[0]
         if final or -top <= low + width:
@@ -302,18 +299,14 @@ def _largest(
         slope = side.slope(between(start, end), noise)
         middle = (start + end) / 2
         x = end if slope.low >= 0 else start if slope.high <= 0 else middle
-        value = side.at(Normals.single(FloatEnclosure.of(x), noise), width / 4)
-        low = max(low, float(value.low))
-        if x != middle:
-            heapq.heappush(
-                waiting, (-float(value.high), next(number), side, start, end, noise, True)
-            )
-            continue
-        reach = FloatEnclosure.of(end) - start
-        steepest = max(-float(slope.low), float(slope.high))
-        most = value + reach * between(0.0, steepest) * (0.5 + 1e-12)
-        for half in ((start, middle), (middle, end)):
-            entry = (-float(most.high), next(number), side, *half, noise, False)
+        most = side.at(Normals.single(FloatEnclosure.of(x), noise), width / 4)
+        low, parts = max(low, float(most.low)), [(start, end)]
+        if x == middle:
+            steepest = between(0.0, max(-float(slope.low), float(slope.high)))
+            most += (FloatEnclosure.of(end) - start) * steepest * (0.5 + 1e-12)
+            parts = [(start, middle), (middle, end)]
+        for part in parts:
+            entry = (-float(most.high), next(number), side, *part, noise, x != middle)
             heapq.heappush(waiting, entry)
     return Bounds(low, min(1.0, max(low, -waiting[0][0])))
 

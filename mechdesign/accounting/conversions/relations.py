@@ -311,32 +311,21 @@ def _leakage(log_ratio: float, base: float, slope: float) -> float:
 def _average(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float | None, Channel | None]:
-    """Maximize a sum over outputs: a design problem, solved with a proved bound."""
-    largest = AVERAGES.get(target.name)
-    return largest(notion, domain, prior or Prior.uniform(len(domain))) if largest else (None, None)
+    """Maximize a sum over outputs: a design problem, solved with a proved bound.
 
-
-def _most_information(
-    notion: Notion, domain: Domain, prior: Prior
-) -> tuple[float | None, Channel | None]:
-    solution = design(Problem(domain, notion, MutualInformation(), prior=prior))
-    return float(solution.bound), solution.channel
-
-
-def _most_maximal_leakage(
-    notion: Notion, domain: Domain, prior: Prior
-) -> tuple[float | None, Channel | None]:
-    """Maximize Sum_y max_x Q[x,y] = k - min Sum_(x != y) Q[x,y], where y is a guess of x."""
-    if prior.minimum < LEAST_SHARE:
+    Maximal leakage is ln Sum_y max_x Q[x,y], with Sum_y max_x Q[x,y] = k - min Sum_(x != y) Q[x,y],
+    where y is a guess of x.
+    """
+    prior = prior or Prior.uniform(len(domain))
+    if isinstance(target, MutualInformationLeakage):
+        solution = design(Problem(domain, notion, MutualInformation(), prior=prior))
+        return float(solution.bound), solution.channel
+    if not isinstance(target, MaximalLeakage) or prior.minimum < LEAST_SHARE:
         return None, None  # the expected loss below ignores inputs of probability near 0
     k = len(prior)
     loss = [[(x != y) / p for y in range(k)] for x, p in enumerate(prior)]
     solution = design(Problem(domain, notion, Distortion(loss), prior=prior, outputs=range(k)))
     return math.log(k - solution.bound), solution.channel
-
-
-AVERAGES = {"mutual-information": _most_information, "maximal-leakage": _most_maximal_leakage}
-"""Notions of the whole channel whose maximum is a design problem, by name."""
 
 
 def _by_erasure(
@@ -347,20 +336,10 @@ def _by_erasure(
     The channel releases the input with a small probability, which an average allows, else a blank.
     An output that is possible for one input only has an infinite ratio. Averages are not compared.
     """
-    if not target.is_conic or len(domain) == 1:
-        return None, None
-    share = Fraction(1)
-    while share > LEAST_SHARE:
-        channel = _erasure(domain, share)
-        if notion.holds(channel, prior):
-            found = target.leakage(channel, prior)
-            return (math.inf, channel) if math.isinf(found) else (None, None)
-        share /= 2
-    return None, None
-
-
-def _erasure(domain: Domain, share: Fraction) -> Channel:
-    """Return the channel that releases X with probability ``share``, and else a blank."""
-    k = len(domain)
+    k, share = len(domain), LEAST_SHARE
     rows = [[share * (x == y) for y in range(k)] + [1 - share] for x in range(k)]
-    return Channel.from_matrix(rows, inputs=domain)
+    channel = Channel.from_matrix(rows, inputs=domain)
+    if k == 1 or not target.is_conic or not notion.holds(channel, prior):
+        return None, None
+    is_infinite = math.isinf(target.leakage(channel, prior))
+    return (math.inf, channel) if is_infinite else (None, None)
