@@ -23,8 +23,8 @@ from mechdesign import (
     Samples,
     design,
 )
-from mechdesign.continuous import ContinuousChannel, Interval
-from mechdesign.continuous.rounding import Cells, Linear, Rounding, rounding_of
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.continuous.rounding import Cells, Linear, Rounding
 from mechdesign.exact import exp_lower, exp_upper, log_lower
 from tests.sampling.test_sampling import Given
 from tests.strategies import examples
@@ -84,16 +84,6 @@ def test_the_coin_compares_the_bits_with_the_exact_weight(
     assert word == whole or source.taken == 1, "more is read only where 64 bits do not decide"
 
 
-def test_the_share_of_coins_that_send_a_number_up_is_its_weight() -> None:
-    """Of the middles of 4096 equal parts of [0, 1], 4096 w lie below w, up to rounding."""
-    rounding = Linear([Fraction(0), Fraction(3)])
-    words = [(2 * n + 1) * (WORD >> 13) for n in range(4096)]
-    for quarter in range(13):
-        x = 0.25 * quarter
-        sent = rounding.draw(np.full(4096, x), Given(words))
-        assert abs(int(sent.sum()) - Fraction(4096 * quarter, 12)) < 1
-
-
 @examples(60)
 @given(data=st.data())
 @each_layout
@@ -124,13 +114,6 @@ def test_exact_and_floating_weights_agree(points: list[Fraction], data: st.DataO
         assert shares == pytest.approx(exact, abs=margin)
 
 
-def test_linear_rounding_keeps_the_mean() -> None:
-    rounding = Linear(LAYOUTS["unit"])
-    for n in range(50):
-        x = Fraction(n, 49)
-        assert sum(w * rounding.points[i] for i, w in rounding.weights(x).items()) == x
-
-
 # Privacy of the kernel.
 
 positions = st.fractions(0, 1, max_denominator=10**6)
@@ -140,17 +123,13 @@ positions = st.fractions(0, 1, max_denominator=10**6)
 @given(x=positions, other=positions)
 @pytest.mark.parametrize("kind", ["cells", "linear"])
 def test_the_kernel_of_an_ldp_channel_is_ldp(kind: str, x: Fraction, other: Fraction) -> None:
+    """Also at no less: at some pair of numbers the budget is used."""
     channel = LDP_KERNELS[kind]
     for one, two in zip(channel.density(x), channel.density(other), strict=True):
         assert one <= exp_lower(Fraction(1)) * two
-
-
-@pytest.mark.parametrize("kind", ["cells", "linear"])
-def test_the_kernel_is_not_private_at_less(kind: str) -> None:
-    channel = LDP_KERNELS[kind]
-    rows = [channel.density(Fraction(n, 8)) for n in range(9)]
+    rows = [channel.density(Fraction(n, 4)) for n in range(5)]
     ratio = max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True))
-    assert exp_upper(Fraction("0.999")) < ratio <= exp_lower(Fraction(1))
+    assert exp_upper(Fraction("0.999")) < ratio
 
 
 def ldp_kernel(kind: str) -> ContinuousChannel:
@@ -181,19 +160,17 @@ near = st.one_of(st.floats(0, 1), st.floats(0, 1e-9), st.just(2.0**-53))
 @examples(60)
 @given(x=st.floats(0, 1), step=near)
 def test_the_kernel_has_metric_privacy_on_the_continuum(x: float, step: float) -> None:
+    """And at no less: close to some node the budget is used."""
+    h = Fraction(1, 10**6)
+    rows = [(METRIC.density(n * STEP), METRIC.density(n * STEP + h)) for n in range(4)]
+    ratio = max(max(a / b, b / a) for pair in rows for a, b in zip(*pair, strict=True))
+    assert exp_upper(Fraction("0.999") * EPSILON * h) < ratio <= exp_lower(EPSILON * h)
     other = min(x + step, 1.0)
     exponent = EPSILON * (Fraction(other) - Fraction(x))
     bound = max(exp_lower(exponent), 1 + exponent)  # both are at most e**exponent
     for one, two in zip(METRIC.density(x), METRIC.density(other), strict=True):
         assert one <= bound * two
         assert two <= bound * one
-
-
-def test_the_kernel_has_no_metric_privacy_at_less() -> None:
-    step = Fraction(1, 10**6)
-    rows = [(METRIC.density(n * STEP), METRIC.density(n * STEP + step)) for n in range(4)]
-    ratio = max(max(a / b, b / a) for pair in rows for a, b in zip(*pair, strict=True))
-    assert exp_upper(Fraction("0.999") * EPSILON * step) < ratio <= exp_lower(EPSILON * step)
 
 
 # What is drawn.
@@ -212,16 +189,6 @@ def test_reports_at_one_number_have_its_density(kind: str, x: float) -> None:
     counts = channel.tally(channel.privatize(np.full(n, x), rng=8)).counts
     expected = n * np.array([float(p) for p in channel.density(x)])
     assert scipy.stats.chisquare(counts, expected).pvalue > 1e-4
-
-
-def test_reports_of_a_law_have_the_mixture_as_their_distribution() -> None:
-    channel, law, n = steps("linear"), scipy.stats.beta(2, 5), 60_000
-    x = law.rvs(n, random_state=np.random.default_rng(4))
-    counts = channel.tally(channel.privatize(x, rng=5)).counts
-    grid = np.linspace(0, 1, 20_001)
-    density = channel.matrix(grid) * law.pdf(grid)[:, None]
-    expected = n * scipy.integrate.simpson(density, x=grid, axis=0)
-    assert scipy.stats.chisquare(counts, expected * n / expected.sum()).pvalue > 1e-4
 
 
 def test_a_draw_does_not_depend_on_how_many_are_drawn_together() -> None:
@@ -250,18 +217,6 @@ def test_clipping_takes_the_nearer_end(kind: str) -> None:
     given_, ends = [-5, math.inf, -math.inf, 1.5], [0, 1, 0, 1]
     drawn = channel.privatize(given_, rng=1, outside="clip").data
     assert drawn.tolist() == channel.privatize(ends, rng=1).data.tolist()
-    with pytest.raises(InputError, match="given nan"):
-        channel.privatize([0.5, math.nan], outside="clip")
-    with pytest.raises(InputError, match="'refuse' or 'clip'"):
-        channel.privatize([0.5], outside="drop")
-
-
-@pytest.mark.parametrize(
-    "bad", ["0.5", True, None, [0.5], 1j, Decimal("sNaN"), Fraction(-(10**400))]
-)
-def test_non_numbers_are_refused(bad: object) -> None:
-    with pytest.raises(InputError):
-        steps("cells").privatize([0.5, bad])
 
 
 @pytest.mark.parametrize("kind", ["cells", "linear"])
@@ -272,8 +227,6 @@ def test_numbers_of_every_kind_are_taken(kind: str) -> None:
     for values in (np.array(x), np.array(x, np.float32), np.array(x, np.longdouble), exact):
         assert channel.privatize(values, rng=1).data.tolist() == same
     assert channel.privatize(np.array([0, 1]), rng=1).data.shape == (2,)
-    with pytest.raises(InputError, match="order of the records"):
-        channel.privatize({0.5})
 
 
 def test_half_lines_are_cells() -> None:
@@ -283,8 +236,6 @@ def test_half_lines_are_cells() -> None:
     drawn = channel.privatize([-1e300, -0.0, 9.99, 10, 1.7e308]).labels()
     assert drawn == ["low", "middle", "middle", "high", "high"]
     assert channel.density(Fraction(-7)) == (1, 0, 0)
-    with pytest.raises(InputError):
-        channel.privatize([math.inf])
     assert channel.privatize([math.inf], outside="clip").labels() == ["high"]
 
 
@@ -337,10 +288,6 @@ def test_mass_beyond_the_nodes_belongs_to_the_last_node() -> None:
     nodes = Channel.from_matrix(np.eye(2))
     channel = continuous("cells", [-math.inf, 0, math.inf], nodes)
     assert list(channel.node_prior(Samples([-5, -1, 3]))) == [Fraction(2, 3), Fraction(1, 3)]
-    with pytest.raises(InputError, match="law: expected a law"):
-        channel.node_prior([1, 2])  # type: ignore[arg-type]
-    with pytest.raises(InputError):
-        continuous("linear", [0, 2], COIN).node_prior(Samples([3]))
 
 
 def test_a_mean_is_unbiased_through_linear_nodes() -> None:
@@ -360,30 +307,3 @@ def test_a_channel_is_what_it_is_made_from() -> None:
     assert channel.inputs.labels == (0, 2)
     assert "linear rounding to 2 nodes" in repr(channel)
     assert "<table" in channel._repr_html_()
-    with pytest.raises(TypeError, match="no matrix"):
-        np.asarray(channel)
-
-
-@pytest.mark.parametrize(
-    ("kind", "points", "message"),
-    [
-        ("steps", [0, 1], "kind: expected one of cells, linear"),
-        ("linear", [0], "points: expected at least two"),
-        ("cells", [0, 1, 1], r"points\[2\]: expected points that rise"),
-        ("cells", [0, Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30), 1], "as doubles too"),
-        ("linear", [0, math.inf], r"points\[1\]: expected a finite number"),
-        ("cells", [0, math.nan], r"points\[1\]: expected a finite number, -inf or inf"),
-        ("cells", [math.inf, 0], r"points\[1\]: expected points that rise"),
-        ("cells", [0, 2], "points: expected points from end to end"),
-    ],
-)
-def test_points_that_do_not_fit_are_refused(kind: str, points: list[Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        rounding_of(kind, points, Interval(0, 1))
-
-
-def test_a_channel_of_other_size_is_refused() -> None:
-    with pytest.raises(InputError, match="nodes: expected 3 inputs"):
-        continuous("linear", [0, 1, 2], COIN)
-    with pytest.raises(InputError, match="nodes: expected a Channel"):
-        continuous("linear", [0, 1], "coin")  # type: ignore[arg-type]

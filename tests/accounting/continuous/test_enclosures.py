@@ -86,6 +86,15 @@ def test_intervals_hold_all_that_their_members_give(
     assert holds(FloatEnclosure.of(numbers).sum(), sum(map(Fraction, numbers), Fraction(0)))
 
 
+@given(st.fractions(max_denominator=50), st.fractions(max_denominator=50))
+def test_rational_arithmetic_rounds_outward(a: Fraction, b: Fraction) -> None:
+    one, other = Enclosure(a - 1, a + 1), Enclosure.of(b)
+    for found, exact in ((one + other, a + b), (one - other, a - b), (one * other, a * b)):
+        assert found.low <= exact <= found.high
+    with pytest.raises(ZeroDivisionError):
+        one / Enclosure(Fraction(-1), Fraction(1))
+
+
 @pytest.mark.parametrize("text", ["0", "1", "1/3", "-7", "63/100", "40"])
 def test_powers_of_e_and_their_logarithms(text: str) -> None:
     number = Fraction(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
@@ -71,35 +70,6 @@ def test_the_share_below_is_the_mass_of_the_cells_there(name: str) -> None:
         found = [law.below(x, UNIT.sides[axis], axis) for x in AXES[axis]]
         assert found[::2] == pytest.approx([0, 1])
         assert found[1] == pytest.approx(share, abs=0.3 if name == "samples" else 1e-9)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: md.PlaneSamples([]), "there are no samples"),
-        (lambda: md.PlaneSamples([(1, 2, 3)]), r"samples\[0\]: expected two numbers"),
-        (lambda: md.PlaneSamples([(1, "nan")]), r"samples\[0\]"),
-        (lambda: md.PlaneMixture([0.5], [(BETA, UNIFORM)]), "sum to 1"),
-        (lambda: md.PlaneMixture([1], [(BETA, 1)]), "laws, such as"),
-        (lambda: md.PlaneMixture([1], []), "1 pairs of laws"),
-        (lambda: md.PlaneHistogram([[0, 1]], [[1]]), "two lists"),
-        (lambda: md.PlaneHistogram([[0, 1], [0, 1]], [[0.5, 0.5]]), "1 rows of 1 numbers"),
-        (lambda: md.Box((0, 0), (1, 0)), "low < high"),
-        (lambda: md.Box((0, 0), (1, "inf")), "finite corners"),
-        (lambda: md.Box((0,), (1, 1)), "low: expected two numbers"),
-    ],
-)
-def test_invalid_laws_are_refused(make: Any, message: str) -> None:
-    with pytest.raises(md.InputError, match=message) as caught:
-        make()
-    assert "\n" not in str(caught.value)
-
-
-def test_a_law_outside_the_box_is_refused() -> None:
-    with pytest.raises(md.InputError, match="numbers in Interval"):
-        md.PlaneSamples([(2, 0)]).check(UNIT)
-    with pytest.raises(md.InputError, match="law with a mass"):
-        md.ProductLaw(md.NamedLaw("normal", [99, 1]), UNIFORM).check(UNIT)
 
 
 def test_known_laws_are_stated_by_name_and_others_by_moments() -> None:
