@@ -317,10 +317,10 @@ def _average(
     where y is a guess of x.
     """
     prior = prior or Prior.uniform(len(domain))
-    if isinstance(target, MutualInformationLeakage):
+    if target.name == "mutual-information":
         solution = design(Problem(domain, notion, MutualInformation(), prior=prior))
         return float(solution.bound), solution.channel
-    if not isinstance(target, MaximalLeakage) or prior.minimum < LEAST_SHARE:
+    if target.name != "maximal-leakage" or prior.minimum < LEAST_SHARE:
         return None, None  # the expected loss below ignores inputs of probability near 0
     k = len(prior)
     loss = [[(x != y) / p for y in range(k)] for x, p in enumerate(prior)]
