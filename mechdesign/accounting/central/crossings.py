@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import TypeVar
 
 from scipy.optimize import brentq
@@ -18,28 +19,37 @@ Number = TypeVar("Number", int, float, Fraction)
 COARSE, FINE = 1e-2, 1e-4
 """Relative tolerances of the first and the last lattice."""
 
+STEPS = 14
+"""Maximum number of steps to a crossing, which is then not as accurate as stated."""
+
 PRECISION = 1e-7
 """Relative accuracy of a crossing."""
+
+NEAR = 1e-2
+"""Relative distance of the crossings of the coarse and the fine bound, in most cases."""
 
 LEAST_LOG = -1e4
 """The logarithm that stands for 0."""
 
 
-def _height(value: float, delta: float) -> float:
-    return (math.log(value) if value > 0 else LEAST_LOG) - math.log(delta)
-
-
 def coarse_crossing(
-    delta_at: Callable[[float, float], float], delta: float, low: float, high: float
+    delta_at: Callable[[float, float], float],
+    delta: float,
+    low: float,
+    high: float,
+    tolerance: float = COARSE,
+    precision: float = 1e-5,
 ) -> float:
     """Return the approximate crossing of a bound with a given delta; ``low`` if there is none."""
 
     def height(epsilon: float) -> float:
-        return _height(delta_at(epsilon, COARSE), delta)
+        found = delta_at(epsilon, tolerance)
+        return (math.log(found) if found > 0 else LEAST_LOG) - math.log(delta)
 
     if not height(low) > 0 > height(high):
         return low
-    return float(called("SciPy", brentq, height, low, high, xtol=1e-5 * high, rtol=1e-5))
+    root = partial(brentq, xtol=precision * high, rtol=precision, maxiter=STEPS, disp=False)
+    return float(called("SciPy", root, height, low, high))
 
 
 def crossing(
@@ -58,29 +68,14 @@ def crossing(
     below
         Whether the bound is at most delta at the returned point, or above it.
     """
-
-    def height(epsilon: float, tolerance: float) -> float:
-        return _height(delta_at(epsilon, tolerance), delta)
-
-    def serves(epsilon: float) -> bool:
-        return (height(epsilon, FINE) <= 0) if below else (height(epsilon, FINE) > 0)
-
-    found = coarse_crossing(delta_at, delta, low, high)
-    ahead = 1 + 1e-4 if below else 1 - 1e-4
-    near, far = found, min(found * ahead, high)
-    steps = [(point, height(point, FINE)) for point in (near, far)]
-    for _ in range(4):  # secants
-        (a, at_a), (b, at_b) = steps[-2:]
-        if at_a == at_b or abs(a - b) <= PRECISION * b:
-            break
-        next_one = min(max(b - at_b * (b - a) / (at_b - at_a), low), high)
-        steps.append((next_one, height(next_one, FINE)))
-    best, step = steps[-1][0], PRECISION
+    near = coarse_crossing(delta_at, delta, low, high)
+    around = max(low, near * (1 - NEAR)), min(near * (1 + NEAR), high)
+    best, step = coarse_crossing(delta_at, delta, *around, FINE, PRECISION), PRECISION
     while True:
         tried = best * (1 + step) if below else best * (1 - step)
         if not low < tried < high:
             return high if below else low
-        if serves(tried):
+        if (delta_at(tried, FINE) <= delta) == below:
             return tried
         step *= 4
 
