@@ -6,7 +6,6 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -45,19 +44,7 @@ def test_known_capacities_are_enclosed(name: str) -> None:
     found = capacity(Channel.from_matrix(matrix))
     assert found.low <= value + 1e-15
     assert found.high >= value - 1e-15
-    assert 0 <= found.high - found.low <= 1e-11
-
-
-@pytest.mark.parametrize("shape", [(2, 3), (4, 4), (6, 3)])
-def test_it_is_that_of_a_convex_program(shape: tuple[int, int]) -> None:
-    Q = np.random.default_rng(5).dirichlet(np.full(shape[1], 0.5), size=shape[0])
-    found = capacity(Channel.from_matrix(Q))
-    p = cp.Variable(shape[0], nonneg=True)
-    own = np.where(Q > 0, Q * np.log(Q), 0).sum(axis=1)
-    program = cp.Problem(cp.Maximize(own @ p + cp.sum(cp.entr(p @ Q))), [cp.sum(p) == 1])
-    program.solve(solver="CLARABEL")
-    assert math.isclose(found.low, float(program.value), rel_tol=1e-6)
-    assert found.high - found.low <= 1e-11
+    assert 0 <= found.high - found.low <= 1e-12
 
 
 @examples(40)
@@ -69,7 +56,7 @@ def test_the_law_attains_the_capacity_and_no_law_more(channel: Channel) -> None:
     assert information <= Fraction(found.high)
     for other in (Prior.uniform(3), Prior([0.5, 0.25, 0.25]), Prior([0.01, 0.01, 0.98])):
         assert MutualInformation().value(channel, other) <= Fraction(found.high)
-    assert found.high - found.low <= 1e-9
+    assert found.high - found.low <= 1e-12
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1", "4"])
