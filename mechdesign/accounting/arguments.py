@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, listed
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.base import budget
 
-__all__ = ["below_one", "finite", "limited", "noises", "positive"]
+__all__ = ["below_one", "finite", "limited", "noises", "numbers", "positive"]
 
 TINY = Fraction(1, 10**100)
 
@@ -31,16 +31,23 @@ def below_one(value: Any, key: str) -> float:
     return float(as_fraction(value, key, expected=expected, least=TINY, most=1 - TINY))
 
 
-def limited(epsilon: Exact) -> Fraction:
-    """Return a budget of at most 100, or raise InputError."""
-    return as_fraction(budget(epsilon), "epsilon", expected="a number from 0 to 100", most=100)
+def limited(epsilon: Exact, least: Fraction | int = 0) -> Fraction:
+    """Return a budget from ``least`` to 100, or raise InputError."""
+    expected = f"a number from {float(least):g} to 100"
+    return as_fraction(budget(epsilon), "epsilon", expected=expected, least=least, most=100)
+
+
+def numbers(given: Any, key: str, read: Callable[[Any, str], float] = finite) -> tuple[float, ...]:
+    """Return a list of numbers, each read as a float."""
+    listing = listed(given, key, "a list of numbers")
+    return tuple(read(x, f"{key}[{n}]") for n, x in enumerate(listing))
 
 
 def noises(given: Any, count: int, key: str, noun: str) -> tuple[float, ...]:
     """Return one positive number for each value or bin; a scalar is repeated."""
     if not isinstance(given, Iterable):
         return (positive(given, key),) * count
-    sizes = tuple(positive(size, f"{key}[{n}]") for n, size in enumerate(given))
+    sizes = numbers(given, key, positive)
     if len(sizes) != count:
         raise InputError(key, f"{count} numbers, one for each {noun}", len(sizes))
     return sizes

@@ -17,11 +17,13 @@ import numpy.typing as npt
 from scipy.special import betaincinv
 
 from mechdesign._typing import BoolArray, FloatArray, Int64Array
+from mechdesign.accounting.arguments import below_one
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.exact import Exact, as_fraction
 from mechdesign.mechanisms.subsets.bit_rows import BitRows
+from mechdesign.notions.base import budget
 from mechdesign.reports import Reports, ReportSource
 from mechdesign.sampling import Randomness, stream_of
 from mechdesign.text import printable
@@ -198,12 +200,8 @@ def audit(
       tested  2 ordered pairs of inputs
     """
     draws = whole_number(draws, "draws", LEAST_DRAWS)
-    expected = "a number between 0 and 1"
-    if not 0 < as_fraction(confidence, "confidence", expected=expected) < 1:
-        raise InputError("confidence", expected, shown(confidence))
-    claim = None if epsilon is None else as_fraction(epsilon, "epsilon")
-    if claim is not None and claim < 0:
-        raise InputError("epsilon", "a number >= 0", fraction_text(claim))
+    confidence = below_one(confidence, "confidence")
+    claim = None if epsilon is None else float(budget(epsilon))
     chosen = _pairs(sampler, inputs, pairs)
     draw = _drawer(sampler, rng)
     place = {x: n for n, x in enumerate(dict.fromkeys(x for pair in chosen for x in pair))}
@@ -215,9 +213,8 @@ def audit(
     }
     pair = max(found, key=lambda pair: found[pair][0])
     bound, event, counts = found[pair]
-    told, bounds = None if claim is None else float(claim), {p: f[0] for p, f in found.items()}
-    tested = draws - draws // 2
-    return AuditResult(max(bound, 0.0), confidence, told, pair, event, counts, tested, bounds)
+    tested, bounds = draws - draws // 2, {p: f[0] for p, f in found.items()}
+    return AuditResult(max(bound, 0.0), confidence, claim, pair, event, counts, tested, bounds)
 
 
 def _pairs(

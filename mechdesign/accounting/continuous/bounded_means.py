@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from mechdesign.accounting.arguments import finite, limited
-from mechdesign.errors import InputError, shown
-from mechdesign.exact import Exact
+from mechdesign.accounting.arguments import limited
+from mechdesign.exact import Exact, as_fraction
 from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm
 
 __all__ = [
@@ -60,10 +59,7 @@ class BoundedMechanism(ABC):
     """Inputs that contain a worst one at every epsilon."""
 
     def __init__(self, epsilon: Exact) -> None:
-        given = limited(epsilon)
-        if given < Fraction(1, 1000):
-            raise InputError("epsilon", "a number from 0.001 to 100", shown(epsilon))
-        object.__setattr__(self, "epsilon", given)
+        object.__setattr__(self, "epsilon", limited(epsilon, least=Fraction(1, 1000)))
 
     @abstractmethod
     def loss_enclosure(self, x: Number) -> Enclosure:
@@ -81,10 +77,11 @@ class BoundedMechanism(ABC):
         InputError
             If it is outside of the interval.
         """
-        number, (low, high) = finite(x, "x"), self.interval
-        if not low <= number <= high:
-            raise InputError("x", f"a number from {low:g} to {high:g}", shown(x))
-        return self.loss_enclosure(Fraction(number)).ends
+        low, high = map(Fraction, self.interval)
+        expected = f"a number from {low} to {high}"
+        return self.loss_enclosure(
+            as_fraction(x, "x", expected=expected, least=low, most=high)
+        ).ends
 
     def worst_loss(self) -> Bounds:
         """Return bounds on the largest expected loss over all inputs."""

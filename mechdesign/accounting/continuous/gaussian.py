@@ -20,6 +20,7 @@ from mechdesign.accounting.arguments import (
     finite,
     limited,
     noises,
+    numbers,
     positive,
 )
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between
@@ -33,7 +34,7 @@ from mechdesign.accounting.continuous.normal_laws import (
     mass_between,
 )
 from mechdesign.continuous.laws import GaussianMixture
-from mechdesign.errors import InputError, UnsupportedError, listed, shown
+from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import Exact
 from mechdesign.exact.enclosures import Bounds, exponential
 
@@ -120,10 +121,9 @@ class GaussianMechanism:
     ) -> None:
         if not isinstance(law, GaussianMixture):
             raise InputError("law", "a GaussianMixture", shown(law))
-        given = listed(edges, "edges", "a list of numbers")
-        marks = tuple(finite(edge, f"edges[{n}]") for n, edge in enumerate(given))
+        marks = numbers(edges, "edges")
         if len(marks) < 2 or any(a >= b for a, b in itertools.pairwise(marks)):
-            raise InputError("edges", "at least two numbers that rise", shown(given))
+            raise InputError("edges", "at least two numbers that rise", shown(list(marks)))
         sizes = noises(deviations, len(marks) - 1, "deviations", "bin")
         if not truncated and len(set(sizes)) > 1:
             raise InputError("truncated", "true where the noise depends on the input", "false")

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign.accounting.arguments import finite, limited, noises, positive
+from mechdesign.accounting.arguments import limited, noises, numbers, positive
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between, exponential
 from mechdesign.accounting.continuous.least_noise import least_noise, within
-from mechdesign.errors import InputError, listed, shown
+from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, exp_lower, log_lower, log_upper
 from mechdesign.exact.enclosures import Bounds, Enclosure, logarithm
 from mechdesign.prior import Prior
@@ -89,14 +89,9 @@ class LaplaceMechanism:
     ) -> None:
         points = _points(values, prior)
         widths = noises(scales, len(points), "scales", "value")
-        ends = None
-        if clamp is not None:
-            given = listed(clamp, "clamp", "two numbers")
-            if len(given) != 2:
-                raise InputError("clamp", "two numbers", shown(given))
-            ends = (finite(given[0], "clamp[0]"), finite(given[1], "clamp[1]"))
-            if ends[0] > min(points) or ends[1] < max(points):
-                raise InputError("clamp", "an interval that holds all values", shown(given))
+        ends = None if clamp is None else numbers(clamp, "clamp")
+        if ends and not (len(ends) == 2 and ends[0] <= min(points) <= max(points) <= ends[1]):
+            raise InputError("clamp", "two numbers around all values", shown(list(ends)))
         around = [*points, *(ends or ())]
         reach = max(around) - min(around)
         if reach / min(widths) > MOST_EXPONENT:
@@ -223,8 +218,7 @@ def least_laplace_scale(
     InputError
         If epsilon is not positive, or the values and the prior do not fit.
     """
-    points = tuple(listed(values, "values", "a list of numbers"))
-    given = limited(epsilon)
+    points, given = numbers(values, "values"), limited(epsilon)
     return least_noise(
         lambda scale: within(LaplaceMechanism(points, prior, scale).leakage(), given),
         laplace_scale(points, prior, epsilon),
@@ -233,10 +227,9 @@ def least_laplace_scale(
 
 
 def _points(values: Iterable[Any], prior: Prior) -> tuple[float, ...]:
-    given = listed(values, "values", "a list of numbers")
-    points = tuple(finite(x, f"values[{n}]") for n, x in enumerate(given))
+    points = numbers(values, "values")
     if len(set(points)) < max(2, len(points)):
-        raise InputError("values", "at least two numbers, all different", shown(given))
+        raise InputError("values", "at least two numbers, all different", shown(list(points)))
     if len(prior) != len(points) or min(prior) == 0:
         raise InputError("prior", f"{len(points)} positive probabilities", shown(prior))
     return points

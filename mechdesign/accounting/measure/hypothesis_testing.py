@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Label
-from mechdesign.errors import InputError, shown
 from mechdesign.exact import as_fraction, exp_lower
 from mechdesign.notions.base import budget
 from mechdesign.text import Table, Tabular
@@ -83,9 +82,7 @@ class TradeOff(Tabular):
         InputError
             If the rate is not from 0 to 1.
         """
-        rate = as_fraction(alarm, "alarm", expected="a rate from 0 to 1")
-        if not 0 <= rate <= 1:
-            raise InputError("alarm", "a rate from 0 to 1", shown(alarm))
+        rate = as_fraction(alarm, "alarm", expected="a rate from 0 to 1", least=0, most=1)
         alarms = [point[0] for point in self.points]
         n = bisect_right(alarms, rate)
         if n == len(alarms):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from mechdesign.accounting.arguments import TINY
 from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction, log_upper, sqrt_upper
@@ -55,10 +56,7 @@ def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
     >>> float(sample_radius(4, 1000, 0.05))
     0.053079138
     """
-    expected = "a number in (0, 1)"
-    chance = as_fraction(beta, "beta", expected=expected, above=0)
-    if chance >= 1:
-        raise InputError("beta", expected, shown(beta))
+    chance = as_fraction(beta, "beta", expected="a number in (0, 1)", least=TINY, most=1 - TINY)
     size, samples = whole_number(size, "size"), whole_number(samples, "samples")
     if size == 1:
         return Fraction(0)
