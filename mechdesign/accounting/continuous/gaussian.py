@@ -130,10 +130,7 @@ class GaussianMechanism:
         if truncated and mass_between(law, marks[0], marks[-1]).low < 1e-9:
             expected = "an interval that has 1e-9 of the mass of the law, or more"
             raise InputError("edges", expected, shown([marks[0], marks[-1]]))
-        object.__setattr__(self, "law", law)
-        object.__setattr__(self, "edges", marks)
-        object.__setattr__(self, "deviations", sizes)
-        object.__setattr__(self, "truncated", truncated)
+        vars(self).update(law=law, edges=marks, deviations=sizes, truncated=truncated)
 
     @cached_property
     def output_law(self) -> Law:

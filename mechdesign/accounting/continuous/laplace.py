@@ -97,10 +97,7 @@ class LaplaceMechanism:
         if reach / min(widths) > MOST_EXPONENT:
             least = reach / MOST_EXPONENT
             raise InputError("scales", f"numbers of {least:.6g} at least", shown(min(widths)))
-        object.__setattr__(self, "values", points)
-        object.__setattr__(self, "prior", prior)
-        object.__setattr__(self, "scales", widths)
-        object.__setattr__(self, "clamp", ends)
+        vars(self).update(values=points, prior=prior, scales=widths, clamp=ends)
 
     def leakage(self) -> Bounds:
         """Return bounds on the least epsilon for which it is LIP, in nats.
