@@ -31,7 +31,6 @@ from tests.independent.reading import (
     label,
     labels,
     number,
-    parse,
     read_domain,
     seal,
     sequence,
@@ -40,16 +39,12 @@ from tests.independent.reading import (
 )
 from tests.independent.statement import Aim, Notion, Problem, read_problem
 
-__all__ = ["RefusedError", "Unable", "check", "check_privacy", "check_text", "columns_of", "proved"]
+__all__ = ["RefusedError", "Unable", "check", "check_privacy", "columns_of", "proved"]
 
 TOP = {"format", "version", "channel", "problem", "digest"}
 CLAIMED = {"status", "objective", "sense", "value", "bound", "gap", "bound_proved", "privacy"}
 WORDS = {"title", "source", "route", "why", "notes", "considered", "seconds", "timings", "binding"}
 NEAR = Fraction(1, 10**6)
-
-
-def check_text(raw: bytes | str) -> None:
-    check(parse(raw))
 
 
 def check(document: Any) -> None:

@@ -29,25 +29,6 @@ EXACT = re.compile(r"-?[0-9]+(\.[0-9]+)?(e[+-]?[0-9]{1,3})?|-?[0-9]+/[0-9]+")
 WHOLE = re.compile(r"0|[1-9][0-9]*")
 
 
-def parse(raw: bytes | str) -> Any:
-    """Return what JSON text says; keys twice, NaN and infinities are refused."""
-
-    def table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        need(len(found) == len(pairs), "a key twice")
-        return found
-
-    def refuse(name: str) -> None:
-        raise RefusedError(f"{name} is no JSON")
-
-    try:
-        if isinstance(raw, bytes):
-            raw = raw.decode("utf-8-sig")
-        return json.loads(raw, object_pairs_hook=table, parse_constant=refuse)
-    except (ValueError, RecursionError) as error:
-        raise RefusedError("no JSON") from error
-
-
 def keys(table: Any, must: Iterable[str], may: Iterable[str] = ()) -> dict[str, Any]:
     need(isinstance(table, dict), "a table")
     must = set(must)

@@ -125,7 +125,6 @@ def prove(statement: Statement, certificate: Slots) -> Fraction:
 DD = rays("double-description")
 CLASSES = rays("classes", groups=[[0, 1, 2]], blocks=[[0, 1, 2]])
 AVERAGE = form("average", weights=[1, 1, 1])
-PRICES = [0.1, 0.1, 0.1]
 NODES = form("decoders", nodes=[0, 1, 2])
 PROBES = form("readings", probes=[-9, 0, 9], slopes=[-1.0, 0.0, 1.0])
 CUT = [0, 1]
