@@ -49,6 +49,7 @@ CASES: list[dict[str, Any]] = [
     {"notion": "ldp", **E, "secret": SECRET},
     {"notion": "high-low", **E, "sensitive": [[0, 1]]},
     {"notion": "block", **E, "block_rows": 1, "block_columns": 2},
+    {"notion": "block", **E, "block_rows": 2, "block_columns": 1},
     {"notion": "block", **E, "blocks": [[[0, 0], [1, 1]], [[0, 1], [1, 0]]]},
     {"notion": "metric", **E, "distance": "manhattan"},
     {"notion": "metric", **E, "distance": "euclidean"},
@@ -77,8 +78,8 @@ CASES: list[dict[str, Any]] = [
     {"notion": "approximate-lip", **E, "delta": 0},
     {"notion": "maximal-leakage", **E},
     {"notion": "mutual-information", **E},
-    {"notion": "g-vulnerability", "limit": 0},
-    {"notion": "attack-error", "least": 0, "distance": "euclidean"},
+    {"notion": "g-vulnerability", "limit": "0.1"},
+    {"notion": "attack-error", "least": "0.05", "distance": "euclidean"},
     {"notion": "neighbor", "epsilon": 1, "cone": OWN},
 ]
 

@@ -186,3 +186,9 @@ def test_a_decoder_is_of_the_posterior() -> None:
 def test_an_objective_that_contradicts_itself_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(CertificateError):
         compiled(utility=table, outputs=OUTPUTS)
+
+
+def test_a_mixture_is_of_inputs_that_occur() -> None:
+    mixtures = {"first": [1, 0, 0, 0], "second": ["1/2", 0, "1/2", 0]}
+    with pytest.raises(CertificateError, match="an input of prior 0"):
+        compiled(utility={"objective": "chi-squared", **mixtures}, prior=["1/2", "1/2", 0, 0])
