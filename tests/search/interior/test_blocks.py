@@ -20,19 +20,16 @@ from mechdesign import (
     PML,
     AsymmetricLift,
     BoundedPriorLIP,
-    ContextAwareLDP,
     Domain,
     HammingLoss,
     HighLowLDP,
     MetricPrivacy,
     Prior,
     Problem,
-    design,
 )
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Notion
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.search.interior import sparse
 from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
 from mechdesign.search.interior.blocks import Blocks
 from mechdesign.search.interior.newton import interior_point
@@ -193,20 +190,6 @@ def test_one_free_auxiliary_variable_loses_no_digit_over_sixty_orders(name: str)
         np.testing.assert_allclose(schur[n], np.tensordot(COUNTS, parts, 1), rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", ARROWS)
-def test_the_rows_of_arrows_are_those_stated_and_the_start_is_inside(name: str) -> None:
-    rng = np.random.default_rng(1)
-    blocks, exact = batch(name, 3)
-    v, w = rng.normal(size=(3, blocks.n_vars, M)), rng.normal(size=(3, blocks.n_rows + K, M))
-    start = blocks.start()
-    for n, rows in enumerate(exact):
-        A = np.array(rows, dtype=float)
-        np.testing.assert_allclose(blocks.rows(v)[n], A @ v[n], atol=1e-14)
-        np.testing.assert_allclose(blocks.columns(w)[n], A.T @ w[n], atol=1e-14)
-        assert (start[n, :K] == 1).all()
-        assert (A @ start[n] < -1e-3).all()
-
-
 @pytest.mark.parametrize(
     "problems",
     [
@@ -262,38 +245,6 @@ def test_sparse_blocks_are_those_of_the_rows_in_use(chosen: str) -> None:
     # one output alone: the others stay as they are
     blocks.factor(2 * products, np.array([False, True, False]))
     assert np.allclose(blocks.solve(g)[0], found[0] / [1.0, 2.0, 1.0])
-
-
-def test_rows_that_a_step_would_use_up_limit_it_and_join() -> None:
-    A = random_rows(0, 30)
-    blocks = SparseBlocks(A, 30, np.ones(2))
-    rng = np.random.default_rng(0)
-    v, dv = np.ones((1, 30, 2)), rng.normal(size=(1, 30, 2))
-    before = blocks.multipliers(np.ones_like(blocks.rows(v)))[0] > 0
-    assert 0 < before.sum() < before.size
-    change = ((A @ dv[0]) / (A @ v[0]))[~before]
-    assert math.isclose(blocks.blocked(v, dv)[0], change.min())
-    old = blocks.join()
-    after = blocks.multipliers(np.ones_like(blocks.rows(v)))[0] > 0
-    assert old is not None
-    assert (after[before]).all()
-    assert after.sum() > before.sum()
-    assert (after[~before][change < -2.0]).sum() > 0
-    w = np.zeros_like(blocks.rows(v))
-    w[:, old] = 1
-    assert ((blocks.multipliers(w)[0] > 0) == before).all()
-
-
-def test_an_inverse_is_one_and_there_is_none_of_an_indefinite_matrix() -> None:
-    half = np.random.default_rng(0).random((9, 9))
-    B = half @ half.T + np.eye(9)
-    unit = 1 / np.sqrt(np.diag(B))
-    B *= np.outer(unit, unit)
-    found = B.copy()
-    sparse._invert(found)
-    assert np.allclose(B @ found, np.eye(9))
-    with pytest.raises(SolverError, match="Cholesky"):
-        sparse._invert(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
 def by_linprog(A: FloatArray, cost: FloatArray, counts: FloatArray) -> float:
@@ -383,11 +334,3 @@ def test_a_flat_cone_is_refused(notion: Notion) -> None:
     program, _ = conic_program(Problem(range(4), notion, HammingLoss()))
     with pytest.raises(UnsupportedError, match="inside"):
         by_interior(program, Limits())
-
-
-def test_free_pairs_have_no_rows() -> None:
-    E = [[0, 1, "inf", 1], [2, 0, 1, "inf"], [1, "inf", 0, 2], [1, 1, 1, 0]]
-    problem = Problem(range(4), ContextAwareLDP(E), HammingLoss())
-    solution, wanted = (design(problem, route=r) for r in ("interior", "linear-program"))
-    assert solution.status == "optimal"
-    assert math.isclose(float(solution.value), float(wanted.value), rel_tol=1e-7)

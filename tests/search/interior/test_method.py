@@ -5,22 +5,17 @@ from __future__ import annotations
 import math
 import signal
 import threading
-from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, strategies as st
 
 from mechdesign import (
     LDP,
     LIP,
-    PML,
     BayesAccuracy,
     ContextAwareLDP,
-    Domain,
     HammingLoss,
-    HighLowLDP,
     MeanAbsoluteError,
     MetricPrivacy,
     Prior,
@@ -28,7 +23,6 @@ from mechdesign import (
     design,
 )
 from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.notions import Notion
 from mechdesign.search.interior.newton import interior_point
 from mechdesign.search.interior.solve import solve_interior
 from mechdesign.search.interior.sparse import SparseBlocks
@@ -36,7 +30,6 @@ from mechdesign.search.limits import Limits, Progress
 from mechdesign.utilities import Utility
 from problems import families
 from solvers import SOLVERS
-from tests.strategies import examples
 
 FAMILIES = {
     "ldp": families.ldp_numeric(12),
@@ -93,27 +86,6 @@ def test_large_programs_come_to_it_by_themselves(utility: Utility) -> None:
     assert solution.status == "optimal"
 
 
-def budgets(k: int) -> st.SearchStrategy[list[list[str | Fraction]]]:
-    entry = st.one_of(st.just("inf"), st.integers(1, 400).map(lambda n: Fraction(n, 100)))
-    return st.lists(st.lists(entry, min_size=k, max_size=k), min_size=k, max_size=k)
-
-
-@pytest.mark.slow
-@examples(60)
-@given(st.integers(2, 6).flatmap(lambda k: st.tuples(budgets(k), st.just(k))), st.data())
-def test_any_budgets_any_loss(
-    case: tuple[list[list[str | Fraction]], int], data: st.DataObject
-) -> None:
-    """Asymmetric budgets, free pairs, groups apart: the value of HiGHS, and a bound below it."""
-    matrix, k = case
-    prior = Prior.from_counts(data.draw(st.lists(st.integers(1, 50), min_size=k, max_size=k)))
-    problem = Problem(Domain.range(k), ContextAwareLDP(matrix), HammingLoss(), prior=prior)
-    mine, other = design(problem, route="interior"), design(problem, route="linear-program")
-    assert mine.bound <= other.value
-    assert other.bound <= mine.value
-    assert float(mine.value - mine.bound) <= 1e-6 * max(1e-3, float(mine.value))
-
-
 @pytest.mark.parametrize("name", ["ldp", "lip", "grid", "any budgets", "both, of unlike shape"])
 def test_bounds_at_every_step_are_below_the_optimum_and_values_above(name: str) -> None:
     problem = FAMILIES[name]
@@ -129,47 +101,6 @@ def test_bounds_at_every_step_are_below_the_optimum_and_values_above(name: str) 
     values, bounds = [p.value for p in seen], [p.bound for p in seen]
     assert values == sorted(values, reverse=True)
     assert bounds == sorted(bounds)
-
-
-def test_it_ends_at_a_gap_that_is_asked_for() -> None:
-    problem = FAMILIES["grid"]
-    exact, rough = design(problem, route="interior"), design(problem, route="interior", gap=1e-2)
-    assert 1e-6 < rough.gap <= 1e-2
-    assert rough.status == "bounded"
-    assert rough.bound <= exact.bound
-    assert exact.value <= rough.value
-
-
-class _Clock:
-    """A watch that lets a limit pass after some rounds."""
-
-    def __init__(self, limits: Limits, rounds: int) -> None:
-        self.limits, self.rounds = limits, rounds
-        limits.watch = self
-
-    def __call__(self, progress: Progress) -> None:
-        if progress.rounds == self.rounds:
-            self.limits.seconds = 0.0
-
-
-@pytest.mark.parametrize("rounds", [0, 1, 4])
-def test_the_result_at_the_time_limit_is_private_and_bounded(rounds: int) -> None:
-    problem = FAMILIES["grid"]
-    limits = Limits(seconds=1e9)
-    _Clock(limits, rounds)
-    raw = solve_interior(problem, limits)
-    assert "time limit" in limits.ended
-    assert np.allclose(raw.matrix.sum(axis=1), 1)
-    assert not (problem.cone.matrix() @ raw.matrix > 1e-12).any()
-
-
-def test_a_time_limit_is_respected_and_reported() -> None:
-    problem = families.euclidean_grid(5, seed=1)
-    solution = design(problem, time_limit=1e-6)
-    assert solution.bound <= solution.value
-    assert any("time limit" in note for note in solution.notes)
-    assert solution.status == "bounded"
-    assert problem.privacy[0].holds(solution.channel)
 
 
 def test_an_interruption_keeps_the_best_so_far() -> None:
@@ -254,23 +185,3 @@ def test_a_part_of_the_limits_heeds_the_whole() -> None:
     assert part.expired()
     assert part.ended == "interrupted"
     assert Limits(seconds=0).part().expired()
-
-
-@pytest.mark.parametrize(
-    ("notion", "stricter"),
-    [
-        (LDP(1), LDP("0.99")),
-        (LIP(1), LIP("0.99")),
-        (PML("0.5"), PML("0.49")),
-        (HighLowLDP(1, [0]), HighLowLDP("0.99", [0])),
-        (MetricPrivacy(1, "absolute"), MetricPrivacy("0.99", "absolute")),
-    ],
-    ids=str,
-)
-def test_private_at_epsilon_and_not_below(notion: Notion, stricter: Notion) -> None:
-    """The channel spends its budget: at a slightly smaller epsilon it is refused."""
-    prior = Prior.from_counts([3, 5, 7, 4])
-    problem = Problem(range(4), notion, MeanAbsoluteError(), prior=prior)
-    channel = design(problem, route="interior").channel
-    assert notion.holds(channel, prior)
-    assert not stricter.holds(channel, prior)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,12 +15,11 @@ from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.prior_sets import Weights
 from mechdesign.search.lp.extended_formulation import (
-    ExtendedFormulation,
     extended_formulation,
 )
 from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.implied_pairs import thin_pairs
-from tests.strategies import KINDS, TIGHT, cases, decimal, demands, examples
+from tests.strategies import KINDS, TIGHT, cases, decimal, examples
 
 
 def priors_of(family: Family) -> tuple[Weights, ...]:
@@ -57,22 +55,6 @@ def drawn_families() -> st.SearchStrategy[tuple[Family, int]]:
         .map(lambda c: c.notion.family(c.domain, c.prior)),
         st.integers(0, 2**32),
     )
-
-
-@pytest.mark.slow
-@examples(250)
-@given(drawn_families())
-def test_the_cone_is_the_same_in_every_direction(pair: tuple[Family, int]) -> None:
-    family, seed = pair
-    short = extended_formulation(family, priors_of(family))
-    G = family.matrix().toarray()
-    assert short.A.shape[1] >= family.size
-    rng = np.random.default_rng(seed)
-    for _ in range(4):
-        cost = rng.integers(-5, 6, family.size).astype(float)
-        full, _, _ = least_cost(G, np.zeros(len(G), dtype=bool), cost)
-        less, _, _ = least_cost(short.A.toarray(), short.equal, cost)
-        assert less == pytest.approx(full, abs=1e-7)
 
 
 @examples(150)
@@ -147,19 +129,6 @@ def test_the_dual_of_the_short_rows_proves_the_same_on_the_rows(pair: tuple[Fami
     assert (cost + applied(found, family)).min() >= value - 1e-7
 
 
-@examples(100)
-@given(drawn_families())
-def test_auxiliary_variables_are_the_least_entries(pair: tuple[Family, int]) -> None:
-    family, _ = pair
-    short: ExtendedFormulation = extended_formulation(family, priors_of(family))
-    A = short.A.toarray()
-    assert len(set(short.least[0].tolist())) == short.least.shape[1]
-    for member, auxiliary, row in short.least.T:
-        assert np.flatnonzero(A[row]).tolist() == sorted([member, auxiliary])
-        assert A[row, auxiliary] == 1
-        assert A[row, member] == -1
-
-
 @pytest.mark.parametrize("k", [3, 10, 40])
 def test_plain_ldp_needs_two_rows_for_each_input(k: int) -> None:
     assert extended_formulation(LDP(1).family(Domain.range(k))).A.shape == (2 * k, k + 1)
@@ -178,12 +147,6 @@ def kept_pairs(family: PairRows) -> set[tuple[int, int]]:
     return {(int(x), int(z)) for x, z in np.argwhere(family.index != FREE)}
 
 
-def test_on_a_line_only_neighbours_stay() -> None:
-    domain = Domain([0, 1, 3, 3.5, 9])
-    reduced = thin_pairs(MetricPrivacy("0.3", "absolute").family(domain))
-    assert kept_pairs(reduced) == {(x, z) for x in range(5) for z in range(5) if abs(x - z) == 1}
-
-
 @pytest.mark.parametrize("spacing", ["1", "0.1", "1/3"])
 def test_on_a_grid_of_city_blocks_only_the_four_next_to_each_stay(spacing: str) -> None:
     grid = Domain.grid(4, 5, spacing)
@@ -195,52 +158,6 @@ def test_on_a_grid_of_city_blocks_only_the_four_next_to_each_stay(spacing: str) 
         if abs(r - s) + abs(c - d) == 1
     }
     assert kept_pairs(reduced) == next_to
-
-
-def shortest(E: np.ndarray) -> np.ndarray:
-    E = E.copy()
-    for z in range(len(E)):
-        E = np.minimum(E, E[:, [z]] + E[[z], :])
-    return E
-
-
-@examples(200)
-@given(st.integers(2, 6), st.integers(0, 2**32), st.booleans(), st.booleans())
-def test_remaining_pairs_imply_the_removed_ones(
-    k: int, seed: int, round_it: bool, free: bool
-) -> None:
-    """The shortest paths over the pairs that stay are those over all pairs."""
-    rng = np.random.default_rng(seed)
-    E = rng.integers(1, 6, (k, k)) / 4.0 if round_it else rng.random((k, k)) + 1e-6
-    if free:
-        E[rng.random((k, k)) < 0.4] = np.inf
-    np.fill_diagonal(E, 0)
-    text = [["inf" if np.isinf(e) else repr(float(e)) for e in row] for row in E]
-    family = ContextAwareLDP(text).family(Domain.range(k))
-    reduced = thin_pairs(family)
-    kept = np.full((k, k), np.inf)
-    for x, z in kept_pairs(reduced):
-        assert family.index[x, z] == reduced.index[x, z]
-        kept[x, z] = float(reduced.units[reduced.index[x, z]])
-    np.fill_diagonal(kept, 0)
-    assert np.allclose(shortest(kept), shortest(E), rtol=1e-12)
-
-
-@examples(60)
-@given(cases(("metric", "grid", "context-aware", "differential-identifiability"), k=4))
-def test_reduced_cones_are_the_same_cones(case: Any) -> None:
-    family = case.notion.family(case.domain, case.prior)
-    reduced = thin_pairs(family)
-    assert kept_pairs(reduced) <= kept_pairs(family)
-    rng = np.random.default_rng(0)
-    for _ in range(4):
-        cost = rng.integers(-5, 6, 4).astype(float)
-        a, b = family.matrix().toarray(), reduced.matrix().toarray()
-        full = least_cost(a, np.zeros(len(a), dtype=bool), cost)[0]
-        less = least_cost(b, np.zeros(len(b), dtype=bool), cost)[0] if len(b) else cost.min()
-        assert less == pytest.approx(full, abs=1e-7)
-    rows = {(d.x, d.other) for d in demands(case.notion, case.domain, case.prior)}
-    assert kept_pairs(family) == rows
 
 
 def test_zero_budgets_are_left_alone() -> None:

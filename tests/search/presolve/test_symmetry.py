@@ -40,7 +40,7 @@ from mechdesign.notions import Notion
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.solve import solve_linear
-from mechdesign.search.presolve.chain import program_cost, solve_reduced
+from mechdesign.search.presolve.chain import solve_reduced
 from mechdesign.search.presolve.find_symmetries import given_symmetries, symmetries
 from mechdesign.search.presolve.orbit_reduction import OrbitReduction
 from mechdesign.search.presolve.symmetry_group import Action, Symmetry
@@ -268,38 +268,6 @@ def symmetric_problems(draw: st.DrawFn) -> tuple[Problem, list[list[int]]]:
     return problem, [np.asarray(g).tolist() for g in given]
 
 
-@examples(80)
-@given(symmetric_problems())
-def test_orbits_carriers_and_means(drawn: tuple[Problem, list[list[int]]]) -> None:
-    problem, permutations = drawn
-    found = given_symmetries(problem, permutations)
-    k, m = len(problem.domain), len(problem.outputs or ())
-    utility: Any = problem.utility
-    D = utility.loss(problem.domain, problem.outputs).array
-    for action in found.actions:
-        assert (D[np.ix_(action.inputs, action.outputs)] == D).all()
-        assert (problem.prior.array[action.inputs] == problem.prior.array).all()
-    for y in range(m):
-        rep = found.representatives[found.output_orbit[y]]
-        assert sorted(found.carrier[y]) == list(range(k))
-        assert (D[found.carrier[y], y] == D[:, rep]).all()
-        assert (
-            found.multiplicity[found.output_orbit[y]]
-            == (found.output_orbit == found.output_orbit[y]).sum()
-        )
-    columns = np.random.default_rng(0).random((k, len(found.representatives)))
-    whole = found.expand(columns)
-    for action in found.actions:
-        assert np.allclose(whole[np.ix_(action.inputs, action.outputs)], whole, atol=1e-15)
-    assert np.allclose(found.expand(whole[:, found.representatives]), whole, atol=1e-14)
-    cost = float((problem.prior.array[:, None] * D * whole).sum())
-    per_rep = (problem.prior.array[:, None] * D)[:, found.representatives] * columns
-    assert cost == pytest.approx(float(per_rep.sum(axis=0) @ found.multiplicity), rel=1e-12)
-    sums = columns @ found.multiplicity
-    means = np.bincount(found.input_orbit, weights=sums) / found.orbit_size
-    assert np.allclose(whole.sum(axis=1), means[found.input_orbit])
-
-
 # --- what is left to be solved --------------------------------------------------------------------
 
 
@@ -348,31 +316,6 @@ def test_examples_have_the_optimum_of_the_whole(problem: Problem) -> None:
     inside = solve_reduced(problem, Limits(), by_interior, [OrbitReduction(found)])
     assert_optimal(problem, inside, optimum)
     assert inside.route.endswith("by symmetry")
-
-
-def test_a_bound_is_carried_for_any_weights() -> None:
-    """Any weights on the columns that are left prove the same for the whole."""
-    problem = square(3, "0.4")
-    found = symmetries(problem)
-    assert found is not None
-    cost, _ = program_cost(problem)
-    rng = np.random.default_rng(1)
-    family, k = problem.cone.families[0], 9
-    G = family.matrix().toarray()
-    weights = rng.random((len(G), len(found.representatives))) / 100
-    (multipliers,) = family.read_dual(weights)
-    reduced = (cost[:, found.representatives] + G.T @ weights).min(axis=1)
-    potential = np.array(
-        [reduced[found.input_orbit == o].min() for o in range(len(found.orbit_size))]
-    )
-    duals = list(found.expand_dual(family, multipliers))
-    whole = cost.copy()
-    b = [float(np.exp(-float(exponent))) for exponent in family.exponents]
-    for m in duals:
-        np.add.at(whole, (m.x, m.output), m.weight * np.array(b)[family.index[m.x, m.other]])
-        np.add.at(whole, (m.other, m.output), -m.weight)
-    assert sum(len(m.x) for m in duals) == 72 * k
-    assert np.allclose(whole.min(axis=1), potential[found.input_orbit], atol=1e-14)
 
 
 def test_sets_of_many_priors_are_reduced_too() -> None:

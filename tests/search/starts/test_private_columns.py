@@ -26,7 +26,6 @@ from mechdesign.notions import Cone
 from mechdesign.search.starts.private_columns import (
     FARTHEST,
     completed,
-    groups,
     inside,
     lengths,
     raised,
@@ -107,12 +106,3 @@ def test_on_a_line_the_exponentials_are_the_truncated_geometric_mechanism() -> N
     assert channel[:, 7] == pytest.approx(0, abs=1e-12)
     sizes = np.diag(channel[:, :7])
     assert sizes == pytest.approx([1 / (1 + a), *[(1 - a) / (1 + a)] * 5, 1 / (1 + a)])
-
-
-@given(st.integers(2, 12), st.integers(1, 6), st.randoms(use_true_random=False))
-@examples(40)
-def test_groups_have_the_inputs_that_their_output_suits_best(k: int, m: int, random: Any) -> None:
-    cost = np.array([[random.randint(0, 9) for _ in range(m)] for _ in range(k)], dtype=float)
-    for size, member in zip((1, 2, 4), groups(cost, [1, 2, 4]), strict=True):
-        assert sorted(set(member.tolist())) == list(range(member.max() + 1))
-        assert member.max() < size
