@@ -10,7 +10,7 @@ groups give weak bounds, so several numbers of groups are tried.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -32,8 +32,6 @@ from mechdesign.search.coarse.representatives import (
     Ratios,
     chosen,
 )
-from mechdesign.solver_guard import called, checked
-from mechdesign.utilities import ColumnUtility, EstimationRisk
 
 __all__ = ["grouped"]
 
@@ -51,68 +49,38 @@ def grouped(problem: Problem) -> Certificate | None:
     n_outputs = len(problem.guesses) if isinstance(statement.objective, Loss) else 1
     if k < 2 or k * max(k, n_outputs) > MOST_ENTRIES:
         return None
-    ratios = Ratios(problem.cone)
-    steps = averaged(statement, np.ones(k))
-    small = relaxed(statement, steps)
-    worth, aim = _worth(problem, small), small.objective
-    if worth is None or not np.isfinite(ratios.E).sum() > k:
+    ratios, steps = Ratios(problem.cone), averaged(statement, np.ones(k))
+    aim = relaxed(statement, steps).objective
+    most = MOST_ESTIMATED if isinstance(aim, Risk) else MOST_FACETS
+    if not isinstance(aim, Loss | Risk | Gain) or not np.isfinite(ratios.E).sum() > k:
+        return None
+    if k > most and not isinstance(aim, Loss):
         return None
     counts = [1 << n for n in range(k.bit_length()) if 1 << n < k]
-    listed = chosen(ratios, problem.prior.array, counts)
-    best = max((CoarseProgram(ratios, inputs) for inputs in listed), key=worth)
-    if isinstance(aim, Loss) and all(min(aim.costs.lower(y)) >= 0 for y in range(n_outputs)):
-        step = Representatives(tuple(best.stands.tolist()))
-        return Certificate(Costs(), Orthant(), (*steps, step))
-    if k > MOST_FACETS:
-        return None
-    return universal(
-        statement, [_facet(statement, x, r) for x, r in enumerate(best.stands.tolist())]
-    )
-
-
-def _worth(problem: Problem, small: Statement) -> Callable[[CoarseProgram], float] | None:
-    """Return a function that computes the bound of groups in floating point, up to a constant."""
-    aim, utility, k = small.objective, problem.utility, small.k
-    if isinstance(aim, Risk) and isinstance(utility, EstimationRisk):
-        if k > MOST_ESTIMATED:
-            return None
-        p = np.array([float(v) for v in aim.prior or ()])
-
-        def risk(groups: CoarseProgram) -> float:
-            rays = groups.shares.T.toarray()
-            U = np.hstack([rays, np.diag(1 - rays.sum(axis=1))])
-            law = p @ U
-            M = (U[:, law > 0] / law[law > 0]) @ U[:, law > 0].T
-            inverse = called("LAPACK", np.linalg.pinv, M, hermitian=True)
-            variances = np.diag(checked("LAPACK", inverse, M.shape)).copy()
-            with np.errstate(divide="ignore"):  # a deviation of 0 has no slope
-                return float(utility.deviations(variances, p).value.sum())
-
-        return risk
+    groups = [
+        CoarseProgram(ratios, inputs) for inputs in chosen(ratios, problem.prior.array, counts)
+    ]
     if isinstance(aim, Loss):
         weights = np.array([float(w) for w in aim.weights or ()])
-        tables = (np.array(aim.costs.lower(y), dtype=float) for y in range(aim.costs.n_outputs))
+        tables = (np.array(aim.costs.lower(y), dtype=float) for y in range(n_outputs))
         costs = np.array([weights * table for table in tables]) / aim.costs.denominator
+        groups = [max(groups, key=partial(_bound, costs))]
+        if all(min(aim.costs.lower(y)) >= 0 for y in range(n_outputs)):
+            step = Representatives(tuple(groups[0].stands.tolist()))
+            return Certificate(Costs(), Orthant(), (*steps, step))
+        if k > most:
+            return None
+    made = [
+        universal(statement, [_facet(statement, x, r) for x, r in enumerate(some.stands.tolist())])
+        for some in groups
+    ]
+    return max(made, key=lambda certificate: certificate.bound(statement))
 
-        def best(rays: FloatArray) -> FloatArray:
-            return np.asarray((costs @ rays).min(axis=0))
 
-        alone = costs.min(axis=0)
-    elif isinstance(utility, ColumnUtility) and isinstance(aim, Gain):
-        gains = utility.on(problem.domain)
-
-        def best(rays: FloatArray) -> FloatArray:
-            return -np.asarray(gains.gain(rays, problem.prior.array))
-
-        alone = best(np.eye(k))
-    else:
-        return None
-
-    def total(groups: CoarseProgram) -> float:
-        rays = groups.shares.T.toarray()
-        return float(best(rays).sum() + (1 - rays.sum(axis=1)) @ alone)
-
-    return total
+def _bound(costs: FloatArray, groups: CoarseProgram) -> float:
+    """Return the bound of groups on a loss, in floating point."""
+    rays = groups.shares.T.toarray()
+    return float((costs @ rays).min(axis=0).sum() + (1 - rays.sum(axis=1)) @ costs.min(axis=0))
 
 
 def _facet(statement: Statement, x: int, r: int) -> Facet:
