@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from mechdesign.domain import Domain, clean_label, plain_label
 from mechdesign.errors import InfeasibleError, InputError, check_keys, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, fraction_text
-from mechdesign.kernel.generators import Rows
 from mechdesign.notions.base import Notion, budget
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Row
@@ -193,14 +192,17 @@ rows = [
 
     def family(self, domain: Domain, prior: Prior | None = None) -> Family:
         """Compile to the rows, one by one, by their names and slopes."""
-        stated, slope = self.stated(domain, prior), Fraction(not self.has_epsilon)
-        self.check(domain, prior)
-        (part,) = stated.generators(domain, prior)
+        stated, epsilon = self.stated(domain, prior), budget(self.epsilon or 0)
+        stated.check(domain, prior)
         rows = [
-            Row(named.name, dict(row.left), row.exponent, dict(row.right), named.slope + slope)
-            for named, row in zip(stated._given, cast(Rows, part).rows, strict=True)
+            row._replace(
+                left={domain.index(label): v for label, v in row.left.items()},
+                exponent=row.exponent + row.slope * epsilon,
+                right={domain.index(label): v for label, v in row.right.items()},
+                slope=row.slope + (not self.has_epsilon),
+            )
+            for row in stated._given
         ]
-        epsilon = budget(self.epsilon if self.has_epsilon else 0)
         return Family(rows, len(domain), epsilon, has_epsilon=self.has_epsilon)
 
     def stated(self, domain: Domain, prior: Prior | None) -> LinearNotion:
