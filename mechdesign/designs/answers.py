@@ -42,7 +42,7 @@ from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import failure
 
-__all__ = ["SolutionPool", "too_long"]
+__all__ = ["SolutionPool", "asked_of_readers", "too_long"]
 
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
 """Seconds of the proof for each input and output, and additional seconds for each box or ball of
@@ -434,18 +434,21 @@ class SolutionPool:
 
     def _asked_of_readers(self, channel: Channel, proof: _Proved) -> list[str]:
         """Return the limits that a reader must raise, if the file needs more than the default."""
-        n, usual = len(channel.outputs), Resources().steps
+        n = len(channel.outputs)
         needed = privacy_steps(self._problem.compiled, n)
         if proof.certificate is not None:
             needed = max(proof.steps, needed + value_steps(self._statement, n))
-        if needed > usual:  # entries of a file add to the limit
-            written = [] if proof.certificate is None else write(proof.certificate)
-            usual += STEPS_PER_ENTRY * (2 * channel.numerators.size + entries_of(written))
-        if needed <= usual:
+        if needed <= Resources().steps:
             return []
-        return [
-            f"a reader must allow more work: verify with --allow steps={10 ** len(str(needed))}"
-        ]
+        written = [] if proof.certificate is None else write(proof.certificate)
+        return asked_of_readers(needed, 2 * channel.numerators.size + entries_of(written))
+
+
+def asked_of_readers(needed: int, entries: int) -> list[str]:
+    """Return a note on the limit of steps, if a file of so many entries needs a larger one."""
+    usual, allowed = Resources().steps + STEPS_PER_ENTRY * entries, 10 ** len(str(needed))
+    told = f"a reader must allow more work: verify with --allow steps={allowed}"
+    return [told] * (needed > usual)
 
 
 def _erasure(problem: Problem) -> Certificate | None:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from mechdesign._typing import Int64Array
-from mechdesign.designs.answers import too_long
+from mechdesign.designs.answers import asked_of_readers, too_long
 from mechdesign.designs.report import PrivacyClaim
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain
@@ -288,12 +288,9 @@ class _Proofs:
     ) -> tuple[Fraction, list[str]]:
         """Return the bound, and a note on a reader's limit, if it exceeds the default."""
         entries = entries_of([*self._tables, write(certificate)])
-        usual = Resources().steps + STEPS_PER_ENTRY * entries
-        most = max(usual, current().proof_steps)
+        most = max(Resources().steps + STEPS_PER_ENTRY * entries, current().proof_steps)
         if limits is not None:
             most = max(FEWEST_STEPS, limits.proof_steps(most, STEPS_A_SECOND))
         steps = Steps(most)
         bound = certificate.bound(self._statement, steps)
-        needed = max(steps.spent, self._steps)
-        note = f"a reader must allow more work: verify with --allow steps={10 ** len(str(needed))}"
-        return bound, [note] * (needed > usual)
+        return bound, asked_of_readers(max(steps.spent, self._steps), entries)

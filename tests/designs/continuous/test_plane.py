@@ -171,40 +171,33 @@ objective = "euclidean"
 """
 
 
-@pytest.mark.parametrize(
-    "prior",
-    [
-        "uniform = true",
-        "samples = [[0, 1], [0.5, 2]]",
-        "samples = { file = 'points.csv', columns = ['x', 'y'] }",
-        "histogram = { edges = [[0, 1], [0, 1, 2]], masses = [[0.5, 0.5]] }",
-        "product = [{ law = { name = 'beta', parameters = [2, 2] } }, { samples = [0, 1.5] }]",
-        "mixture = { weights = [1], parts = [[{ samples = [0.5] }, { histogram = "
-        "{ edges = [0, 2], masses = [1] } }]] }",
-    ],
-)
-def test_a_problem_file_states_a_box(prior: str, tmp_path: Path) -> None:
+PRIORS = {
+    "uniform = true": "",
+    "samples = [[0, 1], [0.5, 2]]": "",
+    "samples = { file = 'points.csv', columns = ['x', 'y'] }": "",
+    "histogram = { edges = [[0, 1], [0, 1, 2]], masses = [[0.5, 0.5]] }": "",
+    "product = [{ law = { name = 'beta', parameters = [2, 2] } }, { samples = [0, 1.5] }]": "",
+    "mixture = { weights = [1], parts = [[{ samples = [0.5] }, { histogram = "
+    "{ edges = [0, 2], masses = [1] } }]] }": "",
+    "product = [{ samples = [0] }]": "prior.product: expected two tables",
+    "samples = { file = 'points.csv', columns = ['x'] }": "two columns",
+    "samples = [[5, 5]]": "samples",
+    "law = { name = 'beta', parameters = [2, 2] }": "prior.law",
+}
+"""Priors in a problem file, each with the message if it is refused."""
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_a_problem_file_states_a_box_and_its_prior(prior: str, tmp_path: Path) -> None:
     (tmp_path / "points.csv").write_text("x,y\n0.1,0.2\n1,2\n")
     (tmp_path / "problem.toml").write_text(TOML.format(prior=prior))
+    if PRIORS[prior]:
+        with pytest.raises(md.InputError, match=PRIORS[prior]):
+            md.load_problem(tmp_path / "problem.toml")
+        return
     problem = md.load_problem(tmp_path / "problem.toml")
     assert isinstance(problem, md.ContinuousProblem)
     assert problem.domain == md.Box((0, 0), (1, 2))
-
-
-@pytest.mark.parametrize(
-    ("prior", "message"),
-    [
-        ("product = [{ samples = [0] }]", "prior.product: expected two tables"),
-        ("samples = { file = 'points.csv', columns = ['x'] }", "two columns"),
-        ("samples = [[5, 5]]", "samples"),
-        ("law = { name = 'beta', parameters = [2, 2] }", "prior.law"),
-    ],
-)
-def test_a_bad_prior_of_a_point_is_named(prior: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "points.csv").write_text("x,y\n0.1,0.2\n")
-    (tmp_path / "problem.toml").write_text(TOML.format(prior=prior))
-    with pytest.raises(md.InputError, match=message):
-        md.load_problem(tmp_path / "problem.toml")
 
 
 def test_a_problem_of_points_has_another_budget() -> None:
