@@ -66,10 +66,10 @@ FIRST_PROBES, MOST_PROBES = 17, 4000
 FEW = 64
 """The number of inputs up to which there is a restricted master problem over rays."""
 
-GRIDS = (65, 65, 65, 33)
-"""Evenly spaced decoders of the first programs over channels, and of all later ones."""
+GRIDS = (65, 33)
+"""Evenly spaced decoders of the first program over channels, and of all later ones."""
 
-LEAST_GAP, SHARE = 1e-8, 1e-2
+LEAST_GAP, SHARE = 2e-8, 2e-2
 """The relative gap of such a program: a share of the largest surplus, at least the first."""
 
 FIRST_SURPLUS = 1e-3
@@ -275,7 +275,6 @@ class _ChannelMaster:
 
     def __init__(self, problem: Problem, pricer: _DecoderPricer, limits: Limits) -> None:
         self._cone, self._pricer, self._limits = problem.cone, pricer, limits
-        self._grids = list(GRIDS)
         self._wanted = self._used = np.zeros(0)
         self.rays: FloatArray = np.ones((pricer.size, 1))
         self.gain = pricer.gain(self.rays)
@@ -300,7 +299,7 @@ class _ChannelMaster:
         """Return a weight of 1 for each column of the best channel, and the potentials."""
         pricer, P, part = self._pricer, self._pricer.prior, self._limits.part()
         spare = MERGED * self._surplus
-        grid = np.linspace(0, 1, self._grids.pop(0) if len(self._grids) > 1 else self._grids[0])
+        grid = np.linspace(0, 1, GRIDS[len(self._wanted) > 0])
         wanted = np.concatenate([grid, self._wanted, self._used])
         cost = pricer.cost(distinct(wanted, max(SAME, math.sqrt(spare))))
         top, part.gap = float(cost.max()), max(SHARE * self._surplus / self._loss(), LEAST_GAP)
