@@ -158,24 +158,20 @@ def own(*cone: Document, **more: Any) -> Change:
     return of_problem(privacy=[{"notion": "mine", "cone": list(cone), **more}])
 
 
-PRODUCT: Document = {"kind": "gain"}
+def million(weight: str, times: int = 1) -> Change:
+    """Blocks of a million multipliers each."""
+    block: Document = {"of": "cone", "place": 0, "weight": bomb(weight, 10**6)}
+    block |= {"node": bomb("u1", 10**6), "x": bomb("u1", 10**6)}
+    return of_certificate(multipliers=[block] * times)
+
+
 CUTS = [[x % 2, f"{x}/100001"] for x in range(20_000)]
 
 HOSTILE: dict[str, Change] = {
     "prices that unpack to a million": of_certificate(prices=bomb("f8", 10**6)),
     "prices that unpack to a billion": of_certificate(prices=bomb("f8", 10**6, 10**9)),
     "prices that unpack to more than stated": of_certificate(prices=bomb("f8", 10**6, 3)),
-    "places that unpack to a million": of_certificate(
-        multipliers=[
-            {
-                "of": "cone",
-                "place": 0,
-                "node": bomb("u1", 10**6),
-                "x": bomb("u1", 10**6),
-                "weight": bomb("f8", 10**6),
-            }
-        ]
-    ),
+    "places that unpack to a million": million("f8"),
     "a huge exponent": rows_of("1e100"),
     "a tiny exponent": rows_of("1e-300"),
     "an exponent of many digits": rows_of("1" * 1999),
@@ -264,18 +260,7 @@ ENDS = [[f"{n}/1000" for n in range(400, 900)]]
 FAR = [[str((7 * x + 11 * z) % 97 + 100) + "/100" for z in range(12)] for x in range(12)]
 
 HOSTILE |= {
-    "packed numbers in every block": of_certificate(
-        multipliers=[
-            {
-                "of": "cone",
-                "place": 0,
-                "node": bomb("u1", 10**6),
-                "x": bomb("u1", 10**6),
-                "weight": bomb("f4", 10**6),
-            }
-        ]
-        * 20
-    ),
+    "packed numbers in every block": million("f4", 20),
     "prices that unpack to twenty million": of_certificate(prices=bomb("f8", 2 * 10**7)),
     "a prior of a long common denominator": of_gain(
         {"kind": "rays", "source": {"kind": "subsets"}},
