@@ -44,6 +44,7 @@ def channel(seed: int) -> list[list[int]]:
 E = {"epsilon": 0}
 BUDGETS = [["inf" if x == z else 0 for z in range(K)] for x in range(K)]
 OWN = [{"kind": "ratio", "exponents": {"kind": "constant", "exponent": 1}}]
+SLOPED = {"name": "a", "left": [[[0, 0], 2]], "right": [[[1, 1], 1]], "exponent": "1/2", "slope": 2}
 CASES: list[dict[str, Any]] = [
     {"notion": "ldp", **E},
     {"notion": "ldp", **E, "secret": SECRET},
@@ -72,6 +73,7 @@ CASES: list[dict[str, Any]] = [
         "notion": "linear",
         "rows": [{"name": "a", "left": [[[0, 0], 2]], "right": [[[1, 1], 3]], "exponent": 0}],
     },
+    {"notion": "linear", **E, "rows": [SLOPED]},
     {"notion": "approximate-ldp", **E, "delta": "0.05"},
     {"notion": "approximate-ldp", **E, "delta": 0},
     {"notion": "approximate-lip", **E, "delta": "0.05"},
@@ -79,6 +81,7 @@ CASES: list[dict[str, Any]] = [
     {"notion": "maximal-leakage", **E},
     {"notion": "mutual-information", **E},
     {"notion": "g-vulnerability", "limit": "0.1"},
+    {"notion": "g-vulnerability", "limit": "0.1", "gain_matrix": [[1, 0, 2, 0], [0, "1/2", 0, 1]]},
     {"notion": "attack-error", "least": "0.05", "distance": "euclidean"},
     {"notion": "neighbor", "epsilon": 1, "cone": OWN},
 ]

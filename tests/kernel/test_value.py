@@ -188,7 +188,9 @@ def test_an_objective_that_contradicts_itself_is_refused(table: dict[str, Any]) 
         compiled(utility=table, outputs=OUTPUTS)
 
 
-def test_a_mixture_is_of_inputs_that_occur() -> None:
-    mixtures = {"first": [1, 0, 0, 0], "second": ["1/2", 0, "1/2", 0]}
+def test_mixtures_and_risks_are_of_inputs_that_occur() -> None:
+    mixtures, prior = {"first": [1, 0, 0, 0], "second": ["1/2", 0, "1/2", 0]}, ["1/2", "1/2", 0, 0]
     with pytest.raises(CertificateError, match="an input of prior 0"):
-        compiled(utility={"objective": "chi-squared", **mixtures}, prior=["1/2", "1/2", 0, 0])
+        compiled(utility={"objective": "chi-squared", **mixtures}, prior=prior)
+    with pytest.raises(CertificateError, match="a prior without zeros"):
+        compiled(utility={"objective": "l2-risk"}, prior=prior)
