@@ -23,7 +23,8 @@ from mechdesign import (
     Samples,
     design,
 )
-from mechdesign.continuous import ContinuousChannel
+from mechdesign.continuous import ContinuousChannel, Interval
+from mechdesign.continuous.domain import read_end
 from mechdesign.continuous.rounding import Cells, Linear, Rounding
 from mechdesign.exact import exp_lower, exp_upper, log_lower
 from tests.sampling.test_sampling import Given
@@ -307,3 +308,18 @@ def test_a_channel_is_what_it_is_made_from() -> None:
     assert channel.inputs.labels == (0, 2)
     assert "linear rounding to 2 nodes" in repr(channel)
     assert "<table" in channel._repr_html_()
+
+
+def test_ends_are_exact() -> None:
+    interval = Interval(0.1, "1/3")
+    assert (interval.low, interval.high) == (Fraction(1, 10), Fraction(1, 3))
+    assert interval == Interval.of(["0.1", Fraction(1, 3)])
+    assert Fraction(1, 5) in interval
+    assert Fraction(1, 2) not in interval
+
+
+def test_infinite_ends() -> None:
+    line = Interval("-inf", math.inf)
+    assert not line.is_bounded
+    assert line.to_table() == {"interval": ["-inf", "inf"]}
+    assert read_end(Fraction(10) ** 90, "low") == Fraction(10) ** 90

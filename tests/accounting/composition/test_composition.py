@@ -21,7 +21,7 @@ from mechdesign import (
     Problem,
     design,
 )
-from mechdesign.accounting import prior_mismatch
+from mechdesign.accounting import prior_mismatch, tightest_matrix
 from mechdesign.accounting.composition.composition import Composition, compose, compose_sequence
 from mechdesign.accounting.composition.deltas import approximate_delta
 from mechdesign.accounting.composition.products import (
@@ -91,6 +91,7 @@ def test_products_written_out_leak_the_same(data: st.DataObject) -> None:
     assert found["max-lift"].exact == pytest.approx(above, rel=1e-12, abs=1e-14)
     assert found["min-lift"].exact == pytest.approx(below, rel=1e-12, abs=1e-14)
     assert found["lip"].exact == max(found["max-lift"].exact, found["min-lift"].exact)
+    np.testing.assert_allclose(found.matrix, tightest_matrix(product(listed)), rtol=1e-13)
     for x, z in itertools.permutations(range(k), 2):
         ways = [None if c[z] == 0 else c[x] / c[z] for c in columns if c[x]]
         assert found.ratios[x][z] == (None if None in ways else max(ways))
