@@ -115,10 +115,6 @@ class Central(Tabular):
         return Table(("central epsilon", "nats"), rows, "<>")
 
 
-# A view is what an observer sees of the reports of a channel. It decides whether n reports are
-# provably within (epsilon, delta), or provably not; some claims stay undecided.
-
-
 class Shuffle:
     """Shuffled reports: only their counts are seen."""
 
@@ -178,7 +174,12 @@ class Sum:
         return Central(n, delta, above, below, self.local, others=others)
 
 
-def view(channel: Any, *, summed: bool) -> Shuffle | Sum:
+View = Shuffle | Sum
+"""What an observer sees of the reports of a channel. It decides whether n reports are provably
+within (epsilon, delta), or provably not; some claims stay undecided."""
+
+
+def view(channel: Any, *, summed: bool) -> View:
     """Return the view of the counts of the reports, or of their sum.
 
     Raises
@@ -455,7 +456,7 @@ def largest_local_budget(
     if last < central:
         raise InputError("most", f"a budget of at least epsilon, {central:g}", last)
 
-    def at(local: float) -> Shuffle | Sum:
+    def at(local: float) -> View:
         return view(local if family is None else family(local), summed=summed)
 
     def keeps(local: float) -> bool:
