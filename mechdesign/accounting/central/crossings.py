@@ -19,7 +19,7 @@ Number = TypeVar("Number", int, float, Fraction)
 COARSE, FINE = 1e-2, 1e-4
 """Relative tolerances of the first and the last lattice."""
 
-STEPS = 14
+STEPS = 12
 """Maximum number of steps to a crossing, which is then not as accurate as stated."""
 
 PRECISION = 1e-7
