@@ -21,6 +21,7 @@ Source: Falk and Soland 1969 (branch and bound for separable nonconvex programs)
 from __future__ import annotations
 
 import heapq
+import math
 import time
 from collections.abc import Iterator
 from copy import copy
@@ -133,12 +134,18 @@ class BoxSearch:
         lifts = [family.lift_rows() for family in problem.cone.families]
         own = problem.prior.probabilities
         is_lift = all(rows is not None and rows.is_for(own) for rows in lifts)
-        statement = problem.compiled.statement
         self._steps = () if is_lift else (Implied(alone=False),)
-        exact = relaxed(statement, self._steps)
-        low, high = exact.lift(own)
+        low, high = problem.compiled.statement.lift(own)
         self.lift = float(low), _upper(high)
-        R = np.array([[_upper(exact.ratio(x, z)) for z in range(k)] for x in range(k)])
+        E = np.full((k, k), np.inf)
+        for family in [] if is_lift else problem.cone.families:
+            pairs, bounds = family.ratio_rows(), family.lift_rows()
+            if pairs is not None:
+                np.minimum(E, pairs.lengths(), out=E)
+            elif bounds is not None and len(bounds.sides()) > 1:
+                np.minimum(E, float(sum(bounds.sides().values())), out=E)
+        R = np.nextafter(np.exp(np.where(math.log(LARGEST_BOUND) < E, np.inf, E)), np.inf)
+        np.fill_diagonal(R, 1.0)
         for y in range(k):  # bounds that follow through a third input (Floyd and Warshall)
             R = np.minimum(R, R[:, [y]] * R[[y], :])
         self.ratios = None if is_lift else R
