@@ -235,20 +235,6 @@ def test_ctrl_c_leaves_the_problems_that_are_finished(
     assert found["reach"] is None
 
 
-def test_an_old_file_stays_where_the_new_one_fails(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("out.csv").write_text("old", encoding="utf-8")
-
-    def interrupt(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("mechdesign.designs.design.designed", interrupt)
-    assert main(["frontier", "ldp.toml", "--epsilon", "1", "--csv", "out.csv"]) == 130
-    assert capsys.readouterr().err == "interrupted\n"
-    assert Path("out.csv").read_text(encoding="utf-8") == "old"
-
-
 def test_a_folder_of_certificates_is_filled_and_used(
     folder: Path, printed: Run, refused: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

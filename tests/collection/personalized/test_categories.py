@@ -19,7 +19,9 @@ SURVEY = Problem(["a", "b", "c"], LDP(1), L2Risk())
 def test_every_record_goes_through_the_best_channel_of_its_own_budget() -> None:
     records = ["a", "b", "c", "a", "b", "c"]
     epsilons = [1, "1/2", 2, 2, 1, "1/2"]
+    assert not privatize_each(records, epsilons, SURVEY).simulated
     people = privatize_each(records, epsilons, SURVEY, rng=1)
+    assert "simulation" in repr(people)
     assert [group.epsilon for group in people.groups] == [Fraction(1, 2), 1, 2]
     for group in people.groups:
         assert group.solution is not None
@@ -89,13 +91,6 @@ def test_many_budgets_are_rounded_down_on_demand() -> None:
     for group in people.groups:
         assert (epsilons[group.places] >= float(group.epsilon)).all()
     assert len(people) == 100
-
-
-def test_random_bits_come_from_the_operating_system() -> None:
-    people = privatize_each(["a", "b"], [1, 2], SURVEY)
-    assert not people.simulated
-    assert "simulation" not in repr(people)
-    assert "simulation" in repr(privatize_each(["a", "b"], [1, 2], SURVEY, rng=1))
 
 
 def test_wrong_input_is_named() -> None:

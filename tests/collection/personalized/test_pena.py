@@ -17,7 +17,6 @@ from mechdesign.collection.personalized import (
     TwoValuedResponder,
     collect_numbers,
 )
-from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.reports import Reports
 
 RANGES = [(0, 10), (0, 10), (0, 10), (100, 200)]
@@ -144,12 +143,6 @@ def test_budgets_are_rounded_down_so_that_each_promise_is_kept() -> None:
         collect_numbers(values, epsilons, 0, 10, levels=[0.3])
 
 
-def test_one_report_alone_has_an_error() -> None:
-    mean = collect_numbers([3], 1, 0, 10, rng=1).mean()
-    assert isinstance(mean, ScalarEstimate)
-    assert mean.standard_error == pytest.approx(5 * float(TwoValuedResponder(0, 10, 1).size))
-
-
 def test_each_record_may_have_a_budget_of_its_own() -> None:
     """As in the paper's experiment: budgets uniform on (0, epsilon], all different."""
     n = 1500
@@ -178,6 +171,8 @@ def test_wrong_input_is_named_by_its_record() -> None:
         with pytest.raises(InputError) as caught:
             collect_numbers(*given)  # type: ignore[arg-type]
         assert caught.value.key == key
+    alone = collect_numbers([3], 1, 0, 10, rng=1).mean()
+    assert alone.standard_error == pytest.approx(5 * float(TwoValuedResponder(0, 10, 1).size))
     people = collect_numbers([1, 2], 1, 0, 10)
     with pytest.raises(InputError, match="weights"):
         people.mean("equal")

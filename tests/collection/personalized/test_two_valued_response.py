@@ -53,14 +53,13 @@ def test_any_two_values_are_private_and_the_ends_use_the_budget_up(
     assert float(epsilon) - 1e-12 < one.leakage <= math.nextafter(float(epsilon), math.inf)
 
 
-@pytest.mark.parametrize("epsilon", ["0.01", "0.2", "1", "3", "30"])
+@pytest.mark.parametrize("epsilon", ["0.01", "3", "30"])
 def test_the_channel_is_private_at_epsilon_and_not_below(epsilon: str) -> None:
     one = TwoValuedResponder(-5, 5, epsilon)
     channel = one.channel([-5, "1/3", 5])
     assert LDP(epsilon).holds(channel)
     # at 30 the smaller mass is 431 thousand units of 2**-62: known to 2e-6 of itself
     assert not LDP(Fraction(epsilon) - Fraction(1, 10**5)).holds(channel)
-    assert channel.outputs == (-float(one.size), float(one.size))
 
 
 def test_the_example_of_the_paper() -> None:
