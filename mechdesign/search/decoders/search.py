@@ -75,8 +75,9 @@ LEAST_GAP, SHARE = 2e-8, 2e-2
 FIRST_SURPLUS = 1e-3
 """The largest surplus before the first program, as a share of the error without a report."""
 
-MERGED = 2e-2
-"""The share of the largest surplus that merging outputs of a channel, or decoders, may cost."""
+MERGED, LEAST_MERGED = 2e-2, 1e-9
+"""The share of the largest surplus that merging outputs of a channel, or decoders, may cost; and
+the share of the error that merging outputs always may."""
 
 SAME = 1e-9
 """Decoders closer than this, in units of the range of f, are merged."""
@@ -308,6 +309,7 @@ class _ChannelMaster:
         except UnsupportedError as error:
             raise SolverError(str(error)) from error
         Q = answer.matrix[:, P @ answer.matrix > RARE]
+        spare = max(spare, LEAST_MERGED * self._loss())
         channel = merge_columns(Q, P @ Q, (P * pricer.f) @ Q, spare)
         self._used = pricer.means(channel)
         if pricer.gain(channel).sum() > self.gain.sum():
