@@ -83,35 +83,23 @@ def test_eight_people_are_enumerated(kind: type[UnaryEncoding], k: int) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [(0, 0), (999, 0), (0, 999), (500, 300), (200, 700)])
-def test_a_simulation_of_a_thousand_people_agrees(
+def test_a_data_set_of_a_thousand_people_by_its_binomial_laws(
     kind: type[UnaryEncoding], m: tuple[int, int]
 ) -> None:
-    mechanism, n, draws = kind(4, 3), 1000, 400_000
+    mechanism, n = kind(4, 3), 1000
     p, q = map(float, mechanism.chances)
-    rng = np.random.default_rng(5)
-
-    def drawn(own: float, held: int) -> np.ndarray:
-        others = rng.binomial(held, p, draws) + rng.binomial(n - 1 - held, q, draws)
-        return np.asarray(others + (rng.random(draws) < own))
 
     def law(own: float, held: int) -> np.ndarray:
         parts = [binom.pmf(np.arange(s + 1), s, c) for s, c in ((held, p), (n - 1 - held, q))]
         return np.convolve(np.convolve(*parts), [1 - own, own])
 
-    places = drawn(p, m[0]), drawn(q, m[1])
-    one, other = (
-        math.prod(law(own, held)[at] for own, held, at in zip(owns, m, places, strict=True))
-        for owns in ((p, q), (q, p))
-    )
-    data_sets = DataSets(*mechanism.chances, n, 4, 1e-3)
+    one, other = (np.outer(*map(law, owns, m)) for owns in ((p, q), (q, p)))
+    data_sets = DataSets(*mechanism.chances, n, 4, 1e-9)
     for epsilon in (0.05, 0.15, 0.3):
-        gains = np.maximum(1 - math.exp(epsilon) * other / one, 0)
-        found, error = gains.mean(), gains.std() / math.sqrt(draws)
-        below = data_sets.delta_below(epsilon, m)
-        assert found - 5 * error <= below <= found + 5 * error + 20 / draws
-        # the proved bound over all data sets is above the simulated value
-        if found > 6 * error:
-            assert not view(mechanism, summed=True).is_within(n, epsilon, found - 5 * error)
+        exact = float(np.maximum(one - math.exp(epsilon) * other, 0).sum())
+        assert data_sets.delta_below(epsilon, m) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+        # all data sets together are proved at no less
+        assert not view(mechanism, summed=True).is_within(n, epsilon, exact * (1 - 1e-6))
 
 
 @pytest.mark.parametrize(
