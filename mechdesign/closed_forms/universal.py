@@ -38,7 +38,7 @@ from mechdesign.notions import Cone, Notion, cone_of
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior import Prior, prior_on
-from mechdesign.prior_sets import Weights
+from mechdesign.prior_sets import PriorSet, Weights
 from mechdesign.problem import notions_of
 from mechdesign.repair import repair
 
@@ -49,6 +49,9 @@ DIGITS, EQUAL = 80, Decimal("1e-60")
 """Digits of numbers, and the relative size below which a difference counts as 0."""
 
 SAME, NUDGE, SPREAD = 1e-9, 1e-6, 0.1
+
+PROBES = 16
+"""Random directions in which another facet is sought: lifts can have two for each input."""
 
 LARGEST = Fraction(700)
 """The largest exponent of e that gives a finite float."""
@@ -148,6 +151,8 @@ class _Rows:
             if isinstance(family, LiftRows) and family.binds()
             for side, exponent in family.sides().items()
         }
+        self._laws: dict[tuple[int, ...], tuple[Weights, FloatArray]] = {}
+        self._priors: dict[Weights, Weights] = {}  # equal priors are one object, quick to compare
         pairs = [np.empty((4, 0))]
         for n, family in enumerate(cone.families):
             if isinstance(family, PairRows):
@@ -199,6 +204,12 @@ class _Rows:
             about.add(int(self.classes[_about(row)]))
             if not self.lifts and len(about) < len(found):  # each input has a facet about it
                 return None
+        for i in range(PROBES if self.lifts else 0):
+            direction = SPREAD * rng.standard_normal(n)
+            direction[i % n] += 1  # the opposite side, for a lift, of the facets sought first
+            vector, _ = self._furthest(direction)
+            if np.abs(vectors - vector).max(axis=1).min() > SAME * np.abs(vector).max():
+                return None
         return sorted(found, key=_about)
 
     def _furthest(self, v: FloatArray) -> tuple[FloatArray, NamedRow]:
@@ -219,21 +230,26 @@ class _Rows:
         for (n, side), (priors, exponent) in self.lifts.items():
             upper, most = side == "upper", min(exponent, LARGEST)
             x = int(v.argmax() if upper else v.argmin())
-            numerators = priors.extreme_numerators(column, largest=not upper)
-            law = self._law(numerators, priors.denominator)
+            prior, law = self._law(priors, column, largest=not upper)
             grown = math.expm1(most if upper else -most)
             trial = law + law / grown
             trial[x] -= 1 / grown
             if trial @ v <= best:
                 best, vector = float(trial @ v), trial
-                prior = tuple(Fraction(p, priors.denominator) for p in numerators)
                 found = (n, side, self.first[x], None, prior)
         return vector, found
 
-    def _law(self, numerators: Sequence[int], denominator: int) -> FloatArray:
-        """Return the probability of each class."""
-        law = np.bincount(self.classes, [p / denominator for p in numerators], self.n)
-        return law.astype(np.float64)
+    def _law(
+        self, priors: PriorSet, column: list[int], largest: bool
+    ) -> tuple[Weights, FloatArray]:
+        """Return the prior that makes a column most or least probable, by inputs and classes."""
+        numerators = tuple(priors.extreme_numerators(column, largest=largest))
+        key = (priors.denominator, *numerators)
+        if key not in self._laws:
+            prior = tuple(Fraction(p, priors.denominator) for p in numerators)
+            law = np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
+            self._laws[key] = self._priors.setdefault(prior, prior), law.astype(np.float64)
+        return self._laws[key]
 
     def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
         """Return f by class, without P . q; and the prior of P . q, whose coefficient is at n."""
@@ -255,16 +271,16 @@ class _Rows:
 
         Each P . q of a lift is an additional unknown, so that all rows stay sparse.
         """
-        laws, rows = dict[Weights, int](), list[dict[int, Decimal]]()
+        laws, rows = dict[int, tuple[int, Weights]](), list[dict[int, Decimal]]()
         slacks = list[Decimal]()
         for facet in facets:
             terms, prior = self._exact(facet)
             slacks.append(sum(terms.values(), ZERO))
             if prior is not None:
-                place = laws.setdefault(prior, self.n + len(laws))
+                place, _ = laws.setdefault(id(prior), (self.n + len(laws), prior))
                 terms = {place if z == self.n else z: v for z, v in terms.items()}
             rows.append(terms)
-        for prior, place in laws.items():
+        for place, prior in laws.values():
             law = dict[int, Decimal]()
             for z, p in zip(self.classes.tolist(), prior, strict=True):
                 if p:
@@ -310,8 +326,7 @@ class _Rows:
                 return False
         for i, q in enumerate(near.T):
             column = np.rint(q[self.classes] * GRAIN).astype(np.int64).tolist()
-            numerators = priors.extreme_numerators(column, largest=not upper)
-            law = float(self._law(numerators, priors.denominator) @ q)
+            law = float(self._law(priors, column, largest=not upper)[1] @ q)
             entry = float(q[left].max() if upper else q[left].min())
             more, less = (law, entry) if upper else (entry, law)
             less *= float(shrink)
