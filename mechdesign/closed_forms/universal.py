@@ -48,7 +48,10 @@ ZERO, ONE = Decimal(0), Decimal(1)
 DIGITS, EQUAL = 80, Decimal("1e-60")
 """Digits of numbers, and the relative size below which a difference counts as 0."""
 
-SAME, NUDGE, SPREAD = 1e-9, 1e-6, 0.1
+SAME, NUDGE, SPREAD = 1e-9, 1e-6, 0.01
+
+FIRST = 4
+"""The number of facets sought about two inputs: lifts have two for each in most cones."""
 
 PROBES = 16
 """Random directions in which another facet is sought: lifts can have two for each input."""
@@ -169,7 +172,9 @@ class _Rows:
             self.at_z, self.at_x = 1 / -np.expm1(-length), 1 / np.expm1(length)
 
     def facets(self) -> list[NamedRow] | None:
-        """Return n facets that span; None if two of them show that there are more.
+        """Return n facets that span; None if some of them show that there are more.
+
+        Those of a simplex are affinely independent, and those of ratios are each about one input.
 
         Raises
         ------
@@ -179,24 +184,30 @@ class _Rows:
         n, rng = self.n, np.random.default_rng(0)
         found, vectors, about = list[NamedRow](), list[FloatArray](), set[int]()
         plane = np.empty((n - 1, n))  # an orthonormal basis of the differences of the vertices
-        while len(found) < n:
-            known = plane[: max(0, len(found) - 1)]
-            direction = SPREAD * rng.standard_normal(n)
-            direction[len(found) // 2] -= 1  # twice about each input, as two facets end the search
+        noise = np.zeros(n)
+        while (k := len(found)) < n:
+            known = plane[: max(0, k - 1)]
+            noise = -noise if k % 2 else SPREAD * rng.standard_normal(n)
+            near = noise.copy()  # two facets about one input, for ratios or for lifts
+            near[(n + k) // 2 % n] += 1 if self.lifts and k % 2 else -1
+            away = near.copy()
             for _ in range(2):  # once more, for the rounding errors
-                direction -= known.T @ (known @ direction)
-            direction /= np.linalg.norm(direction)
-            for sign in (1, -1):
-                vector, row = self._furthest(sign * direction + NUDGE * rng.standard_normal(n))
+                away -= known.T @ (known @ away)
+            away /= np.linalg.norm(away)
+            for direction in (near, away, -away) if k < FIRST else (away, -away):
+                vector, row = self._furthest(direction + NUDGE * rng.standard_normal(n))
                 if not found:
                     break
                 step = vector - vectors[0]
-                step /= np.abs(step).max() or 1.0  # squares would overflow
+                scale = float(np.abs(step).max()) or 1.0
+                step /= scale  # squares would overflow
                 for _ in range(2):
                     step -= known.T @ (known @ step)
                 if (size := float(np.linalg.norm(step))) > SAME:
-                    plane[len(found) - 1] = step / size
+                    plane[k - 1] = step / size
                     break
+                if size * scale <= SAME * np.abs(vector).max() and _differs(vector, vectors):
+                    return None
             else:
                 raise SolverError("the facets are too near to each other to count")
             found.append(row)
@@ -206,9 +217,8 @@ class _Rows:
                 return None
         for i in range(PROBES if self.lifts else 0):
             direction = SPREAD * rng.standard_normal(n)
-            direction[i % n] += 1  # the opposite side, for a lift, of the facets sought first
-            vector, _ = self._furthest(direction)
-            if np.abs(vectors - vector).max(axis=1).min() > SAME * np.abs(vector).max():
+            direction[i % n] += 1  # the opposite side, for a lift, of most facets
+            if _differs(self._furthest(direction)[0], vectors):
                 return None
         return sorted(found, key=_about)
 
@@ -424,6 +434,11 @@ class _Rays:
         """Return an unknown for the right-hand side i."""
         own, step = self._own[u].get(i, ZERO), self._times[u] * self._last.get(i, ZERO)
         return ZERO if abs(own + step) <= EQUAL * abs(step) else own + step
+
+
+def _differs(vector: FloatArray, known: list[FloatArray]) -> bool:
+    """Return whether a vertex is none of those known."""
+    return bool(np.abs(known - vector).max(axis=1).min() > SAME * np.abs(vector).max())
 
 
 def _about(row: NamedRow) -> int:
