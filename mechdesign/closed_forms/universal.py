@@ -189,7 +189,7 @@ class _Rows:
             known = plane[: max(0, k - 1)]
             noise = -noise if k % 2 else SPREAD * rng.standard_normal(n)
             near = noise.copy()  # two facets about one input, for ratios or for lifts
-            near[(n + k) // 2 % n] += 1 if self.lifts and k % 2 else -1
+            near[(n // 2 + k // 2) % n] += 1 if self.lifts and k % 2 else -1
             away = near.copy()
             for _ in range(2):  # once more, for the rounding errors
                 away -= known.T @ (known @ away)
