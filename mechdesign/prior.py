@@ -253,7 +253,7 @@ class Prior:
     @property
     def is_uniform(self) -> bool:
         """Whether all probabilities are equal, exactly."""
-        return len(set(self.probabilities)) == 1
+        return all(p == self.probabilities[0] for p in self.probabilities)
 
     def mean(self, values: Sequence[Fraction]) -> Fraction:
         """Return the exact expectation of ``values``, one for each input."""

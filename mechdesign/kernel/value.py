@@ -90,7 +90,8 @@ def _loss(aim: Loss, columns: Columns, whole: int, used: Sequence[int]) -> Fract
     whole *= aim.costs.denominator
     if aim.weights is None:
         return Fraction(max(total), whole)
-    return Fraction(dot(aim.weights, total)) / whole
+    weights, unit = over_one_denominator(aim.weights)
+    return Fraction(dot(weights, total), unit * whole)
 
 
 def _guessed(aim: Loss, columns: Columns, whole: int) -> Fraction:

@@ -36,7 +36,8 @@ ONE, ZERO = Fraction(1), Fraction(0)
 
 def distribution(p: Sequence[Fraction], k: int) -> Prior:
     """Return a distribution on k inputs; raise CertificateError if it is invalid."""
-    fits = len(p) == k and min(p) >= 0 and sum(p) == 1
+    masses, whole = over_one_denominator(p)
+    fits = len(p) == k and min(masses) >= 0 and sum(masses) == whole
     need(fits, "expected a distribution on the inputs")
     return tuple(p)
 

@@ -471,7 +471,7 @@ def components(size: int, graphs: Sequence[Edges]) -> IntArray:
         np.minimum.at(label, b, least)
         while (label != (further := label[label])).any():
             label = further
-    return np.unique(label, return_inverse=True)[1]
+    return np.asarray(np.cumsum(label == np.arange(size))[label] - 1)
 
 
 def _product(row: Mapping[int, int], column: Sequence[int]) -> int:

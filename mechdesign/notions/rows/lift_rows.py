@@ -87,7 +87,8 @@ class LiftRows(Family):
 
     def is_for(self, prior: Weights) -> bool:
         """Return whether the lift is bounded for this prior only."""
-        return set(self.priors.members) == {prior}
+        members = self.priors.members
+        return bool(members) and all(member == prior for member in members)
 
     def ends(self) -> tuple[float, float]:
         """Return the least and the largest lift as floats, 0 and inf where there is no bound."""

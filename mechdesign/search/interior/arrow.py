@@ -89,9 +89,11 @@ class ArrowRows:
             return None
         other, coefficient = A.indices[~is_own] - k, A.data[~is_own]
         j, beta = other[~equal], coefficient[~equal]
-        defined = np.isin(other, j) & equal
-        definitions = -A[np.flatnonzero(defined)][:, :k].toarray() / coefficient[defined, None]
-        free = np.setdiff1d(j, other[defined])
+        is_used = np.bincount(j, minlength=A.shape[1] - k) > 0
+        defined = is_used[other] & equal
+        definitions = -A[np.flatnonzero(defined)].toarray()[:, :k] / coefficient[defined, None]
+        is_used[other[defined]] = False
+        free = np.flatnonzero(is_used)
         same = (definitions == definitions[:1]).all()
         if not same or len(free) + defined.any() > MOST_AUXILIARY:
             return None
