@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import TypeVar
 
 from scipy.optimize import brentq
@@ -42,6 +42,7 @@ def coarse_crossing(
 ) -> float:
     """Return the approximate crossing of a bound with a given delta; ``low`` if there is none."""
 
+    @cache
     def height(epsilon: float) -> float:
         found = delta_at(epsilon, tolerance)
         return (math.log(found) if found > 0 else LEAST_LOG) - math.log(delta)
