@@ -152,6 +152,11 @@ class ArrowBlocks(Blocks):
             self._P = np.array([rows.definition for rows in problems])[:, None, :]
         self._n_auxiliary = first.n_free + (self._P is not None)
         self._slots = self._in_slots()
+        cuts = 1 + np.flatnonzero((np.diff(first.x) != 1) | (np.diff(first.j) != 0))
+        self._runs = [  # rows of one auxiliary variable and consecutive entries
+            (as_slice(own), as_slice(first.x[own]), first.j[own[0]])
+            for own in np.split(np.arange(self.n_rows), cuts)
+        ]
         self._pairs = [
             (s, t, (one.alpha * other.beta - other.alpha * one.beta) ** 2)
             for (s, one), (t, other) in combinations(enumerate(self._slots), 2)
@@ -206,8 +211,9 @@ class ArrowBlocks(Blocks):
         """Return A v: ``(batch, n_vars, m)`` to ``(batch, n_rows + k, m)``."""
         q, h = v[:, : self.size], self._auxiliary(v)
         found = np.empty((self.batch, self.n_rows + self.size, v.shape[2]))
-        found[:, : self.n_rows] = self._alpha * q[:, self._x]
-        found[:, : self.n_rows] += self._beta * h[:, self._j]
+        for rows, x, j in self._runs:
+            np.multiply(self._alpha[:, rows], q[:, x], out=found[:, rows])
+            found[:, rows] += self._beta[:, rows] * h[:, [j]]
         np.negative(q, out=found[:, self.n_rows :])
         return found
 
@@ -220,7 +226,7 @@ class ArrowBlocks(Blocks):
             h[:, slot.j] += np.matmul(slot.beta.transpose(0, 2, 1), mine)[:, 0]
         if self._P is not None:
             q += self._P.transpose(0, 2, 1) * h[:, [-1]]
-        return np.concatenate([q, h[:, : self.n_vars - self.size]], axis=1)
+        return self._with_free(q, h)
 
     def factor(self, D: FloatArray, _needed: BoolArray | None = None) -> None:
         """Eliminate q; invert the remaining system of every output, of the size of h."""
@@ -267,14 +273,19 @@ class ArrowBlocks(Blocks):
 
     def _columns(self, g: FloatArray, h: FloatArray) -> FloatArray:
         """Return v, for the right side of q and the solution of the systems of the size of h."""
-        n_free, q = self.n_vars - self.size, g * self._inverse
+        q = g * self._inverse
         for j, U in enumerate(self._U):
             q += U * h[:, [j]]
         if self._P is not None:
             # for tiny b, g - P' nu cancels; one step of refinement restores h = P . q
             missing = h[:, [-2]] - np.matmul(self._P, q)
             q -= self._U[-1] * (missing / self._T)
-        return np.concatenate([q, h[:, :n_free]], axis=1)
+        return self._with_free(q, h)
+
+    def _with_free(self, q: FloatArray, h: FloatArray) -> FloatArray:
+        """Return q followed by the free auxiliary variables."""
+        n_free = self.n_vars - self.size
+        return np.concatenate([q, h[:, :n_free]], axis=1) if n_free else q
 
     def schur(self) -> FloatArray:
         """Return the weighted sum over outputs of the q part of B**-1."""

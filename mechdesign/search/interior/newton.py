@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -142,14 +143,12 @@ class _Direction:
     potentials: FloatArray
 
     def plus(self, other: _Direction, share: FloatArray) -> _Direction:
-        """Return this change plus a share of another, one share for each problem."""
-        t = _per_problem(share)
-        return _Direction(
-            self.v + t * other.v,
-            self.slack + t * other.slack,
-            self.dual + t * other.dual,
-            self.potentials + share[:, None] * other.potentials,
-        )
+        """Return this change plus a share of another, one for each problem, in its memory."""
+        found = (other.v, other.slack, other.dual)
+        for array, mine in zip(found, (self.v, self.slack, self.dual), strict=True):
+            np.multiply(array, _per_problem(share), out=array)
+            np.add(array, mine, out=array)
+        return _Direction(*found, self.potentials + share[:, None] * other.potentials)
 
 
 class _Search:
@@ -308,11 +307,14 @@ class _Search:
         self.refined = bool((self.gap < REFINED_BELOW).any())
         step = self._solve(np.full_like(self.s, -1.0), self.residual, self.missing)
         a, b = _lengths(step)
-        left = self._total(self._after(step, a, b))
+        both = step.slack * step.dual
+        # the products after the predictor, w s (1 + a ds / s) (1 + b dw / w)
+        left = total + a * self._total(self.products, step.slack)
+        left += b * self._total(self.products, step.dual) + a * b * self._total(self.products, both)
         # the residual of the predictor measures the effect of the boundary
         target = centering(left / total) * mu
         aim = _per_problem(target)
-        step, a, b = _longest(step, self._solve(aim / self.products - step.slack * step.dual))
+        step, a, b = _longest(step, self._solve(aim / self.products - both))
         a = np.minimum(a, longest_step(blocks.blocked(self.v, step.v)))
         a, b = (np.where(stay, 0.0, FRACTION_TO_BOUNDARY * length) for length in (a, b))
         self._move(step, a, b, aim)
@@ -326,19 +328,15 @@ class _Search:
         self.w = self.w * (1 + _per_problem(b) * step.dual)
         self.potentials = self.potentials + b[:, None] * step.potentials
         old = self.blocks.join()
-        self.s = -self.blocks.rows(self.v)
+        self.s = self.blocks.rows(-self.v)
         if old is not None:
             w, self.w = self.w, aim / np.maximum(self.s, -self.blocks.rows(before))
             self.w[:, old] = w
 
-    def _total(self, products: FloatArray) -> FloatArray:
-        """Return the sum of the products of each problem."""
-        return np.asarray((products * self.blocks.weight).sum(axis=(1, 2)))
-
-    def _after(self, step: _Direction, a: FloatArray, b: FloatArray) -> FloatArray:
-        """Return the products after steps of length a and b."""
-        slack, dual = 1 + _per_problem(a) * step.slack, 1 + _per_problem(b) * step.dual
-        return np.asarray(self.products * slack * dual)
+    def _total(self, *factors: FloatArray) -> FloatArray:
+        """Return for each problem the weighted sum over rows of the products of factors."""
+        pattern = "brm," * len(factors) + "brm->b"
+        return np.asarray(np.einsum(pattern, *factors, self.blocks.weight))
 
     def _solve(
         self,
@@ -353,16 +351,16 @@ class _Search:
         for its residual (iterative refinement).
         """
         blocks = self.blocks
-        right = -blocks.columns(self.w * goal) - residual
-        rest, potentials, v = right, np.zeros_like(self.potentials), np.zeros_like(self.v)
-        for last in (False, True) if self.refined else (True,):
+        right = -residual - blocks.columns(self.w * goal)
+        v, potentials = self._solve_once(right, np.asarray(missing))
+        if self.refined:
+            rest = np.zeros_like(right)
+            if not self.is_bordered:  # else only the row sums have errors of importance
+                rest = self._raised(right - blocks.columns(self.D * blocks.rows(v)), potentials)
             dv, change = self._solve_once(rest, missing - self._sums(v))
-            potentials = potentials + change
-            v = v + dv
-            if not last:
-                applied = blocks.columns(self.D * blocks.rows(v))
-                rest = self._raised(right - applied, potentials)
-        slack = blocks.rows(v) / -self.s
+            v, potentials = v + dv, potentials + change
+        slack = blocks.rows(-v)
+        slack /= self.s
         return _Direction(v, slack, goal - slack, potentials)
 
     def _solve_once(self, right: FloatArray, missing: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -414,12 +412,13 @@ def _longest(
     step: _Direction, more: _Direction, shares: Sequence[float] = SHARES
 ) -> tuple[_Direction, FloatArray, FloatArray]:
     """Add the share of a direction that lets each problem go farthest; return how far that is."""
-    lows = [
-        [(now + t * change).min(axis=(1, 2)) for now, change in pairs]
-        for t in shares
-        for pairs in [((step.slack, more.slack), (step.dual, more.dual))]
-    ]
-    lengths = longest_step(np.array(lows))  # (n_shares, 2, batch)
+    lows, pairs = [], ((step.slack, more.slack), (step.dual, more.dual))
+    changed = np.empty_like(step.slack)
+    for share, (now, change) in product(shares, pairs):
+        np.multiply(change, share, out=changed)
+        changed += now
+        lows.append(changed.min(axis=(1, 2)))
+    lengths = longest_step(np.array(lows).reshape(len(shares), 2, -1))  # (n_shares, 2, batch)
     best = np.argmax(lengths[:, 0] * lengths[:, 1], axis=0)
     a, b = np.take_along_axis(lengths, best[None, None, :], axis=0)[0]
     return step.plus(more, np.array(shares)[best]), a, b
