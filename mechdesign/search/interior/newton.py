@@ -354,9 +354,7 @@ class _Search:
         right = -residual - blocks.columns(self.w * goal)
         v, potentials = self._solve_once(right, np.asarray(missing))
         if self.refined:
-            rest = np.zeros_like(right)
-            if not self.is_bordered:  # else only the row sums have errors of importance
-                rest = self._raised(right - blocks.columns(self.D * blocks.rows(v)), potentials)
+            rest = self._raised(right - blocks.columns(self.D * blocks.rows(v)), potentials)
             dv, change = self._solve_once(rest, missing - self._sums(v))
             v, potentials = v + dv, potentials + change
         slack = blocks.rows(-v)
