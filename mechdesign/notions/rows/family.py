@@ -480,12 +480,12 @@ def _product(row: Mapping[int, int], column: Sequence[int]) -> int:
 
 def _integers(row: Row) -> dict[int, int]:
     """Return left - r right times a common denominator, without zeros; r is just below e**a."""
-    limit = exp_lower(row.exponent)
-    net = dict(row.left)
+    top, bottom = exp_lower(row.exponent).as_integer_ratio()
+    whole = math.lcm(*(v.denominator for v in (*row.left.values(), *row.right.values())))
+    net = {x: bottom * v.numerator * (whole // v.denominator) for x, v in row.left.items()}
     for x, v in row.right.items():
-        net[x] = net.get(x, 0) - limit * v
-    whole = math.lcm(*(v.denominator for v in net.values()))
-    return {x: v.numerator * (whole // v.denominator) for x, v in net.items() if v}
+        net[x] = net.get(x, 0) - top * v.numerator * (whole // v.denominator)
+    return {x: v for x, v in net.items() if v}
 
 
 def _terms(row: Row) -> dict[int, Fraction]:
