@@ -110,8 +110,10 @@ def decide_cone(cone: Cone) -> Decision:
             return Decision(None, f"not decided: {error}")
     if facets is None or matrix is None:
         return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
+    order = matrix.argmax(axis=0).argsort(kind="stable")  # of the inputs that send them most
+    facets, matrix = [facets[i] for i in order], matrix[np.ix_(classes, order)]
     reason = "as many rows as there are inputs imply all others"
-    return Decision(True, reason, (*facets, *ties), matrix[classes])
+    return Decision(True, reason, (*facets, *ties), matrix)
 
 
 def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:

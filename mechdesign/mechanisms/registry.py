@@ -31,7 +31,7 @@ from mechdesign.mechanisms.subsets.unary_encoding import (
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, MetricPrivacy, Notion
 from mechdesign.prior import Prior
 
-__all__ = ["FORMS", "LDP_MECHANISMS", "MECHANISMS", "mechanism_for", "restored"]
+__all__ = ["FORMS", "LDP_MECHANISMS", "MECHANISMS", "NOISE", "mechanism_for", "restored"]
 
 Parameters: TypeAlias = Mapping[str, Any]
 

@@ -252,8 +252,9 @@ def design_frontier(
     Examples
     --------
     >>> from mechdesign import LDP, HammingLoss
-    >>> design_frontier(Problem(range(4), LDP(1), HammingLoss()), [0.5, 1, 2])
-    Frontier of ldp: loss is hamming, epsilon in nats
+    >>> curve = design_frontier(Problem(range(4), LDP(1), HammingLoss()), [0.5, 1, 2])
+    >>> round(float(curve[1].value), 6)
+    0.524633
     """
     curve = trace_frontier(
         problem,

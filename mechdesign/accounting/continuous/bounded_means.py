@@ -105,6 +105,15 @@ class DuchiMechanism(BoundedMechanism):
 
     name, interval, worst_inputs = "duchi", (-1.0, 1.0), (0.0,)
 
+    @property
+    def size(self) -> Enclosure:
+        """The size c of a report."""
+        return (self._exp(1) + 1) / (self._exp(1) - 1)
+
+    def probability(self, x: Number) -> Enclosure:
+        """Return the probability 1/2 + x/(2 c) of the report c."""
+        return x / (self.size * 2) + HALF
+
     def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the variance c**2 - x**2, as c**2 - 1 = 4 e**epsilon / (e**epsilon - 1)**2."""
         shrink = self._exp(-1)

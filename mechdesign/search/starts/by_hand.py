@@ -18,8 +18,9 @@ from mechdesign.channel import Channel
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.closed_forms.size_classes import MOST_INPUTS
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import InputError, SolverError, UnsupportedError
 from mechdesign.mechanisms.optimum import best_size
+from mechdesign.mechanisms.registry import NOISE, mechanism_for
 from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
@@ -185,6 +186,7 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
         for sets in (*partitions, np.eye(k)):
             yield _within_constraints(problem, sets)
         return
+    yield from _noise(problem)
     d, left = private.lengths(cone), SLOW_REACH
     for sets in (np.eye(k), *partitions):
         left -= 0 if private.is_quick(cone) else sets.shape[1] * k * k
@@ -201,6 +203,14 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
     if np.array_equal(d, d.T):
         columns = np.exp(-d / 2)
         yield columns / columns.sum(axis=1, keepdims=True)
+
+
+def _noise(problem: Problem) -> Iterator[FloatArray]:
+    """Yield noise on a line or a grid, whose reports from beyond its ends go to the nearest."""
+    notion, *others = problem.privacy
+    for kind in NOISE if not others and len(problem.domain) <= private.MOST_CLOSED else ():
+        with contextlib.suppress(InputError, UnsupportedError):  # for another notion or domain
+            yield mechanism_for(kind, problem.domain, notion).dense().matrix
 
 
 def _randomized_response(cone: Cone, sets: FloatArray) -> FloatArray:
