@@ -110,10 +110,8 @@ def decide_cone(cone: Cone) -> Decision:
             return Decision(None, f"not decided: {error}")
     if facets is None or matrix is None:
         return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
-    order = matrix.argmax(axis=0).argsort(kind="stable")  # of the inputs that send them most
-    facets, matrix = [facets[i] for i in order], matrix[np.ix_(classes, order)]
     reason = "as many rows as there are inputs imply all others"
-    return Decision(True, reason, (*facets, *ties), matrix)
+    return Decision(True, reason, (*facets, *ties), matrix[classes])
 
 
 def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
@@ -222,7 +220,7 @@ class _Rows:
             direction[i % n] += 1  # the opposite side, for a lift, of most facets
             if _differs(self._furthest(direction)[0], vectors):
                 return None
-        return sorted(found, key=_about)
+        return sorted(found, key=lambda row: (_about(row), row[1]))
 
     def _furthest(self, v: FloatArray) -> tuple[FloatArray, NamedRow]:
         """Return the scaled row f of least f . v, for a column with entries of order 1."""
