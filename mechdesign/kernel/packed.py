@@ -6,8 +6,8 @@ compressed by zlib, in base64. A float has its binary value, packed or not.
 
 A few bytes may unpack to very many numbers. Their number is stated first, compared with the limits
 of the reader, and no more is unpacked. A ratio may have a very long denominator. Steps are
-operations on numbers of a few words; a file with a longer common denominator may take
-correspondingly fewer.
+operations on numbers of a few words; a file with a longer common denominator may take fewer, by the
+square of its length.
 """
 
 from __future__ import annotations
@@ -49,8 +49,12 @@ DECIMAL_OR_RATIO = re.compile(r"-?[0-9]+((\.[0-9]+)?(e[+-]?[0-9]{1,3})?|/0*[1-9]
 MOST_BITS = 1 << 16
 """Largest length of the common denominator of all exact numbers in a problem, and in a proof."""
 
+MOST_PRODUCTS = 1 << 35
+"""Largest sum, over different denominators, of their lengths times that of the common one."""
+
 HEAD = re.compile(r"[uf][0-9]:([0-9]{1,10}):")
 RATIO = re.compile(r"-?[0-9]+/([0-9]*[1-9][0-9]*)")
+LONG_DECIMAL = re.compile(r"-?[0-9]+(?:\.([0-9]+))?(?:e([+-]?[0-9]{1,3}))?")
 
 PACKED_FROM = 500
 """The least number of entries of a packed list; shorter ones stay readable."""
@@ -213,26 +217,36 @@ def packed_entries(document: Any) -> int:
 
 
 def denominator_bits(document: Any) -> int:
-    """Return the length of the common denominator of all ratios in a document.
+    """Return the length of the common denominator of all exact numbers in text in a document.
 
     Raises
     ------
     LimitError
-        If it is longer than :data:`MOST_BITS`.
+        If it is longer than :data:`MOST_BITS`, or takes too long to find.
 
     Examples
     --------
-    >>> denominator_bits({"prior": ["1/4", "1/6", "7/12"]})
-    4
+    >>> denominator_bits({"prior": ["1/4", "1/6", "7/12"]}), denominator_bits(["0.25", "1e-3"])
+    (4, 10)
     """
-    common, known = 1, set[str]()
+    bottoms, places = dict[str, None](), 0  # in the order of the file
     for text in _texts(document):
-        match = RATIO.fullmatch(text) if len(text) <= 2000 and "/" in text else None
-        if match is None or match[1] in known:
+        if len(text) > LONGEST:
             continue
-        known.add(match[1])
-        common = lcm(common, int(match[1]))
-        if common.bit_length() > MOST_BITS:
+        if match := RATIO.fullmatch(text):
+            bottoms[match[1]] = None
+        elif match := LONG_DECIMAL.fullmatch(text):
+            places = max(places, len(match[1] or "") - int(match[2] or 0))
+    common: int = 10**places
+    products = 0
+    for bottom in bottoms:
+        common = lcm(common, int(bottom))
+        bits = common.bit_length()
+        products += len(bottom) * bits
+        if bits > MOST_BITS:
             most = f"a common denominator of at most {MOST_BITS} bits"
-            raise LimitError("exact numbers", most, common.bit_length())
+            raise LimitError("exact numbers", most, bits)
+        if products > MOST_PRODUCTS:
+            most = f"at most {MOST_PRODUCTS} products of digits for their common denominator"
+            raise LimitError("exact numbers", most, products)
     return common.bit_length()

@@ -89,16 +89,15 @@ def verify(document: Any) -> Verified:
 def _allowed(document: Any) -> int:
     """Return the allowed steps of a file, after a check of the number of its packed entries.
 
-    Long numbers with a common denominator reduce them.
+    A long common denominator reduces them by the square of its length, as reducing fractions does.
     """
     allowed = current().steps + STEPS_PER_ENTRY * entries_of(document)
     Steps(allowed).take(STEPS_PER_PACKED * packed_entries(document), "packed numbers")
-    if "law" in document or "rounding" in document:
-        return allowed
     certificate = document.get("certificate")
     given = certificate if isinstance(certificate, dict) else {}
     long = [given.get(key) for key in ("relaxations", "linearization", "oracle")]
-    return allowed // (1 + denominator_bits([document.get("problem"), long]) // STEP_BITS)
+    stated = [document.get(key) for key in ("problem", "rounding")]
+    return allowed // (1 + denominator_bits([stated, long]) ** 2 // STEP_BITS**2)
 
 
 def _check_head(document: Any) -> None:
@@ -130,8 +129,9 @@ def _of_channel(file: ChannelFile, steps: Steps) -> Subject:
     """Return the channel of a file, checked to be one on the inputs of its problem."""
     steps.take(5 * file.problem.steps(), "the statement")
     problem, channel, certificate = compile_problem(file.problem), file.channel, file.certificate
-    statement, utility, whole = problem.statement, file.problem.utility, 1 << channel.bits
+    statement, utility = problem.statement, file.problem.utility
     columns, aim = channel.columns(problem.labels), statement.objective
+    whole = 1 << channel.bits  # of a checked length
     used = used_places(problem, channel.outputs)
 
     def found() -> tuple[Fraction, list[Any] | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import log
+from math import isqrt, log, prod
 from operator import mul
 from typing import Any
 
@@ -206,9 +206,14 @@ def test_no_information_leaves_inputs_without_mass_free() -> None:
     assert bounded == {(1, 2), (2, 1)}
 
 
-def test_the_common_denominator_is_of_the_ratios_that_there_are() -> None:
+def test_the_common_denominator_is_of_the_exact_numbers_that_there_are() -> None:
     assert denominator_bits({"prior": ["1/3", "2/3"]}) == 2
+    assert denominator_bits(["-0.25", "1.5e-1", "1e2", "1/7", "a"]) == (7 * 100).bit_length()
     assert denominator_bits([]) == 1
+    primes = [n for n in range(2, 20_000) if all(n % d for d in range(2, isqrt(n) + 1))]
+    many = [f"1/{prod(primes[n : n + 400])}" for n in range(1_700)]
+    with pytest.raises(LimitError, match="products of digits"):
+        denominator_bits(many)
 
 
 def test_tiles_are_of_points_row_by_row() -> None:

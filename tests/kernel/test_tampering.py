@@ -29,6 +29,8 @@ from tests.independent.reading import seal
 from tests.independent.statement import read_problem
 from tests.kernel.changes import Changer
 from tests.kernel.honest import draw_document
+from tests.kernel.laws.support import document_of
+from tests.kernel.rounding.test_files import made
 
 Document = dict[str, Any]
 Change = Callable[[Document], Any]
@@ -303,6 +305,47 @@ HOSTILE |= {
         prices=[0.0] * 500,
         problem={"privacy": [{"notion": "lip", "epsilon": 1}]},
     ),
+}
+
+
+def of_nodes(**entries: Any) -> Change:
+    """A file of a rounded problem with other nodes, or another law."""
+
+    def change(document: Document) -> None:
+        document.clear()
+        document.update(copy.deepcopy(made("ldp")))
+        document["rounding"]["axes"] = [entries.pop("nodes", document["rounding"]["axes"][0])]
+        document["problem"] |= entries
+
+    return change
+
+
+def of_lip(prior: list[str]) -> Change:
+    """A law for which the lift at a prior is bounded."""
+
+    def change(document: Document) -> None:
+        k = len(prior)
+        document.clear()
+        document.update(document_of("LIP"))
+        document["problem"] |= {"domain": {"values": [*range(k)]}, "prior": prior}
+        document["law"] |= {"truth": str((1 << 62) - 1000 * k), "fresh": ["1000"] * k}
+
+    return change
+
+
+BETWEEN = [f"{n * 10**897}/{300 * 10**897 + n}" for n in range(1, 300)]
+"""Long ratios that increase between 0 and 1."""
+
+HOSTILE |= {
+    "a unit of too many bits to store": lambda d: d["channel"].update(bits=(1 << 53) - 1),
+    "long nodes": of_nodes(nodes=["0", *BETWEEN, "1"]),
+    "long decimals as nodes": of_nodes(
+        nodes=["0", *(f"0.{n}{'3' * 1950}" for n in range(1000, 2000)), "1"]
+    ),
+    "long ends of bins": of_nodes(
+        prior={"kind": "histogram", "edges": ["0", *BETWEEN, "1"], "masses": ["1/300"] * 300}
+    ),
+    "a law for a prior of a long common denominator": of_lip(prior_of(900, 900)),
 }
 
 
