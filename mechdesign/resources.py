@@ -43,7 +43,8 @@ class Resources:
         Size of the footer of a Parquet file.
     page_bytes
         Size of the pages of a Parquet file that are decompressed at once, one or two a column; only
-        pages above the usual two megabytes count.
+        pages above the usual two megabytes count, and lists with two bytes a value. Also what a
+        batch of a compressed Arrow file expands to beyond 16 times its size.
     inputs
         Inputs of a problem, a channel or a mechanism.
     entries

@@ -7,39 +7,46 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.collection.records.sources import DAMAGED, STANDARD, Reader
-from mechdesign.errors import InputError
+from mechdesign.collection.records.arrow_messages import Messages
+from mechdesign.collection.records.sources import STANDARD, Reader
 
 __all__ = ["ArrowReader"]
 
 FOOTED = b"ARROW1"
-"""First bytes of the file format, which has a footer; other files are streams."""
+"""First and last bytes of the file format: a stream from byte 8 on, with a footer."""
 
 
 class ArrowReader(Reader):
-    """Rows of an Arrow file, read and validated batch by batch."""
+    """Rows of an Arrow file, read and validated batch by batch.
+
+    A file with a footer is read as the stream that it contains. Batches are measured before they
+    are decompressed, and only the columns needed are.
+    """
 
     kind = "an Arrow file"
 
     def _opened(self) -> pa.Schema:
-        source, footed = pa.PythonFile(self._raw, "r"), False
+        self._number = 1
         if self.file != str(STANDARD):
-            footed = source.read(len(FOOTED)) == FOOTED
-            source.seek(0)
-        reader: Any = (pa.ipc.open_file if footed else pa.ipc.open_stream)(source)
-        self._stored = (
-            map(reader.get_batch, range(reader.num_record_batches)) if footed else iter(reader)
-        )
-        return reader.schema
+            footed = self._raw.read(len(FOOTED)) == FOOTED
+            self._raw.seek(max(0, self._size - len(FOOTED)))
+            if footed and self._raw.read() != FOOTED:
+                raise self._damaged("", "one that is cut short")
+            self._raw.seek(8 if footed else 0)
+        self._messages = Messages(self._raw, self.file)
+        return self._reader().schema
 
-    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+    def _reader(self, **options: Any) -> Any:
+        source = pa.PythonFile(self._messages, "r")
+        options = {"use_threads": False, **options}
+        return pa.ipc.open_stream(source, options=pa.ipc.IpcReadOptions(**options))
+
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
-        n = 1
-        try:
-            for batch in self._stored:
-                batch.validate(full=True)
-                yield pa.Table.from_batches([batch]).select(list(names))
-                n += 1
-        except DAMAGED:
-            expected = f"{self.kind} that can be read"
-            raise InputError(f"{self.file}: batch {n}", expected, "a damaged one") from None
+        self._messages.rewind()
+        for batch in self._reader(included_fields=[*map(self.schema.get_field_index, names)]):
+            yield from self._pieces(batch, names)
+            self._number += 1
+
+    def _next(self) -> str:
+        return f"batch {self._number}"

@@ -92,7 +92,7 @@ class CSVReader(Reader):
         )
         return pa.schema([(name, pa.string()) for name in names])
 
-    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
         expected = f"{len(self.schema)} cells, as in the header"
         ended = False
@@ -120,6 +120,9 @@ class CSVReader(Reader):
                     raise self._badly_quoted()
             else:
                 self._rest = self._rest[-1:]  # one line end represents all: nothing may follow it
+
+    def _next(self) -> str:
+        return f"line {self._line}"
 
     def place(self, before: int, row: int) -> str:
         """Return the first line of a row of the block, by a walk over the records."""

@@ -9,8 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.collection.records.sources import Reader
-from mechdesign.collection.tables.cells import text_array
+from mechdesign.collection.records.sources import PIECE, Reader
 from mechdesign.errors import InputError
 
 __all__ = ["NDJSONReader"]
@@ -28,30 +27,40 @@ class NDJSONReader(Reader):
     kind, noun = "an NDJSON file", "line"
 
     def _opened(self) -> pa.Schema:
+        self._number = self._taken = 0  # the lines and their bytes read
         self._rows = self._each()
         first = list(islice(self._rows, 1))
         self._rows = chain(first, self._rows)
         return pa.schema([(name, pa.string()) for row in first for name in row])
 
-    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
-        while rows := list(islice(self._rows, size)):
-            yield pa.table({name: text_array([row.get(name) for row in rows]) for name in names})
+        rows, start = list[dict[str, str | None]](), 0
+        for row in self._rows:
+            rows.append(row)
+            if len(rows) == size or self._taken - start >= PIECE:
+                yield _table(names, rows)
+                rows, start = [], self._taken
+        if rows:
+            yield _table(names, rows)
+
+    def _next(self) -> str:
+        return f"line {self._number + 1}"
 
     def _each(self) -> Iterator[dict[str, str | None]]:
         """Yield the cells of each line."""
-        rest, number = b"", 0
+        rest = b""
         while more := self._read_on(""):
             *lines, rest = (rest + more).split(b"\n")
             for line in lines:
-                number += 1
-                yield self._row(number, line)
+                yield self._row(line)
+                self._number, self._taken = self._number + 1, self._taken + len(line)
             if len(rest) > self._most:
                 raise self._too_long(self.file, "", len(rest))
         if rest:
-            yield self._row(number + 1, rest)
+            yield self._row(rest)
 
-    def _row(self, number: int, line: bytes) -> dict[str, str | None]:
+    def _row(self, line: bytes) -> dict[str, str | None]:
         """Return the cells of a line; numbers keep their notation."""
         try:
             row = json.loads(
@@ -61,10 +70,17 @@ class NDJSONReader(Reader):
                 parse_constant=str,
                 object_pairs_hook=_without_twice,
             )
-            return {name: _text(cell) for name, cell in row.items()}
+            cells = {name: _text(cell) for name, cell in row.items()}
+            if b"\\u" in line:
+                "".join(filter(None, cells.values())).encode()  # raises ValueError for surrogates
+            return cells
         except (ValueError, RecursionError, AttributeError, TypeError):
-            place = f"{self.file}: line {number}"
-            raise InputError(place, EXPECTED, "something else") from None
+            raise InputError(f"{self.file}: {self._next()}", EXPECTED, "something else") from None
+
+
+def _table(names: Sequence[str], rows: Sequence[dict[str, str | None]]) -> pa.Table:
+    columns = [pa.array([row.get(name) for row in rows], pa.string()) for name in names]
+    return pa.table(columns, names=list(names))
 
 
 def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -79,6 +95,8 @@ def _text(cell: Any) -> str | None:
     """Return a cell as text, or raise TypeError for nested values."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    if cell is None or isinstance(cell, str):
-        return None if cell == "NaN" else cell
+    if cell is None or cell == "NaN":
+        return None
+    if isinstance(cell, str):
+        return cell
     raise TypeError

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet
 
-from mechdesign._typing import IntArray
 from mechdesign.collection.records.parquet_pages import page_sizes
-from mechdesign.collection.records.sources import Reader
+from mechdesign.collection.records.sources import PIECE, Reader, is_text
 from mechdesign.resources import check_size
 
 __all__ = ["ParquetReader"]
-
-PIECE = 2**23
-"""Approximate expanded size in bytes of a table passed on."""
 
 EXPANDED = 2**26
 """Maximum expanded size in bytes of a batch, apart from pages and one row."""
@@ -26,8 +19,11 @@ EXPANDED = 2**26
 USUAL_PAGE = 2**21
 """Page size in bytes that writers do not exceed by default."""
 
-LARGEST = 256
-"""Maximum number of bits of a number, that of a decimal."""
+LARGEST = 32
+"""Maximum number of bytes of a number, that of a decimal."""
+
+LEVELS = 2
+"""Bytes counted for each value of a list."""
 
 
 class ParquetReader(Reader):
@@ -58,95 +54,73 @@ class ParquetReader(Reader):
             raise self._damaged("", "another kind of file, or one that is cut short")
         check_size("footer_bytes", int.from_bytes(end[:4], "little"), self.file)
 
-    def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns, in tables of bounded expanded size."""
         row_bytes, once = self._sizes(names)
-        file = pa.parquet.ParquetFile(
-            self._raw, read_dictionary=once, buffer_size=max(2**12, min(2**16, PIECE // len(names)))
-        )
+        buffer = max(2**12, min(2**16, PIECE // len(names)))
         most = max(1, min(size, int(EXPANDED // max(row_bytes, 1))))
-        batches = file.iter_batches(batch_size=most, columns=list(names))
-        while True:
-            try:
-                batch = next(batches, None)
-            except (OSError, pa.ArrowException):
-                raise self._damaged(f"row {self._read + 1}") from None
-            if batch is None:
-                return
+        file = pa.parquet.ParquetFile(
+            self._raw, read_dictionary=once, buffer_size=buffer, pre_buffer=False
+        )
+        # a thread that still holds the Python file when the interpreter exits would abort it
+        for batch in file.iter_batches(batch_size=most, columns=list(names), use_threads=False):
+            yield from self._pieces(batch, names)
             self._read += batch.num_rows
-            cost = _bytes_of_rows(batch)
-            check_size("row_bytes", int(cost.max(initial=0)), f"{self.file}: row {self._read}")
-            table = pa.Table.from_batches([batch]).select(list(names))
-            pieces = np.flatnonzero(np.diff(cost.cumsum() // PIECE)) + 1
-            ends = [0, *pieces.tolist(), batch.num_rows]
-            for start, end in pairwise(ends):
-                yield table.slice(start, end - start)
+
+    def _next(self) -> str:
+        return f"row {self._read + 1}"
 
     def _sizes(self, names: Sequence[str]) -> tuple[float, list[str]]:
         """Return a bound on the bytes of a row, and the dictionary-encoded text columns.
 
         The cells of a plain page share its bytes, but each cell may be as long as its page if cells
-        share prefixes, are dictionary-encoded, or are nested.
+        share prefixes, are dictionary-encoded, or are nested. The values of a list may take no
+        bytes of the page and belong to one row, so they are counted, too.
+
+        As in pyarrow, the name of a column selects all paths that begin with it: a dot in a name
+        looks like one of a nested column.
         """
         schema = self._metadata.schema
-        longest, once = dict.fromkeys(names, 0.0), set[str]()
-        held = dict[tuple[str, bool], int]()
-        places = [(n, schema.column(n).path.partition(".")[0]) for n in range(len(schema))]
-        wanted = [(n, name) for n, name in places if name in longest]
+        longest, once = dict[str, float](), set[str]()
+        held = dict[tuple[str, str], int]()
+        leaves = [(n, schema.column(n)) for n in range(len(schema))]
+        starts = tuple(f"{name}." for name in names)
+        wanted = [
+            (n, leaf) for n, leaf in leaves if leaf.path in names or leaf.path.startswith(starts)
+        ]
+        kinds = {name: self.schema.field(name).type for name in names}
         before = 0
         for group in map(self._metadata.row_group, range(self._metadata.num_row_groups)):
-            for n, name in wanted:
-                column, kind = group.column(n), self.schema.field(name).type
-                plain = _is_text(kind) and "DELTA_BYTE_ARRAY" not in column.encodings
+            for n, leaf in wanted:
+                column, path = group.column(n), leaf.path
+                text, in_list = leaf.physical_type == "BYTE_ARRAY", leaf.max_repetition_level > 0
+                delta = "DELTA_BYTE_ARRAY" in column.encodings
+                if delta and path in kinds and pa.types.is_dictionary(kinds[path]):
+                    raise pa.ArrowNotImplementedError
+                plain = text and not in_list and not delta
+                values = 0
                 try:
                     for page in page_sizes(self._raw, column):
-                        key = name, page.is_dictionary
-                        held[key] = max(held.get(key, 0), page.size)
-                        if page.is_dictionary and _is_text(kind):
-                            once.add(name)
-                        elif not _is_number(kind):
+                        sort = "dictionary" if page.is_dictionary else "data"
+                        held[path, sort] = max(held.get((path, sort), 0), page.size)
+                        values += 0 if page.is_dictionary else page.values
+                        if page.is_dictionary and path in kinds and is_text(kinds[path]):
+                            once.add(path)
+                        elif in_list or text or (leaf.length or 0) > LARGEST:
                             rows = max(page.values, 1) if plain and not page.is_dictionary else 1
-                            longest[name] = max(longest[name], page.size / rows)
+                            least = 8 * page.values if in_list else 0
+                            cost = max(page.size / rows, least)
+                            longest[path] = max(longest.get(path, 0), cost)
                 except (ValueError, IndexError, RecursionError):
                     raise self._damaged(f"row {before + 1}") from None
+                if in_list:
+                    spread = LEVELS * (values - group.num_rows)
+                    held[path, "levels"] = max(held.get((path, "levels"), 0), spread)
             before += group.num_rows
         beyond = sum(max(0, size - USUAL_PAGE) for size in held.values())
         check_size("page_bytes", beyond, self.file)
-        return 16 * len(names) + sum(longest.values()), sorted(once)
+        return 16 * len(wanted) + sum(longest.values()), sorted(once)
 
     def share(self) -> float:
         """Return the share of the rows read so far."""
         return self._read / (self._metadata.num_rows or 1)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_large_binary(kind)
-    )
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    """Return whether cells of a type have a fixed size of a few bytes."""
-    try:
-        return not isinstance(kind, pa.BaseExtensionType) and kind.bit_width <= LARGEST
-    except ValueError:  # variable length
-        return False
-
-
-def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
-    """Return the approximate expanded size of each row in bytes."""
-    total = np.full(batch.num_rows, 8 * batch.num_columns)
-    for column in batch.columns:
-        if pa.types.is_dictionary(column.type) and _is_text(column.type.value_type):
-            lengths = pc.binary_length(column.dictionary).take(column.indices)
-        elif _is_text(column.type):
-            lengths = pc.binary_length(column)
-        else:
-            nested = pa.types.is_nested(column.type)
-            total += column.nbytes // max(1, batch.num_rows) if nested else 0
-            continue
-        total += lengths.fill_null(0).to_numpy(zero_copy_only=False)
-    return total

@@ -187,12 +187,12 @@ class Records:
                 for name in names:
                     key = f"{reader.file}: column"
                     place_of_column(name, reader.schema.names, key, "the file")
-                schema = pa.schema([reader.schema.field(name) for name in names])
+                empty = reader.empty(names)
                 if read is None:
-                    yield self._batch(schema.empty_table(), 0, 0)
-                elif read.types != schema.types:
+                    yield self._batch(empty, 0, 0)
+                elif read.types != empty.schema.types:
                     raise InputError(str(part), "columns of the types of the first", "others")
-                read, before = schema, 0
+                read, before = empty.schema, 0
                 for table in reader.tables(names, size):
                     for start in range(0, table.num_rows, size):
                         rows = table.slice(start, size)

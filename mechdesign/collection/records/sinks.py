@@ -74,15 +74,27 @@ def write_tables(
         for table in tables:
             if writer is None:
                 schema = table.schema.with_metadata(metadata)
-                writer = opened.enter_context(sink(stream, schema, separator))
+                with _supported():
+                    writer = opened.enter_context(sink(stream, schema, separator))
             held.append(table)
             rows, size = rows + table.num_rows, size + table.nbytes
             if size >= GROUP:
-                writer.write_table(pa.concat_tables(held))
+                with _supported():
+                    writer.write_table(pa.concat_tables(held))
                 held, size = [], 0
         if held:
-            writer.write_table(pa.concat_tables(held))
+            with _supported():
+                writer.write_table(pa.concat_tables(held))
     return rows
+
+
+@contextlib.contextmanager
+def _supported() -> Iterator[None]:
+    """Convert the error for a type that a format does not have."""
+    try:
+        yield
+    except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        raise InputError("keep", "columns of types that the file can hold", "others") from None
 
 
 @contextlib.contextmanager

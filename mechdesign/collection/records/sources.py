@@ -9,16 +9,20 @@ import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from mechdesign._typing import IntArray
 from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.files.reading import open_plain
 from mechdesign.resources import check_size, current
 
-__all__ = ["BLOCK", "STANDARD", "Reader"]
+__all__ = ["BLOCK", "PIECE", "STANDARD", "Reader"]
 
 BLOCK = 1 << 18
 """Bytes of text read at once."""
@@ -26,7 +30,13 @@ BLOCK = 1 << 18
 STANDARD = Path("-")
 """The file name that stands for standard input and standard output."""
 
-DAMAGED = (OSError, EOFError, zlib.error, pa.ArrowException)
+PIECE = 2**23
+"""Approximate expanded size in bytes of a table passed on."""
+
+MANY = 2**16
+"""Maximum number of rows of a table passed on."""
+
+DAMAGED = (OSError, EOFError, UnicodeError, zlib.error, pa.ArrowException)
 """Exceptions for a file that is damaged or of another kind; their messages may quote it."""
 
 
@@ -79,6 +89,7 @@ class Reader(ABC):
         try:
             self.schema = self._opened()
             check_size("columns", len(self.schema), self.file)
+            self.schema.names  # noqa: B018 - decoded here, so that it raises here
         except BaseException as error:
             self.close()
             if not isinstance(error, DAMAGED):
@@ -89,7 +100,6 @@ class Reader(ABC):
     def _opened(self) -> pa.Schema:
         """Read the header, and return the columns."""
 
-    @abstractmethod
     def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns, in order, in tables that fit in memory.
 
@@ -100,6 +110,43 @@ class Reader(ABC):
         InputError
             If a row cannot be read; the key gives the file and the row.
         """
+        try:
+            yield from self._tables(names, size)
+        except pa.ArrowNotImplementedError:
+            raise self._unsupported() from None
+        except DAMAGED:
+            raise self._damaged(self._next()) from None
+
+    def empty(self, names: Sequence[str]) -> pa.Table:
+        """Return a table of some columns without rows."""
+        try:
+            return pa.schema([self.schema.field(name) for name in names]).empty_table()
+        except pa.ArrowNotImplementedError:
+            raise self._unsupported() from None
+
+    def _unsupported(self) -> InputError:
+        return InputError(self.file, "columns of types and encodings that can be read", "others")
+
+    @abstractmethod
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+        """Yield the tables; exceptions are converted by the caller."""
+
+    @abstractmethod
+    def _next(self) -> str:
+        """Return the location of the rows to read next."""
+
+    def _pieces(self, batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield the rows of a batch in tables of bounded expanded size, if the batch is valid."""
+        batch = batch.select(list(names))
+        batch.validate(full=True)
+        for start in range(0, batch.num_rows, MANY):  # nulls take no bytes
+            rows = batch.slice(start, MANY)
+            cost = _bytes_of_rows(rows)
+            check_size("row_bytes", int(cost.max()), f"{self.file}: {self._next()}")
+            table = pa.Table.from_batches([rows])
+            cuts = np.flatnonzero(np.diff(cost.cumsum() // PIECE)) + 1
+            for first, end in pairwise([0, *cuts.tolist(), rows.num_rows]):
+                yield table.slice(first, end - first)
 
     def place(self, before: int, row: int) -> str:
         """Return the location of a row of the last table, before which some rows were read."""
@@ -134,3 +181,28 @@ class Reader(ABC):
             with contextlib.suppress(*DAMAGED):
                 self._bytes.close()
             self._raw.close()
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return whether cells of a type are text or bytes with offsets."""
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
+    """Return the approximate expanded size of each row in bytes."""
+    total = np.full(batch.num_rows, 8 * batch.num_columns)
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type) and is_text(column.type.value_type):
+            lengths = pc.binary_length(column.dictionary).take(column.indices)
+        elif is_text(column.type):
+            lengths = pc.binary_length(column)
+        else:
+            total += column.nbytes // max(1, batch.num_rows)
+            continue
+        total += lengths.fill_null(0).to_numpy(zero_copy_only=False)
+    return total

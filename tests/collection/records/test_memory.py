@@ -13,17 +13,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from mechdesign import InputError, load_problem, resources
-from mechdesign.collection.records import parquet_files
+from mechdesign.collection.records import parquet_files, sources
+from mechdesign.collection.records.arrow_files import ArrowReader
 from mechdesign.collection.records.csv_files import CSVReader
-from mechdesign.collection.records.parquet_files import PIECE, ParquetReader
+from mechdesign.collection.records.json_lines import NDJSONReader
+from mechdesign.collection.records.parquet_files import ParquetReader
 from mechdesign.collection.records.parquet_pages import page_sizes
-from mechdesign.collection.records.sources import BLOCK
+from mechdesign.collection.records.sources import BLOCK, PIECE
 from mechdesign.errors import LimitError
 from mechdesign.files import save
 from tests.records_support import identity, privatize_file
@@ -186,7 +189,7 @@ def test_pieces_are_the_rows_in_order_and_none_is_large(
     pq.write_table(table, tmp_path / "x.parquet", row_group_size=group)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet_files, "EXPANDED", expanded)
-        patch.setattr(parquet_files, "PIECE", piece)
+        patch.setattr(sources, "PIECE", piece)
         for names in (["b", "a", "n"], ["a"], ["l", "b"]):
             found = pieces_of(tmp_path / "x.parquet", names, size)
             assert pa.concat_tables(found).equals(table.select(names))
@@ -213,10 +216,11 @@ def test_the_writer_gathers_rows_to_groups(tmp_path: Path) -> None:
     assert pq.read_table(out).num_rows == rows
 
 
-def row_groups(path: Path, cells: list[str], times: int, **options: Any) -> Path:
+def row_groups(path: Path, cells: list[str], times: int, name: str = "a", **options: Any) -> Path:
     """Write a column as row groups of a few repeated cells, in a small file."""
     column = pa.DictionaryArray.from_arrays(pa.array(list(range(len(cells))) * times), cells)
-    pq.write_table(pa.table({"a": column}), path, store_schema=False, compression="zstd", **options)
+    table = pa.table({name: column})
+    pq.write_table(table, path, store_schema=False, compression="zstd", **options)
     return path
 
 
@@ -265,6 +269,73 @@ def test_sizes_of_pages_are_those_of_the_whole_column(
             assert sum(page.is_dictionary for page in pages) == column.has_dictionary_page
             headers = column.total_uncompressed_size - sum(page.size for page in pages)
             assert 10 * len(pages) < headers < 200 * len(pages)
+
+
+# other formats: as little
+
+
+def test_a_dot_in_a_name_is_no_path_to_a_nested_column(tmp_path: Path) -> None:
+    """A column with a dot is measured, and so is one that pyarrow reads beside another."""
+    source = row_groups(tmp_path / "x.parquet", ["x" * 2**20], 200, name="a.b")
+    with closing(ParquetReader(source)) as reader:
+        assert len(next(reader.tables(["a.b"], 2**16))) <= PIECE // 2**20 + 1
+    table = pa.table({"a": [1], "a.b": ["x"], "b": [{"c": 1}]})
+    pq.write_table(table, source)
+    with closing(ParquetReader(source)) as reader:
+        assert reader._sizes(["a"])[0] > reader._sizes(["b"])[0]
+    assert pieces_of(source, ["a.b", "a"])[0].to_pydict() == {"a.b": ["x"], "a": [1]}
+
+
+def test_values_of_a_list_are_counted_before_they_are_read(tmp_path: Path) -> None:
+    values = pa.array(np.zeros(5_000_000, np.int8))
+    lists = pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+    how = {"write_batch_size": 2**30, "data_page_size": 2**30}
+    for options in ({}, how):
+        pq.write_table(pa.table({"a": lists}), tmp_path / "x.parquet", **options)
+        assert (tmp_path / "x.parquet").stat().st_size < 10_000
+        with (
+            resources.allow(page_bytes=2**22),
+            pytest.raises(LimitError, match="page_bytes, given 7"),
+        ):
+            pieces_of(tmp_path / "x.parquet", ["a"])
+
+
+def test_tables_of_json_lines_end_after_some_bytes(tmp_path: Path) -> None:
+    line = '{"a": "x", "b": "%s"}\n' % ("y" * 2**20)
+    (tmp_path / "in.ndjson").write_text(line * 20)
+    for names in (["a"], ["b", "a"]):
+        with closing(NDJSONReader(tmp_path / "in.ndjson")) as reader:
+            sizes = [len(table) for table in reader.tables(names, 2**15)]
+        assert sum(sizes) == 20
+        assert max(sizes) <= PIECE // 2**20 + 1
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+@pytest.mark.parametrize("ending", ["arrow", "arrows"])
+@pytest.mark.parametrize("in_dictionary", [False, True])
+def test_batches_of_arrow_files_are_measured_before_they_are_decompressed(
+    codec: str, ending: str, in_dictionary: bool, tmp_path: Path
+) -> None:
+    cells = pa.array(["x" * 2**20] * 20 if not in_dictionary else ["x" * 20 * 2**20])
+    table = pa.table({"a": cells.dictionary_encode() if in_dictionary else cells})
+    if not in_dictionary:
+        table = table.append_column("n", pa.array(range(20)))
+    writer = pa.ipc.new_stream if ending == "arrows" else pa.ipc.new_file
+    source = tmp_path / f"in.{ending}"
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+    with writer(source, table.schema, options=options) as stream:
+        stream.write_table(table)
+    assert source.stat().st_size < 2**18
+    with (
+        resources.allow(page_bytes=2**24),
+        closing(ArrowReader(source)) as reader,
+        pytest.raises(LimitError, match="page_bytes, given"),
+    ):
+        list(reader.tables(["a"], 10))
+    with resources.allow(row_bytes=2**25), closing(ArrowReader(source)) as reader:
+        tables = list(reader.tables(["a"], 10))
+    assert max(map(len, tables)) <= PIECE // 2**20
+    assert pa.concat_tables(tables).column("a").to_pylist() == cells.to_pylist()
 
 
 # the whole command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import os
@@ -351,3 +352,87 @@ def test_labels_that_no_file_can_hold_are_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="text that can be written in UTF-8"):
             privatize_file(channel, tmp_path / "in.csv", tmp_path / target, "a")
         assert not (tmp_path / target).exists()
+
+
+# hostile files: refused in one line that quotes no cell
+
+
+def renamed(path: Path, old: bytes, new: bytes) -> Path:
+    """Replace bytes of a file by as many others."""
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new))
+    return path
+
+
+def arrow(path: Path, table: pa.Table, **options: Any) -> Path:
+    writer = pa.ipc.new_stream if path.suffix == ".arrows" else pa.ipc.new_file
+    with writer(path, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as stream:
+        stream.write_table(table)
+    return path
+
+
+def stored(path: Path, table: pa.Table) -> Path:
+    if path.suffix != ".parquet":
+        return arrow(path, table)
+    pq.write_table(table, path, store_schema=False)
+    return path
+
+
+BINARY_ENDINGS = ["parquet", "arrow", "arrows"]
+
+
+@pytest.mark.parametrize("ending", BINARY_ENDINGS)
+def test_names_and_cells_that_are_no_text_are_refused(ending: str, folder: Path) -> None:
+    table = pa.table({"a": ["x", "SECRET"], "QQQQ": ["x", "y"]})
+    for old, options in {b"QQQQ": {}, b"SECRET": {"unknown": "drop"}}.items():
+        source = renamed(stored(folder / f"in.{ending}", table), old, old[:-1] + b"\xff")
+        found = refused(folder, source, **options)
+        assert re.match(rf"in\.{ending}: .*that can be read", found)
+        assert "SECRE" not in found
+        with pytest.raises(InputError):
+            tally_file(identity(["x"]), source, "a")
+
+
+def test_surrogates_in_json_lines_are_refused(folder: Path) -> None:
+    (folder / "in.ndjson").write_text('{"a": "x", "\\ud800": "y"}\n')
+    assert "an NDJSON file that can be read" in refused(folder, folder / "in.ndjson")
+    (folder / "in.ndjson").write_text('{"a": "x"}\n{"a": "\\ud800"}\n')
+    assert refused(folder, folder / "in.ndjson").startswith("in.ndjson: line 2: expected a JSON")
+
+
+@pytest.mark.parametrize("ending", BINARY_ENDINGS)
+def test_damaged_bytes_raise_no_other_error(ending: str, folder: Path) -> None:
+    """The lengths, offsets and codes of a small file, set to extreme values one by one."""
+    notes = pa.array([None, "y", "x"] * 20).dictionary_encode()
+    source = folder / f"in.{ending}"
+    whole = stored(source, pa.table({"a": ["x", "y", "x"] * 20, "b": notes})).read_bytes()
+    rng = np.random.default_rng(5)
+    for place in rng.integers(len(whole), size=150):
+        damaged = bytearray(whole)
+        damaged[place] ^= rng.choice([0x7F, 0x80, 0xFF])
+        source.write_bytes(bytes(damaged))
+        with contextlib.suppress(InputError):
+            privatize_file(identity(["x", "y"]), source, folder / "o.csv", "a", keep=["b"])
+
+
+def test_types_that_a_format_does_not_have_are_refused(folder: Path) -> None:
+    union = pa.UnionArray.from_sparse(pa.array([0, 0], pa.int8()), [pa.array(["x", "y"])])
+    columns = {
+        "decimal": pa.array([1, 2], pa.decimal32(5)),
+        "runs": pa.RunEndEncodedArray.from_arrays([2], ["x"]),
+        "interval": pa.array([(1, 1, 1)] * 2, pa.month_day_nano_interval()),
+        "union": union,
+    }
+    source = arrow(folder / "in.arrow", pa.table({"a": ["x", "y"], **columns}))
+    for name in columns:
+        assert ": expected " in refused(folder, source, name)
+    for name in ("runs", "interval", "union"):
+        found = refused(folder, source, target="o.parquet", keep=[name])
+        assert "expected columns of types" in found
+    privatize_file(identity(["x", "y"]), source, folder / "none.csv", "a")
+    assert load(folder / "none.csv") == {"a": ["x", "y"]}
+    texts = pa.table({"a": pa.array(["x", "y"]).dictionary_encode()})
+    delta = {"use_dictionary": False, "column_encoding": {"a": "DELTA_BYTE_ARRAY"}}
+    pq.write_table(texts, folder / "in.parquet", **delta)
+    assert "types and encodings that can be read" in refused(folder, folder / "in.parquet")

@@ -1,0 +1,142 @@
+"""Messages of Arrow streams, which are measured before they are decompressed.
+
+The metadata of a message is a flatbuffer, and a compressed buffer begins with its expanded size.
+pyarrow exposes neither.
+
+Source: Apache Arrow, Message.fbs; the columnar format, *Encapsulated message format*.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import BinaryIO
+
+from mechdesign.resources import check_size
+
+__all__ = ["Messages"]
+
+STEP = 2**20
+"""Bytes read at once: a damaged length may claim any number."""
+
+CONTINUED = b"\xff\xff\xff\xff"
+"""The first bytes of a message; files of old versions begin with its length."""
+
+DICTIONARY, BATCH = 2, 3
+"""The types of messages with buffers."""
+
+USUAL = 16
+"""A batch may expand to this multiple of its bytes without being counted."""
+
+
+class Messages:
+    """A stream for pyarrow that reads and measures one message at a time.
+
+    Parameters
+    ----------
+    raw
+        The file.
+    key
+        The key for errors.
+    """
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO, key: str) -> None:
+        self._raw, self._key = raw, key
+        self._parts = self._first = self._message()
+
+    def rewind(self) -> None:
+        """Return to the first message, if no other one has been read."""
+        self._parts = self._first
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, fewer only at the end.
+
+        Raises
+        ------
+        LimitError
+            If a message expands to too many bytes.
+        OSError
+            If its metadata are damaged.
+        """
+        found = []
+        while size > 0:
+            self._parts = self._parts or self._message()
+            if not self._parts:
+                break
+            part, *rest = self._parts
+            found.append(part[:size])  # no copy of a whole part
+            self._parts = [part[size:], *rest] if size < len(part) else rest
+            size -= len(found[-1])
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def close(self) -> None:
+        """Leave the file open."""
+
+    def _message(self) -> list[bytes]:
+        """Return the length, the metadata and the body of the next message, without empty parts."""
+        head = self._taken(4)
+        if head == CONTINUED:
+            head += self._taken(4)
+        metadata = self._taken(int.from_bytes(head[-4:], "little"))
+        if not metadata:
+            return [head] * bool(head)
+        try:
+            kind, header, length = _header(metadata)
+            body = self._taken(length)
+            if kind in (DICTIONARY, BATCH):
+                expanded = _expanded(metadata, header, body)
+                check_size("page_bytes", max(0, expanded - USUAL * len(body)), self._key)
+        except (struct.error, IndexError):
+            raise OSError from None
+        return [head, metadata] + [body] * bool(body)
+
+    def _taken(self, size: int) -> bytes:
+        """Return bytes of the file, fewer only at its end."""
+        found = []
+        while size > 0 and (part := self._raw.read(min(size, STEP))):
+            found.append(part)
+            size -= len(part)
+        return b"".join(found)
+
+
+def _header(data: bytes) -> tuple[int, int, int]:
+    """Return the type of a message, the place of its batch, and the length of its body."""
+    root = _followed(data, 0)
+    kind_at, header_at, length_at = (_field(data, root, n) for n in (1, 2, 3))
+    kind = data[kind_at] if kind_at else 0
+    header = _followed(data, header_at)
+    if kind == DICTIONARY:
+        header = _followed(data, _field(data, header, 1))
+    (length,) = struct.unpack_from("<q", data, length_at) if length_at else (0,)
+    return kind, header, length
+
+
+def _expanded(data: bytes, batch: int, body: bytes) -> int:
+    """Return the number of bytes of the buffers of a batch, decompressed."""
+    if not _field(data, batch, 3):
+        return 0  # not compressed
+    vector = _followed(data, _field(data, batch, 2))
+    (count,) = struct.unpack_from("<I", data, vector)
+    total = 0
+    for place in range(vector + 4, min(vector + 4 + 16 * count, len(data)), 16):
+        start, length = struct.unpack_from("<qq", data, place)
+        if length:
+            (size,) = struct.unpack_from("<q", body, start)
+            total += length if size == -1 else size
+    return total
+
+
+def _followed(data: bytes, place: int) -> int:
+    """Return the target of an offset."""
+    return place + int(struct.unpack_from("<I", data, place)[0])
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Return the place of a field of a table; 0 if it is absent."""
+    slots = table - int(struct.unpack_from("<i", data, table)[0])
+    (size,) = struct.unpack_from("<H", data, slots)
+    if 4 + 2 * number >= size:
+        return 0
+    offset = int(struct.unpack_from("<H", data, slots + 4 + 2 * number)[0])
+    return table + offset if offset else 0
