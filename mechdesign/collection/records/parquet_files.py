@@ -64,8 +64,9 @@ class ParquetReader(Reader):
         )
         # a thread that still holds the Python file when the interpreter exits would abort it
         for batch in file.iter_batches(batch_size=most, columns=list(names), use_threads=False):
-            yield from self._pieces(batch, names)
-            self._read += batch.num_rows
+            for table in self._pieces(batch, names):
+                self._read += table.num_rows
+                yield table
 
     def _next(self) -> str:
         return f"row {self._read + 1}"
