@@ -401,7 +401,7 @@ MORE = 'column = "answer", '
 @pytest.mark.parametrize(
     ("content", "data", "shares"),
     [
-        (gzip.compress(RECORDS.encode()), 'column = "answer"', [3, 1, 0]),
+        (gzip.compress(RECORDS.encode(), mtime=0), 'column = "answer"', [3, 1, 0]),
         (RECORDS.replace(",", ";").encode(), MORE + 'separator = ";"', [3, 1, 0]),
         (RECORDS.replace(",", "\t").encode(), MORE + 'separator = "\\t"', [3, 1, 0]),
         (RECORDS.replace(",", " ").encode(), MORE + 'separator = " "', [3, 1, 0]),
