@@ -20,10 +20,10 @@ import { Orbits, symmetriesOf } from "./symmetry.ts";
 
 /** A certificate of the library, in the kinds that this page uses: see `mechdesign/kernel/certificate.py`. */
 export interface Certificate {
-  relaxations?: { kind: "average"; weights: number[] }[];
-  linearization:
-    | { kind: "costs" | "gain" }
-    | { kind: "estimator"; vectors: number[][]; tangents?: number[] };
+  relaxations?: (
+    | { kind: "average"; weights: number[] }
+    | { kind: "estimator"; vectors: number[][]; tangents?: number[] })[];
+  linearization: { kind: "costs" | "gain" };
   multipliers?: { of: "cone"; place: number; node: number[]; x: number[]; other: number[]; weight: number[] }[];
   /** Floats, or exact text. */
   prices?: (number | string)[];
@@ -371,10 +371,11 @@ async function bestForGain(problem: Problem): Promise<Raw> {
   const most = potential.reduce((a, b) => a + b, 0) + Math.max(...surplus) + ROUNDING * scale;
   const prices = potential.map((u) => -u);
   if (risk) {
-    const { estimator, tangents } = risk;
+    const { estimator, tangents, factor } = risk;
+    const scaled = prices.map((u) => factor * u);
     const bound = risk.bound(risk.constant - most - ROUNDING * (risk.constant + scale));
-    const linearization = { kind: "estimator" as const, vectors: estimator, ...(tangents ? { tangents } : {}) };
-    return { matrix, bound, certificate: { linearization, prices, oracle: raysOracle(problem) } };
+    const relaxations = [{ kind: "estimator" as const, vectors: estimator, ...(tangents ? { tangents } : {}) }];
+    return { matrix, bound, certificate: { relaxations, linearization: { kind: "gain" }, prices: scaled, oracle: raysOracle(problem) } };
   }
   const offset = offsetOf(problem);
   const bound = offset === null ? most : offset - most;

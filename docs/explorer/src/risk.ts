@@ -65,11 +65,13 @@ export function readingsOf(problem: Problem, columns: Columns): number[][] {
   });
 }
 
-/** What the bound on a risk is made of: see `mechdesign/kernel/linearizations/estimator.py`. */
+/** What the bound on a risk is made of: see `mechdesign/kernel/relaxations/estimator.py`. */
 export interface LinearBound {
   /** The weights of the rays that were found. */
   mixture: number[];
   /** Rows a_x of the certificate. */
+  /** What prices of the gain are multiplied by: the checker's gain has the factor of the deviations. */
+  factor: number;
   estimator: number[][];
   /** Deviations at which the roots are bounded from below; null without roots. */
   tangents: number[] | null;
@@ -205,7 +207,7 @@ export async function bestRisk(problem: Problem, given: number[][]): Promise<Lin
     kept.forEach((r, n) => { mixture[r] = weights[n] / means[r]; });
     const squares = prior.reduce((total, p) => total + p * p, 0);
     const bounded = (estimator: number[][], b: number[], constant: number, tangents: number[] | null): LinearBound => ({
-      mixture, estimator, tangents, constant,
+      mixture, estimator, tangents, constant, factor: isL2 ? 1 : FACTOR,
       gain: (q) => estimator.reduce((total, row, x) => total + b[x] * dot(row, q) ** 2, 0) / dot(prior, q),
       bound: (least) => (isL2 ? least - squares : FACTOR * Math.max(0, least)),
     });
