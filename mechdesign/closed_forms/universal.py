@@ -53,9 +53,6 @@ SAME, NUDGE, SPREAD = 1e-9, 1e-6, 0.01
 FIRST = 4
 """The number of facets sought about two inputs: lifts have two for each in most cones."""
 
-PROBES = 16
-"""Random directions in which another facet is sought: lifts can have two for each input."""
-
 LARGEST = Fraction(700)
 """The largest exponent of e that gives a finite float."""
 
@@ -214,11 +211,6 @@ class _Rows:
             vectors.append(vector)
             about.add(int(self.classes[_about(row)]))
             if not self.lifts and len(about) < len(found):  # each input has a facet about it
-                return None
-        for i in range(PROBES if self.lifts else 0):
-            direction = SPREAD * rng.standard_normal(n)
-            direction[i % n] += 1  # the opposite side, for a lift, of most facets
-            if _differs(self._furthest(direction)[0], vectors):
                 return None
         return sorted(found, key=lambda row: (_about(row), row[1]))
 
@@ -437,7 +429,7 @@ class _Rays:
 
 
 def _differs(vector: FloatArray, known: list[FloatArray]) -> bool:
-    """Return whether a vertex is none of those known."""
+    """Return whether a vertex differs from all known ones."""
     return bool(np.abs(known - vector).max(axis=1).min() > SAME * np.abs(vector).max())
 
 
