@@ -81,6 +81,19 @@ class ColumnUtility(Utility):
         """
         return None
 
+    def entry_gains(self, r: FloatArray, prior: FloatArray) -> Any:
+        """Return h_x(r_x) for each entry of columns with P . r = 1; None if g is not separable.
+
+        Parameters
+        ----------
+        r
+            ``(n_inputs,)`` or ``(n_inputs, n_columns)``.
+        prior
+            ``(n_inputs,)``.
+        """
+        x = np.arange(len(r)).reshape(-1, *[1] * (r.ndim - 1))
+        return self.coordinate_gain(x, r, prior)
+
     def surplus(self, potential: FloatArray, problem: Any) -> float | None:
         """Return an upper bound on g(q) - potential . q for private q with P . q = 1, or None.
 

@@ -178,7 +178,7 @@ class BoxSearch:
 
     def gains(self, r: FloatArray) -> FloatArray:
         """Return h_x(r_x) for each input."""
-        return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
+        return np.asarray(self.utility.entry_gains(r, self.prior))
 
     @property
     def steps_of_a_box(self) -> int:

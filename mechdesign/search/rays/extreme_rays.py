@@ -123,7 +123,7 @@ def _pricer(
     def gain(rays: FloatArray) -> FloatArray:
         return utility.gain(rays, prior)
 
-    splits = utility.coordinate_gain(np.arange(k), np.ones(k), prior) is not None
+    splits = utility.entry_gains(np.ones(k), prior) is not None
     boxes = BoxSearch.of(problem, utility) if splits else None
     (family, *more) = problem.cone.families
     # the checker bounds a box in fewer steps than it needs to list the rays of one lift

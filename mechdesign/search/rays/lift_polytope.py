@@ -74,7 +74,7 @@ class LiftPolytope:
         lifts, k = family.lift_rows(), len(problem.domain)
         if more or lifts is None or not lifts.is_for(problem.prior.probabilities):
             return None
-        if utility.coordinate_gain(np.arange(k), np.ones(k), problem.prior.array) is None:
+        if utility.entry_gains(np.ones(k), problem.prior.array) is None:
             return None
         low, high = lifts.ends()
         weights = problem.prior.probabilities
@@ -88,13 +88,7 @@ class LiftPolytope:
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``, which all have P . r = 1."""
-        x = np.arange(self.size)[:, None]
-        parts: FloatArray = self.utility.coordinate_gain(x, rays, self.prior)
-        return np.asarray(parts.sum(axis=0))
-
-    def _split(self, r: FloatArray) -> FloatArray:
-        """Return the gain of each entry."""
-        return np.asarray(self.utility.coordinate_gain(np.arange(self.size), r, self.prior))
+        return np.asarray(self.utility.entry_gains(rays, self.prior).sum(axis=0))
 
     def first_rays(self, limits: Limits) -> FloatArray:
         """Return vertices whose lifts are raised in random orders, the same in every run.
@@ -126,7 +120,7 @@ class LiftPolytope:
         n = np.array(self.counts)
         k, N = self.size, int(n.sum())
         bottom, top = np.full(k, self.low), np.full(k, self.high)
-        at_low, at_high = self._split(bottom) - u * bottom, self._split(top) - u * top
+        at_low, at_high = (self.utility.entry_gains(r, self.prior) - u * r for r in (bottom, top))
         free = n == 0
         base = float(np.where(free, np.maximum(at_low, at_high), at_low).sum())
         profit = at_high - at_low

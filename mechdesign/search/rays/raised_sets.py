@@ -96,8 +96,7 @@ class RaisedSets:
     def of(cls, problem: Problem, utility: ColumnUtility) -> RaisedSets | None:
         """Return it for one budget, a separable gain and protected inputs of positive prior."""
         cone, prior = OneBudgetCone.of(problem.cone), problem.prior.array
-        one = np.ones(problem.cone.size)
-        if cone is None or utility.coordinate_gain(np.arange(len(one)), one, prior) is None:
+        if cone is None or utility.entry_gains(np.ones(problem.cone.size), prior) is None:
             return None
         occur = all(prior[inputs].sum() > 0 for _, inputs in cone.blocks)
         return cls(cone, prior, utility) if occur and cone.low > LEAST_LOW else None
