@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 
-from mechdesign.collection.records.parquet_pages import page_sizes
+from mechdesign.collection.records.parquet_pages import Page, page_sizes
 from mechdesign.collection.records.sources import PIECE, Reader, is_text
 from mechdesign.resources import check_size
 
@@ -100,20 +101,17 @@ class ParquetReader(Reader):
                     raise pa.ArrowNotImplementedError
                 plain = text and not in_list and not delta
                 values = 0
-                try:
-                    for page in page_sizes(self._raw, column):
-                        sort = "dictionary" if page.is_dictionary else "data"
-                        held[path, sort] = max(held.get((path, sort), 0), page.size)
-                        values += 0 if page.is_dictionary else page.values
-                        if page.is_dictionary and path in kinds and is_text(kinds[path]):
-                            once.add(path)
-                        elif in_list or text or (leaf.length or 0) > LARGEST:
-                            rows = max(page.values, 1) if plain and not page.is_dictionary else 1
-                            least = 8 * page.values if in_list else 0
-                            cost = max(page.size / rows, least)
-                            longest[path] = max(longest.get(path, 0), cost)
-                except (ValueError, IndexError, RecursionError):
-                    raise self._damaged(f"row {before + 1}") from None
+                for page in self._pages(column, before):
+                    sort = "dictionary" if page.is_dictionary else "data"
+                    held[path, sort] = max(held.get((path, sort), 0), page.size)
+                    values += 0 if page.is_dictionary else page.values
+                    if page.is_dictionary and path in kinds and is_text(kinds[path]):
+                        once.add(path)
+                    elif in_list or text or (leaf.length or 0) > LARGEST:
+                        rows = max(page.values, 1) if plain and not page.is_dictionary else 1
+                        least = 8 * page.values if in_list else 0
+                        cost = max(page.size / rows, least)
+                        longest[path] = max(longest.get(path, 0), cost)
                 if in_list:
                     spread = LEVELS * (values - group.num_rows)
                     held[path, "levels"] = max(held.get((path, "levels"), 0), spread)
@@ -121,6 +119,13 @@ class ParquetReader(Reader):
         beyond = sum(max(0, size - USUAL_PAGE) for size in held.values())
         check_size("page_bytes", beyond, self.file)
         return 16 * len(wanted) + sum(longest.values()), sorted(once)
+
+    def _pages(self, column: Any, before: int) -> Iterator[Page]:
+        """Yield the pages of a column of a row group, which begins after some rows of the file."""
+        try:
+            yield from page_sizes(self._raw, column)
+        except (ValueError, IndexError, RecursionError):
+            raise self._damaged(f"row {before + 1}") from None
 
     def share(self) -> float:
         """Return the share of the rows read so far."""
