@@ -7,12 +7,14 @@ second, accepted or refused.
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import functools
+import gc
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -36,11 +38,19 @@ Document = dict[str, Any]
 Change = Callable[[Document], Any]
 
 
-def second() -> float:
-    """Return about a second of a quiet machine, in the seconds of this one as it is now."""
-    start = time.process_time()
-    assert sum([n * n for n in range(2_000_000)]) > 0
-    return 8 * (time.process_time() - start)
+@contextlib.contextmanager
+def at_most_seconds(limit: int) -> Iterator[None]:
+    """Expect so many seconds of a quiet machine, or ten times as many of a loaded one.
+
+    What no limit stops takes minutes. What other tests left in memory is not collected meanwhile.
+    """
+    gc.disable()
+    try:
+        start = time.process_time()
+        yield
+        assert time.process_time() - start < 10 * limit
+    finally:
+        gc.enable()
 
 
 @functools.cache
@@ -354,10 +364,8 @@ def test_a_hostile_file_ends_within_a_second(case: str) -> None:
     document = copy.deepcopy(draw_document(2))
     HOSTILE[case](document)
     document["digest"] = seal(document)
-    start = time.process_time()
-    with pytest.raises(MechdesignError):
+    with at_most_seconds(1), pytest.raises(MechdesignError):
         verify(document)
-    assert time.process_time() - start < second()
 
 
 TEXTS: dict[str, str] = {
@@ -379,11 +387,9 @@ TEXTS: dict[str, str] = {
 
 
 @pytest.mark.parametrize("case", TEXTS)
-def test_a_hostile_text_ends_within_a_second(case: str) -> None:
-    start = time.process_time()
-    with pytest.raises((MechdesignError, ValueError)):
+def test_a_hostile_text_ends_within_three_seconds(case: str) -> None:
+    with at_most_seconds(3), pytest.raises((MechdesignError, ValueError)):
         parse(TEXTS[case])
-    assert time.process_time() - start < 3 * second()
 
 
 @pytest.mark.parametrize(
