@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain, Label
-from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.hamming import HammingLoss
+from mechdesign.utilities.kernel_gain import KernelGain
 
 __all__ = ["BayesAccuracy"]
 
 
-class BayesAccuracy(ColumnUtility):
+class BayesAccuracy(KernelGain):
     """Pr(X = the likeliest input given Y) = Sum_y max_x P_x Q[x,y], maximized.
 
     It is 1 minus the least Hamming loss: releasing the guess itself is as good, so the optimum is a
@@ -33,8 +32,8 @@ class BayesAccuracy(ColumnUtility):
 
     name = "bayes-accuracy"
     title = "probability that the best guess of X from Y is right"
-    sense = "maximize"
     exact = True
+    sense = "maximize"
 
     @property
     def linear_form(self) -> HammingLoss:
@@ -44,8 +43,3 @@ class BayesAccuracy(ColumnUtility):
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
         """Return True."""
         return True
-
-    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
-        """Return max_x P_x q_x."""
-        best: FloatArray = (prior[:, None] * columns).max(axis=0)
-        return best

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import numpy as np
-
-from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Domain, Label
-from mechdesign.utilities.column import ColumnUtility
+from mechdesign.utilities.kernel_gain import KernelGain
 
 __all__ = ["MutualInformation"]
 
 
-class MutualInformation(ColumnUtility):
+class MutualInformation(KernelGain):
     """I(X; Y) = Sum_xy P_x Q[x,y] ln(Q[x,y] / lambda_y) in nats, maximized.
 
     Notes
@@ -32,19 +28,9 @@ class MutualInformation(ColumnUtility):
 
     name = "mutual-information"
     title = "information that Y carries about X, in nats"
-    sense = "maximize"
     exact = True
+    sense = "maximize"
 
     def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
         """Return True."""
         return True
-
-    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
-        """Return Sum_x P_x q_x ln(q_x / P . q)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            terms = prior[:, None] * columns * np.log(columns / (prior @ columns))
-        return np.asarray(np.where(np.isfinite(terms), terms, 0.0).sum(axis=0))
-
-    def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:
-        """Return P_x r ln r."""
-        return prior[x] * r * np.log(np.where(r > 0, r, 1.0))

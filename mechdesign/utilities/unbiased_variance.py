@@ -95,7 +95,7 @@ class UnbiasedVariance(ReadingVariance):
 
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
         """Return f(x) for each input, exact."""
-        return self._values.on(domain)
+        return self._values.numbers(domain)
 
     def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
         """Check the values and the number of inputs.
@@ -148,8 +148,9 @@ class UnbiasedVariance(ReadingVariance):
         return {**super().to_table(domain), "values": list(map(fraction_text, self.values(domain)))}
 
     def __repr__(self) -> str:
+        values = "" if self._values.given is None else f"values={self._values!r}"
         worst = "worst_case=True" if self.worst_case else ""
-        return f"{type(self).__name__}({', '.join(filter(None, [repr(self._values), worst]))})"
+        return f"{type(self).__name__}({', '.join(filter(None, [values, worst]))})"
 
 
 def _least_largest(

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import sqrt
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
-from mechdesign.errors import InputError, UnsupportedError, shown
-from mechdesign.exact import as_fraction, fraction_text, short_text
-from mechdesign.labels import Labels, aligned, by_label, split, split_matrix
+from mechdesign.errors import InputError, shown
+from mechdesign.exact import as_fraction, short_text
+from mechdesign.labels import Labels, split, split_matrix
 from mechdesign.prior import Prior
-from mechdesign.utilities.column import ColumnUtility
+from mechdesign.utilities.input_values import InputValues
+from mechdesign.utilities.kernel_gain import KernelGain
 
 __all__ = ["FisherInformation"]
 
@@ -24,7 +24,7 @@ MEAN_TOLERANCE = 1e-6
 """Largest mean of a score, relative to the root of its mean square."""
 
 
-class FisherInformation(ColumnUtility):
+class FisherInformation(KernelGain):
     """Sum_y |Sum_x P_x s(x) Q[x,y]|**2 / lambda_y, the Fisher information in Y, maximized.
 
     The prior P is a member of a family of laws p(x; theta), and s(x) = d/dtheta ln p(x; theta)
@@ -62,27 +62,22 @@ class FisherInformation(ColumnUtility):
 
     name = "fisher-information"
     title = "Fisher information in Y about the parameter of a family of laws"
-    sense = "maximize"
     exact = True
+    sense = "maximize"
 
     def __init__(self, scores: Any) -> None:
         rows, labels = _read(scores)
         if not any(map(any, rows)):
             raise InputError("scores", "a nonzero score", "only zeros", fault="all scores are 0")
-        self._rows, self._labels = rows, labels
+        super().__init__(scores=InputValues("scores", tuple(rows), labels))
 
-    def rows(self, domain: Domain) -> list[Row]:
-        """Return the exact scores of each input, one for each parameter."""
-        return aligned(self._rows, self._labels, domain.labels, "scores")
-
-    def on(self, domain: Domain) -> FisherInformation:
-        """Return the information with its scores in the order of the domain."""
-        rows = self.rows(domain)
-        return self if self._labels is None else FisherInformation(rows)
+    @property
+    def _scores(self) -> InputValues:
+        return cast(InputValues, self._arguments["scores"])
 
     def check_prior(self, prior: Prior) -> None:
         """Check that the scores have mean 0, as P sums to 1 at every parameter."""
-        for score in zip(*self._rows, strict=True):
+        for score in zip(*(self._scores.given or ()), strict=True):
             mean, square = prior.mean(score), prior.mean([s * s for s in score])
             if abs(mean) > MEAN_TOLERANCE * sqrt(square):
                 expected = "scores d/dtheta ln p(x), whose mean at the prior is 0"
@@ -90,35 +85,8 @@ class FisherInformation(ColumnUtility):
 
     def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
         """Return s(x) for one parameter: the best channel for its estimate is optimal here."""
-        rows = self.rows(domain)
+        rows = self._scores.numbers(domain)
         return tuple(s for (s,) in rows) if len(rows[0]) == 1 else None
-
-    def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
-        """Return |Sum_x P_x s(x) q_x|**2 / (P . q).
-
-        Raises
-        ------
-        UnsupportedError
-            If the scores count by label: see :meth:`on`.
-        """
-        if self._labels is not None:
-            raise UnsupportedError("scores", "scores in the order of the domain", "labels")
-        scores = np.array([[float(s) for s in row] for row in self._rows])
-        law = prior @ columns
-        square = (((prior[:, None] * scores).T @ columns) ** 2).sum(axis=0)
-        return np.asarray(np.divide(square, law, out=np.zeros_like(law), where=law > 0))
-
-    def to_table(self, domain: Domain) -> dict[str, Any]:
-        """Return the ``[utility]`` table, with a list of scores for each input."""
-        rows = [list(map(fraction_text, row)) for row in self.rows(domain)]
-        return {"objective": self.name, "scores": rows}
-
-    def __repr__(self) -> str:
-        rows = [
-            short_text(row[0]) if len(row) == 1 else f"[{', '.join(map(short_text, row))}]"
-            for row in self._rows
-        ]
-        return f"{type(self).__name__}({by_label(rows, self._labels)})".replace("'", "")
 
 
 def _read(scores: Any) -> tuple[list[Row], Labels | None]:
