@@ -54,8 +54,8 @@ class Leak(ABC):
         return False
 
     @abstractmethod
-    def breaks(self, leakage: Fraction | None) -> str | None:
-        """Return why the notion does not hold with a leakage, or (None) as stated; None if so."""
+    def breaks(self, leakage: Fraction) -> str | None:
+        """Return why the notion does not hold with a leakage; None if it holds."""
 
     def reaches(self, leakage: Fraction) -> bool:
         """Return whether the notion holds with no smaller leakage, up to the tolerance."""
@@ -165,7 +165,7 @@ def verify_privacy(notion: Notion, leak: Leak, claim: Claim) -> str:
         f"the notion {name} is not claimed as certified, or the epsilon claimed, the delta, or "
         "what it is about is not that of the problem",
     )
-    leakage, why = number(claim.leakage), leak.breaks(None)
+    leakage, why = number(claim.leakage), leak.breaks(notion.stated)
     need(why is None, f"{name}: not private: {why}")
     why = leak.breaks(leakage) if leak.signed or leakage >= 0 else "it is at least 0"
     need(why is None, f"{name}: leaks more than {float(leakage)!r}: {why}")
@@ -193,10 +193,9 @@ class ColumnsLeak(Leak):
         rows = (True for part in statement.cone for _ in part.keys(statement.k))
         return self.notion.epsilon is None and (any(rows) or bool(statement.limits))
 
-    def breaks(self, leakage: Fraction | None) -> str | None:
+    def breaks(self, leakage: Fraction) -> str | None:
         """Test the columns."""
-        asked = self.notion if leakage is None else self.notion.at(leakage)
-        statement = self.problem.alone(asked)
+        statement = self.problem.alone(self.notion.at(leakage))
         self.steps.take(_steps_of(statement, len(self.columns)), "the check of privacy")
         return private(statement, self.columns, self.whole)
 

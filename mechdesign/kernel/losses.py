@@ -17,8 +17,6 @@ from operator import add
 from mechdesign.kernel.arithmetic import lattice, need
 
 Points = Sequence[tuple[int, ...]]
-Some = Sequence[int] | None
-"""A subset of the inputs, or None for all."""
 
 Grid = tuple[int, int] | None
 
@@ -45,7 +43,7 @@ class Losses:
     denominator
         The denominator of the integers.
     of
-        The costs of an output at some of the inputs, rounded up or down where irrational.
+        The costs of an output at all inputs, rounded up or down where irrational.
     grid
         The sides of the regular grid, row by row, of the inputs and outputs, if they are one. The
         losses then depend on the steps along both sides only, and do not decrease with either.
@@ -55,17 +53,17 @@ class Losses:
 
     n_outputs: int
     denominator: int
-    of: Callable[[int, Some, bool], list[int]]
+    of: Callable[[int, bool], list[int]]
     grid: Grid = None
     is_dense: bool = True
 
-    def lower(self, y: int, inputs: Some = None) -> list[int]:
-        """Return the losses of output y at some inputs, or at all of them, rounded down."""
-        return self.of(y, inputs, False)
+    def lower(self, y: int) -> list[int]:
+        """Return the losses of output y at all inputs, rounded down."""
+        return self.of(y, False)
 
-    def upper(self, y: int, inputs: Some = None) -> list[int]:
+    def upper(self, y: int) -> list[int]:
         """Return the losses rounded up."""
-        return self.of(y, inputs, True)
+        return self.of(y, True)
 
 
 def of_table(table: Sequence[Sequence[Fraction]]) -> Losses:
@@ -76,19 +74,14 @@ def of_table(table: Sequence[Sequence[Fraction]]) -> Losses:
 def of_integers(rows: Sequence[Sequence[int]], denominator: int) -> Losses:
     """Return the losses of a matrix of integers."""
     columns = list(map(list, zip(*rows, strict=True)))
-
-    def of(y: int, some: Some, _up: bool) -> list[int]:
-        return columns[y] if some is None else [columns[y][x] for x in some]
-
-    return Losses(len(columns), denominator, of)
+    return Losses(len(columns), denominator, lambda y, _up: columns[y])
 
 
 def hamming(inputs: Sequence[object], outputs: Sequence[object], least: int = 0) -> Losses:
     """Return ``least`` where the output is the input, and one more elsewhere."""
 
-    def of(y: int, some: Some, _up: bool) -> list[int]:
-        labels = inputs if some is None else [inputs[x] for x in some]
-        return [least + (x != outputs[y]) for x in labels]
+    def of(y: int, _up: bool) -> list[int]:
+        return [least + (x != outputs[y]) for x in inputs]
 
     return Losses(len(outputs), 1, of, _grid_of_labels(inputs, outputs), least == 0)
 
@@ -128,11 +121,10 @@ def distances(inputs: Points, outputs: Points, unit: int, kind: str) -> Losses:
         below = isqrt(square << 2 * ROOT_BITS)
         return below + (up and below * below != square << 2 * ROOT_BITS)
 
-    def of(y: int, some: Some, up: bool) -> list[int]:
-        sides = axes if some is None else [[axis[x] for x in some] for axis in axes]
+    def of(y: int, up: bool) -> list[int]:
         if kind == "absolute":
-            return [abs(a - outputs[y][0]) for a in sides[0]]
-        found = squares(sides, outputs[y])
+            return [abs(a - outputs[y][0]) for a in axes[0]]
+        found = squares(axes, outputs[y])
         return found if kind == "squared" else [root(square, up) for square in found]
 
     return Losses(len(outputs), powers[kind], of, _grid_of_points(axes, outputs))
@@ -172,13 +164,11 @@ def cells(
         First and last row, first and last column of each rectangle.
     """
     n, m = sides
-    places = [(r, c) for r in range(n) for c in range(m)]
 
-    def of(y: int, some: Some, _up: bool) -> list[int]:
+    def of(y: int, _up: bool) -> list[int]:
         top, bottom, left, right = listed[y]
         down = [m * max(top - row, 0, row - bottom) for row in range(n)]
         across = [max(left - column, 0, column - right) for column in range(m)]
-        chosen = places if some is None else [places[x] for x in some]
-        return [corner[down[r] + across[c]] for r, c in chosen]
+        return [corner[d + s] for d in down for s in across]
 
     return Losses(len(listed), denominator, of)

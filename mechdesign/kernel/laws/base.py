@@ -21,7 +21,7 @@ from mechdesign.kernel.claims import Leak
 from mechdesign.kernel.generators import Cone
 from mechdesign.kernel.schema import Kind
 
-__all__ = ["WHOLE", "LargestRatio", "Law", "LawLeak", "check_masses", "denominator_bits"]
+__all__ = ["WHOLE", "Law", "LawLeak", "check_masses", "denominator_bits"]
 
 WHOLE = 1 << 62
 """The probability 1 in the unit of masses."""
@@ -29,36 +29,20 @@ WHOLE = 1 << 62
 
 @dataclass(frozen=True)
 class LawLeak(Leak):
-    """The leakage of a law under a generator; ``stated`` is the exponent of its rows."""
-
-    stated: Fraction
-
-    def breaks(self, leakage: Fraction | None) -> str | None:
-        """Compare the ratios."""
-        within = self.within(self.stated if leakage is None else leakage)
-        return None if within else "a ratio is too large"
-
-    @abstractmethod
-    def within(self, a: Fraction) -> bool:
-        """Return whether the generator is proved to hold with another exponent."""
-
-
-@dataclass(frozen=True)
-class LargestRatio(LawLeak):
-    """The largest ratio of two probabilities with the bound e**a."""
+    """The largest ratio of two probabilities of a law that a generator bounds by e**a."""
 
     ratio: Fraction
 
-    def within(self, a: Fraction) -> bool:
-        """Return whether the ratio is at most e**a, rounded down."""
-        return self.ratio <= exp_lower(a)
+    def breaks(self, leakage: Fraction) -> str | None:
+        """Compare the ratio with e**leakage, rounded down."""
+        return None if self.ratio <= exp_lower(leakage) else "a ratio is too large"
 
 
 class Law(Kind, ABC):
     """The integers of a file: the fields of a frozen dataclass, or the keys of a named table."""
 
     @abstractmethod
-    def leak(self, part: Cone, k: int) -> LawLeak:
+    def leak(self, part: Cone, k: int) -> Leak:
         """Return the leakage of the channel under a generator on k inputs.
 
         Raises

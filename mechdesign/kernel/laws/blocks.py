@@ -18,8 +18,8 @@ from fractions import Fraction
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.generators import Cone
-from mechdesign.kernel.laws.base import WHOLE, LargestRatio, Law, check_masses
-from mechdesign.kernel.laws.ratios import ConstantLaw, InClear, Ratios, constant
+from mechdesign.kernel.laws.base import WHOLE, Law, LawLeak, check_masses
+from mechdesign.kernel.laws.ratios import ConstantLaw, Ratios, constant
 from mechdesign.kernel.schema import Whole
 
 __all__ = ["ByComponent", "HighLow", "Part"]
@@ -30,7 +30,7 @@ class Part:
     """A law on a subset of the inputs, and its epsilon."""
 
     epsilon: Fraction
-    law: ConstantLaw | InClear
+    law: ConstantLaw
 
     def ratios(self, k: int) -> Ratios:
         """Return the ratios on k inputs, which its epsilon must bound."""
@@ -47,7 +47,7 @@ class ByComponent(Law):
     parts: tuple[Part, ...]
     part_of_block: tuple[Whole, ...]
 
-    def leak(self, part: Cone, k: int) -> LargestRatio:
+    def leak(self, part: Cone, k: int) -> LawLeak:
         """Return the largest ratio of a part, each on the inputs of its blocks."""
         asked, own = constant(part), self.part_of_block
         need(asked.protected is None, f"{self.kind}: protected inputs are not supported")
@@ -55,7 +55,7 @@ class ByComponent(Law):
         fits = len(own) == len(sizes) and set(own) == set(range(len(self.parts)))
         need(fits, "the parts do not match the blocks")
         used = sorted(set(zip(own, sizes, strict=True)))
-        return LargestRatio(asked.exponent, max(self.parts[n].ratios(m).ratio for n, m in used))
+        return LawLeak(max(self.parts[n].ratios(m).ratio for n, m in used))
 
     def steps(self, part: Cone, k: int) -> int:
         """Return the work on one part for each block, and on the inputs."""
@@ -70,7 +70,7 @@ class HighLow(Law):
     inner: Part
     uniform: Whole
 
-    def leak(self, part: Cone, k: int) -> LargestRatio:
+    def leak(self, part: Cone, k: int) -> LawLeak:
         """Return the larger of the ratio of the part, and most by u / W."""
         asked = constant(part)
         size = len(asked.guarded) if asked.protected and asked.block is None else 0
@@ -79,7 +79,7 @@ class HighLow(Law):
         check_masses(self.uniform)
         inner = self.inner.ratios(size)
         need(inner.most, "the inner part must have two probabilities")
-        return LargestRatio(asked.exponent, max(inner.ratio, inner.most * WHOLE / self.uniform))
+        return LawLeak(max(inner.ratio, inner.most * WHOLE / self.uniform))
 
     def steps(self, part: Cone, k: int) -> int:
         """Return the work on the part, and the inputs."""

@@ -17,7 +17,7 @@ subset-selection
     Of the sets of j inputs, C(k - 1, j - 1) = C(k, j) j / k hold x and have the mass h together,
     C(k, j) (k - j) / k do not and have W - h: h (k - j) / ((W - h) j).
 in-clear
-    One input, whose one report reveals nothing: a part of other laws.
+    One input, whose one report reveals nothing.
 lip-randomized-response
     t + Sum_y f_y = W, and Q(y|x) is f_y, and t more if y = x. The probability of y is f_y + t P_y:
     its lifts lie between f_y and f_y + t over that, so the ratio is the largest
@@ -33,12 +33,12 @@ from math import isqrt
 from typing import Any, ClassVar, NamedTuple
 
 from mechdesign.errors import CertificateError
-from mechdesign.kernel.arithmetic import need, over_one_denominator
+from mechdesign.kernel.arithmetic import expect, need, over_one_denominator
 from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
-from mechdesign.kernel.laws.base import WHOLE, LargestRatio, Law, check_masses, denominator_bits
+from mechdesign.kernel.laws.base import WHOLE, Law, LawLeak, check_masses, denominator_bits
 from mechdesign.kernel.schema import Named, Whole
 
-__all__ = ["ConstantLaw", "InClear", "LIPRandomizedResponse", "Ratios", "constant"]
+__all__ = ["ConstantLaw", "LIPRandomizedResponse", "Ratios", "constant"]
 
 MOST_DIGITS = 62
 """Binary digits of a probability of unary encoding, as many as are drawn at once."""
@@ -135,6 +135,7 @@ FORMS: dict[str, Callable[..., Ratios]] = {
     "optimized-unary-encoding": unary_encoding,
     "symmetric-unary-encoding": unary_encoding,
     "subset-selection": subset_selection,
+    "in-clear": in_clear,
 }
 
 
@@ -158,24 +159,15 @@ class ConstantLaw(Named, Law):
         found: Ratios = self.forms()[self.name](k, **self.keys)
         return found
 
-    def leak(self, part: Cone, k: int) -> LargestRatio:
+    def leak(self, part: Cone, k: int) -> LawLeak:
         """Return the largest ratio of two rows."""
         found = constant(part)
         need(found.block is found.protected is None, f"{self.name}: all ratios must be bounded")
-        return LargestRatio(found.exponent, self.ratios(k).ratio)
+        return LawLeak(self.ratios(k).ratio)
 
     def steps(self, part: Cone, k: int) -> int:
         """Return the number of divisions in the primality test."""
         return 100 + isqrt(min(self.keys.get("field", 0), MOST_FIELD))
-
-
-class InClear(ConstantLaw):
-    """An input released in clear, in a part of a law."""
-
-    @classmethod
-    def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return the single name."""
-        return {"in-clear": in_clear}
 
 
 @dataclass(frozen=True)
@@ -185,25 +177,25 @@ class LIPRandomizedResponse(Law):
     truth: Whole
     fresh: tuple[Whole, ...]
 
-    def leak(self, part: Cone, k: int) -> LargestRatio:
+    def leak(self, part: Cone, k: int) -> LawLeak:
         """Return the largest lift, or inverse lift, at the prior."""
-        a, prior = self._asked(part)
+        prior = self._asked(part)
         check_masses(self.truth, *self.fresh)
         sums = len(self.fresh) == k > 1 and sum(self.fresh) + self.truth == WHOLE
         need(sums, "LIP randomized response: the rows do not sum to 1")
         masses, unit = over_one_denominator(prior)
         outputs = [(f, f * unit + self.truth * p) for f, p in zip(self.fresh, masses, strict=True)]
         largest = max(Fraction((f + self.truth) * unit, total) for f, total in outputs)
-        return LargestRatio(a, max(largest, *(Fraction(y, f * unit) for f, y in outputs)))
+        return LawLeak(max(largest, *(Fraction(y, f * unit) for f, y in outputs)))
 
     def steps(self, part: Cone, k: int) -> int:
         """Return the work of reducing two rationals of the denominator's length per input."""
-        return k * (60 + (denominator_bits(self._asked(part)[1]) // 64) ** 2)
+        return k * (60 + (denominator_bits(self._asked(part)) // 64) ** 2)
 
-    def _asked(self, part: Cone) -> tuple[Fraction, tuple[Fraction, ...]]:
-        """Return the bound on the lift and its inverse, and the prior."""
-        listed = part.priors if isinstance(part, Lift) else None
-        upper = part.upper if isinstance(part, Lift) and part.upper == part.lower else None
-        if upper is None or not isinstance(listed, Listed) or len(listed.priors) != 1:
-            raise CertificateError(f"{self.kind}: needs one bound on the lift at one prior")
-        return upper, listed.priors[0]
+    def _asked(self, part: Cone) -> tuple[Fraction, ...]:
+        """Return the only prior at which the lift and its inverse have one bound."""
+        words = f"{self.kind}: needs one bound on the lift at one prior"
+        lift = expect(part, Lift, words)
+        (prior, *others) = expect(lift.priors, Listed, words).priors
+        need(lift.upper == lift.lower is not None and not others, words)
+        return prior

@@ -39,8 +39,9 @@ from typing import ClassVar
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower_scaled, exp_upper
 from mechdesign.kernel.arithmetic import BITS, need
+from mechdesign.kernel.claims import Leak
 from mechdesign.kernel.generators import Cone, Distance, Ratio
-from mechdesign.kernel.laws.base import WHOLE, Law, LawLeak
+from mechdesign.kernel.laws.base import WHOLE, Law
 from mechdesign.kernel.schema import Whole
 
 __all__ = ["GeometricNoise", "PlanarLaplace", "Torus", "TorusNoise"]
@@ -54,7 +55,7 @@ LARGEST_STEP = 44
 
 
 @dataclass(frozen=True)
-class Torus(LawLeak):
+class Torus(Leak):
     """The weights of all lengths on a torus.
 
     Attributes
@@ -86,14 +87,14 @@ class Torus(LawLeak):
         # rounding lowers the root of the shorter one by less than 1
         return [b - a - 1 for a, b in pairwise(isqrt(size << 2 * BITS) for size in lengths)]
 
-    def within(self, a: Fraction) -> bool:
-        """Return whether the noise is proved private for this exponent per unit of distance."""
-        top, bottom = (a * self.step).as_integer_ratio()
+    def breaks(self, leakage: Fraction) -> str | None:
+        """Bound the ratios of neighboring lengths."""
+        top, bottom = (leakage * self.step).as_integer_ratio()
         for (w, v), gap in zip(pairwise(self.law.weights), self.gaps, strict=True):
             bound = exp_lower_scaled(min(gap * top // bottom, LARGEST_STEP << BITS), BITS)
             if max(w, v) << BITS > min(w, v) * bound:
-                return False
-        return True
+                return "a ratio is too large"
+        return None
 
     def reaches(self, leakage: Fraction) -> bool:
         """Return whether the leakage is at least this, up to a relative error of 1e-6."""
@@ -134,7 +135,7 @@ class TorusNoise(Law):
 
     def leak(self, part: Cone, k: int) -> Torus:
         """Return the noise, after a check that its rows sum to 1."""
-        sides, step, a = self._grid(part)
+        sides, step, _ = self._grid(part)
         small = any(m and n < 3 for n, m in zip(sides, self.margins, strict=True))
         need(not small, f"{self.kind}: a side with a margin needs at least three points")
         counts, weights = self._counts(sides), self.weights
@@ -147,7 +148,7 @@ class TorusNoise(Law):
             len(remap) == k > max(remap),
             f"{self.kind}: the remap must have one input for each point",
         )
-        return Torus(a, self, sides, step, counts, remap)
+        return Torus(self, sides, step, counts, remap)
 
     def steps(self, part: Cone, k: int) -> int:
         """Return the work on the lengths, and twice on roots and exponentials of weighted ones."""

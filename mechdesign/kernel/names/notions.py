@@ -111,6 +111,11 @@ class Notion(Named):
         """The budget that equals its leakage, if there is one."""
         return self.keys.get("epsilon")
 
+    @property
+    def stated(self) -> Fraction:
+        """The leakage at which the notion is as stated."""
+        return Fraction(self.epsilon or ZERO)
+
     def asked(self, on: Inputs) -> Parts:
         """Return the generators and limits.
 

@@ -67,6 +67,14 @@ def g_vulnerability(on: Inputs, *, gain_matrix: Table) -> Loss:
     return Loss(of_table([[-g for g in row] for row in gains]), on.masses, free=True)
 
 
+def _values(on: Inputs, values: Vector | None) -> Vector:
+    """Return f(x) of each input."""
+    words = "the objective in the file has not one value for each input"
+    found = known(values, words)
+    need(len(found) == on.size, words)
+    return found
+
+
 def posterior_mean_squared_error(
     on: Inputs, *, values: Vector | None = None, histogram: bool = False
 ) -> Gain:
@@ -78,9 +86,7 @@ def posterior_mean_squared_error(
     if histogram:
         need(values is None, "the error must be of values or of the histogram, not both")
         return Squares(units(p), p, constant=ONE)
-    words = "the objective in the file has not one value for each input"
-    f = known(values, words)
-    need(len(f) == on.size, words)
+    f = _values(on, values)
     vector = tuple(a * v for a, v in zip(f, p, strict=True))
     return Squares((vector,), p, constant=Fraction(dot(vector, f)))
 
@@ -148,10 +154,11 @@ def tv_risk(on: Inputs, *, worst_case: bool = False) -> Risk:
     return _risk(on, True, worst_case)
 
 
-def unbiased_variance(on: Inputs, *, values: Vector, worst_case: bool = False) -> Reading:
+def unbiased_variance(
+    on: Inputs, *, values: Vector | None = None, worst_case: bool = False
+) -> Reading:
     """The variance of readings with mean f(x)."""
-    need(len(values) == on.size, "the objective must have one value for each input")
-    return Reading(values, None if worst_case else on.masses)
+    return Reading(_values(on, values), None if worst_case else on.masses)
 
 
 def own_objective(on: Inputs, *, expression: str = "") -> None:

@@ -23,7 +23,7 @@ from operator import mul
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import UNIT, need, over_one_denominator, scaled
 from mechdesign.kernel.gains import Vector
-from mechdesign.kernel.losses import Losses, Some
+from mechdesign.kernel.losses import Losses
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.proof import Slot, mean_loss
 from mechdesign.kernel.relaxations.restrict import restricted
@@ -67,12 +67,12 @@ def _moved(
     ends = list(accumulate((len(members[i]) for i in kept), initial=0))
     shrunk = [scaled(_factor(statement, x, stands[x])) * weights[x] // whole for x in order]
 
-    def of(y: int, some: Some, _up: bool) -> list[int]:
-        loss, bottom = losses.lower(y, order), losses.denominator
+    def of(y: int, _up: bool) -> list[int]:
+        costs = losses.lower(y)
+        loss = [costs[x] for x in order]
         need(min(loss, default=0) >= 0, "representatives need costs >= 0")
         terms = list(map(mul, shrunk, loss))
-        sums = [sum(terms[a:b]) // bottom for a, b in pairwise(ends)]
-        return sums if some is None else [sums[i] for i in some]
+        return [sum(terms[a:b]) // losses.denominator for a, b in pairwise(ends)]
 
     return Losses(losses.n_outputs, UNIT, of)
 

@@ -20,7 +20,7 @@ from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.gains import Gain, cut
 from mechdesign.kernel.generators import Rows
-from mechdesign.kernel.losses import Losses, Some
+from mechdesign.kernel.losses import Losses
 from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
 from mechdesign.kernel.proof import Slot
 from mechdesign.kernel.statement import Statement
@@ -54,15 +54,6 @@ def restricted(statement: Statement, kept: Sequence[int], objective: Objective |
     return replace(statement, k=len(kept), cone=cone, limits=limits, objective=objective)
 
 
-def _kept(losses: Losses, kept: Sequence[int]) -> Losses:
-    """Return the losses at some inputs."""
-
-    def of(y: int, some: Some, up: bool) -> list[int]:
-        return losses.of(y, kept if some is None else [kept[x] for x in some], up)
-
-    return Losses(losses.n_outputs, losses.denominator, of)
-
-
 def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) -> Objective | None:
     if aim is None:
         return None
@@ -76,7 +67,13 @@ def _objective(aim: Objective | None, kept: Sequence[int], gone: Sequence[int]) 
     need(weights is None or min(weights) >= 0, "an input has a negative weight")
     if isinstance(aim, Reading):
         return Reading(cut(aim.values, kept), w)
+    losses = aim.costs
     if counted:
-        costs = (min(aim.costs.lower(y, counted)) for y in range(aim.costs.n_outputs))
-        need(min(costs) >= 0, "a removed input has a negative cost")
-    return replace(aim, costs=_kept(aim.costs, kept), weights=w)
+        least = (losses.lower(y)[x] for y in range(losses.n_outputs) for x in counted)
+        need(min(least) >= 0, "a removed input has a negative cost")
+
+    def of(y: int, up: bool) -> list[int]:
+        costs = losses.of(y, up)
+        return [costs[x] for x in kept]
+
+    return replace(aim, costs=Losses(losses.n_outputs, losses.denominator, of), weights=w)

@@ -42,7 +42,8 @@ class Tiles(Slot):
         aim, weights = mean_loss(statement, words)
         n, m = known(aim.costs.grid, "the outputs are not the inputs of a regular grid")
         need(not aim.free, words)
-        need(min(aim.costs.lower(0)) >= 0, "tiles need losses >= 0")
+        corner = aim.costs.lower(0)
+        need(min(corner) >= 0, "tiles need losses >= 0")
         need(0 < a <= n and 0 < b <= m, "a tile is not within the grid")
         for part in statement.cone:
             need(_is_even(part, m), "tiles need bounds by the distance of points of a grid")
@@ -50,7 +51,7 @@ class Tiles(Slot):
         origins = (r * m + c for r in range(0, n - a + 1, a) for c in range(0, m - b + 1, b))
         total = sum((min(weights[o + x] for x in tile) for o in origins), Fraction(0))
         points = [(r, r, c, c) for r in range(a) for c in range(b)]
-        costs = cells(aim.costs.lower(0, tile), aim.costs.denominator, self.sides, points)
+        costs = cells([corner[x] for x in tile], aim.costs.denominator, self.sides, points)
         aim = replace(aim, costs=costs, weights=(total,) * len(tile))
         return restricted(replace(statement, limits=()), tile, aim)
 

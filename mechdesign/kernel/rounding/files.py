@@ -71,7 +71,7 @@ def read_rounded(document: dict[str, Any], steps: Steps) -> tuple[RoundedFile, S
 
     def leak(notion: Notion) -> Leak:
         if notion is rounded.metric:
-            return _SlopeLeak(notion.epsilon, slope(rounded, columns))
+            return _SlopeLeak(slope(rounded, columns))
         return ColumnsLeak(notion, nodes, columns, 1 << bits, steps)
 
     def found() -> tuple[Fraction, list[Fraction] | None]:
@@ -104,13 +104,11 @@ def read_rounded(document: dict[str, Any], steps: Steps) -> tuple[RoundedFile, S
 class _SlopeLeak(Leak):
     """The leakage by distance is the largest slope between nodes."""
 
-    stated: Fraction
     slope: Fraction
 
-    def breaks(self, leakage: Fraction | None) -> str | None:
+    def breaks(self, leakage: Fraction) -> str | None:
         """Compare the slope."""
-        most = self.stated if leakage is None else leakage
-        return None if self.slope <= most else f"leaks {float(self.slope):.10g} by distance"
+        return None if self.slope <= leakage else f"leaks {float(self.slope):.10g} by distance"
 
 
 def _points(rounded: Rounded, labels: tuple[Released, ...]) -> list[tuple[Fraction, ...]]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, pairwise, product
 from operator import add, mul
-from typing import Any, Literal
+from typing import Literal
 
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.certificate import Steps
 from mechdesign.kernel.names import Notion, Utility
-from mechdesign.kernel.names.objectives import DISTANCES
 from mechdesign.kernel.rounding.laws import Prior
 from mechdesign.kernel.rounding.moments import PLACES, Axis, End, Moments
 from mechdesign.resources import check_size
@@ -49,40 +48,6 @@ MIXED = (
 """The notions that hold for mixtures of rows, and metric privacy on a line."""
 
 
-class MixedNotion(Notion):
-    """A notion that extends to an interval."""
-
-    @classmethod
-    def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return these notions."""
-        return {name: form for name, form in Notion.forms().items() if name in MIXED}
-
-    @classmethod
-    def common(cls, _word: str) -> dict[str, Any]:
-        """Return no keys: numbers have no sensitive attribute."""
-        return {}
-
-
-class RoundedUtility(Utility):
-    """A loss of a released number or point, or an error of an estimate from an output.
-
-    The latter is the squared error of the posterior mean, or the variance of unbiased readings. It
-    is compiled on the nodes.
-    """
-
-    @classmethod
-    def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return them."""
-        forms = {name: Utility.forms()[name] for name in DISTANCES}
-        return forms | {"posterior-mean-squared-error": _estimate, "unbiased-variance": _reading}
-
-
-def _estimate(on: Any) -> None: ...
-
-
-def _reading(on: Any, *, worst_case: bool = False) -> None: ...
-
-
 @dataclass(frozen=True)
 class RoundedProblem:
     """A problem on an interval or a box.
@@ -94,13 +59,14 @@ class RoundedProblem:
     prior
         The law of the input.
     privacy, utility
-        The notions, and the loss.
+        The notions, and the loss of a released number or point, or the error of an estimate of the
+        input: the squared error of the posterior mean, or the variance of unbiased readings.
     """
 
     domain: tuple[Side, ...]
     prior: Prior
-    privacy: tuple[MixedNotion, ...]
-    utility: RoundedUtility
+    privacy: tuple[Notion, ...]
+    utility: Utility
 
     def on(self, axes: tuple[Axis, ...], steps: Steps | None = None) -> Rounded:
         """Return the problem on nodes, with the moments of the cells.
@@ -135,13 +101,16 @@ class RoundedProblem:
         """Raise unless the notions and the loss are supported in this dimension."""
         need(self.privacy, "the file claims no notion of privacy")
         for notion in self.privacy:
+            mixed = notion.name in MIXED and "secret" not in notion.keys
+            need(mixed, f"{notion.name!r:.60} does not extend to an interval")
             notion.check()
         metric = [notion for notion in self.privacy if notion.name == "metric"]
         known = d == 1 and len(metric) == 1 and metric[0].keys["distance"] == "absolute"
         need(known or not metric, "expected one notion by distance, by that of numbers")
-        distances = ("absolute", "squared", "") if d == 1 else ("euclidean", "squared")
-        known = self.utility.distance in distances
-        need(known, f"{self.utility.name} of a number or a point")
+        utility, reads = self.utility, d == 1 and self.utility.reads in ("mean", "readings")
+        known = reads or utility.distance in ("squared", "absolute" if d == 1 else "euclidean")
+        known = known and set(utility.keys) <= {"worst_case"}
+        need(known, f"{utility.name!r:.60} of a number or a point")
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ LIES: list[tuple[str, Change, str]] = [
     ("randomized response", leakage(-1), "leaks more than -1.0: it is at least 0"),
     ("randomized response", kind("subset-selection"), "own: subset-selection has no such key"),
     ("randomized response", kind("magic"), "law: expected a kind among .*, found 'magic'"),
-    ("randomized response", kind("in-clear"), "law: expected a kind among .*, found 'in-clear'"),
+    ("randomized response", kind("in-clear"), "own: in-clear has no such key"),
     ("randomized response", domain(values=["a", "b"]), "do not sum to 1"),
     ("randomized response", domain(values=["a", "b", "b"]), "an input twice"),
     ("randomized response", domain(grid={"rows": 1, "columns": 1, "spacing": 1}), "mass|sum to 1"),

@@ -113,7 +113,7 @@ FORGED: list[tuple[str, Change, str]] = [
     ("lip", put("privacy", 0, "leakage", more(-0.01)), "leaks more"),
     ("lip", put("problem", "privacy", 0, "epsilon", "0.9"), "the epsilon claimed"),
     ("lip", put("problem", "privacy", 0, "notion", "ldp"), "is not claimed as certified"),
-    ("lip", put("problem", "privacy", [n("high-low", sensitive=[0])]), "a notion among"),
+    ("lip", put("problem", "privacy", [n("high-low", sensitive=[0])]), "does not extend"),
     ("lip", put("problem", "prior", "scale", "0.3"), "not private|leaks|the value is"),
     ("lip", put("problem", "prior", "scale", "0"), "the scale"),
     ("lip", put("problem", "prior", "location", "40"), "1e-12"),
