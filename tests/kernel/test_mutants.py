@@ -42,7 +42,7 @@ def test_a_draw_is_repeated_by_its_seed() -> None:
 def test_each_file_that_decides_has_mutants_and_tests() -> None:
     deciding = [file for file, mutants in all_mutants().items() if len(mutants) > 5]
     assert len(deciding) > 30
-    assert suites_of("oracles/line.py")[0] == ["tests/kernel/oracles/test_line.py"]
+    assert suites_of("oracles/rays.py")[0] == ["tests/kernel/oracles/test_rays.py"]
     assert all(any(suites_of(file)[:2]) for file in deciding if "/" in file and "names" not in file)
     assert [path for path in GENERAL if not (ROOT / path).exists()] == []
 

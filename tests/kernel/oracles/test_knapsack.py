@@ -6,66 +6,37 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from mechdesign.kernel.gains import Entropy, Squares, units
-from mechdesign.kernel.generators import Ball, Box, Cone, Lift, Listed
+from mechdesign.kernel.generators import Ball, Box, Lift, Listed
 from mechdesign.kernel.oracles import Knapsack
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
     Vector,
-    cone,
     cost,
     dot,
-    exponent,
-    extreme_ray,
-    facets,
     gained,
-    least_cost,
+    lift,
     most_gain,
     numbers,
-    points,
     prior,
     private_column,
-    proved,
     proved_gain,
-    safe_for_costs,
+    rays,
     safe_for_gain,
 )
 
-SEEDS = st.integers(0, 2**32)
 ONE, ZERO = Fraction(1), Fraction(0)
 
 
-def lift(rng: random.Random, p: Vector, *, two: bool = False) -> Lift:
-    lower, upper = (1, 1) if two else rng.choice(((1, 1), (0, 1), (1, 0)))
-    small, large = exponent(rng) / 2, exponent(rng) / 2
-    return Lift(small if lower else None, large if upper else None, Listed((p,)))
-
-
-@settings(deadline=None, max_examples=50)
-@given(SEEDS)
-def test_prices_are_safe(seed: int) -> None:
-    """For lifts at p of any sides, priors with zeros, other generators, and a p of no lift."""
-    rng = random.Random(seed)
-    k = rng.randint(1, 6)
-    p = prior(rng, k, least=0)
-    parts: tuple[Cone, ...] = (lift(rng, p), *(cone(rng, k) if rng.random() < 0.4 else ()))
-    if rng.random() < 0.3:
-        parts = (*parts, lift(rng, p))
-    safe_for_costs(rng, Statement(k, parts, (), gained(k)), Knapsack(p))
-    safe_for_costs(rng, Statement(k, parts[:1], (), gained(k)), Knapsack())
-    safe_for_costs(rng, Statement(k, parts, (), gained(k)), Knapsack(prior(rng, k, least=0)))
-
-
-@settings(deadline=None, max_examples=30)
-@given(SEEDS)
+@pytest.mark.parametrize("seed", range(10))
 def test_prices_are_safe_in_the_region_of_a_node(seed: int) -> None:
     rng = random.Random(seed)
-    k = rng.randint(1, 5)
+    k = rng.randint(1, 4)
     p = prior(rng, k)
     statement = Statement(k, (lift(rng, p),), (), gained(k, p=p))
-    price, columns = Knapsack(p).linear(statement), points(rng, statement)
+    price, columns = Knapsack(p).linear(statement), rays(statement)
+    columns = [list(map(sum, zip(*rng.choices(columns, k=3), strict=True))) for _ in range(20)]
     r = [v / dot(p, columns[0]) for v in columns[0]]
     low = [v * rng.choice((0, ONE / 2, 1)) for v in r]
     high = [v + rng.choice((0, ONE / 3, 2)) for v in r]
@@ -79,54 +50,36 @@ def test_prices_are_safe_in_the_region_of_a_node(seed: int) -> None:
                 assert dot(safe, s) <= dot(c, s)
 
 
-@settings(deadline=None, max_examples=20)
-@given(SEEDS)
-def test_the_bound_is_the_optimum_of_one_lift(seed: int) -> None:
-    rng = random.Random(seed)
-    k = rng.randint(2, 6)
-    p = prior(rng, k)
-    statement = Statement(k, (lift(rng, p),), (), gained(k, p=p))
-    costs = [numbers(rng, k) for _ in range(rng.randint(1, 4))]
-    best, prices = least_cost(statement, costs)
-    assert proved(statement, costs, prices, Knapsack()) == pytest.approx(best, abs=1e-8)
-
-
 def split(rng: random.Random, p: Vector) -> list[Squares | Entropy]:
     v = tuple(a * number for a, number in zip(p, numbers(rng, len(p), 0, 2), strict=True))
     vectors = units(v)
     return [Squares(vectors, p), Entropy(vectors, p, tuple(max(u) + ONE / 9 for u in vectors))]
 
 
-@settings(deadline=None, max_examples=25)
-@given(SEEDS)
+@pytest.mark.parametrize("seed", range(20))
 def test_prices_of_gains_that_split_are_safe_and_tight(seed: int) -> None:
     """Every entry but one is at an end: the bound is the best mixture of all vertices."""
     rng = random.Random(seed)
     k = rng.randint(1, 5)
     p = prior(rng, k, least=rng.randint(0, 1))
     statement = Statement(k, (lift(rng, p, two=True),), (), gained(k, p=p))
-    columns = points(rng, statement)
+    columns = rays(statement)
     for gain in split(rng, p):
         safe_for_gain(statement, Knapsack(p), gain, cost(rng, k), columns)
-    if min(p) and k > 1:
-        rows = facets(statement)
-        rays = [*columns, *(extreme_ray(rng, rows, k) for _ in range(150))]
-        for gain in split(rng, p):
-            best, prices = most_gain(rays, gain)
-            assert proved_gain(statement, gain, prices, Knapsack()) <= best + 1e-8
-            if k < 4:  # all vertices have been drawn
-                assert proved_gain(statement, gain, prices, Knapsack()) >= best - 1e-8
+        if min(p):
+            best, prices = most_gain(columns, gain)
+            found = proved_gain(statement, gain, prices, Knapsack())
+            assert found == pytest.approx(best, abs=1e-8)
 
 
-@settings(deadline=None, max_examples=20)
-@given(SEEDS)
+@pytest.mark.parametrize("seed", range(8))
 def test_any_prior_of_a_set_will_do(seed: int) -> None:
     rng = random.Random(seed)
     k = rng.randint(2, 4)
     center, other = prior(rng, k), prior(rng, k)
     far = sum(abs(a - b) for a, b in zip(center, other, strict=True)) / 2
     ends = [tuple(map(f, center, other)) for f in (min, max)]
-    columns = points(rng, Statement(k, (lift(rng, center, two=True),), (), gained(k)))
+    columns = rays(Statement(k, (lift(rng, center, two=True),), (), gained(k)))
     for priors in (Ball(center, far), Box(ends[0], ends[1])):
         assert priors.has(center)
         assert priors.has(other)

@@ -6,7 +6,6 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import Constant, Matrix, Ratio
@@ -15,44 +14,19 @@ from mechdesign.kernel.oracles.common import GRID, ceilings
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
     KINDS,
-    cone,
     cost,
     exponent,
     gained,
-    least_cost,
-    numbers,
     prior,
-    proved,
     ratio,
     refused,
     safe_for_costs,
 )
 
-SEEDS = st.integers(0, 2**32)
 ONE = Fraction(1)
 
 
-def some_blocks(rng: random.Random, k: int) -> tuple[tuple[int, ...], ...] | None:
-    """Return disjoint blocks of some inputs."""
-    members = rng.sample(range(k), rng.randint(1, k))
-    cut = rng.randint(1, len(members))
-    found = tuple(tuple(b) for b in (members[:cut], members[cut:]) if b)
-    return None if rng.random() < 0.4 else found
-
-
-@settings(deadline=None, max_examples=60)
-@given(SEEDS)
-def test_prices_are_safe(seed: int) -> None:
-    rng = random.Random(seed)
-    k = rng.randint(1, 6)
-    weights = tuple(rng.choice((0 * ONE, ONE / 4, 3 * ONE, ONE / 3)) for _ in range(k))
-    p = rng.choice((prior(rng, k, least=0), weights))
-    statement = Statement(k, cone(rng, k), (), gained(k, p=p))
-    safe_for_costs(rng, statement, OneBudget(some_blocks(rng, k)))
-
-
-@settings(deadline=None, max_examples=30)
-@given(SEEDS)
+@pytest.mark.parametrize("seed", range(20))
 def test_bounds_of_a_block_are_those_of_all_pairs(seed: int) -> None:
     """Inputs that nothing tells apart share one bound: as if each pair was asked."""
     rng = random.Random(seed)
@@ -68,26 +42,6 @@ def test_bounds_of_a_block_are_those_of_all_pairs(seed: int) -> None:
             most = max([ONE, *(m for m in known if m is not None)])
             assert found is not None
             assert 0 <= Fraction(found, 1 << GRID) - most < Fraction(1, 1 << GRID)
-
-
-@settings(deadline=None, max_examples=20)
-@given(SEEDS)
-def test_the_bound_is_the_optimum_of_one_budget(seed: int) -> None:
-    rng = random.Random(seed)
-    k, some = rng.randint(2, 6), None
-    if rng.random() < 0.5:
-        some = tuple(rng.sample(range(k), rng.randint(0, k)))
-    weights = tuple(ONE * (some is None or x in some or not some) for x in range(k))
-    costs = [numbers(rng, k) for _ in range(rng.randint(1, 4))]
-    for aim in (gained(k), gained(k, p=weights)):
-        statement = Statement(k, (Ratio(Constant(exponent(rng), None, some)),), (), aim)
-        best, prices = least_cost(statement, costs)
-        assert proved(statement, costs, prices, OneBudget()) == pytest.approx(best, abs=1e-8)
-    blocks = tuple(rng.randint(0, 1) for _ in range(k))
-    apart = tuple(tuple(x for x in range(k) if blocks[x] == b) for b in sorted(set(blocks)))
-    statement = Statement(k, (Ratio(Constant(exponent(rng), blocks)),), (), gained(k))
-    best, prices = least_cost(statement, costs)
-    assert proved(statement, costs, prices, OneBudget(apart)) == pytest.approx(best, abs=1e-8)
 
 
 def test_weights_of_a_block_may_all_be_zero() -> None:
@@ -107,7 +61,7 @@ def test_wide_prices_are_lowered_far_enough() -> None:
     for _ in range(10):
         weights = tuple(Fraction(10) ** rng.randint(-30, 30) for _ in range(k))
         statement = Statement(k, (huge,), (), gained(k, p=weights))
-        safe_for_costs(rng, statement, OneBudget(), n=5)
+        safe_for_costs(rng, statement, OneBudget())
 
 
 @pytest.mark.parametrize("steps", [2, 3, 40])
@@ -118,7 +72,7 @@ def test_prices_are_safe_after_any_number_of_steps(
     monkeypatch.setattr(one_budget, "NEWTON", steps)
     rng = random.Random(6)
     short = 0
-    for _ in range(60):
+    for _ in range(30):
         k = rng.randint(2, 6)
         part = Ratio(Constant(exponent(rng)))
         statement = Statement(k, (part,), (), gained(k, p=prior(rng, k)))

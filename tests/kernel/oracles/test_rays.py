@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from mechdesign.errors import LimitError
 from mechdesign.kernel.arithmetic import UNIT
@@ -19,24 +18,12 @@ from mechdesign.kernel.proof import Program
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import allow
 from tests.kernel.draws import (
-    cone,
-    cost,
     gained,
     gains,
-    least_cost,
-    most_gain,
-    numbers,
-    points,
-    prior,
-    proved,
-    proved_gain,
     ratio,
     refused,
-    safe_for_costs,
-    safe_for_gain,
 )
 
-SEEDS = st.integers(0, 2**32)
 ONE = Fraction(1)
 DD = Rays(DoubleDescription())
 
@@ -54,35 +41,6 @@ class Given(Source):
 
     def count(self, statement: Statement) -> int:
         return 0
-
-
-@settings(deadline=None, max_examples=40)
-@given(SEEDS)
-def test_prices_are_safe_for_all_rays(seed: int) -> None:
-    rng = random.Random(seed)
-    k = rng.randint(1, 5)
-    p = prior(rng, k)
-    statement = Statement(k, cone(rng, k), (), gained(k, p=p))
-    oracle = Rays(DoubleDescription())
-    safe_for_costs(rng, statement, oracle)
-    columns = points(rng, statement)
-    for gain in gains(rng, k, p):
-        safe_for_gain(statement, oracle, gain, cost(rng, k), columns)
-
-
-@settings(deadline=None, max_examples=20)
-@given(SEEDS)
-def test_the_bound_is_the_optimum(seed: int) -> None:
-    rng = random.Random(seed)
-    k = rng.randint(2, 5)
-    statement = Statement(k, cone(rng, k), (), gained(k))
-    costs = [numbers(rng, k) for _ in range(rng.randint(1, 4))]
-    best, prices = least_cost(statement, costs)
-    assert proved(statement, costs, prices, DD) == pytest.approx(best, abs=1e-8)
-    rays = [list(r) for r in DoubleDescription()(statement, None).rays]
-    for gain in gains(rng, k, (ONE / k,) * k):
-        most, prices = most_gain(rays, gain)
-        assert proved_gain(statement, gain, prices, DD) == pytest.approx(most, abs=1e-8)
 
 
 def test_a_direction_must_have_weights_where_something_is_missing() -> None:
