@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mechdesign.accounting.central.central import (
-    Central,
     LeastReports,
     LocalBudget,
     after_aggregation,
@@ -18,6 +17,7 @@ from mechdesign.accounting.central.designs import (
     design_for_aggregation,
     design_for_shuffle,
 )
+from mechdesign.accounting.central.result import Central
 from mechdesign.accounting.composition.composition import Composition, compose, compose_sequence
 from mechdesign.accounting.composition.deltas import approximate_delta
 from mechdesign.accounting.composition.products import adaptive, product

@@ -11,7 +11,7 @@ from mechdesign.cli.common import DONE, JSON, Command
 from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from mechdesign.accounting.central.central import Central
+    from mechdesign.accounting.central.result import Central
 
 __all__ = ["COMMANDS"]
 

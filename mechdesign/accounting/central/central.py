@@ -1,14 +1,14 @@
 """The central privacy of n reports that are only seen shuffled or summed.
 
-A view of the reports decides whether they are provably within (epsilon, delta), whether they are
-provably not, and bounds their central epsilon. Everything else follows.
+What an observer sees of the reports decides whether they are provably within (epsilon, delta),
+whether they are provably not, and bounds their central epsilon. Everything else follows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,11 +21,17 @@ from mechdesign.accounting.central.comparisons import (
     reports,
 )
 from mechdesign.accounting.central.crossings import bisected
-from mechdesign.accounting.central.data_sets import DataSets
+from mechdesign.accounting.central.data_sets import SummedReports
 from mechdesign.accounting.central.lower import delta_below, epsilon_below
-from mechdesign.accounting.central.published import feldman_epsilon, variation_ratio_epsilon
-from mechdesign.accounting.central.upper import delta_above, epsilon_above, is_within
-from mechdesign.accounting.measure.leakage_table import rounded
+from mechdesign.accounting.central.result import Central
+from mechdesign.accounting.central.upper import (
+    delta_above,
+    epsilon_above,
+    feldman_epsilon,
+    hardest_pair,
+    is_within,
+    variation_ratio_epsilon,
+)
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown_kind
@@ -34,7 +40,6 @@ from mechdesign.exact.enclosures import Bounds
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
-from mechdesign.text import Table, Tabular
 
 __all__ = [
     "Central",
@@ -51,92 +56,28 @@ __all__ = [
 Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 
 
-@dataclass(frozen=True, repr=False)
-class Central(Tabular):
-    """The central epsilon of n reports seen together, at a delta. Its repr is a table.
+class ShuffledReports:
+    """n reports of a channel of which only the counts are seen, and the delta to compare with."""
 
-    Attributes
-    ----------
-    n, delta
-        The number of reports, and the delta.
-    epsilon
-        An upper bound: the output is (epsilon, delta)-private in the central model under the change
-        of one person's input.
-    at_least
-        A lower bound: the output is not private at any smaller epsilon.
-    local
-        The epsilon of one report, which holds with delta 0 if all reports are seen.
-    pair
-        For shuffled reports: two inputs that are the hardest to hide.
-    variation_ratio, closed_form
-        For shuffled reports: the published upper bounds of Wang et al. 2023, from three numbers of
-        the channel (inf if it does not apply), and of Feldman, McMillan and Talwar 2021, from the
-        local epsilon (``local`` if it does not apply).
-    others
-        For sums of bit vectors: the numbers of other people with the old and the new value in the
-        data set that attains the lower bound.
-    """
+    def __init__(
+        self, n: int, delta: float, comparison: Comparison, local: float | None = None
+    ) -> None:
+        self._comparison, self._n, self._delta = comparison, n, delta
+        self._local = comparison.local_epsilon if local is None else local
 
-    n: int
-    delta: float
-    epsilon: float
-    at_least: float
-    local: float
-    pair: tuple[Any, Any] | None = None
-    variation_ratio: float | None = None
-    closed_form: float | None = None
-    others: tuple[int, int] | None = None
+    def is_within(self, epsilon: float) -> bool:
+        """Whether they are provably private at an epsilon."""
+        return is_within(self._comparison, self._n, epsilon, self._delta)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data for JSON, with infinite numbers as ``"inf"``."""
-        return {
-            key: "inf" if value == math.inf else list(value) if isinstance(value, tuple) else value
-            for key, value in asdict(self).items()
-        }
+    def exceeds(self, epsilon: float) -> bool:
+        """Whether they are provably not private at an epsilon."""
+        pair = hardest_pair(self._comparison, self._n, epsilon)
+        above = math.nextafter(epsilon, math.inf)
+        return delta_below(self._comparison, pair, self._n, above) > self._delta
 
-    def _head(self) -> str:
-        if self.pair is None:
-            return f"the sum of {self.n} reports at delta = {self.delta:g}"
-        x, other = self.pair
-        hardest = f"hardest to hide: {x!r} or {other!r}"
-        return f"{self.n} shuffled reports at delta = {self.delta:g}, {hardest}"
-
-    def _table(self) -> Table:
-        rows = [
-            ("at least", rounded(self.at_least, up=False)),
-            ("at most", rounded(self.epsilon)),
-        ]
-        if self.variation_ratio is not None and self.closed_form is not None:
-            rows += [
-                ("Wang et al. 2023", rounded(self.variation_ratio)),
-                ("Feldman et al. 2021", rounded(self.closed_form)),
-            ]
-        rows.append(("one report", rounded(self.local)))
-        return Table(("central epsilon", "nats"), rows, "<>")
-
-
-class Shuffle:
-    """Shuffled reports: only their counts are seen."""
-
-    def __init__(self, comparison: Comparison, local: float | None = None) -> None:
-        self.comparison = comparison
-        self.local = comparison.local_epsilon if local is None else local
-
-    def is_within(self, n: int, epsilon: float, delta: float) -> bool:
-        """Whether n reports are provably within (epsilon, delta)."""
-        return is_within(self.comparison, n, epsilon, delta)
-
-    def hardest(self, n: int, epsilon: float) -> int:
-        """Return the pair of inputs that is the hardest to hide."""
-        return delta_above(self.comparison, n, epsilon)[1]
-
-    def exceeds(self, n: int, epsilon: float, delta: float, pair: int) -> bool:
-        """Whether n reports are provably not within (epsilon, delta)."""
-        return delta_below(self.comparison, pair, n, math.nextafter(epsilon, math.inf)) > delta
-
-    def central(self, n: int, delta: float) -> Central:
+    def central(self) -> Central:
         """Return bounds on the central epsilon."""
-        compared, local = self.comparison, self.local
+        compared, local, n, delta = self._comparison, self._local, self._n, self._delta
         above, pair = epsilon_above(compared, n, delta)
         below = epsilon_below(compared, pair, n, delta, above)
         x, other = (compared.labels[row] for row in compared.pairs[pair])
@@ -144,39 +85,8 @@ class Shuffle:
         return Central(n, delta, min(above, local), below, local, (x, other), *published)
 
 
-class Sum:
-    """The sum of the reports, which are vectors of bits."""
-
-    def __init__(self, data_sets: Callable[..., DataSets], local: float) -> None:
-        self.data_sets, self.local = data_sets, local
-
-    def is_within(self, n: int, epsilon: float, delta: float) -> bool:
-        """Whether n reports are provably within (epsilon, delta)."""
-        if epsilon >= self.local:
-            return True
-        sets = self.data_sets(n=n, delta=delta)
-        return sets.delta_below(epsilon) <= delta and sets.is_within(epsilon, delta)
-
-    def hardest(self, _n: int, _epsilon: float) -> int:
-        """Return 0: all pairs of inputs are equally hard to hide."""
-        return 0
-
-    def exceeds(self, n: int, epsilon: float, delta: float, _pair: int) -> bool:
-        """Whether n reports are provably not within (epsilon, delta)."""
-        sets = self.data_sets(n=n, delta=delta)
-        return sets.delta_below(math.nextafter(epsilon, math.inf)) > delta
-
-    def central(self, n: int, delta: float) -> Central:
-        """Return bounds on the central epsilon."""
-        sets = self.data_sets(n=n, delta=delta)
-        below, others = sets.epsilon_below(self.local)
-        above = sets.epsilon_above(below, self.local)
-        return Central(n, delta, above, below, self.local, others=others)
-
-
-View = Shuffle | Sum
-"""What an observer sees of the reports of a channel. It decides whether n reports are provably
-within (epsilon, delta), or provably not; some claims stay undecided."""
+View = Callable[[int, float], ShuffledReports | SummedReports]
+"""Maps a number of reports and a delta to what an observer sees of the reports."""
 
 
 def view(channel: Any, *, summed: bool) -> View:
@@ -188,20 +98,20 @@ def view(channel: Any, *, summed: bool) -> View:
         If sums of the mechanism's reports are not supported.
     """
     if not summed:
-        return Shuffle(compared(channel))
+        return partial(ShuffledReports, comparison=compared(channel))
     if not isinstance(channel, Mechanism):
         raise InputError("mechanism", "a structured mechanism", shown_kind(channel))
-    k = len(channel.inputs)
+    k, local = len(channel.inputs), channel.leakage
     if isinstance(channel, UnaryEncoding):
-        return Sum(partial(DataSets, *channel.chances, k=k), channel.leakage)
+        return partial(SummedReports, chances=channel.chances, k=k, local=local)
     if not isinstance(channel, GeneralizedRandomizedResponse):
         expected = "unary encoding or randomized response"
         hint = "a sum leaks at most as much as shuffled reports: after_shuffling is an upper bound"
         raise UnsupportedError("mechanism", expected, shown_kind(channel), hint)
     if k > 2:  # the sum of one-hot vectors is the histogram of the reports
-        return Shuffle(compared(channel), channel.leakage)
-    two = partial(DataSets, channel.most, channel.least, k=k, single=True)
-    return Sum(two, channel.leakage)
+        return partial(ShuffledReports, comparison=compared(channel), local=local)
+    two = channel.most, channel.least
+    return partial(SummedReports, chances=two, k=k, local=local, single=True)
 
 
 class LeastReports(NamedTuple):
@@ -275,7 +185,7 @@ def after_shuffling(channel: Randomizer, n: int, delta: Exact) -> Central:
     Feldman et al. 2021  0.623914
     one report           1.098613
     """
-    return view(channel, summed=False).central(reports(n), below_one(delta, "delta"))
+    return view(channel, summed=False)(reports(n), below_one(delta, "delta")).central()
 
 
 def delta_after_shuffling(channel: Randomizer, n: int, epsilon: Exact) -> Bounds:
@@ -352,8 +262,8 @@ def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Central:
     at most           0.298301
     one report       10.000000
     """
-    n, delta = reports(n), below_one(delta, "delta")
-    return replace(view(mechanism, summed=True).central(n, delta), pair=None)
+    seen = view(mechanism, summed=True)(reports(n), below_one(delta, "delta"))
+    return replace(seen.central(), pair=None)
 
 
 def least_reports(
@@ -392,23 +302,15 @@ def least_reports(
     """
     seen, central = view(channel, summed=summed), central_budget(epsilon)
     delta = below_one(delta, "delta")
-    enough = _least(lambda n: seen.is_within(n, central, delta))
-    if enough is None:
-        expected = f"a budget that {MOST_REPORTS} reports keep"
-        raise InfeasibleError(f"least_reports: expected {expected}, got epsilon = {central:g}")
-    pair = seen.hardest(enough, central)
-    most = _least(lambda n: not seen.exceeds(n, central, delta, pair))
-    return LeastReports(enough, 0 if most is None else min(most, enough) - 1)
-
-
-def _least(passes: Callable[[int], bool]) -> int | None:
-    """Return a number that passes whose predecessor fails; None if none is found."""
-    high = 1
-    while not passes(high):
-        if high == MOST_REPORTS:
-            return None
-        high = min(4 * high, MOST_REPORTS)
-    return bisected(lambda n: not passes(n), high // 4, high, 1)[1]
+    last = 1
+    while not seen(last, delta).is_within(central):
+        if last == MOST_REPORTS:
+            expected = f"a budget that {MOST_REPORTS} reports keep"
+            raise InfeasibleError(f"least_reports: expected {expected}, got epsilon = {central:g}")
+        last = min(4 * last, MOST_REPORTS)
+    _, enough = bisected(lambda n: not seen(n, delta).is_within(central), last // 4, last, 1)
+    too_few, _ = bisected(lambda n: seen(n, delta).exceeds(central), 0, enough, 1)
+    return LeastReports(enough, too_few)
 
 
 def largest_local_budget(
@@ -456,21 +358,19 @@ def largest_local_budget(
     if last < central:
         raise InputError("most", f"a budget of at least epsilon, {central:g}", last)
 
-    def at(local: float) -> View:
-        return view(local if family is None else family(local), summed=summed)
+    def seen(local: float) -> ShuffledReports | SummedReports:
+        channel = local if family is None else family(local)
+        return view(channel, summed=summed)(n, delta)
 
     def keeps(local: float) -> bool:
-        return at(local).is_within(n, central, delta)
-
-    def exceeds(local: float) -> bool:
-        seen = at(local)
-        return seen.exceeds(n, central, delta, seen.hardest(n, central))
+        return seen(local).is_within(central)
 
     if keeps(last):
         return LocalBudget(last, math.inf)
     if not keeps(central):
         raise InfeasibleError(f"largest_local_budget: the channel at {central:g} does not keep it")
     enough, _ = bisected(keeps, central, last, width)
-    if not exceeds(last):
+    if not seen(last).exceeds(central):
         return LocalBudget(enough, math.inf)
-    return LocalBudget(enough, bisected(lambda local: not exceeds(local), enough, last, width)[1])
+    _, too_much = bisected(lambda local: not seen(local).exceeds(central), enough, last, width)
+    return LocalBudget(enough, too_much)

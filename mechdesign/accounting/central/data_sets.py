@@ -13,15 +13,17 @@ within delta; a range of one number is exact.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
 from mechdesign.accounting.central.bit_sums import BitSum, bit_sum, hockey_stick
 from mechdesign.accounting.central.crossings import crossing
+from mechdesign.accounting.central.result import Central
 
-__all__ = ["DataSets"]
+__all__ = ["SummedReports"]
 
 Range = tuple[int, int]
 
@@ -37,31 +39,40 @@ MARGINS = (0.003, 0.01, 0.03, 0.08, 0.2, 0.5, 1.0, 3.0)
 LEAST_GUESS = 1e-6
 
 
-class DataSets:
-    """The data sets of n people whose bits are 1 with probability p for their value, else q.
+class SummedReports:
+    """The sum of n bit vectors: a bit is 1 with probability p at the person's value, else q.
 
     Parameters
     ----------
-    p, q
-        0 < q < p < 1.
     n, k
         The numbers of people and of values.
     delta
-        The delta that determines how far the tails of the laws are computed.
+        The delta to compare with; it determines how far the tails of the laws are computed.
+    chances
+        p and q, 0 < q < p < 1.
+    local
+        The epsilon of one report.
     single
         Whether one entry determines the sum, as for two values and one bit.
     """
 
     def __init__(
-        self, p: Fraction, q: Fraction, n: int, k: int, delta: float, *, single: bool = False
+        self,
+        n: int,
+        delta: float,
+        chances: tuple[Fraction, Fraction],
+        k: int,
+        local: float = math.inf,
+        *,
+        single: bool = False,
     ) -> None:
-        self._p, self._q, self._others, self._k, self._delta = p, q, n - 1, k, delta
-        self._single = single
+        self._others, self._delta, self._k, self._local = n - 1, delta, k, local
+        self._chances, self._single = chances, single
         self._law = lru_cache(maxsize=512)(self._computed)
 
     def _computed(self, least: int, most: int) -> BitSum:
         """Return the law of an entry for a range of the number of people with its value."""
-        return bit_sum(self._p, self._q, least, self._others - most, self._delta)
+        return bit_sum(*self._chances, least, self._others - most, self._delta)
 
     def _bound(self, first: Range, second: Range, epsilon: float, *, up: bool) -> float:
         other = CERTAIN if self._single else self._law(*second)
@@ -81,35 +92,38 @@ class DataSets:
         tried = self.suspects if suspect is None else [suspect]
         return max(self._bound((a, a), (b, b), epsilon, up=False) for a, b in tried)
 
-    def epsilon_below(self, most: float) -> tuple[float, tuple[int, int]]:
-        """Return an epsilon below ``most`` that a data set exceeds, and that data set."""
-        found, worst = 0.0, self.suspects[0]
+    def exceeds(self, epsilon: float) -> bool:
+        """Whether the sum is provably not private at an epsilon."""
+        return self.delta_below(math.nextafter(epsilon, math.inf)) > self._delta
+
+    def central(self) -> Central:
+        """Return bounds on the central epsilon."""
+        below, worst = 0.0, self.suspects[0]
         for suspect in self.suspects:
-            if self.delta_below(found, suspect) > self._delta:
-                at = partial(self._delta_at, suspect)
-                found, worst = crossing(at, self._delta, found, most, below=False), suspect
-        return found, worst
+            if self.delta_below(below, suspect) > self._delta:
 
-    def _delta_at(self, suspect: tuple[int, int], epsilon: float, tolerance: float) -> float:
-        """Return the delta that one data set needs; the tolerance is not used."""
-        return self.delta_below(epsilon, suspect)
+                def at(epsilon: float, _: float, suspect: tuple[int, int] = suspect) -> float:
+                    return self.delta_below(epsilon, suspect)
 
-    def epsilon_above(self, least: float, most: float) -> float:
-        """Return an epsilon, at most ``most``, that no data set exceeds."""
-        for margin in MARGINS:
-            tried = max(least * (1 + margin), LEAST_GUESS)
-            if tried < most and self.is_within(tried, self._delta):
-                return tried
-        return most
+                below = crossing(at, self._delta, below, self._local, below=False)
+                worst = suspect
+        tried = (max(below * (1 + margin), LEAST_GUESS) for margin in MARGINS)
+        above = next((e for e in tried if e < self._local and self.is_within(e)), self._local)
+        n = self._others + 1
+        return Central(n, self._delta, above, below, self._local, others=worst)
 
-    def is_within(self, epsilon: float, delta: float) -> bool:
-        """Whether all data sets are provably within (epsilon, delta)."""
+    def is_within(self, epsilon: float) -> bool:
+        """Whether the sum is provably private at an epsilon, for all data sets."""
+        if epsilon >= self._local:
+            return True
+        if self.delta_below(epsilon) > self._delta:
+            return False
         whole, work = (0, self._others), MOST_WORK
         left = [(whole, whole)]
         while left:
             first, second = left.pop()
             work -= sum(len(self._law(*each).loss) for each in (first, second))
-            if self._bound(first, second, epsilon, up=True) <= delta:
+            if self._bound(first, second, epsilon, up=True) <= self._delta:
                 continue
             wide = first if first[1] - first[0] >= second[1] - second[0] else second
             if wide[0] == wide[1] or work < 0:

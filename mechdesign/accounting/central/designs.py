@@ -13,7 +13,6 @@ from scipy.optimize import brentq
 
 from mechdesign.accounting.arguments import below_one, positive
 from mechdesign.accounting.central.central import (
-    Central,
     after_aggregation,
     after_shuffling,
     largest_local_budget,
@@ -21,7 +20,8 @@ from mechdesign.accounting.central.central import (
 )
 from mechdesign.accounting.central.comparisons import central_budget, reports
 from mechdesign.accounting.central.crossings import bisected
-from mechdesign.accounting.central.data_sets import DataSets
+from mechdesign.accounting.central.data_sets import SummedReports
+from mechdesign.accounting.central.result import Central
 from mechdesign.channel import BITS
 from mechdesign.designs.design import check_problem, design
 from mechdesign.designs.solution import Solution
@@ -150,7 +150,7 @@ def _unary(domain: Domain, n: int, epsilon: float, delta: float) -> Mechanism | 
     noise, q, ratio = min(map(tried, np.geomspace(near[0], near[2], 11)))
     for _ in range(STEPS if math.isfinite(noise) else 0):
         mechanism = _made(domain, q, 1 - ratio * q)
-        if mechanism and view(mechanism, summed=True).is_within(n, epsilon, delta):
+        if mechanism and view(mechanism, summed=True)(n, delta).is_within(epsilon):
             return mechanism
         q *= 1.005
     return None
@@ -162,7 +162,7 @@ def _least_q(ratio: float, k: int, n: int, epsilon: float, delta: float) -> floa
 
     def height(log: float) -> float:
         q = Fraction(math.exp(log))
-        sets = DataSets(1 - q * Fraction(ratio), q, n, k, delta)
+        sets = SummedReports(n, delta, (1 - q * Fraction(ratio), q), k)
         below = max(sets.delta_below(epsilon, each) for each in corners)
         return math.log(max(below, 1e-300) / delta)
 
@@ -270,7 +270,7 @@ def design_for_shuffle(
             solution = design(problem.at(local), gap=gap)
         except InfeasibleError:
             return True
-        kept = view(solution.channel, summed=False).is_within(n, central, delta)
+        kept = view(solution.channel, summed=False)(n, delta).is_within(central)
         found.extend([(local, solution)] * kept)
         return kept
 

@@ -16,11 +16,12 @@ from mechdesign.solver_guard import called
 
 __all__ = [
     "LARGEST",
+    "LOOSE",
     "Part",
     "SumLaw",
     "clipped",
     "is_spread",
-    "log_moments",
+    "moment_bound",
     "positive_part",
     "saddle_point",
     "spacing_for",
@@ -45,8 +46,15 @@ NEGLIGIBLE = 34.0
 LARGEST = 1e100
 """Values beyond this are bounded without a lattice: their squares overflow."""
 
+LOOSE = math.inf
+"""The tolerance at which a bound by exponential moments suffices."""
+
 MOST_POINTS = 1 << 22
 """Maximum number of lattice points; beyond it the lattice is coarser and the bounds looser."""
+
+
+SPACINGS, TILTS = np.geomspace(1, 128, 700), np.geomspace(0.5, 64, 29)
+"""Spacings and tilts that are tried, relative to the first guess."""
 
 
 class Part(NamedTuple):
@@ -187,7 +195,7 @@ def spacing_for(parts: Sequence[Part], tilt: float, tolerance: float) -> float:
         widest = min(widest, math.sqrt(8 * tolerance / (n * moved)) / tilt)
     other = [part._replace(values=-part.values) for part in tilted]
     nearest = 1.1 * (_extent(tilted)[0] + _extent(other)[0]) / MOST_POINTS
-    tried = max(widest, nearest) * np.geomspace(1, 128, 700)
+    tried = max(widest, nearest) * SPACINGS
     places = values[:, None] / tried
     shares = places - np.floor(places)
     added = (weights @ (shares * (1 - shares))) * tried**2
@@ -283,16 +291,41 @@ def _extent(parts: Sequence[Part]) -> tuple[float, float]:
     largest = max(float(np.abs(part.values).max()) for part in parts)
     # a normal sum needs tilts near the first, rare jumps near one over the largest value
     tilts = np.geomspace(min(1e-3 * normal, 1 / largest), min(1e3 * normal, 600 / largest), 241)
-    heights = log_moments(parts, tilts)
+    heights = _log_moments(parts, tilts)
     # at least 1 / t, as the bound on the mass above requires
     reach = float((np.maximum(heights + NEGLIGIBLE + 0.1, 1) / tilts).min())
     return (reach, math.exp(-NEGLIGIBLE)) if reach < most else (most, 0.0)
 
 
-def log_moments(parts: Sequence[Part], tilts: FloatArray) -> FloatArray:
+def _log_moments(parts: Sequence[Part], tilts: FloatArray) -> FloatArray:
     """Return ln E[e**(t S)] of the sum for each of some tilts, with largest exponents below 700."""
     logs = (p.n * np.log(np.exp(np.outer(tilts, p.values)) @ p.masses) for p in parts)
     return np.asarray(sum(logs))
+
+
+def moment_bound(parts: Sequence[Part], kinds: Sequence[Part] = (), n_others: int = 0) -> float:
+    """Return an upper bound on E[s_+] for a sum s, by s_+ <= e**(t s - 1) / t for every t > 0.
+
+    Parameters
+    ----------
+    parts
+        The laws of summands.
+    kinds, n_others
+        The possible laws of ``n_others`` further summands. A moment is largest if all have one law.
+    """
+    other = [part._replace(n=1) for part in kinds] if n_others else []
+    every, n = [*parts, *other], n_others + sum(part.n for part in parts)
+    top = max(float(part.values.max()) for part in every)
+    squares = sum(part.n * float(part.masses @ part.values**2) for part in parts)
+    squares += n_others * sum(float(p.masses @ p.values**2) for p in other) / max(len(other), 1)
+    scale = math.sqrt(squares) + 1e-300
+    tilts = np.minimum(TILTS / scale, 600 / max(top, 1e-300))
+    grown = _log_moments(parts, tilts)
+    if other:
+        grown += n_others * np.max([_log_moments([part], tilts) for part in other], axis=0)
+    # each of the n factors is a sum of rounded terms, and of exponentials of up to 600
+    grown += n * (max(len(part.masses) for part in every) + 700) * 2.0**-52
+    return math.exp(min(float((grown - 1 - np.log(tilts)).min()), 700.0))
 
 
 def positive_part(parts: Sequence[Part], tolerance: float) -> float:
@@ -304,13 +337,15 @@ def positive_part(parts: Sequence[Part], tolerance: float) -> float:
         The laws of the V and their numbers. Values and masses may be rounded up: the expectation is
         monotone in both.
     tolerance
-        The relative error allowed for rounding to the lattice, > 0.
+        The relative error allowed for rounding to the lattice, > 0, or ``LOOSE``.
 
     Notes
     -----
     A value between two lattice points is randomized between them with the same mean: by Jensen's
     inequality the expectation does not decrease.
     """
+    if tolerance == LOOSE:
+        return moment_bound(parts)
     # a sum's positive part is at most the sum of the positive parts
     crude = sum(p.n * float(p.masses @ np.maximum(p.values, 0)) for p in parts) * (1 + 1e-12)
     values = np.concatenate([part.values for part in parts])

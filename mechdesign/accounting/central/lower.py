@@ -10,15 +10,11 @@ from typing import TypeAlias
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.accounting.central.comparisons import (
-    MOST_EPSILON,
-    ONE_PAIR,
-    SLACK,
-    Comparison,
-)
+from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Comparison
 from mechdesign.accounting.central.crossings import FINE, coarse_crossing, crossing
 from mechdesign.accounting.central.lattice_sums import (
     LARGEST,
+    LOOSE,
     Part,
     SumLaw,
     clipped,
@@ -26,7 +22,7 @@ from mechdesign.accounting.central.lattice_sums import (
     spacing_for,
     sum_law,
 )
-from mechdesign.accounting.central.upper import chernoff_deltas, odds
+from mechdesign.accounting.central.upper import delta_of_pair, odds
 
 __all__ = ["delta_below", "epsilon_below"]
 
@@ -70,8 +66,7 @@ def _tests(comparison: Comparison, pair: int, n: int, epsilon: float) -> list[Te
     both, rows = comparison.rows_of(pair), comparison.rows
     rest = np.delete(rows, comparison.pairs[pair], axis=0)
     laws = np.vstack([rows, rest.mean(axis=0)[None]]) if len(rest) > 1 else rows
-    alone = (Comparison(np.array(both), law, ONE_PAIR, ()) for law in laws)
-    guessed = [float(chernoff_deltas(each, n, epsilon)[0]) for each in alone]
+    guessed = [delta_of_pair(*both, law, n, epsilon, LOOSE) for law in laws]
     return [partial(delta_of_test, *both, laws[i], n) for i in np.argsort(guessed)[::-1][:3]]
 
 

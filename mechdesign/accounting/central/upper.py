@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from mechdesign._typing import FloatArray, IntArray
+from mechdesign._typing import FloatArray
 from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Comparison
 from mechdesign.accounting.central.crossings import (
     COARSE,
@@ -21,20 +20,24 @@ from mechdesign.accounting.central.crossings import (
 )
 from mechdesign.accounting.central.lattice_sums import (
     LARGEST,
+    LOOSE,
     Part,
-    log_moments,
+    moment_bound,
     positive_part,
 )
 from mechdesign.exact import exp_lower, exp_upper
 
 __all__ = [
     "Hidden",
-    "chernoff_deltas",
+    "blanket",
     "delta_above",
     "delta_of_pair",
     "epsilon_above",
+    "feldman_epsilon",
+    "hardest_pair",
     "is_within",
     "odds",
+    "variation_ratio_epsilon",
 ]
 
 MARGINS = (1.002, 1.005, 1.01, 1.02, 1.05, 1.1)
@@ -66,25 +69,6 @@ def odds(epsilon: float, up: bool) -> float:
     return math.nextafter(near, math.inf if up else 0.0)
 
 
-def _terms(
-    first: FloatArray, second: FloatArray, least: FloatArray, epsilon: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the term of each report, its mass in the common part, and the revealed part.
-
-    The terms are (P - e**epsilon P') / B, rounded up, and 0 with the remaining mass 1 - |B|. A
-    report with B = 0 reveals its sender: it adds (P - e**epsilon P')_+. P and P' may contain the
-    rows of many pairs.
-    """
-    apart = first * (1 + SLACK) - odds(epsilon, up=False) * (1 - SLACK) * second
-    shared = least > 0
-    clear = np.maximum(apart[..., ~shared], 0).sum(axis=-1) * (1 + SLACK)
-    terms = apart[..., shared] / least[shared]
-    terms += SLACK * np.abs(terms)
-    rest = max(1 - float(least.sum()) + SLACK * (2 + len(least)), 0.0)
-    terms = np.concatenate([terms, np.zeros((*terms.shape[:-1], 1))], axis=-1)
-    return terms, np.append(least[shared] * (1 + SLACK), rest), clear
-
-
 def delta_of_pair(
     first: FloatArray,
     second: FloatArray,
@@ -99,7 +83,7 @@ def delta_of_pair(
 
     with Z = 0 if the report is not drawn from the common part B of the rows, which has mass below 1
     (Balle et al. 2019, Lemma 5.3). The reports that are not drawn from B are revealed, with their
-    senders.
+    senders: a report with B = 0 adds (P - e**epsilon P')_+.
 
     Parameters
     ----------
@@ -112,37 +96,22 @@ def delta_of_pair(
     epsilon
         In nats.
     tolerance
-        Relative error allowed for the lattice.
+        Relative error allowed for the lattice, or ``LOOSE``.
     """
-    terms, masses, clear = _terms(first, second, least, epsilon)
-    found = positive_part([Part(terms, masses, n)], tolerance)
-    return found / n * (1 + SLACK) + float(clear)
+    apart = first * (1 + SLACK) - odds(epsilon, up=False) * (1 - SLACK) * second
+    shared = least > 0
+    clear = float(np.maximum(apart[~shared], 0).sum()) * (1 + SLACK)
+    terms = apart[shared] / least[shared]
+    terms += SLACK * np.abs(terms)
+    rest = max(1 - float(least.sum()) + SLACK * (2 + len(least)), 0.0)
+    masses = np.append(least[shared] * (1 + SLACK), rest)
+    found = positive_part([Part(np.append(terms, 0.0), masses, n)], tolerance)
+    return found / n * (1 + SLACK) + clear
 
 
-def chernoff_deltas(comparison: Comparison, n: int, epsilon: float) -> FloatArray:
-    """Return looser bounds for all pairs at once, by z_+ <= e**(t z - 1) / t for every t > 0.
-
-    Returns
-    -------
-    ndarray
-        ``(n_pairs,)`` upper bounds on :func:`delta_of_pair`.
-    """
-    rows, pairs = comparison.rows, comparison.pairs
-    found = np.empty(len(pairs))
-    for start in range(0, len(pairs), 256):
-        first, second = rows[pairs[start : start + 256].T]
-        terms, masses, clear = _terms(first, second, comparison.least, epsilon)
-        scale = np.sqrt(n * (terms**2 @ masses)) + 1e-300
-        top = np.maximum(terms.max(axis=1), 1e-300)
-        best = np.full(len(terms), math.inf)
-        for step in np.geomspace(0.5, 64, 29):
-            tilt = np.minimum(step / scale, 600 / top)
-            grown = np.log(np.exp(tilt[:, None] * terms) @ masses)
-            best = np.minimum(best, n * grown - 1 - np.log(tilt))
-        # each of the n factors is a sum of rounded terms, and of exponentials of up to 600
-        best += n * (len(masses) + 700) * 2.0**-52
-        found[start : start + 256] = (np.exp(np.minimum(best, 700)) / n + clear) * (1 + SLACK)
-    return found
+def blanket(comparison: Comparison, pair: int, n: int) -> Callable[[float, float], float]:
+    """Return the bound of the blanket on a pair, at an epsilon and a tolerance."""
+    return partial(delta_of_pair, *comparison.rows_of(pair), comparison.least, n)
 
 
 class Hidden:
@@ -223,8 +192,11 @@ class Hidden:
         return np.asarray(first - odds(epsilon, up=False) * second)
 
     def _delta_of(self, parts: list[Part], tolerance: float) -> float:
-        found = positive_part([part for part in parts if part.n], tolerance)
-        return self._tail + self._share / (self._enough + 1) * found * (1 + 8 * SLACK)
+        return self._bound(positive_part([part for part in parts if part.n], tolerance))
+
+    def _bound(self, mean: float) -> float:
+        """Return the bound on delta, less the revealed part, for a mean of (Z + V + ...)_+."""
+        return self._tail + self._share / (self._enough + 1) * mean * (1 + 8 * SLACK)
 
     def guess(self, epsilon: float, tolerance: float = COARSE) -> float:
         """Return the largest bound over data sets in which all others hold one input."""
@@ -241,10 +213,11 @@ class Hidden:
         for _ in range(MOST_SUMS):
             if not left:
                 return True
-            known, rest = left.pop()
-            counted = [each._replace(n=int(m)) for each, m in zip(kinds, known, strict=True)]
+            counts, rest = left.pop()
+            counted = [each._replace(n=int(m)) for each, m in zip(kinds, counts, strict=True)]
             parts = [own, *counted, told._replace(n=rest)]
-            if self._by_moments(parts, kinds) <= most or (
+            known = [part for part in parts[:-1] if part.n]
+            if self._bound(moment_bound(known, kinds, rest)) <= most or (
                 self._delta_of(parts, COARSE / 4) <= most
             ):
                 continue
@@ -252,23 +225,8 @@ class Hidden:
                 return False
             share = -(-rest // len(kinds))  # at least so many hold one of the inputs
             units = np.eye(len(kinds), dtype=np.int64)
-            left += [(known + share * unit, rest - share) for unit in units]
+            left += [(counts + share * unit, rest - share) for unit in units]
         return False
-
-    def _by_moments(self, parts: list[Part], kinds: list[Part]) -> float:
-        """Return a bound on all data sets at once, by s_+ <= e**(t s - 1) / t for every t > 0.
-
-        A moment of the people whose inputs are not fixed is largest if all hold one input.
-        """
-        known, rest = [part for part in parts[:-1] if part.n], parts[-1].n
-        top = max(float(np.abs(part.values).max()) for part in (*known, *kinds))
-        variance = sum(self._n * float(each.masses @ each.values**2) for each in kinds) / len(kinds)
-        tilts = np.minimum(np.geomspace(0.5, 64, 43) / math.sqrt(variance), 600 / top)
-        grown = log_moments(known, tilts)
-        grown += rest * np.max([log_moments([each._replace(n=1)], tilts) for each in kinds], axis=0)
-        best = float((grown - 1 - np.log(tilts)).min())
-        scale = self._share / (self._enough + 1)
-        return self._tail + scale * math.exp(min(best, 700.0)) * (1 + 1e-6)
 
 
 def _kinds(comparison: Comparison, pair: int) -> FloatArray:
@@ -298,87 +256,81 @@ def _few(n: int, share: float, tail: float) -> tuple[int, float]:
     return m, (bound(m) if m else 0.0)
 
 
-def _by_divergence(comparison: Comparison) -> IntArray:
-    """Return the pairs by decreasing chi-square divergence relative to B, the worst guess first."""
-    rows, least, (one, other) = comparison.rows, comparison.least, comparison.pairs.T
-    weights = 1 / np.maximum(least, 1e-12)
-    return np.argsort(-(((rows[one] - rows[other]) ** 2) @ weights), kind="stable")
-
-
-def _open(
-    comparison: Comparison, pairs: IntArray, n: int, epsilon: float, delta: float
-) -> IntArray:
-    """Return the pairs that a cheap bound does not prove to be within delta."""
-    some = replace(comparison, pairs=comparison.pairs[pairs])
-    return pairs[chernoff_deltas(some, n, epsilon) > delta]
-
-
-def _blanket(comparison: Comparison, pair: int, n: int) -> Callable[[float, float], float]:
-    """Return the bound of the blanket on a pair, at an epsilon and a tolerance."""
-    return partial(delta_of_pair, *comparison.rows_of(pair), comparison.least, n)
-
-
-def _pair_within(comparison: Comparison, pair: int, n: int, epsilon: float, delta: float) -> bool:
-    """Whether the blanket puts a pair within (epsilon, delta)."""
-    at = _blanket(comparison, pair, n)
-    coarse = at(epsilon, COARSE)
-    if not delta < coarse <= (1 + 5 * COARSE) * delta:  # a finer lattice would not change this
-        return coarse <= delta
-    return at(epsilon, FINE) <= delta
-
-
 def is_within(comparison: Comparison, n: int, epsilon: float, delta: float) -> bool:
     """Whether n shuffled reports are provably within (epsilon, delta)."""
-    if epsilon >= comparison.local_epsilon:
-        return True
-    for pair in _open(comparison, _by_divergence(comparison), n, epsilon, delta).tolist():
-        if not _pair_within(comparison, pair, n, epsilon, delta):
-            hidden = Hidden.of(comparison, pair, n, delta)
-            if not hidden or hidden.guess(epsilon) > delta or not hidden.is_within(epsilon):
-                return False
-    return True
+    return epsilon >= comparison.local_epsilon or all(
+        _pair_within(comparison, pair, n, epsilon, delta) for pair in _worst_first(comparison)
+    )
 
 
 def epsilon_above(comparison: Comparison, n: int, delta: float) -> tuple[float, int]:
     """Return an epsilon with which n shuffled reports are private, and the pair that needs it."""
-    end = min(comparison.local_epsilon, MOST_EPSILON)
-
-    def needed(pair: int, found: float) -> float:
-        if _pair_within(comparison, pair, n, found, delta):
-            return found
-        if end == MOST_EPSILON and not _pair_within(comparison, pair, n, end, delta):
-            return math.inf
-        blanket = crossing(_blanket(comparison, pair, n), delta, found, end, below=True)
-        hidden = Hidden.of(comparison, pair, n, delta)
-        if not hidden:
-            return blanket
-        guess = coarse_crossing(hidden.guess, delta, 0.0, blanket)
-        return _first((guess * m for m in MARGINS), blanket, hidden.is_within)
-
-    return _worst(comparison, n, needed, lambda found: (found, delta))
+    end, most, worst = min(comparison.local_epsilon, MOST_EPSILON), 0.0, 0
+    for pair in _worst_first(comparison):
+        if _pair_within(comparison, pair, n, most, delta):
+            continue
+        at = blanket(comparison, pair, n)
+        if end == MOST_EPSILON and not _reaches(at, end, delta):
+            return math.inf, pair
+        found = crossing(at, delta, most, end, below=True)
+        if hidden := Hidden.of(comparison, pair, n, delta):
+            guess = coarse_crossing(hidden.guess, delta, 0.0, found)
+            found = _first((guess * m for m in MARGINS), found, hidden.is_within)
+        if found > most:
+            most, worst = found, pair
+    return most, worst
 
 
 def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, int]:
     """Return a delta with which n shuffled reports are private, and the pair that needs it."""
-    if epsilon >= comparison.local_epsilon:
-        return 0.0, 0
+    most, worst = 0.0, 0
+    for pair in _worst_first(comparison) if epsilon < comparison.local_epsilon else ():
+        if _pair_within(comparison, pair, n, epsilon, most):
+            continue
+        found = blanket(comparison, pair, n)(epsilon, FINE)
+        if hidden := Hidden.of(comparison, pair, n, found):
+            guess = 1.02 * hidden.guess(epsilon)
+            steps = range(math.ceil(math.log(found / guess, 1.2))) if 0 < guess < found else ()
 
-    def needed(pair: int, found: float) -> float:
-        blanket = _blanket(comparison, pair, n)(epsilon, FINE)
-        hidden = Hidden.of(comparison, pair, n, blanket) if blanket > found else None
-        if not hidden:
-            return blanket
-        guess = 1.02 * hidden.guess(epsilon)
-        steps = range(math.ceil(math.log(blanket / guess, 1.2))) if 0 < guess < blanket else ()
+            def passes(delta: float, pair: int = pair) -> bool:
+                hidden = Hidden.of(comparison, pair, n, delta)
+                return hidden is not None and hidden.is_within(epsilon)
 
-        def passes(delta: float) -> bool:
-            hidden = Hidden.of(comparison, pair, n, delta)
-            return hidden is not None and hidden.is_within(epsilon)
+            found = _first((guess * 1.2**step for step in steps), found, passes)
+        if found > most:
+            most, worst = found, pair
+    return min(most, 1.0), worst
 
-        return _first((guess * 1.2**step for step in steps), blanket, passes)
 
-    found, worst = _worst(comparison, n, needed, lambda found: (epsilon, found))
-    return min(found, 1.0), worst
+def hardest_pair(comparison: Comparison, n: int, epsilon: float) -> int:
+    """Return the pair with the largest bound by exponential moments."""
+    pairs = range(len(comparison.pairs))
+    return max(pairs, key=lambda pair: blanket(comparison, pair, n)(epsilon, LOOSE))
+
+
+def _worst_first(comparison: Comparison) -> list[int]:
+    """Return the pairs by decreasing chi-square divergence relative to B."""
+    rows, least, (one, other) = comparison.rows, comparison.least, comparison.pairs.T
+    weights = 1 / np.maximum(least, 1e-12)
+    found: list[int] = np.argsort(
+        -(((rows[one] - rows[other]) ** 2) @ weights), kind="stable"
+    ).tolist()
+    return found
+
+
+def _pair_within(comparison: Comparison, pair: int, n: int, epsilon: float, delta: float) -> bool:
+    """Whether a pair is provably within (epsilon, delta)."""
+    if _reaches(blanket(comparison, pair, n), epsilon, delta):
+        return True
+    hidden = Hidden.of(comparison, pair, n, delta)
+    return hidden is not None and hidden.guess(epsilon) <= delta and hidden.is_within(epsilon)
+
+
+def _reaches(delta_at: Callable[[float, float], float], epsilon: float, delta: float) -> bool:
+    """Whether a bound is at most delta, on a lattice as fine as it takes."""
+    if delta_at(epsilon, LOOSE) <= delta or (coarse := delta_at(epsilon, COARSE)) <= delta:
+        return True
+    return coarse <= (1 + 5 * COARSE) * delta and delta_at(epsilon, FINE) <= delta
 
 
 def _first(tried: Iterable[float], most: float, passes: Callable[[float], bool]) -> float:
@@ -386,24 +338,48 @@ def _first(tried: Iterable[float], most: float, passes: Callable[[float], bool])
     return next((each for each in tried if 0 < each < most and passes(each)), most)
 
 
-def _worst(
-    comparison: Comparison,
-    n: int,
-    needed: Callable[[int, float], float],
-    budget: Callable[[float], tuple[float, float]],
-) -> tuple[float, int]:
-    """Return the largest epsilon or delta that any pair needs, and that pair.
+# --- published bounds, for comparison: never below those above ------------------------------------
 
-    ``needed`` maps a pair and the maximum so far to the new maximum; ``budget`` maps the maximum to
-    an (epsilon, delta), to skip pairs within it by a cheap bound.
+
+def feldman_epsilon(local: float, n: int, delta: float) -> float:
+    """Return the bound of Feldman, McMillan and Talwar 2021, Theorem 3.1; local if it is larger.
+
+    ln(1 + (p - 1)/(p + 1) (8 sqrt(p ln(4/delta) / n) + 8 p / n)),   p = e**local,
+    where local <= ln(n / (16 ln(2/delta)))
     """
-    found, worst, left = 0.0, 0, _by_divergence(comparison)
-    while len(left):
-        pair = int(left[0])
-        more = needed(pair, found)
-        if more > found:
-            found, worst = more, pair
-        if found == math.inf:
-            break
-        left = _open(comparison, left[1:], n, *budget(found))
-    return found, worst
+    if local > math.log(n / (16 * math.log(2 / delta))):
+        return local
+    p = math.exp(local)
+    spread = 8 * math.sqrt(p * math.log(4 / delta) / n) + 8 * p / n
+    return min(local, math.log1p((p - 1) / (p + 1) * spread) * (1 + 1e-12))
+
+
+def variation_ratio_epsilon(comparison: Comparison, n: int, delta: float) -> float:
+    """Return the bound from three numbers of the channel; inf if it does not apply.
+
+    Rows P and P' differ by at most a ratio p and a total variation b, and each is at most q times
+    the common part. With a = b / (p - 1) it suffices to bound
+
+        P = (p a, a, c),   P' = (a, p a, c),   B = (p a, p a, c) / q,   c = 1 - (p + 1) a.
+
+    Source: Wang et al. 2023 (arXiv 2304.05007). The third part of B is omitted there; with it, the
+    bound also increases in b, by convex order.
+    """
+    local = comparison.local_epsilon
+    first, second = comparison.rows[comparison.pairs[:, 0]], comparison.rows[comparison.pairs[:, 1]]
+    distance = float(np.maximum(first - second, 0).sum(axis=1).max()) + 2 * SLACK
+    largest, least = comparison.rows[np.unique(comparison.pairs)].max(axis=0), comparison.least
+    if math.isinf(local) or (largest[least == 0] > 0).any():
+        return math.inf
+    ratio, shared = math.exp(local) * (1 + SLACK), least > 0
+    if ratio <= 1 + 4 * SLACK:
+        return 0.0 if distance <= delta else local
+    excess = float((largest[shared] / least[shared]).max()) * (1 + 4 * SLACK)
+    a = min(distance / (ratio - 1) * (1 + SLACK), 1 / (ratio + 1))
+    c = max(1 - (ratio + 1) * a, 0.0)
+    one, other = np.array([ratio * a, a, c]), np.array([a, ratio * a, c])
+    common = np.maximum(one, other) / excess * (1 - SLACK)
+    delta_at = partial(delta_of_pair, one, other, common, n)
+    if delta_at(0.0, FINE) <= delta:
+        return 0.0
+    return crossing(delta_at, delta, 0.0, local, below=True)

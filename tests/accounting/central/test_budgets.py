@@ -99,7 +99,7 @@ def test_the_loss_falls_and_every_design_keeps_its_budget() -> None:
 @pytest.mark.parametrize(("k", "n", "epsilon"), [(50, 2_000, 1), (3, 500, "0.8"), (2, 300, 1)])
 def test_a_design_for_sums_has_less_noise_than_known_ones(k: int, n: int, epsilon: float) -> None:
     found = design_for_aggregation(k, n, epsilon, DELTA)
-    assert view(found.mechanism, summed=True).is_within(n, float(epsilon), float(DELTA))
+    assert view(found.mechanism, summed=True)(n, float(DELTA)).is_within(float(epsilon))
     assert 0.95 * float(epsilon) < found.aggregated.at_least
     assert found.aggregated.epsilon <= float(epsilon)
     for kind in (OptimizedUnaryEncoding, SymmetricUnaryEncoding):

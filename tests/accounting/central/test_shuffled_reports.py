@@ -106,7 +106,7 @@ def test_published_values() -> None:
 
 def test_the_bound_for_every_channel_holds_for_each() -> None:
     rng = np.random.default_rng(5)
-    for _ in range(5):
+    for _ in range(2):
         matrix = np.exp(rng.uniform(0, 1, (3, 4)))
         channel = Channel.from_matrix(matrix / matrix.sum(axis=1, keepdims=True))
         own = after_shuffling(channel, 500, "1e-5")
@@ -125,9 +125,7 @@ def test_both_sides_of_the_bounds() -> None:
     assert delta_after_shuffling(channel, 3000, 1.001 * found.epsilon).low < 1e-5
 
 
-@pytest.mark.parametrize(
-    ("local", "n", "least"), [(20, 1000, 19.99), (20, 100_000, 19.99), (12, 100_000, 11.9)]
-)
+@pytest.mark.parametrize(("local", "n", "least"), [(20, 1000, 19.99), (12, 100_000, 11.9)])
 def test_large_local_budgets_are_bracketed(local: int, n: int, least: float) -> None:
     """A rare report hides among hardly any others.
 
@@ -146,8 +144,8 @@ def test_large_local_budgets_are_bracketed(local: int, n: int, least: float) -> 
 def test_more_reports_hide_better_and_more_local_budget_worse() -> None:
     channel = randomized_response(4, 2)
     for falling in (
-        [after_shuffling(channel, n, "1e-6").epsilon for n in (2, 10, 100, 1000, 10_000)],
-        [after_shuffling(e, 1000, "1e-6").epsilon for e in (3, 2, 1, 0.5)],
+        [after_shuffling(channel, n, "1e-6").epsilon for n in (2, 10, 1000)],
+        [after_shuffling(e, 1000, "1e-6").epsilon for e in (3, 1, 0.5)],
         [after_shuffling(channel, 1000, d).epsilon for d in ("1e-9", "1e-6", "1e-3")],
     ):
         assert sorted(falling, reverse=True) == falling
@@ -193,11 +191,9 @@ def test_the_printed_result() -> None:
     "mechanism",
     [
         GeneralizedRandomizedResponse(5, "1.5"),
-        GeneralizedRandomizedResponse(2, 1),
-        SubsetSelection(6, 1),
-        OptimizedUnaryEncoding(5, 1),
-        SymmetricUnaryEncoding(4, 1),
-        HadamardResponse(7, 1),
+        SubsetSelection(5, 1, size=2),
+        OptimizedUnaryEncoding(3, 1),
+        SymmetricUnaryEncoding(3, 1),
         HadamardResponse(6, 1),
         HadamardResponse(9, 3, copies=4),
         HadamardResponse(10, 3),
@@ -235,7 +231,7 @@ def shuffled_pairs() -> Channel:
 
 def test_similar_pairs_differ_by_the_other_rows() -> None:
     """The inputs 2 and 3 are harder to hide among reports of 0 than 0 and 1 are among any."""
-    channel, n, delta = shuffled_pairs(), 2000, 1e-6
+    channel, n, delta = shuffled_pairs(), 300, 1e-6
     found, rows = after_shuffling(channel, n, str(delta)), channel.matrix
     assert set(found.pair) == {2, 3}
     assert delta_of_test(rows[2], rows[3], rows[0], n, found.epsilon, 1e-4) <= delta
