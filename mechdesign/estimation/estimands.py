@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.errors import choose
 
-__all__ = ["POPULATION", "TARGETS", "check_target", "standard_error"]
+__all__ = ["POPULATION", "TARGETS", "standard_error"]
 
 POPULATION = "population"
 
@@ -16,11 +15,6 @@ TARGETS = {
     "respondents": "the frequencies among exactly these records",
 }
 """Descriptions of the estimands by name."""
-
-
-def check_target(target: object) -> None:
-    """Raise InputError unless a target is one of TARGETS."""
-    choose(TARGETS, target, "target")
 
 
 def standard_error(

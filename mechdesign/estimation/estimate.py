@@ -13,15 +13,9 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, shown
 from mechdesign.estimation.continuous.histogram import ContinuousEstimate
-from mechdesign.estimation.estimands import POPULATION, check_target, standard_error
+from mechdesign.estimation.estimands import POPULATION, TARGETS, standard_error
 from mechdesign.estimation.likelihood import Fit, Progress, fit, observed_information
-from mechdesign.estimation.report_models import (
-    DistinctReports,
-    ReportData,
-    ReportModel,
-    model_of,
-    undigested,
-)
+from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, undigested
 from mechdesign.estimation.result import Deviation, Estimate
 from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.prior import Prior, prior_on
@@ -113,8 +107,8 @@ def estimate(
     yes      0.700000        0.098473
     no       0.300000        0.098473
     """
-    model = model_of(mechanism)
-    check_target(target)
+    model = ReportModel(mechanism)
+    choose(TARGETS, target, "target")
     choose(METHODS, method, "method")
     if (reports is None) == (counts is None):
         given = "neither" if counts is None else "both"
@@ -188,7 +182,7 @@ def estimate_groups(
     0        0.764706        0.055396
     1        0.235294        0.055396
     """
-    check_target(target)
+    choose(TARGETS, target, "target")
     choose(METHODS, method, "method")
     models, reports = _models(groups)
     for g, model in enumerate(models):
@@ -207,7 +201,7 @@ def _models(groups: Any) -> tuple[list[ReportModel], list[ReportData]]:
         raise InputError("groups", "a list of pairs (mechanism, reports)", shown(groups))
     if any(not isinstance(group, tuple | list) or len(group) != 2 for group in groups):
         raise InputError("groups", "pairs (mechanism, reports)", "something else")
-    models = [model_of(mechanism) for mechanism, _ in groups]
+    models = [ReportModel(mechanism) for mechanism, _ in groups]
     for g, model in enumerate(models):
         if model.inputs != models[0].inputs:
             expected = f"a mechanism on {models[0].inputs!r}"

@@ -13,9 +13,9 @@ from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, clean_label
-from mechdesign.errors import InputError, UnsupportedError
-from mechdesign.estimation.estimands import check_target, standard_error
-from mechdesign.estimation.report_models import ReportData, ReportModel, model_of
+from mechdesign.errors import InputError, UnsupportedError, choose
+from mechdesign.estimation.estimands import TARGETS, standard_error
+from mechdesign.estimation.report_models import ReportData, ReportModel
 from mechdesign.estimation.result import ScalarEstimate
 from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.exact import as_fraction
@@ -64,7 +64,7 @@ def survey(
     frequency of 'yes' = 0.7 +- 0.0985 (standard error), unbiased, of the population, from 100
     reports
     """
-    model = model_of(mechanism)
+    model = ReportModel(mechanism)
     inputs = model.inputs
     labels = _labels(inputs, value)
     weights = np.zeros(len(inputs))
@@ -111,9 +111,9 @@ def mean(
     >>> mean(warner, Tally.of([60, 40]), target="respondents")
     mean = 0.3 +- 0.0866 (standard error), unbiased, of the respondents, from 100 reports
     """
-    model = model_of(mechanism)
+    model = ReportModel(mechanism)
     weights = numeric_values(model.inputs, values)
-    check_target(target)
+    choose(TARGETS, target, "target")
     v = None if readings is None else _readings(mechanism, readings, weights)
     if v is not None and isinstance(mechanism, ContinuousChannel):
         target = "population"
@@ -182,7 +182,7 @@ def weighted_sum(
     >>> weighted_sum(warner, reports, [1, 2, 2]).value
     5.5
     """
-    model = model_of(mechanism)
+    model = ReportModel(mechanism)
     f = numeric_values(model.inputs, values)
     sent = model.as_reports(reports)
     if isinstance(sent, Tally):
@@ -275,10 +275,10 @@ def _scores_of_reports(
             len(distinct),
             "sum the totals of the groups with one weight instead",
         )
-    scores, found = asked.groups[0].scores, []
-    for n in range(len(distinct)):
-        one = mechanism.tally(Reports(distinct[n : n + 1], reports.alphabet, reports.simulated))
-        found.append(scores.combinations(one, weights[None, :])[0][0])
+    single = [distinct[n : n + 1] for n in range(len(distinct))]
+    tallies = [mechanism.tally(replace(reports, data=data, digest=None)) for data in single]
+    (group,) = asked.groups
+    found = [group._replace(tally=one).combinations(weights[None, :])[0][0] for one in tallies]
     return np.array(found)[place.ravel()]
 
 

@@ -138,13 +138,10 @@ class ColumnScores:
         scores, h = self.scores(weights), tally.counts / tally.total
         return scores @ h, scores**2 @ h
 
-    def covariance(self, p: FloatArray) -> FloatArray:
-        """Return n times the covariance of the estimated distribution if p is the true one."""
-        return np.asarray((self.table * (p @ self._columns)) @ self.table.T - np.outer(p, p))
-
     def variances(self, prior: Prior) -> FloatArray:
         """Return n times the variances of the estimated frequencies at a prior."""
-        return np.asarray(self.covariance(prior.array).diagonal())
+        p = prior.array
+        return np.asarray(self.table**2 @ (p @ self._columns) - p**2)
 
     def _unidentified(self) -> InputError:
         return InputError(

@@ -12,7 +12,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import InputError, shown
 from mechdesign.estimation.functionals import numeric_values
 from mechdesign.estimation.least_squares import reference_distribution
-from mechdesign.estimation.report_models import DistinctReports, ReportData, model_of
+from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel
 from mechdesign.estimation.result import Estimate, ScalarEstimate
 from mechdesign.prior import Prior
 from mechdesign.reports import ReportSource
@@ -75,7 +75,7 @@ def posterior_mean(
     posterior mean of the sum = 55 +- 4.33 (standard error), biased, of the respondents, from 100
     reports
     """
-    model = model_of(mechanism)
+    model = ReportModel(mechanism)
     inputs = model.inputs
     if not isinstance(histogram, bool):
         raise InputError("histogram", "true or false", shown(histogram))

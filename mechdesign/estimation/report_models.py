@@ -1,13 +1,13 @@
-"""Report models: one interface for estimation from channels and structured mechanisms.
+"""Report models: one view of channels and structured mechanisms for estimation.
 
-A model provides counts, the likelihoods of the distinct reports, and the scores of an unbiased
-estimate.
+A model has the counts of reports, the likelihoods of the distinct reports, and the scores of an
+unbiased estimate. A channel differs from a structured mechanism only in that its probabilities are
+a matrix.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,20 +22,19 @@ from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
 from mechdesign.estimation.fit import LEVEL, fit_p_value
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
 from mechdesign.labels import aligned, labels_of, split
-from mechdesign.mechanisms import Frequencies, Mechanism
+from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import (
     UNCHECKED,
     Labels,
     Reports,
-    ReportSource,
     Tally,
     check_counts,
     check_digest,
     reports_of,
 )
 
-__all__ = ["DistinctReports", "ReportData", "ReportModel", "model_of", "undigested"]
+__all__ = ["DistinctReports", "ReportData", "ReportModel", "undigested"]
 
 
 ReportData = Any
@@ -96,22 +95,58 @@ class DistinctReports:
         return np.asarray(self.counts / self.counts.sum())
 
 
-class ReportModel(ABC):
-    """The interface of a source of reports for estimation."""
+class ReportModel:
+    """A source of reports for estimation: a channel or a structured mechanism.
 
-    matrix: FloatArray | None
-    """``(n_inputs, n_counts)`` probabilities of the counts; None if not explicit."""
+    Parameters
+    ----------
+    source
+        A Channel, a Mechanism, or a ContinuousChannel, of which the nodes are estimated.
 
-    def __init__(self, source: ReportSource, digest: str | None = None) -> None:
-        self.source, self.inputs = source, source.inputs
-        self.digest = source.digest if digest is None else digest
+    Attributes
+    ----------
+    source, inputs, digest
+        The channel or mechanism, its inputs, and the digest that its reports state.
+    matrix
+        ``(n_inputs, n_outputs)`` probabilities of a channel; None for a mechanism.
+
+    Raises
+    ------
+    InputError
+        For any other source.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> scores = ReportModel(warner).scores()
+    >>> scores.frequencies(Tally(np.array([6, 4]), 10)).estimates.round(12).tolist()
+    [0.7, 0.3]
+    """
+
+    def __init__(self, source: Any) -> None:
+        self.source: Any = source.nodes if isinstance(source, ContinuousChannel) else source
+        if not isinstance(self.source, Channel | Mechanism):
+            hint = "pass its .channel" if hasattr(source, "channel") else ""
+            raise InputError("mechanism", "a Channel or a Mechanism", shown_kind(source), hint)
+        self.inputs, self.digest = self.source.inputs, source.digest
+        self._alphabet = self.source.alphabet
+        self.matrix = self.source.matrix if isinstance(self.source, Channel) else None
+
+    def read_counts(self, counts: Any) -> Tally:
+        """Return the tally of one count for each output of a channel."""
+        if self.matrix is None:
+            raise InputError("counts", "none for a Mechanism, but a Tally", shown(counts))
+        if labels_of(counts, "counts") is not None:
+            entries, labels = split(counts, "counts", "counts")
+            counts = aligned(entries, labels, self.source.outputs, "counts", "output")
+        return Tally.of(check_counts(counts, self.matrix.shape[1]))
 
     def as_reports(self, reports: ReportData) -> Reports | Tally:
         """Return a tally unchanged, and other data as reports of this source."""
         if isinstance(reports, Tally):
             return reports
         try:
-            return reports_of(self.source.alphabet, reports)
+            return reports_of(self._alphabet, reports)
         except InputError as error:
             hint = f"{error.hint}; {COUNTS}" if error.hint else COUNTS
             raise InputError(error.key, error.expected, error.given, hint) from None
@@ -129,6 +164,16 @@ class ReportModel(ABC):
         tally = given if isinstance(given, Tally) else self.source.tally(undigested(given))
         if tally.total < 1:
             raise InputError("reports", "at least one report", "none")
+        counts = check_counts(tally.counts, self._alphabet.n_counts)
+        is_single = isinstance(self._alphabet, Labels)  # each report has one count
+        most = int(counts.sum() if is_single else counts.max())
+        if most != tally.total if is_single else most > tally.total:
+            raise InputError("reports", f"{tally.total} reports counted", f"{most}")
+        if self.matrix is not None:
+            impossible = ~self.matrix.any(axis=0) & (counts > 0)
+            if impossible.any():
+                given_label = f"{self.source.outputs[int(np.argmax(impossible))]!r}"
+                raise InputError("reports", "outputs that the channel can send", given_label)
         return tally
 
     def checked(self, reports: ReportData) -> Reports | Tally:
@@ -139,11 +184,11 @@ class ReportModel(ABC):
         InputError
             If a test of level 1e-6 rejects every distribution of the inputs.
         """
-        found, expected = self.as_reports(reports), self.expected_counts()
-        tally, alphabet = self.tally(found), self.source.alphabet
+        found, expected = self.as_reports(reports), self._expected_counts()
+        tally = self.tally(found)
         if expected is None:
             return found
-        diameter = math.sqrt(2 if isinstance(alphabet, Labels) else alphabet.n_counts)
+        diameter = math.sqrt(2 if isinstance(self._alphabet, Labels) else self._alphabet.n_counts)
         p = fit_p_value(expected, tally.counts, tally.total, diameter)
         if p < LEVEL:
             wanted = "reports that some distribution of the inputs explains"
@@ -151,19 +196,17 @@ class ReportModel(ABC):
             raise InputError("reports", wanted, given, UNCHECKED)
         return found
 
-    def expected_counts(self) -> FloatArray | None:
+    def _expected_counts(self) -> FloatArray | None:
         """Return ``(n_inputs, n_counts)`` expected counts of a report; None for too many."""
-        return self.matrix
+        k = len(self.inputs)
+        if self.matrix is not None or k * self._alphabet.n_counts > MOST_TESTED:
+            return self.matrix
+        return np.array([self.source.expected_counts(weights) for weights in np.eye(k)])
 
-    @abstractmethod
-    def read_counts(self, counts: Any) -> Tally:
-        """Return the tally of plain counts."""
-
-    @abstractmethod
     def observed(self, reports: ReportData) -> DistinctReports:
-        """Return the distinct reports, with their counts and their columns of the channel.
+        """Return the distinct reports, with their counts and their likelihoods.
 
-        Columns of a structured mechanism with more than 4096 inputs, or more than 2**21
+        Likelihoods of a structured mechanism with more than 4096 inputs, or more than 2**21
         probabilities of distinct reports, are a linear operator instead of a matrix.
 
         Raises
@@ -173,9 +216,41 @@ class ReportModel(ABC):
         UnsupportedError
             If a mechanism without a linear operator is too large for a matrix.
         """
+        given = self.as_reports(reports)
+        tally = self.tally(given)
+        if isinstance(self._alphabet, Labels) and self._alphabet.n_outputs <= MOST_ENTRIES:
+            sent = np.flatnonzero(tally.counts)
+            counts = tally.counts[sent]
+        elif isinstance(given, Reports):
+            sent, counts = np.unique(given.data, axis=0, return_counts=True)
+        else:
+            expected = "the Reports themselves, of which this mechanism's counts are a summary"
+            raise InputError("reports", expected, repr(tally))
+        matrix = self.matrix
+        columns = self._likelihoods(sent) if matrix is None else matrix[:, sent]
+        return DistinctReports(columns, counts.astype(np.float64), tally.simulated)
 
-    @abstractmethod
-    def scores(self, prior: Prior | None = None) -> ColumnScores | MechanismModel:
+    def _likelihoods(self, sent: AnyArray) -> FloatArray | LinearOperator:
+        """Return the probabilities of reports of a mechanism, or a linear operator."""
+        k, n, operator = len(self.inputs), len(sent), self.source.operator()
+        if k <= MOST_INPUTS and k * n <= MOST_ENTRIES:
+            return np.array([self._column(sent[i : i + 1]) for i in range(n)]).T
+        if operator is None:
+            raise _too_many(k, n)
+        kept = sp.csc_array((np.ones(n), (sent, np.arange(n))), (operator.shape[1], n))
+        columns: LinearOperator = operator @ aslinearoperator(kept)
+        return columns
+
+    def _column(self, report: AnyArray) -> list[float]:
+        """Return the probabilities of a report divided by the largest, which may underflow."""
+        masses = [self.source.mass(x, report) for x in range(len(self.inputs))]
+        most = max(masses)
+        if not most:
+            raise InputError("reports", "reports that this mechanism can send", "others")
+        known = {mass: float(mass / most) for mass in set(masses)}
+        return [known[mass] for mass in masses]
+
+    def scores(self, prior: Prior | None = None) -> ColumnScores | Mechanism:
         """Return the scores s_x with E[s_x(Y) | X = z] = 1{z = x}, of an unbiased estimate.
 
         Parameters
@@ -183,137 +258,10 @@ class ReportModel(ABC):
         prior
             For a Channel, the distribution of least variance; default uniform.
         """
-
-
-class ChannelModel(ReportModel):
-    """A channel, with counts of its outputs and least-squares scores."""
-
-    def __init__(self, channel: Channel, digest: str | None = None) -> None:
-        super().__init__(channel, digest)
-        self.channel, self.matrix = channel, channel.matrix
-
-    def read_counts(self, counts: Any) -> Tally:
-        """Return the tally of one count for each output."""
-        if labels_of(counts, "counts") is not None:
-            entries, labels = split(counts, "counts", "counts")
-            counts = aligned(entries, labels, self.channel.outputs, "counts", "output")
-        return Tally.of(check_counts(counts, len(self.channel.outputs)))
-
-    def tally(self, reports: ReportData) -> Tally:
-        """Return the counts, which must sum to the total and belong to possible outputs."""
-        tally = super().tally(reports)
-        counts = check_counts(tally.counts, len(self.channel.outputs))
-        if int(counts.sum()) != tally.total:
-            raise InputError("reports", f"{tally.total} reports counted", f"{int(counts.sum())}")
-        impossible = ~(self.channel.numerators != 0).any(axis=0) & (counts > 0)
-        if impossible.any():
-            y = int(np.argmax(impossible))
-            given = f"{self.channel.outputs[y]!r}"
-            raise InputError("reports", "outputs that the channel can send", given)
-        return tally
-
-    def observed(self, reports: ReportData) -> DistinctReports:
-        """Return the columns of the outputs that were sent."""
-        tally = self.tally(reports)
-        sent = np.flatnonzero(tally.counts)
-        counts = tally.counts[sent].astype(np.float64)
-        return DistinctReports(self.channel.matrix[:, sent], counts, tally.simulated)
-
-    def scores(self, prior: Prior | None = None) -> ColumnScores:
-        """Return the least-squares scores at a prior."""
-        reference = reference_distribution(prior, self.inputs)
-        return ColumnScores(self.channel.matrix, reference, self.inputs)
-
-
-class MechanismModel(ReportModel):
-    """A structured mechanism, with its own counts and scores."""
-
-    matrix = None
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        super().__init__(mechanism)
-        self.mechanism = mechanism
-
-    def tally(self, reports: ReportData) -> Tally:
-        """Return the counts, or raise InputError if their number is wrong."""
-        tally = super().tally(reports)
-        self.mechanism.counted(tally)
-        return tally
-
-    def read_counts(self, counts: Any) -> Tally:
-        """Reject plain counts, whose meaning depends on the mechanism."""
-        raise InputError("counts", "none for a Mechanism, but a Tally", shown(counts))
-
-    def observed(self, reports: ReportData) -> DistinctReports:
-        """Return the exact probabilities of each distinct report, or a linear operator."""
-        tally, sent, counts = self._sent(reports)
-        k, operator = len(self.inputs), self.mechanism.operator()
-        columns: FloatArray | LinearOperator
-        if k <= MOST_INPUTS and k * len(sent) <= MOST_ENTRIES:
-            columns = np.array([self._column(sent[n : n + 1]) for n in range(len(sent))]).T
-        elif operator is not None:
-            places = (sent, np.arange(len(sent)))
-            kept = sp.csc_array((np.ones(len(sent)), places), (operator.shape[1], len(sent)))
-            columns = operator @ aslinearoperator(kept)
-        else:
-            raise _too_many(k, len(sent))
-        return DistinctReports(columns, counts.astype(np.float64), tally.simulated)
-
-    def expected_counts(self) -> FloatArray | None:
-        """Return the expected counts, one input after the other."""
-        k = len(self.inputs)
-        if k * self.mechanism.alphabet.n_counts > MOST_TESTED:
-            return None
-        return np.array([self.mechanism.expected_counts(weights) for weights in np.eye(k)])
-
-    def _sent(self, reports: ReportData) -> tuple[Tally, AnyArray, AnyArray]:
-        """Return the tally, the distinct reports, and their counts."""
-        given = self.as_reports(reports)
-        tally = self.tally(given)
-        if isinstance(given, Reports):
-            distinct, counts = np.unique(given.data, axis=0, return_counts=True)
-            return tally, distinct, counts
-        return tally, *self._counted_reports(tally)
-
-    def scores(self, prior: Prior | None = None) -> MechanismModel:
-        """Return the model itself: its scores do not depend on the prior."""
-        return self
-
-    def frequencies(self, tally: Tally) -> Frequencies:
-        """Return the means and mean squares of the scores of all inputs."""
-        return self.mechanism.frequencies(tally)
-
-    def combinations(self, tally: Tally, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the means and the mean squares of the scores of combinations."""
-        each = np.array([self.mechanism.combination(tally, row) for row in weights])
-        return each.reshape(-1, 2)[:, 0], each.reshape(-1, 2)[:, 1]
-
-    def variances(self, prior: Prior) -> FloatArray:
-        """Return n times the variances of the estimated frequencies, at least p_x (1 - p_x)."""
-        p = prior.array
-        return np.asarray(np.maximum(self.mechanism.variances(prior), p * (1 - p)))
-
-    def _column(self, report: AnyArray) -> list[float]:
-        """Return the probabilities of a report divided by the largest, which may underflow."""
-        masses = [self.mechanism.mass(x, report) for x in range(len(self.inputs))]
-        most = max(masses)
-        if not most:
-            raise InputError("reports", "reports that this mechanism can send", "others")
-        known = {mass: float(mass / most) for mass in set(masses)}
-        return [known[mass] for mass in masses]
-
-    def _counted_reports(self, tally: Tally) -> tuple[AnyArray, AnyArray]:
-        """Return the distinct reports of a tally that counts each report by itself."""
-        alphabet = self.mechanism.alphabet
-        if isinstance(alphabet, Labels) and alphabet.n_outputs <= MOST_ENTRIES:
-            counts = check_counts(tally.counts, alphabet.n_counts)
-            sent = np.flatnonzero(counts)
-            return sent, counts[sent]
-        raise InputError(
-            "reports",
-            "the Reports themselves, of which this mechanism's counts are a summary",
-            repr(tally),
-        )
+        if self.matrix is None:
+            mechanism: Mechanism = self.source
+            return mechanism
+        return ColumnScores(self.matrix, reference_distribution(prior, self.inputs), self.inputs)
 
 
 def _too_many(inputs: int, distinct: int) -> UnsupportedError:
@@ -328,28 +276,3 @@ def _too_many(inputs: int, distinct: int) -> UnsupportedError:
 def undigested(reports: ReportData) -> ReportData:
     """Return the reports without their digest."""
     return replace(reports, digest=None) if isinstance(reports, Reports | Tally) else reports
-
-
-def model_of(source: Any) -> ReportModel:
-    """Return the model of a Channel, a Mechanism, or the nodes of a ContinuousChannel.
-
-    Raises
-    ------
-    InputError
-        For any other source.
-
-    Examples
-    --------
-    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    >>> scores = model_of(warner).scores()
-    >>> scores.frequencies(Tally(np.array([6, 4]), 10)).estimates.round(12).tolist()
-    [0.7, 0.3]
-    """
-    if isinstance(source, ContinuousChannel):
-        return ChannelModel(source.nodes, source.digest)
-    if isinstance(source, Channel):
-        return ChannelModel(source)
-    if isinstance(source, Mechanism):
-        return MechanismModel(source)
-    hint = "pass its .channel" if hasattr(source, "channel") else ""
-    raise InputError("mechanism", "a Channel or a Mechanism", shown_kind(source), hint)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.errors import InputError
-from mechdesign.estimation.estimands import POPULATION, check_target, standard_error
+from mechdesign.errors import InputError, choose
+from mechdesign.estimation.estimands import POPULATION, TARGETS, standard_error
 from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
-from mechdesign.estimation.report_models import MechanismModel, ReportModel
+from mechdesign.estimation.report_models import ReportModel
+from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 
@@ -22,14 +23,22 @@ LEAST_VARIANCE = 1e-9
 """Lower limit of variances: without noise, that of an input of probability 0 is 0."""
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """The scores of a group, with its share of the reports and its weights W_g."""
 
-    scores: ColumnScores | MechanismModel
+    scores: ColumnScores | Mechanism
     tally: Tally
     share: float
     weights: FloatArray
+
+    def combinations(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the means and the mean squares of the scores of combinations."""
+        weights = weights * self.weights
+        if isinstance(self.scores, ColumnScores):
+            return self.scores.combinations(self.tally, weights)
+        pairs = [self.scores.combination(self.tally, row) for row in weights]
+        mean, square = np.array(pairs).reshape(-1, 2).T
+        return mean, square
 
 
 class Unbiased:
@@ -57,30 +66,30 @@ class Unbiased:
         prior: Prior | None,
         target: str,
     ) -> None:
-        check_target(target)
+        choose(TARGETS, target, "target")
         self.target, inputs = target, models[0].inputs
-        n = sum(tally.total for tally in tallies)
+        n, simulated = sum(tally.total for tally in tallies), any(t.simulated for t in tallies)
         shares, W = [tally.total / n for tally in tallies], np.ones((len(tallies), len(inputs)))
-        matrices = [matrix for model in models if (matrix := model.matrix) is not None]
-        self._columns: ColumnScores | None = None
-        counts, simulated = np.zeros(0, dtype=np.int64), any(t.simulated for t in tallies)
-        pooled = target == POPULATION and len(models) > 1
-        if pooled and len(matrices) == len(models):
-            self._strata = list(zip(shares, matrices, strict=True))
+        self.tally = tallies[0]
+        if len(models) > 1:
             counts = np.concatenate([tally.counts for tally in tallies])
+            self.tally = Tally(counts, n, simulated)
+        pooled = target == POPULATION and len(models) > 1
+        matrices = [model.matrix for model in models if model.matrix is not None]
+        self._strata = list(zip(shares, matrices, strict=False))
+        self._columns: ColumnScores | None = None
+        if pooled and len(matrices) == len(models):
             columns = np.hstack([share * Q for share, Q in self._strata])
-            reference = reference_distribution(prior, inputs)
-            self._columns = ColumnScores(columns, reference, inputs)
-            self.groups = [Group(self._columns, Tally(counts, n, simulated), 1.0, W[0])]
-        else:
-            scores = [model.scores(prior) for model in models]
-            if pooled:
-                at = Prior.uniform(len(inputs)) if prior is None else prior
-                variances = np.array([own.variances(at) for own in scores])
-                W = 1 / np.maximum(variances, LEAST_VARIANCE)
-                W /= np.array(shares) @ W
-            self.groups = list(map(Group, scores, tallies, shares, W))
-        self.tally = tallies[0] if len(tallies) == 1 else Tally(counts, n, simulated)
+            self._columns = ColumnScores(columns, reference_distribution(prior, inputs), inputs)
+            self.groups = [Group(self._columns, self.tally, 1.0, W[0])]
+            return
+        scores = [model.scores(prior) for model in models]
+        if pooled:
+            at = Prior.uniform(len(inputs)) if prior is None else prior
+            least = np.maximum(at.array * (1 - at.array), LEAST_VARIANCE)
+            W = 1 / np.array([np.maximum(own.variances(at), least) for own in scores])
+            W /= np.array(shares) @ W
+        self.groups = list(map(Group, scores, tallies, shares, W))
 
     @property
     def values(self) -> FloatArray:
@@ -111,7 +120,7 @@ class Unbiased:
             return self._frequencies
         mean, square = np.zeros((2, len(weights)))
         for group in self.groups:
-            own = group.scores.combinations(group.tally, weights * group.weights)
+            own = group.combinations(weights)
             mean += group.share * own[0]
             square += group.share * own[1]
         return mean, square
@@ -139,18 +148,16 @@ class Unbiased:
 
     def _of_mean(self, mean: FloatArray, weights: FloatArray | None) -> FloatArray:
         """Return the mean over the groups of the squares of the expected scores."""
-        found = np.zeros(len(mean))
-        if self._columns is not None:  # the estimate is the mean of a score over all groups
-            rows = np.eye(len(mean)) if weights is None else weights
-            scores, start = self._columns.scores(rows), 0
-            for share, Q in self._strata:
-                block = scores[:, start : start + Q.shape[1]]
-                found += share * (block @ (self.values @ Q)) ** 2
-                start += Q.shape[1]
-        elif len(self.groups) > 1:
+        if self._columns is None and len(self.groups) == 1:
+            return mean**2
+        rows, found, start = np.eye(len(mean)) if weights is None else weights, 0 * mean, 0
+        if self._columns is None:
             for group in self.groups:
-                p = group.weights * self.values
-                found += group.share * (p if weights is None else weights @ p) ** 2
-        else:
-            found = mean**2
+                found += group.share * (rows @ (group.weights * self.values)) ** 2
+            return found
+        scores = self._columns.scores(rows)  # the estimate is the mean of a score over all groups
+        for share, Q in self._strata:
+            block = scores[:, start : start + Q.shape[1]]
+            found += share * (block @ (self.values @ Q)) ** 2
+            start += Q.shape[1]
         return found

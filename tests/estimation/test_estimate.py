@@ -16,8 +16,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import Channel, InputError, L2Risk, Prior
 from mechdesign.estimation import METHODS, Estimate, estimate, mean, survey, total, weighted_sum
-from mechdesign.estimation.least_squares import ColumnScores
-from mechdesign.estimation.report_models import model_of
+from mechdesign.estimation.report_models import ReportModel
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
@@ -76,7 +75,7 @@ def worlds(channel: Channel, p: list[Fraction], n: int) -> Iterator[tuple[Fracti
 def test_the_scores_are_unbiased_whatever_the_reference(channel: Channel, data: Any) -> None:
     k = len(channel.inputs)
     reference = data.draw(priors(k, least=1))
-    A = model_of(channel).scores(reference).frequencies
+    A = ReportModel(channel).scores(reference).frequencies
     Q = matrix(channel)
     table = [exactly(A(Tally(np.eye(k, dtype=np.int64)[y], 1)).estimates) for y in range(k)]
     for x, z in itertools.product(range(k), repeat=2):
@@ -97,8 +96,7 @@ def test_expectation_and_variance_by_enumeration(channel: Channel, n: int) -> No
         reported += float(chance) * found.standard_errors**2
     truth = np.array([float(v) for v in p])
     assert first == pytest.approx(truth, abs=CLOSE)
-    information = ColumnScores(channel.matrix, np.full(k, 1 / k), channel.inputs)
-    variance = information.covariance(truth).diagonal() / n
+    variance = ReportModel(channel).scores().variances(Prior(p)) / n
     assert second - first**2 == pytest.approx(variance, abs=CLOSE)
     if n > 1:
         assert reported == pytest.approx(variance, abs=CLOSE)
@@ -116,7 +114,7 @@ def test_the_variance_among_the_respondents_by_enumeration(channel: Channel) -> 
         counts = np.bincount(reports, minlength=len(channel.outputs))
         tally = Tally(counts, 3)
         found = estimate(channel, tally, target="respondents")
-        scores = model_of(channel).scores().frequencies(tally)
+        scores = ReportModel(channel).scores().frequencies(tally)
         first += chance * found.values
         second += chance * found.values**2
         reported += chance * (scores.squares - scores.estimates) / 3
@@ -131,11 +129,8 @@ def test_the_variance_among_the_respondents_by_enumeration(channel: Channel) -> 
 def test_the_total_variance_at_the_reference_is_the_l2_risk(channel: Channel) -> None:
     k = len(channel.inputs)
     for prior in (Prior.uniform(k), Prior.from_counts(range(1, k + 1))):
-        covariance = ColumnScores(channel.matrix, prior.array, channel.inputs).covariance(
-            prior.array
-        )
-        risk = float(L2Risk().value(channel, prior))
-        assert covariance.trace() == pytest.approx(risk, rel=CLOSE)
+        variances = ReportModel(channel).scores(prior).variances(prior)
+        assert variances.sum() == pytest.approx(float(L2Risk().value(channel, prior)), rel=CLOSE)
 
 
 @pytest.mark.parametrize(

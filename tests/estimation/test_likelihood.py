@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from mechdesign import Channel, InputError, UnsupportedError
 from mechdesign.estimation import estimate, estimate_groups
 from mechdesign.estimation.likelihood import likelihood_gap
-from mechdesign.estimation.report_models import MOST_ENTRIES, model_of
+from mechdesign.estimation.report_models import MOST_ENTRIES, ReportModel
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
@@ -156,7 +156,7 @@ def test_reports_less_likely_than_any_float_are_evidence_like_others(make: Any) 
     k = 1500
     mechanism = make(k, 1)
     reports = mechanism.privatize([0, 0, 0, 1], rng=3)
-    observed = model_of(mechanism).observed(reports)
+    observed = ReportModel(mechanism).observed(reports)
     assert float(mechanism.mass(0, reports.data[:1])) == 0
     assert observed.total == 4
     for column in observed.columns.T:
