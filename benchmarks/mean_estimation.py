@@ -20,7 +20,7 @@ import math
 import time
 
 import mechdesign as md
-from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.designs.solution import Solution
 
 GAPS = {"0.25": 1e-4, "0.5": 2e-4, "1": 5e-4, "2": 1e-3, "3": 1e-3, "4": 1e-3, "6": 3e-3}
 """The requested gap at each epsilon."""
@@ -47,7 +47,7 @@ def hybrid(epsilon: float) -> float:
     return (c + 3) / (3 * c * (c - 1)) + (c**2 + 1) ** 2 / (c * (c**2 - 1) ** 2)
 
 
-def optimum(epsilon: str, gap: float) -> ContinuousSolution:
+def optimum(epsilon: str, gap: float) -> Solution:
     """Return the design for [-1, 1].
 
     Parameters

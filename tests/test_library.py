@@ -12,7 +12,6 @@ import pytest
 
 from mechdesign import design
 from mechdesign.cli import main
-from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.solution import Solution
 from mechdesign.files import data_folder, load_channel, load_mechanism, load_problem, save
 from mechdesign.kernel import verify
@@ -47,7 +46,7 @@ def test_a_continuous_problem_is_checked_and_proved(
     assert main(["check", str(PROBLEMS / name)]) == 0
     assert capsys.readouterr().out.startswith("ok ")
     solution = design(load_problem(PROBLEMS / name), gap=0.1)
-    assert isinstance(solution, ContinuousSolution)
+    assert isinstance(solution, Solution)
     assert solution.problem.expected is not None
     assert solution.bound <= solution.problem.expected.value * (1 + solution.problem.expected.rtol)
     save(solution, tmp_path / "kernel.json")

@@ -17,7 +17,7 @@ from scipy.stats import norm
 import mechdesign as md
 from mechdesign import GaussianMixture
 from mechdesign.accounting import GaussianMechanism
-from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.designs.solution import Solution
 from mechdesign.notions import Notion
 
 __all__ = [
@@ -37,9 +37,7 @@ ROOT = math.sqrt(2 / math.pi)
 """The mean absolute error of normal noise, over its deviation."""
 
 
-def designed(
-    sample: Array, epsilon: float, gap: float, seconds: float | None = None
-) -> ContinuousSolution:
+def designed(sample: Array, epsilon: float, gap: float, seconds: float | None = None) -> Solution:
     """Return the kernel of least mean absolute error under pure LIP, for the law of a sample.
 
     Parameters
@@ -60,7 +58,7 @@ def designed(
 
 def designed_normal(
     deviation: float, reach: float, notion: Notion, gap: float = 0.01, seconds: float | None = None
-) -> ContinuousSolution:
+) -> Solution:
     """Return the kernel of least mean absolute error for a centered normal law on |x| <= reach."""
     law = md.NamedLaw("normal", [0, deviation])
     problem = md.ContinuousProblem([-reach, reach], notion, md.MeanAbsoluteError(), prior=law)

@@ -32,7 +32,6 @@ from mechdesign.errors import (
 
 if TYPE_CHECKING:
     from mechdesign.continuous import ContinuousProblem
-    from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.designs.solution import Solution
     from mechdesign.problem import Problem
 
@@ -61,23 +60,21 @@ def _solve(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _plot(solution: Solution | ContinuousSolution, path: str) -> None:
+def _plot(solution: Solution, path: str) -> None:
     """Plot the channel or the kernel."""
-    from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.plots import plot_channel, plot_kernel, save_plot, save_reports_plot
 
     title = solution.problem.title
-    if not isinstance(solution, ContinuousSolution):
-        save_plot(path, lambda ax: plot_channel(solution, ax, title))
-    elif len(solution.channel.sides) == 1:
-        save_plot(path, lambda ax: plot_kernel(solution.channel, ax, title))
+    channel: Any = solution.channel
+    sides = getattr(channel, "sides", ())  # of an interval or a box
+    if len(sides) > 1:
+        save_reports_plot(channel, path, title)
     else:
-        save_reports_plot(solution.channel, path, title)
+        draw: Any = plot_kernel if sides else plot_channel
+        save_plot(path, lambda ax: draw(channel, ax, title))
 
 
-def _designed(
-    problem: Problem | ContinuousProblem, options: argparse.Namespace
-) -> Solution | ContinuousSolution:
+def _designed(problem: Problem | ContinuousProblem, options: argparse.Namespace) -> Solution:
     """Design the optimal channel; errors about the problem name its file."""
     from mechdesign.designs.design import design
     from mechdesign.designs.progress import GapBar

@@ -57,6 +57,9 @@ class ContinuousProblem:
     ContinuousProblem(Box((0, 0), (1, 1)), LDP(epsilon=1), EuclideanDistance())
     """
 
+    quoted: tuple[str, ...] = ()
+    """Constraints of a user's own; none on an interval."""
+
     def __init__(
         self,
         domain: Interval | Box | Sequence[Any],

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.answers import SolutionPool
@@ -24,7 +24,6 @@ from mechdesign.search.limits import OPTIMAL, Limits, Progress, available_memory
 from mechdesign.search.starts.route import Start
 
 if TYPE_CHECKING:
-    from mechdesign.designs.continuous.solution import ContinuousSolution
     from mechdesign.search.conic.user_terms import UserTerms
 
 __all__ = ["check_limits", "check_problem", "design", "design_until", "designed", "time_left"]
@@ -39,33 +38,6 @@ LISTED_SECONDS = 2e-5
 """The same where the loss is a matrix of numbers, which a file lists."""
 
 
-@overload
-def design(
-    problem: Problem,
-    *,
-    route: str = ...,
-    gap: float | None = ...,
-    time_limit: float | None = ...,
-    memory_limit: float | None = ...,
-    progress: bool | Callable[[Progress], None] = ...,
-    symmetries: Iterable[Sequence[Any]] | None = ...,
-    constraints: Iterable[Any] = ...,
-    objective: Any = ...,
-) -> Solution: ...
-
-
-@overload
-def design(
-    problem: ContinuousProblem,
-    *,
-    route: str = ...,
-    gap: float | None = ...,
-    time_limit: float | None = ...,
-    memory_limit: float | None = ...,
-    progress: bool | Callable[[Progress], None] = ...,
-) -> ContinuousSolution: ...
-
-
 def design(
     problem: Problem | ContinuousProblem,
     *,
@@ -77,15 +49,14 @@ def design(
     symmetries: Iterable[Sequence[Any]] | None = None,
     constraints: Iterable[Any] = (),
     objective: Any = None,
-) -> Solution | ContinuousSolution:
+) -> Solution:
     """Design the best private channel for a problem, and prove both.
 
     Parameters
     ----------
     problem
         The privacy requirement and the utility. For a :class:`~mechdesign.ContinuousProblem` the
-        interval is divided into more and more cells, and the result is a
-        :class:`~mechdesign.designs.continuous.solution.ContinuousSolution`.
+        interval is divided into more and more cells.
     route
         ``"auto"`` for the router's choice, or one of ``"closed-form"``, ``"columns"``,
         ``"coarse"``, ``"interior"``, ``"linear-program"``, ``"decoder-grid"``, ``"extreme-rays"``,
@@ -164,8 +135,7 @@ def design(
             symmetry = given_symmetries(problem, symmetries)
     with _limits(gap, time_limit, memory_limit, progress) as limits:
         limits.symmetry = symmetry
-        found: Solution | ContinuousSolution = designed(problem, limits, route, gap, own)
-        return found
+        return designed(problem, limits, route, gap, own)
 
 
 def designed(
@@ -174,11 +144,8 @@ def designed(
     route: str = AUTO,
     gap: float | None = None,
     own: UserTerms | None = None,
-) -> Any:
-    """Design a problem within limits, with the user's own terms if there are any.
-
-    Returns a Solution, or a ContinuousSolution, for which the given gap is the goal.
-    """
+) -> Solution:
+    """Design a problem within limits, with the user's own terms if there are any."""
     if isinstance(problem, ContinuousProblem):
         from mechdesign.designs.continuous.search import design_continuous
 
@@ -262,8 +229,7 @@ def _part(limits: Limits, route: str = AUTO) -> Callable[[Problem, float, float]
     def part(program: Problem, gap: float, seconds: float) -> Solution:
         within = limits.part()
         within.gap, within.seconds = gap, max(seconds, LEAST_SECONDS)
-        found: Solution = designed(program, within, route)
-        return found
+        return designed(program, within, route)
 
     return part
 
@@ -279,7 +245,7 @@ def design_until(
     gap: float | None = None,
     route: str = AUTO,
     share: float = 1.0,
-) -> Any:
+) -> Solution:
     """Design a problem in a share of the time until a deadline, which all processes share.
 
     Raises

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from mechdesign.designs.design import check_limits, design_until, time_left
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
-from mechdesign.errors import InfeasibleError, InputError, SolverError, shown
+from mechdesign.errors import InfeasibleError, InputError, MechdesignError, SolverError, shown
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.problem import Problem
 
@@ -62,35 +62,28 @@ class Reach:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data; ``unreachable_up_to`` is null if every budget reaches it."""
-        proof = None if self.proof is None else self.proof.to_json()["bound"]
-        proved = self.solution.bound_proved if self.proof is None else self.proof.bound_proved
         return {
             "wanted": float(self.wanted),
             "epsilon": float(self.epsilon),
             "value": float(self.solution.value),
             "unreachable_up_to": None if self.is_free else float(self.below),
-            "bound_there": proof,
-            "bound_proved": proved,
+            "bound_there": None if self.proof is None else self.proof.float_bound,
+            "bound_proved": (self.proof or self.solution).bound_proved,
             "reason": self.reason,
         }
 
     def __repr__(self) -> str:
-        maximized = self.solution.problem.utility.is_maximized
-        what, side = ("gain", "above") if maximized else ("loss", "below")
-        value = float(self.solution.value)
+        what, side = _words(self.solution.problem)
         lines = [
             f"epsilon = {float(self.epsilon):.12g} reaches the {what} {short_text(self.wanted)}: "
-            f"its certified channel has {value:.9g}"
+            f"its certified channel has {float(self.solution.value):.9g}"
         ]
         if self.is_free:
             lines.append("no smaller epsilon is needed: the reports do not depend on the input")
         elif self.proof is not None:
-            bound = self.proof.to_json()["bound"]
             proved = "" if self.proof.bound_proved else ", computed and not proved"
-            lines.append(
-                f"no epsilon up to {float(self.below):.12g} does: no private channel is {side} "
-                f"{bound:.9g} there{proved}"
-            )
+            told = f"no private channel is {side} {self.proof.float_bound:.9g} there{proved}"
+            lines.append(f"no epsilon up to {float(self.below):.12g} does: {told}")
         elif self.reason:
             lines.append(f"no epsilon up to {float(self.below):.12g} does: {self.reason}")
         return "\n".join(lines)
@@ -165,53 +158,27 @@ def min_epsilon(
             raise InputError(key, "a number > 0", shown(given))
     if step > largest:
         raise InputError("precision", f"at most {short_text(largest)}", shown(precision))
-    target = as_fraction(wanted, "wanted")
-    search = _Search(problem, target, step, gap, deadline)
-    solution = search.run(int(largest / step), progress)
-    return Reach(
-        wanted=target,
-        epsilon=search.within * step,
-        solution=solution,
-        below=max(search.out, 0) * step,
-        proof=search.proof,
-        reason=search.reason,
-    )
+    search = _Search(problem, as_fraction(wanted, "wanted"), step, gap, deadline)
+    with tqdm_bar(progress, desc="reach", unit=" budgets") as bar:
+        return search.run(int(largest / step), bar)
 
 
+@dataclass
 class _Search:
     """The search for the first multiple of a step whose best channel is good enough.
 
-    Attributes
-    ----------
-    out, proof, reason
-        The largest multiple that is proved too small, -1 before the first one; and the solution
-        there, or the reason why no channel is private.
-    within
-        The smallest multiple known to reach.
-    unsure
-        The ends of the undecided multiples; None if there are none.
+    ``tried`` has the answers by multiple, in the order in which they were found.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        wanted: Fraction,
-        step: Fraction,
-        gap: float | None,
-        deadline: float,
-    ) -> None:
-        self._problem, self._step, self._gap, self._deadline = problem, step, gap, deadline
-        self._share = SHARE if math.isfinite(deadline) else 1.0
-        self._sign = -1 if problem.utility.is_maximized else 1
-        self._wanted, self._failure = self._sign * wanted, ""
-        self.out, self.within = -1, -1
-        self.unsure: tuple[int, int] | None = None
-        self.proof: Solution | None = None
-        self.reason = ""
-        self._excess: list[tuple[int, float]] = []
+    problem: Problem
+    wanted: Fraction
+    step: Fraction
+    gap: float | None
+    deadline: float
+    tried: dict[int, Solution | MechdesignError] = field(default_factory=dict)
 
-    def run(self, most: int, progress: bool | None) -> Solution:
-        """Search up to a multiple; return the solution at the one that reaches.
+    def run(self, most: int, bar: Any) -> Reach:
+        """Search up to a multiple.
 
         Raises
         ------
@@ -220,77 +187,89 @@ class _Search:
         SolverError
             If this is undecided.
         """
-        with tqdm_bar(progress, desc="reach", unit=" budgets") as bar:
-            n, first = 0, min(most, max(1, int(1 / self._step)))
-            while (upper := self._try(n, bar)) is None:
-                if n == most:
-                    raise self._beyond(most)
-                n = min(most, 2 * n or first)
-            while (following := self._next()) is not None and time_left(self._deadline):
-                upper = self._try(following, bar) or upper
-        return upper
+        n, first = 0, min(most, max(1, int(1 / self.step)))
+        while not self._reaches(self._try(n, bar)):
+            if n == most:
+                raise self._beyond(most)
+            n = min(most, 2 * n or first)
+        while time_left(self.deadline) and (following := self._next()) is not None:
+            self._try(following, bar)
+        out, within = self._ends()
+        solution, last = self.tried[within], self.tried.get(out)
+        assert isinstance(solution, Solution)  # noqa: S101 (for mypy)
+        proof, reason = (last, "") if isinstance(last, Solution) else (None, str(last or ""))
+        below = max(out, 0) * self.step
+        return Reach(self.wanted, within * self.step, solution, below, proof, reason)
 
-    def _try(self, n: int, bar: Any) -> Solution | None:
-        """Design at a multiple of the step, and move the ends; return a solution that reaches."""
-        epsilon, found, reason = n * self._step, None, ""
-        reaches = is_out = False
+    def _try(self, n: int, bar: Any) -> int:
+        """Design at a multiple of the step."""
+        epsilon, share = n * self.step, SHARE if math.isfinite(self.deadline) else 1.0
         bar.set_postfix_str(f"epsilon {float(epsilon):.6g}")
         bar.update()
         try:
-            there = self._problem.at(epsilon)
-            found = design_until(self._deadline, there, self._gap, share=self._share)
-            self._excess.append((n, float(self._sign * found.value - self._wanted)))
-            reaches = self._sign * found.value <= self._wanted
-            is_out = self._sign * found.bound > self._wanted
-        except InfeasibleError as error:
-            is_out, reason = True, str(error)
-        except SolverError as error:
-            self._failure = str(error)
-        low, high = self.unsure or (n, n)
-        if reaches:
-            self.within = n
-            self.unsure = None if n < high else self.unsure
-            return found
-        if is_out:
-            self.out, self.proof, self.reason = n, found, reason
-            self.unsure = None if n > low else self.unsure
-        else:
-            self.unsure = min(low, n), max(high, n)
-        return None
+            there = self.problem.at(epsilon)
+            self.tried[n] = design_until(self.deadline, there, self.gap, share=share)
+        except (InfeasibleError, SolverError) as error:
+            self.tried[n] = error
+        return n
+
+    def _excess(self, number: Fraction) -> Fraction:
+        """Return the amount by which a loss exceeds the wanted one, or a gain falls short."""
+        return (number - self.wanted) * (-1 if self.problem.utility.is_maximized else 1)
+
+    def _reaches(self, n: int) -> bool:
+        found = self.tried[n]
+        return isinstance(found, Solution) and self._excess(found.value) <= 0
+
+    def _is_out(self, n: int) -> bool:
+        """Return whether a multiple is proved too small."""
+        found = self.tried[n]
+        proved = isinstance(found, Solution) and self._excess(found.bound) > 0
+        return (proved and not self._reaches(n)) or isinstance(found, InfeasibleError)
+
+    def _ends(self) -> tuple[int, int]:
+        """Return the largest multiple proved too small, -1 for none, and the least that reaches."""
+        out = max(filter(self._is_out, self.tried), default=-1)
+        return out, min(filter(self._reaches, self.tried))
 
     def _next(self) -> int | None:
         """Return the next multiple to try; None if all are decided."""
-        if self.unsure is None:
-            return None if self.within - self.out <= 1 else self._guess()
-        low, high = self.unsure
-        below, above = low - self.out, self.within - high
+        out, within = self._ends()
+        unsure = [n for n in self.tried if out < n < within]
+        if not unsure:
+            return None if within - out <= 1 else self._guess(out, within)
+        low, high = min(unsure), max(unsure)
+        below, above = low - out, within - high
         if max(below, above) <= 1:
             return None
-        return (self.out + low) // 2 if below >= above else (high + self.within) // 2
+        return (out + low) // 2 if below >= above else (high + within) // 2
 
-    def _guess(self) -> int:
+    def _guess(self, low: int, high: int) -> int:
         """Return the root of a secant, or regularly the middle."""
-        low, high = self.out, self.within
-        middle = (low + high) // 2
-        if len(self._excess) % 3 == 0 or len(self._excess) < 2:
-            return middle
-        (a, at_a), (b, at_b) = self._excess[-2:]
-        if at_a == at_b:
-            return middle
+        known = [(n, s) for n, s in self.tried.items() if isinstance(s, Solution)]
+        values = [(n, float(self._excess(found.value))) for n, found in known]
+        if len(values) % 3 == 0 or len(values) < 2 or values[-1][1] == values[-2][1]:
+            return (low + high) // 2
+        (a, at_a), (b, at_b) = values[-2:]
         root = b - at_b * (b - a) / (at_b - at_a)
         # round away from the nearer end, so that the next guess approaches from the other side
         guess = int(root // 1) + (root - low < high - root)
         return min(max(guess, low + 1), high - 1)
 
-    def _beyond(self, most: int) -> InfeasibleError | SolverError:
+    def _beyond(self, most: int) -> MechdesignError:
         """Return the error, with the bounds known at the largest budget."""
-        what, side = ("gain", "above") if self._sign < 0 else ("loss", "below")
-        what = f"the {what} {short_text(self._sign * self._wanted)}"
-        epsilon = f"{float(most * self._step):.12g}"
-        if self.out == most:
-            told = self.reason
-            if self.proof is not None:
-                told = f"no private channel is {side} {self.proof.to_json()['bound']:.9g} there"
+        found, (word, side) = self.tried[most], _words(self.problem)
+        epsilon, what = f"{float(most * self.step):.12g}", f"the {word} {short_text(self.wanted)}"
+        told = str(found)
+        if isinstance(found, Solution):
+            told = f"no private channel is {side} {found.float_bound:.9g} there"
+        if self._is_out(most):
             return InfeasibleError(f"no epsilon up to {epsilon} reaches {what}: {told}")
-        hint = self._failure or "its gap is too wide to tell; ask for a smaller one, or more time"
-        return SolverError(f"it is not decided whether epsilon = {epsilon} reaches {what}: {hint}")
+        if isinstance(found, Solution):
+            told = "its gap is too wide to tell; ask for a smaller one, or more time"
+        return SolverError(f"it is not decided whether epsilon = {epsilon} reaches {what}: {told}")
+
+
+def _words(problem: Problem) -> tuple[str, str]:
+    """Return the name of the objective, and the side of better values."""
+    return ("gain", "above") if problem.utility.is_maximized else ("loss", "below")

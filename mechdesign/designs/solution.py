@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any, cast
 
 import numpy as np
 
 from mechdesign.channel import Channel
+from mechdesign.continuous.domain import End, end_text
 from mechdesign.designs.binding import BindingRow, binding_of, label_text
 from mechdesign.designs.report import PrivacyClaim, float_below, inside
 from mechdesign.domain import plain_label
@@ -22,9 +26,6 @@ from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
 from mechdesign.solver_guard import called
 from mechdesign.text import Report
-
-if TYPE_CHECKING:
-    from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
 
 __all__ = ["EARLY", "PrivacyClaim", "Solution"]
 
@@ -57,13 +58,15 @@ class Solution:
     Attributes
     ----------
     problem
-        The problem.
+        The problem; a :class:`~mechdesign.ContinuousProblem` for an interval or a box.
     channel
-        The exact channel; if there are too many inputs for a matrix, a
+        The exact channel. If there are too many inputs for a matrix, a
         :class:`~mechdesign.mechanisms.noise.lattice_noise.LatticeNoise`, which draws reports
-        without one.
+        without one; for an interval or a box, a
+        :class:`~mechdesign.continuous.ContinuousChannel`.
     value
-        Its exact loss or gain, rounded to the worse side where irrational.
+        Its exact loss or gain, rounded to the worse side where irrational; for an interval or a
+        box an exact upper bound on the loss.
     bound
         A rational lower bound on the loss, or upper bound on the gain, of every private channel.
     privacy
@@ -77,7 +80,8 @@ class Solution:
     certificate
         The evidence from which the kernel proves the bound; None for an unproved bound.
     readings
-        The readings of the outputs, if the objective is their variance.
+        The readings of the outputs, if the objective is their variance; for an interval, the
+        estimates for the outputs, if the objective defines any.
     seconds
         Wall-clock time.
     timings
@@ -99,9 +103,6 @@ class Solution:
     seconds: float
     timings: dict[str, float] = field(default_factory=dict)
 
-    noun = "channel"
-    """The private object, in a word."""
-
     @property
     def _maximized(self) -> bool:
         return self.problem.utility.is_maximized
@@ -109,26 +110,37 @@ class Solution:
     @property
     def gap(self) -> float:
         """``|value - bound| / max(1e-12, |value|)``."""
-        return relative_gap(float(self.value), self._float_bound())
+        return relative_gap(float(self.value), self.float_bound)
 
     @property
     def status(self) -> str:
         """``"optimal"`` if the gap is at most 1e-6, else ``"bounded"``."""
         return "optimal" if self.gap <= OPTIMAL_GAP else "bounded"
 
-    def _float_bound(self) -> float:
-        """Return a float whose decimal text is a valid bound."""
+    @property
+    def float_bound(self) -> float:
+        """The bound as a float whose decimal text is a valid bound."""
         sign = -1 if self._maximized else 1
         return sign * float_below(sign * self.bound) + 0.0  # avoids -0.0
 
     @property
-    def _noise(self) -> LatticeNoise | None:
-        """The channel, if it is noise."""
-        channel: Any = self.channel
-        return channel if hasattr(channel, "remap") else None
+    def has_matrix(self) -> bool:
+        """Whether the channel is a matrix, rather than noise or one of continuous inputs."""
+        return isinstance(self.channel, Channel)
 
-    def _problem_table(self) -> dict[str, Any]:
-        return self.problem.to_table()
+    @property
+    def _axes(self) -> tuple[Sequence[End], ...]:
+        """The nodes of each axis of an interval or a box; else empty."""
+        return getattr(self.channel, "axes", ())
+
+    @property
+    def _is_noise(self) -> bool:
+        return not (self.has_matrix or self._axes)
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of an interval or a box; else 0."""
+        return math.prod(len(axis) - 1 for axis in self._axes) if self._axes else 0
 
     @cached_property
     def binding(self) -> tuple[BindingRow, ...]:
@@ -140,14 +152,14 @@ class Solution:
         sent every row is 0 <= 0: such rows are included only if no other row binds, as they are
         then the reason why it is not sent.
         """
-        if self.certificate is None or self._noise is not None:
+        if self.certificate is None or not self.has_matrix:
             return ()
         return binding_of(self.problem, self.certificate, self.channel, self.decoder)
 
     @cached_property
     def decoder(self) -> tuple[Any, ...] | None:
         """The estimate for each output, for objectives that define one."""
-        if self.readings is not None or self._noise is not None:
+        if self.readings is not None or not self.has_matrix:
             return self.readings
         named = self.certificate.reference if self.certificate else None
         utility = self.problem.utility
@@ -164,17 +176,19 @@ class Solution:
 
         It has the :data:`MOST_BINDING` binding rows with the largest multipliers.
         """
+        if self._axes:
+            return {**self._answer(), "cells": self.cells}
         binding = [row.to_json() for row in self.binding[:MOST_BINDING]]
         return {**self._answer(), "binding": binding}
 
     def _answer(self) -> dict[str, Any]:
         """Return the answer without the fields derived from the certificate."""
-        return {
+        answer: dict[str, Any] = {
             "status": self.status,
             "objective": self.problem.utility.name,
             "sense": self.problem.utility.sense,
             "value": float(self.value),
-            "bound": self._float_bound(),
+            "bound": self.float_bound,
             "gap": self.gap,
             "bound_proved": self.bound_proved,
             "route": self.route,
@@ -186,18 +200,32 @@ class Solution:
             "considered": [{"name": c.name, "reason": c.reason} for c in self.considered],
             "notes": list(self.notes),
         }
+        if self._axes:
+            del answer["timings"], answer["considered"]
+            axes = [list(map(end_text, axis)) for axis in self._axes]
+            answer["rounding"] = {"kind": "linear", "axes": axes}
+        return answer
 
     def dense(self) -> Channel:
-        """Return the channel as a matrix; of noise, for up to 2048 inputs."""
-        return self.channel if self._noise is None else self._noise.dense()
+        """Return the channel as a matrix; of noise, for up to 2048 inputs; else of the nodes."""
+        channel: Any = self.channel
+        if self.has_matrix:
+            return self.channel
+        dense: Channel = channel.nodes if self._axes else channel.dense()
+        return dense
 
     def _channel_table(self) -> dict[str, Any]:
-        if (noise := self._noise) is not None:
+        if self._is_noise:
+            noise: Any = self.channel
             domain = noise.inputs.to_table()
             return {"mechanism": noise.name, "domain": domain, "leakage": noise.leakage}
         matrix = self.dense()
+        inputs = [plain_label(x) for x in matrix.inputs]
+        if self._axes:
+            places = product(*(range(len(axis)) for axis in self._axes))
+            inputs = [list(place) if len(place) > 1 else place[0] for place in places]
         channel: dict[str, Any] = {
-            "inputs": [plain_label(x) for x in matrix.inputs],
+            "inputs": inputs,
             "outputs": [plain_label(y) for y in matrix.outputs],
             "matrix": matrix.matrix.tolist(),
         }
@@ -218,15 +246,17 @@ class Solution:
             "source": self.problem.source,
             **self._answer(),
         }
-        document["problem"] = self._problem_table()
-        if self._noise is None:
+        problem, channel = cast("Any", (self.problem, self.channel))
+        document["problem"] = (
+            write(problem.stated(self._axes)) if self._axes else self.problem.to_table()
+        )
+        if self._is_noise:
+            document["law"] = channel.to_table()["law"]
+            del document["channel"], document["problem"]["outputs"]
+        else:
             document["channel"]["bits"] = self.dense().bits
             rows = self.dense().numerators.tolist()
             document["channel"]["numerators"] = [list(map(str, row)) for row in rows]
-        else:
-            document["law"] = self._noise.to_table()["law"]
-            del document["channel"]
-            document["problem"].pop("outputs", None)
         if self.problem.utility.states_decoder and self.decoder is not None:
             tops, bottom = over_one_denominator(self.decoder)
             document["channel"]["readings"] = {
@@ -249,13 +279,12 @@ class Solution:
 
     def _report(self) -> Report:
         channel = self.channel
-        if self._noise is not None:
+        if not self.has_matrix:
             return Report(self._lines(), tail=repr(channel))
         matrix = (channel.matrix, channel.inputs.labels, channel.outputs)
         return Report(self._lines(), matrix)
 
     def _lines(self) -> list[tuple[str, str]]:
-        """Return the lines of the report, with placeholders for lines of subclasses."""
         problem = self.problem
         lines = [("problem", problem.title), ("source", problem.source)]
         lines = [(head, text) for head, text in lines if text]
@@ -266,7 +295,8 @@ class Solution:
         what = "gain" if self._maximized else "loss"
         worst = f", worst case over the {problem.utility.worst_over}"
         name = problem.utility.heading + (worst if problem.utility.worst_case else "")
-        lines += [(what, f"{name} = {float(self.value):.9g}"), *self._terms()]
+        lines += [(what, f"{name} = {float(self.value):.9g}")]
+        lines += [("subject to", text) for text in problem.quoted]
         lines += [("bound", self._verdict(what)), ("route", self.route), *self._details()]
         for n, note in enumerate(self.notes):
             lines.append(("" if n else "notes", f"{note[:1].upper()}{note[1:]}."))
@@ -274,29 +304,28 @@ class Solution:
 
     def _verdict(self, what: str) -> str:
         """Return the largest possible distance from the optimum as text."""
-        which = f"no private {self.noun}{' that keeps this' * bool(self._terms())}"
+        noun = "kernel" if self._axes else "channel"
+        which = f"no private {noun}{' that keeps this' * bool(self.problem.quoted)}"
         side = "above" if self._maximized else "below"
         verdict = "optimal" if self.status == "optimal" else "not proved optimal"
         share = f"{self.gap:.1e}" if self.gap < 1e-4 else f"{100 * self.gap:.2g}%"
         proved = "" if self.bound_proved else "; computed in floating point, not proved"
-        bound = f"{which} has a {what} {side} {self._float_bound():.9g}"
+        bound = f"{which} has a {what} {side} {self.float_bound:.9g}"
         return f"{verdict}: {bound} (gap {share}{proved})"
-
-    def _terms(self) -> list[tuple[str, str]]:
-        """Return the lines on the user's own constraints."""
-        return [("subject to", text) for text in self.problem.quoted]
 
     def _details(self) -> list[tuple[str, str]]:
         """Return the lines after the route."""
+        if self._axes:
+            return [("cells", f"{self.cells}, with linear rounding to their ends")]
         lines = [("", f"because {self.why}")]
         lines += [("rejected", f"{c.name}: {c.reason}") for c in self.considered]
         return [*lines, *self._binding_lines(), *self._report_lines(), *self._frequency_lines()]
 
     def _frequency_lines(self) -> list[tuple[str, str]]:
         """Return a warning if frequencies cannot be estimated, which a label loss ignores."""
-        matrix = getattr(self.channel, "matrix", None)  # noise has no matrix
-        if matrix is None or not self.problem.utility.is_of_outputs:
+        if not (self.has_matrix and self.problem.utility.is_of_outputs):
             return []
+        matrix = self.channel.matrix
         k = len(matrix)
         rank = min(matrix.shape)
         if k <= MOST_RANKED:

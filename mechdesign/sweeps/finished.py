@@ -103,7 +103,7 @@ class Finished:
     def keep(self, solution: Solution) -> None:
         """Write a solution to its file, if its search finished and its bound is proved.
 
-        Noise, whose file is that of a mechanism, is not kept.
+        Only channels that are a matrix are kept.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class Finished:
             If the file cannot be written.
         """
         ended = any(note.startswith(EARLY) for note in solution.notes)
-        if type(solution) is not Solution or ended or not solution.bound_proved:
+        if not solution.has_matrix or ended or not solution.bound_proved:
             return
         path = self.path(solution.problem)
         try:

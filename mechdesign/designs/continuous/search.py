@@ -15,7 +15,6 @@ from mechdesign.channel import Channel
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.designs.continuous.grid import axes_for
-from mechdesign.designs.continuous.solution import ContinuousSolution
 from mechdesign.designs.report import PrivacyClaim, float_below
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain, clean_label
@@ -61,7 +60,7 @@ Finite = Callable[[Problem, float, float], Solution]
 
 def design_continuous(
     problem: ContinuousProblem, limits: Limits, gap: float | None, design: Finite
-) -> ContinuousSolution:
+) -> Solution:
     """Return the best kernel found, with a bound on all private kernels.
 
     The programs have more and more nodes, until the gap is small enough or the time is over.
@@ -82,7 +81,7 @@ def design_continuous(
     SolverError
         If the first program is not solved.
     """
-    best: ContinuousSolution | None = None
+    best: Solution | None = None
     wanted, box = GAP if gap is None else gap, len(problem.domain.sides) > 1
     most = min(MOST[box], problem.utility.most_inputs)
     count, notes = FIRST[box], list[str]()
@@ -120,11 +119,10 @@ def design_continuous(
 
 def _designed(
     problem: ContinuousProblem, count: int, gap: float, limits: Limits, design: Finite
-) -> ContinuousSolution:
+) -> Solution:
     """Design on about ``wanted`` nodes of each axis."""
     axes = axes_for(problem, count)
-    stated = problem.stated(axes)
-    rounded = stated.on(axes)
+    rounded = problem.stated(axes).on(axes)
     program, own = program_of(rounded), _own_program(rounded)
     lower = design(finite_problem(problem, program), gap, limits.left)
     upper = lower if own is None else design(finite_problem(problem, own), gap, limits.left)
@@ -138,10 +136,9 @@ def _designed(
         else replace(claim, notion=notion)
         for notion, claim in zip(problem.privacy, upper.privacy, strict=True)
     ]
-    return ContinuousSolution(
-        problem=problem,
-        stated=stated,
-        channel=ContinuousChannel(problem.domain, "linear", listed, nodes),
+    return Solution(
+        problem=problem,  # type: ignore[arg-type]
+        channel=ContinuousChannel(problem.domain, "linear", listed, nodes),  # type: ignore[arg-type]
         value=kernel_value(rounded, columns, bits, points, readings),
         bound=max(lower.bound - program.shift, Fraction(0)),
         privacy=tuple(privacy),

@@ -15,7 +15,7 @@ import pytest
 from scipy import optimize, sparse
 
 import mechdesign as md
-from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.designs.solution import Solution
 
 N = md.NamedLaw
 TOWNS = md.PlaneMixture(
@@ -39,14 +39,14 @@ each = pytest.mark.parametrize("name", STATED)
 
 
 @functools.cache
-def designed(name: str) -> ContinuousSolution:
+def designed(name: str) -> Solution:
     notion, loss, law = STATED[name]
     with (
         mock.patch("mechdesign.designs.continuous.search.FIRST", (5, 5)),
         mock.patch("mechdesign.designs.continuous.search.MOST", (5, 5)),
     ):
         found = md.design(md.ContinuousProblem(SQUARE_BOX, notion, loss, prior=law))
-    assert isinstance(found, ContinuousSolution)
+    assert isinstance(found, Solution)
     return found
 
 

@@ -12,7 +12,7 @@ from scipy import optimize, sparse
 
 import mechdesign as md
 from mechdesign.continuous.laws import Law
-from mechdesign.designs.continuous.solution import ContinuousSolution
+from mechdesign.designs.solution import Solution
 from mechdesign.search.limits import Progress
 
 MAE, MSE = md.MeanAbsoluteError, md.MeanSquaredDistance
@@ -78,7 +78,7 @@ def discrete_optimum(problem: md.ContinuousProblem, points: int, outputs: int) -
     return float(found.fun)
 
 
-def check_kernel(solution: ContinuousSolution, rng: np.random.Generator) -> None:
+def check_kernel(solution: Solution, rng: np.random.Generator) -> None:
     """Hold privacy at random pairs, and the loss by quadrature, against what is claimed."""
     problem, channel = solution.problem, solution.channel
     x = np.sort(rng.uniform(0, 1, 400))
