@@ -196,8 +196,8 @@ class _Search:
             self._try(following, bar)
         out, within = self._ends()
         solution, last = self.tried[within], self.tried.get(out)
-        assert isinstance(solution, Solution)  # noqa: S101 (for mypy)
-        proof, reason = (last, "") if isinstance(last, Solution) else (None, str(last or ""))
+        assert not isinstance(solution, MechdesignError)  # noqa: S101 (for mypy)
+        proof, reason = (None, str(last)) if isinstance(last, MechdesignError) else (last, "")
         below = max(out, 0) * self.step
         return Reach(self.wanted, within * self.step, solution, below, proof, reason)
 
@@ -219,12 +219,12 @@ class _Search:
 
     def _reaches(self, n: int) -> bool:
         found = self.tried[n]
-        return isinstance(found, Solution) and self._excess(found.value) <= 0
+        return not isinstance(found, MechdesignError) and self._excess(found.value) <= 0
 
     def _is_out(self, n: int) -> bool:
         """Return whether a multiple is proved too small."""
         found = self.tried[n]
-        proved = isinstance(found, Solution) and self._excess(found.bound) > 0
+        proved = not isinstance(found, MechdesignError) and self._excess(found.bound) > 0
         return (proved and not self._reaches(n)) or isinstance(found, InfeasibleError)
 
     def _ends(self) -> tuple[int, int]:
@@ -246,7 +246,7 @@ class _Search:
 
     def _guess(self, low: int, high: int) -> int:
         """Return the root of a secant, or regularly the middle."""
-        known = [(n, s) for n, s in self.tried.items() if isinstance(s, Solution)]
+        known = [(n, s) for n, s in self.tried.items() if not isinstance(s, MechdesignError)]
         values = [(n, float(self._excess(found.value))) for n, found in known]
         if len(values) % 3 == 0 or len(values) < 2 or values[-1][1] == values[-2][1]:
             return (low + high) // 2
@@ -258,16 +258,16 @@ class _Search:
 
     def _beyond(self, most: int) -> MechdesignError:
         """Return the error, with the bounds known at the largest budget."""
-        found, (word, side) = self.tried[most], _words(self.problem)
+        found: Any = self.tried[most]
+        word, side = _words(self.problem)
         epsilon, what = f"{float(most * self.step):.12g}", f"the {word} {short_text(self.wanted)}"
-        told = str(found)
-        if isinstance(found, Solution):
-            told = f"no private channel is {side} {found.float_bound:.9g} there"
         if self._is_out(most):
-            return InfeasibleError(f"no epsilon up to {epsilon} reaches {what}: {told}")
-        if isinstance(found, Solution):
-            told = "its gap is too wide to tell; ask for a smaller one, or more time"
-        return SolverError(f"it is not decided whether epsilon = {epsilon} reaches {what}: {told}")
+            if not isinstance(found, MechdesignError):
+                found = f"no private channel is {side} {found.float_bound:.9g} there"
+            return InfeasibleError(f"no epsilon up to {epsilon} reaches {what}: {found}")
+        if not isinstance(found, MechdesignError):
+            found = "its gap is too wide to tell; ask for a smaller one, or more time"
+        return SolverError(f"it is not decided whether epsilon = {epsilon} reaches {what}: {found}")
 
 
 def _words(problem: Problem) -> tuple[str, str]:
