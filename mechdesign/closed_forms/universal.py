@@ -5,26 +5,44 @@ extreme rays, every column is a unique mixture of them, and the rays scaled to s
 column are a channel U. Every private channel is a post-processing of U, which is optimal for every
 utility that no post-processing raises.
 
-Scaled to the value 1 on the constant column, each row f . q >= 0 of the cone is a point of a
-polytope, and the facets of the cone are the vertices of that polytope: the cone is simplicial
-exactly if the polytope is a simplex. A vertex is an extreme point in some direction. So n vertices
-that span are found, in floating point, each in a direction orthogonal to the plane of those before.
-Whether these n rows imply all others is decided on the rays, the columns of their inverse, with 80
-digits. Budgets are exact: if some add up to
-another, the rows agree to nearly as many digits, and numbers that agree to 60 digits count as
-equal.
+**The only candidates.** A row q_z >= c q_x, q_z >= e**-b P . q or q_z >= 0 bounds q_z from below by
+other entries, as q_x <= e**a P . q does if P has one other input z. A row q_x <= e**a P . q with
+two others or more is here called an upper row. Let n >= 2 inputs, of which no two are tied, have a
+cone with n facets, F its matrix and r_i its rays, the columns of F**-1.
+
+*Without upper facets*, each input has exactly one facet below it: if q_z were bounded from below by
+none, 1 - s e_z would be in the cone for every s. That facet is larger than any other lower bound on
+q_z on the whole cone, since q_z may be lowered to it, which loosens the facets below the other
+inputs. So it is the largest at q = 1, an interior point, and equal to no other one there.
+
+*With an upper facet a*, e**a P . q >= q_x, all facets are upper ones, one about each input. The
+row holds for every input, so r_i has its largest entry at x for i other than a. No facet is below
+x: on such a ray it would bound the largest entry by less than itself. The mean Sum_i (f_i . 1) r_i
+= 1 has equal entries, so r_a has its least entry at x; two upper facets about x would make r_a
+constant. Let X be the inputs of the upper facets, and B the other facets. On the rays of B, all
+q_X are equal to t, and all upper rows say t = k . q of the other entries, with one k, as these rays
+span |B| dimensions. In these entries B is a cone of |B| facets, each of them below an input: one
+below each. If B is not empty, let q have q_X = 1, and q_w on its facet for every other w: q = Sum_a
+s_a r_a. A ray r of B with q_X = 1 exceeds q by d, with d_X = 0, f . d >= 0 for f in B, so d >= 0,
+and so s_a = -e**a P . d <= 0 for all a, and q <= 0: a contradiction.
+
+Then every ray r_x is 1 - e_x / h_x: with t = 1 - e**-a, the upper row about any other input says
+that P_x = t h_x. The facet about x is the smallest upper bound on q_x at q = 1.
+
+So two systems of rows are tried. All other rows are checked on their rays, in floats where these
+decide, and else with 80 digits. Budgets are exact: if some add up to another, the rows agree to
+nearly as many digits, and numbers that agree to 60 digits count as equal.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from heapq import heappop, heappush
-from typing import Any
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
@@ -32,7 +50,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
-from mechdesign.errors import SolverError, UnsupportedError
+from mechdesign.errors import UnsupportedError
 from mechdesign.evidence.facets import NamedRow
 from mechdesign.notions import Cone, Notion, cone_of
 from mechdesign.notions.rows.lift_rows import LiftRows
@@ -48,20 +66,19 @@ ZERO, ONE = Decimal(0), Decimal(1)
 DIGITS, EQUAL = 80, Decimal("1e-60")
 """Digits of numbers, and the relative size below which a difference counts as 0."""
 
-SAME, NUDGE, SPREAD = 1e-9, 1e-6, 0.01
-
-FIRST = 4
-"""The number of facets sought about two inputs: lifts have two for each in most cones."""
-
-LARGEST = Fraction(700)
-"""The largest exponent of e that gives a finite float."""
-
-GRAIN = 2.0**40
+SAME, TINY = 1e-9, 1e-290
+"""Relative and absolute size of differences of floats that are decided with all digits."""
 
 LEAST = 5e-324
-"""The least positive float."""
+"""The least positive float, in place of smaller numbers."""
+
+MOST_PRIORS = 128
+"""The number of priors that may bound a lift in a candidate."""
 
 MOST_FACETS_SHOWN = 8
+
+Ray: TypeAlias = dict[int, Decimal]
+"""Entries by number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,20 +112,17 @@ def decide_cone(cone: Cone) -> Decision:
         return Decision(None, "not decided for rows of this kind")
     classes, ties = _ties(cone)
     rows = _Rows(cone, classes)
-    if rows.n == 1:
-        facet: NamedRow = (None, "positive", 0, None, None)
-        alone = "all rows of the channel are equal"
-        return Decision(True, alone, (facet, *ties), np.ones((cone.size, 1)))
     with localcontext(prec=DIGITS):
-        try:
-            facets = rows.facets()
-            matrix = None if facets is None else rows.channel(facets)
-        except (SolverError, UnsupportedError) as error:
-            return Decision(None, f"not decided: {error}")
-    if facets is None or matrix is None:
-        return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
-    reason = "as many rows as there are inputs imply all others"
-    return Decision(True, reason, (*facets, *ties), matrix[classes])
+        for bounds in rows.candidates():
+            try:
+                matrix = rows.channel(bounds)
+            except UnsupportedError as error:
+                return Decision(None, f"not decided: {error}")
+            if matrix is not None:
+                facets = tuple(bound.row for bound in bounds)
+                reason = "as many rows as there are inputs imply all others"
+                return Decision(True, reason, (*facets, *ties), matrix[classes])
+    return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
 
 
 def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
@@ -136,23 +150,41 @@ def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
     return classes.astype(np.intp), [(int(n) - 1, "ratio", x, z, None) for n, x, z in edges]
 
 
-class _Rows:
-    """The rows of a cone, on columns with one entry for each class of inputs.
+class _Bound(NamedTuple):
+    """A bound on the entry of one class of inputs by those of others.
 
-    In floats the rows on ratios are ``at_z q_z - at_x q_x >= 0``, scaled to 1 on constants.
+    Attributes
+    ----------
+    value
+        Its value where all other entries are 1; the inverse for an upper bound.
+    source
+        The class that bounds it, or the number of classes plus the place of a law of the input.
+    factor
+        The coefficient of the source; for an upper bound the share t of the law.
+    row
+        Its name.
     """
+
+    value: Decimal
+    source: int
+    factor: Decimal
+    row: NamedRow
+
+
+class _Rows:
+    """The rows of a cone, on columns with one entry for each class of inputs."""
 
     def __init__(self, cone: Cone, classes: IntArray) -> None:
         self.cone, self.classes, self.n = cone, classes, int(classes.max()) + 1
         self.first = np.unique(classes, return_index=True)[1].tolist()
-        self.lifts = {
-            (n, side): (family.priors, exponent)
+        self.lifts = [
+            (n, side, family.priors, exponent)
             for n, family in enumerate(cone.families)
-            if isinstance(family, LiftRows) and family.binds()
+            if isinstance(family, LiftRows)
             for side, exponent in family.sides().items()
-        }
-        self._laws: dict[tuple[int, ...], tuple[Weights, FloatArray]] = {}
-        self._priors: dict[Weights, Weights] = {}  # equal priors are one object, quick to compare
+        ]
+        self.laws: list[list[Decimal]] = []  # by class
+        self._places: dict[tuple[int, ...], tuple[int, Weights]] = {}
         pairs = [np.empty((4, 0))]
         for n, family in enumerate(cone.families):
             if isinstance(family, PairRows):
@@ -161,286 +193,157 @@ class _Rows:
                 x, z = np.nonzero(np.isfinite(lengths))
                 pairs.append(np.array([np.full(len(x), n), x, z, lengths[x, z]]))
         rows = np.hstack(pairs)
-        rows = rows[:, np.argsort(rows[3], kind="stable")]  # of equal floats the shortest is first
-        self.named, length = rows[:3].astype(np.intp), rows[3]
+        rows = rows[:, np.lexsort((rows[3], classes[rows[2].astype(np.intp)]))]
+        self.named, self.length = rows[:3].astype(np.intp), rows[3]
         self.x, self.z = classes[self.named[1:]]
-        self.shrink = np.exp(-length)
-        with np.errstate(over="ignore", divide="ignore"):
-            self.at_z, self.at_x = 1 / -np.expm1(-length), 1 / np.expm1(length)
 
-    def facets(self) -> list[NamedRow] | None:
-        """Return n facets that span; None if some of them show that there are more.
+    def candidates(self) -> Iterator[list[_Bound]]:
+        """Yield the largest lower bounds of all classes, then the smallest upper bounds."""
+        lower: list[list[_Bound]] = [
+            [_Bound(ZERO, z, ZERO, (None, "positive", x, None, None))]
+            for z, x in enumerate(self.first)
+        ]
+        upper: list[list[_Bound]] = [[] for _ in self.first]
+        for n, side, priors, exponent in self.lifts:
+            for x, name in enumerate(self.first):
+                place, prior = self._law(priors, x)
+                own, shrink, row = (
+                    self.laws[place][x],
+                    _exp(-exponent),
+                    (n, side, name, None, prior),
+                )
+                others = [z for z, p in enumerate(self.laws[place]) if p and z != x]
+                source = others[0] if len(others) == 1 else self.n + place
+                if side == "lower" and others:
+                    value = shrink * (1 - own) / (1 - shrink * own)
+                    factor = value if source < self.n else shrink
+                    lower[x].append(_Bound(value, source, factor, row))
+                elif side == "upper" and own < shrink:
+                    value = (shrink - own) / (1 - own)
+                    if source < self.n:
+                        lower[source].append(_Bound(value, x, value, row))
+                    else:
+                        upper[x].append(_Bound(value, source, 1 - shrink, row))
+        starts = np.searchsorted(self.z, range(self.n + 1)).tolist()
+        largest = list[_Bound]()
+        for z, (start, end) in enumerate(pairwise(starts)):
+            lengths = self.length[start:end]
+            near = lengths <= (lengths[0] + SAME * (1 + lengths[0]) if end > start else 0)
+            best = _tightest([*lower[z], *map(self._ratio, start + np.flatnonzero(near))])
+            if best is None:
+                break
+            largest.append(best)
+        else:
+            yield largest
+        smallest = [best for bounds in upper if bounds and (best := _tightest(bounds))]
+        if len(smallest) == self.n:
+            yield smallest
 
-        Those of a simplex are affinely independent, and those of ratios are each about one input.
-
-        Raises
-        ------
-        SolverError
-            If the facets are too close to each other.
-        """
-        n, rng = self.n, np.random.default_rng(0)
-        found, vectors, about = list[NamedRow](), list[FloatArray](), set[int]()
-        plane = np.empty((n - 1, n))  # an orthonormal basis of the differences of the vertices
-        noise = np.zeros(n)
-        while (k := len(found)) < n:
-            known = plane[: max(0, k - 1)]
-            noise = -noise if k % 2 else SPREAD * rng.standard_normal(n)
-            near = noise.copy()  # two facets about one input, for ratios or for lifts
-            near[(n // 2 + k // 2) % n] += 1 if self.lifts and k % 2 else -1
-            away = near.copy()
-            for _ in range(2):  # once more, for the rounding errors
-                away -= known.T @ (known @ away)
-            away /= np.linalg.norm(away)
-            for direction in (near, away, -away) if k < FIRST else (away, -away):
-                vector, row = self._furthest(direction + NUDGE * rng.standard_normal(n))
-                if not found:
-                    break
-                step = vector - vectors[0]
-                scale = float(np.abs(step).max()) or 1.0
-                step /= scale  # squares would overflow
-                for _ in range(2):
-                    step -= known.T @ (known @ step)
-                if (size := float(np.linalg.norm(step))) > SAME:
-                    plane[k - 1] = step / size
-                    break
-                if size * scale <= SAME * np.abs(vector).max() and _differs(vector, vectors):
-                    return None
-            else:
-                raise SolverError("the facets are too near to each other to count")
-            found.append(row)
-            vectors.append(vector)
-            about.add(int(self.classes[_about(row)]))
-            if not self.lifts and len(about) < len(found):  # each input has a facet about it
-                return None
-        return sorted(found, key=lambda row: (_about(row), row[1]))
-
-    def _furthest(self, v: FloatArray) -> tuple[FloatArray, NamedRow]:
-        """Return the scaled row f of least f . v, for a column with entries of order 1."""
-        x = int(v.argmin())
-        best, vector = float(v[x]), np.zeros(self.n)
-        vector[x] = 1.0
-        found: NamedRow = (None, "positive", self.first[x], None, None)
-        if len(self.z):
-            value = self.at_z * v[self.z] - self.at_x * v[self.x]
-            i = int(value.argmin())
-            if value[i] <= best:  # if both are equal in floats, q_x >= 0 is implied
-                best, vector = float(value[i]), np.zeros(self.n)
-                vector[self.z[i]], vector[self.x[i]] = self.at_z[i], -self.at_x[i]
-                n, x, z = self.named[:, i].tolist()
-                found = (n, "ratio", x, z, None)
-        column = np.rint(v[self.classes] * GRAIN).astype(np.int64).tolist() if self.lifts else []
-        for (n, side), (priors, exponent) in self.lifts.items():
-            upper, most = side == "upper", min(exponent, LARGEST)
-            x = int(v.argmax() if upper else v.argmin())
-            prior, law = self._law(priors, column, largest=not upper)
-            grown = math.expm1(most if upper else -most)
-            trial = law + law / grown
-            trial[x] -= 1 / grown
-            if trial @ v <= best:
-                best, vector = float(trial @ v), trial
-                found = (n, side, self.first[x], None, prior)
-        return vector, found
-
-    def _law(
-        self, priors: PriorSet, column: list[int], largest: bool
-    ) -> tuple[Weights, FloatArray]:
-        """Return the prior that makes a column most or least probable, by inputs and classes."""
-        numerators = tuple(priors.extreme_numerators(column, largest=largest))
+    def _law(self, priors: PriorSet, x: int) -> tuple[int, Weights]:
+        """Return the place of the law with the least probability of a class, and the prior."""
+        numerators = priors.extreme_numerators((self.classes == x).tolist(), largest=False)
         key = (priors.denominator, *numerators)
-        if key not in self._laws:
+        if key not in self._places:
             prior = tuple(Fraction(p, priors.denominator) for p in numerators)
-            law = np.bincount(self.classes, np.array(prior, dtype=np.float64), self.n)
-            self._laws[key] = self._priors.setdefault(prior, prior), law.astype(np.float64)
-        return self._laws[key]
+            sums = [Fraction(0)] * self.n
+            for c, p in zip(self.classes.tolist(), prior, strict=True):
+                sums[c] += p
+            law = list(map(_decimal, sums))
+            if law not in self.laws:
+                self.laws.append(law)
+            self._places[key] = self.laws.index(law), prior
+        return self._places[key]
 
-    def _exact(self, row: NamedRow) -> tuple[dict[int, Decimal], Weights | None]:
-        """Return f by class, without P . q; and the prior of P . q, whose coefficient is at n."""
-        n, side, x, other, prior = row
-        own = int(self.classes[x])
-        if n is None:
-            return {own: ONE}, None
-        if (n, side) in self.lifts:
-            shrink = _shrink(self.lifts[n, side][1])
-            terms = {self.n: ONE, own: -shrink} if side == "upper" else {own: ONE, self.n: -shrink}
-            return terms, prior
+    def _ratio(self, i: int) -> _Bound:
+        n, x, z = self.named[:, i].tolist()
         family: Any = self.cone.families[n]
-        bound = family.index[x, other]
-        factor = _decimal(family.scales[bound])
-        return {int(self.classes[other]): factor, own: -_shrink(family.exponents[bound])}, None
+        bound = family.index[x, z]
+        value = _exp(-family.exponents[bound]) / _decimal(family.scales[bound])
+        return _Bound(value, int(self.x[i]), value, (n, "ratio", x, z, None))
 
-    def channel(self, facets: Sequence[NamedRow]) -> FloatArray | None:
-        """Return the rays on which all but one of n rows are 0, with sum 1; None if one is cut off.
+    def channel(self, bounds: Sequence[_Bound]) -> FloatArray | None:
+        """Return the rays on which all bounds but one are met; None if another row is broken."""
+        is_upper = bounds[0].row[1] == "upper" and bounds[0].source >= self.n
+        entries = self._above(bounds) if is_upper else self._below(bounds)
+        near = np.zeros((self.n, self.n))
+        for z, row in enumerate(entries):
+            near[z, list(row)] = [max(float(v), LEAST) for v in row.values()]
+        return near * (near > LEAST) if entries and self._hold(entries, near, bounds) else None
 
-        Each P . q of a lift is an additional unknown, so that all rows stay sparse.
-        """
-        laws, rows = dict[int, tuple[int, Weights]](), list[dict[int, Decimal]]()
-        slacks = list[Decimal]()
-        for facet in facets:
-            terms, prior = self._exact(facet)
-            slacks.append(sum(terms.values(), ZERO))
-            if prior is not None:
-                place, _ = laws.setdefault(id(prior), (self.n + len(laws), prior))
-                terms = {place if z == self.n else z: v for z, v in terms.items()}
-            rows.append(terms)
-        for place, prior in laws.values():
-            law = dict[int, Decimal]()
-            for z, p in zip(self.classes.tolist(), prior, strict=True):
-                if p:
-                    law[z] = law.get(z, ZERO) - _decimal(p)
-            rows.append(law | {place: ONE})
-        rays = _Rays(rows, slacks)
-        return None if self._cuts_off(rays, facets) else rays.near * (rays.near > LEAST)
+    def _below(self, bounds: Sequence[_Bound]) -> list[Ray]:
+        """Return, for each class, the entries of the rays, by substitution of sums >= 0."""
+        sources = sorted({bound.source for bound in bounds if bound.source >= self.n})
+        if len(sources) > MOST_PRIORS:
+            raise UnsupportedError(
+                "priors", f"at most {MOST_PRIORS} that bound lifts", len(sources)
+            )
+        place = {source: self.n + j for j, source in enumerate(sources)}
+        rows: list[Ray] = [{place.get(b.source, b.source): b.factor} for b in bounds]
+        rows += [{z: p for z, p in enumerate(self.laws[s - self.n]) if p} for s in sources]
+        right: list[Ray] = [{z: 1 - bound.factor} for z, bound in enumerate(bounds)]
+        right += [{} for _ in sources]
+        for z in range(len(rows)):
+            rest = 1 - rows[z].pop(z, ZERO)
+            for table in (rows, right):
+                table[z] = {u: v / rest for u, v in table[z].items()}
+            for other, row in enumerate(rows):
+                if other != z and (times := row.pop(z, ZERO)):
+                    for table in (rows, right):
+                        for u, v in table[z].items():
+                            table[other][u] = table[other].get(u, ZERO) + times * v
+        return right[: self.n]
 
-    def _cuts_off(self, rays: _Rays, facets: Sequence[NamedRow]) -> bool:
-        """Return whether some row is negative on a ray, in floats where they decide it."""
-        sizes = rays.near.max(axis=0)
-        if (rays.near < -float(EQUAL) * np.maximum(sizes, 0.0)).any():
-            return True
-        if not ((sizes > 0) & (sizes < np.inf)).all():
-            raise SolverError("the rays are beyond the range of floats")
-        near = np.maximum(rays.near / sizes, 0.0)
-        known = np.array([row[:1] + row[2:4] for row in facets if row[1] == "ratio"]).reshape(-1, 3)
-        units = [self.cone.size**2, self.cone.size, 1]
-        others = ~np.isin(units @ self.named, known @ units)
-        named, x, z = self.named[:, others], self.x[others], self.z[others]
-        for i, q in enumerate(near.T if len(x) else ()):
-            left, right = q[z], self.shrink[others] * q[x]
-            if (left < (1 - SAME) * right).any():
-                return True
-            for row in np.flatnonzero((q[x] > 0) & (left <= (1 + SAME) * right)).tolist():
-                n, own, other = named[:, row].tolist()
-                terms, _ = self._exact((n, "ratio", own, other, None))
-                values = [v * rays.entry(c, i) for c, v in terms.items()]
-                if sum(values) < -EQUAL * max(map(abs, values)):
-                    return True
-        return any(self._lift_cuts_off(rays, near, facets, *lift) for lift in self.lifts)
+    def _above(self, bounds: Sequence[_Bound]) -> list[Ray]:
+        """Return, for each class, the entries of the rays 1 - e_x / h_x; none if some h_x < 1."""
+        heights = list[Decimal]()
+        for x in range(self.n):
+            laws = {(b.source - self.n, b.factor) for z, b in enumerate(bounds) if z != x}
+            found = [self.laws[place][x] / share for place, share in laws]
+            if min(found) < max(ONE, *found) * (1 - EQUAL):
+                return []
+            heights.append(found[0])
+        unit = 1 / (sum(heights, ZERO) - 1)
+        scaled = [unit * height for height in heights]
+        return [
+            {i: v for i, v in enumerate(scaled) if i != z} | {z: max(ZERO, scaled[z] - unit)}
+            for z in range(self.n)
+        ]
 
-    def _lift_cuts_off(
-        self, rays: _Rays, near: FloatArray, facets: Sequence[NamedRow], n: int, side: str
-    ) -> bool:
-        """Return whether a bound on the lift is negative on a ray."""
-        (priors, exponent), upper = self.lifts[n, side], side == "upper"
-        shrink, is_one, left = _shrink(exponent), len(priors.members) == 1, list(range(self.n))
-        if is_one:
-            known = {row[2] for row in facets if row[:2] == (n, side)}
-            left = [c for c, x in enumerate(self.first) if x not in known]
-            if not left:
+    def _hold(self, entries: list[Ray], near: FloatArray, bounds: Sequence[_Bound]) -> bool:
+        """Return whether no row is negative on a ray, in floats where they decide it."""
+        met = np.array([b.row[:1] + b.row[2:4] for b in bounds if b.row[1] == "ratio"])
+        units = np.array([self.cone.size**2, self.cone.size, 1])
+        places = np.flatnonzero(~np.isin(units @ self.named, met.reshape(-1, 3) @ units))
+        x, z, shrink = self.x[places], self.z[places], np.exp(-self.length[places])
+        for i, q in enumerate(near.T if len(places) else ()):
+            left, right = q[z], shrink * q[x]
+            if (left + TINY < (1 - SAME) * right).any():
                 return False
-        for i, q in enumerate(near.T):
-            column = np.rint(q[self.classes] * GRAIN).astype(np.int64).tolist()
-            law = float(self._law(priors, column, largest=not upper)[1] @ q)
-            entry = float(q[left].max() if upper else q[left].min())
-            more, less = (law, entry) if upper else (entry, law)
-            less *= float(shrink)
-            doubt = SAME * max(more, less) if is_one else SAME
-            if more - less < -doubt:
-                return True
-            if more - less <= doubt and self._lift_is_negative(rays, i, n, side):
-                return True
-        return False
-
-    def _lift_is_negative(self, rays: _Rays, i: int, n: int, side: str) -> bool:
-        """Return whether a bound on the lift is negative on one ray, with all digits."""
-        (priors, exponent), upper = self.lifts[n, side], side == "upper"
-        ray = [rays.entry(c, i) for c in range(self.n)]
-        exact = [Fraction(entry) for entry in ray]
-        column = [exact[c] for c in self.classes.tolist()]
-        law = _decimal(priors.extreme_mean(column, largest=not upper))
-        more, less = (law, max(ray)) if upper else (min(ray), law)
-        less *= _shrink(exponent)
-        return more - less < -EQUAL * max(abs(more), abs(less))
+            for n in np.flatnonzero((q[x] > 0) & (left <= (1 + SAME) * right + TINY)).tolist():
+                value, own = self._ratio(places[n]).value, entries[z[n]].get(i, ZERO)
+                if own < value * entries[x[n]].get(i, ZERO) * (1 - EQUAL):
+                    return False
+        for i in range(self.n) if self.lifts else ():
+            ray = [row.get(i, ZERO) for row in entries]
+            column = [ray[c] for c in self.classes.tolist()]
+            for _, side, priors, exponent in self.lifts:
+                law = _decimal(priors.extreme_mean(column, largest=side == "lower"))
+                more, less = (law, max(ray)) if side == "upper" else (min(ray), law)
+                if more < less * _exp(-exponent) * (1 - EQUAL):
+                    return False
+        return True
 
 
-class _Rays:
-    """The solutions of linear equations for right-hand sides with one nonzero entry each.
-
-    Parameters
-    ----------
-    rows
-        The coefficients by unknown; beyond the first n the right-hand sides are 0.
-    right
-        ``(n,)``: the nonzero entry of each right-hand side.
-
-    Attributes
-    ----------
-    near
-        ``(n, n)`` floats: the first n unknowns, by right-hand side; 0 only where they are 0.
-
-    Notes
-    -----
-    Gauss-Jordan elimination. The next pivot is in the row with the fewest remaining unknowns, at
-    the unknown in the fewest rows (Markowitz). Entries that cancel to the last digits become 0. The
-    last unknown is not eliminated from the other rows, which stay sparse: P . q is in many rows and
-    depends on all right-hand sides.
-    """
-
-    def __init__(self, rows: list[dict[int, Decimal]], right: Sequence[Decimal]) -> None:
-        n = len(right)
-        sides = [{i: right[i]} if i < n else {} for i in range(len(rows))]
-        place, pivot, used = dict[int, int](), 0, set[int]()
-        heap = sorted((len(row), e) for e, row in enumerate(rows))
-        holders: list[set[int]] = [set() for _ in rows]
-        for e, row in enumerate(rows):
-            for u in row:
-                holders[u].add(e)
-        while len(used) < len(rows):
-            length, e = heappop(heap)
-            if e in used or length != len(rows[e]):
-                continue
-            used.add(e)
-            if not rows[e]:
-                raise SolverError("the facets are too near to each other to count")
-            pivot = min(rows[e], key=lambda u: len(holders[u]))
-            place[pivot], head = e, rows[e].pop(pivot)
-            for table in (rows, sides):
-                table[e] = {u: v / head for u, v in table[e].items()}
-            for other in holders[pivot] - {e} if len(used) < len(rows) else ():
-                times = rows[other].pop(pivot)
-                for table in (rows, sides):
-                    row = table[other]
-                    for u, v in table[e].items():
-                        old, step = row.get(u, ZERO), times * v
-                        row[u] = old - step
-                        if abs(row[u]) <= EQUAL * abs(step):
-                            del row[u]
-                for u in rows[e]:
-                    (holders[u].add if u in rows[other] else holders[u].discard)(other)
-                heappush(heap, (len(rows[other]), other))
-        last = sides[place[pivot]]
-        size = max(map(abs, last.values()), default=ONE)
-        self._last = {i: v / size for i, v in last.items()}
-        self._times = [-rows[place[u]].get(pivot, ZERO) * size for u in range(n)]
-        self._own = [sides[place[u]] for u in range(n)]
-        by_last = [self._last.get(i, ZERO) for i in range(n)]
-        self.near = np.outer(*(np.array(v, dtype=np.float64) for v in (self._times, by_last)))
-        signs = np.outer(
-            *(np.array([(x > 0) - (x < 0) for x in v]) for v in (self._times, by_last))
-        )
-        for u, own in enumerate(self._own):
-            for i in own:
-                exact = self.entry(u, i)
-                self.near[u, i], signs[u, i] = float(exact), (exact > 0) - (exact < 0)
-        self.near[self.near == 0] = LEAST * signs[self.near == 0].astype(float)
-
-    def entry(self, u: int, i: int) -> Decimal:
-        """Return an unknown for the right-hand side i."""
-        own, step = self._own[u].get(i, ZERO), self._times[u] * self._last.get(i, ZERO)
-        return ZERO if abs(own + step) <= EQUAL * abs(step) else own + step
-
-
-def _differs(vector: FloatArray, known: list[FloatArray]) -> bool:
-    """Return whether a vertex differs from all known ones."""
-    return bool(np.abs(known - vector).max(axis=1).min() > SAME * np.abs(vector).max())
-
-
-def _about(row: NamedRow) -> int:
-    """Return the input whose entry a ratio row bounds from below, or the input of the row."""
-    return row[2] if row[3] is None else row[3]
+def _tightest(bounds: Sequence[_Bound]) -> _Bound | None:
+    """Return the bound of the largest value; None if another one is as large."""
+    best = max(bounds, key=lambda bound: bound.value)
+    near = [b for b in bounds if b.value >= best.value * (1 - EQUAL)]
+    return best if all(b.source == best.source for b in near) else None
 
 
 @lru_cache(maxsize=4096)
-def _shrink(exponent: Fraction) -> Decimal:
-    return (-_decimal(exponent)).exp()
+def _exp(exponent: Fraction) -> Decimal:
+    return _decimal(exponent).exp()
 
 
 def _decimal(number: Fraction) -> Decimal:
@@ -457,45 +360,23 @@ class Universality:
         The inputs.
     privacy
         The notions, all of which must hold.
-    decision
-        The decision on their cone.
+    simplicial
+        Whether the cone has as many facets as inputs; None if undecided.
+    reason
+        The reason, in a sentence.
+    facets
+        The names of the rows that imply all others, one for each input; empty if there are more.
+        Rows that tie inputs come last.
+    channel
+        The exactly private universal channel; None if there is none, or it is unknown.
     """
 
     domain: Domain
     privacy: tuple[Notion, ...]
-    decision: Decision
-    _cone: Cone
-
-    @property
-    def simplicial(self) -> bool | None:
-        """Whether the cone has as many facets as inputs; None if undecided."""
-        return self.decision.simplicial
-
-    @property
-    def reason(self) -> str:
-        """The reason, in a sentence."""
-        return self.decision.reason
-
-    @property
-    def facets(self) -> tuple[str, ...]:
-        """The names of the rows that imply all others, one for each input; empty if there are more.
-
-        Rows that tie inputs come last.
-        """
-        families: Any = self._cone.families
-        return tuple(
-            f"{side if n is None else f'{families[n].name} {side}'} x={x}"
-            f"{'' if other is None else f' to {other}'}"
-            for n, side, x, other, _ in self.decision.facets
-        )
-
-    @cached_property
-    def channel(self) -> Channel | None:
-        """The exactly private universal channel; None if there is none, or it is unknown."""
-        if self.decision.matrix is None:
-            return None
-        rows, _ = repair(self._cone, self.decision.matrix)
-        return Channel(rows, inputs=self.domain)
+    simplicial: bool | None
+    reason: str
+    facets: tuple[str, ...]
+    channel: Channel | None
 
     def __repr__(self) -> str:
         notions = " and ".join(repr(notion) for notion in self.privacy)
@@ -571,4 +452,14 @@ def universal_channel(
     notions = tuple(notion.aligned(inputs) for notion in notions)
     given = None if prior is None else prior_on(prior, inputs)
     cone = cone_of(notions, inputs, given)
-    return Universality(inputs, notions, decide_cone(cone), cone)
+    found = decide_cone(cone)
+    channel = None
+    if found.matrix is not None:
+        channel = Channel(repair(cone, found.matrix)[0], inputs=inputs)
+    families: Any = cone.families
+    names = tuple(
+        f"{side if n is None else f'{families[n].name} {side}'} x={x}"
+        f"{'' if other is None else f' to {other}'}"
+        for n, side, x, other, _ in found.facets
+    )
+    return Universality(inputs, notions, found.simplicial, found.reason, names, channel)

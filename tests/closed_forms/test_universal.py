@@ -33,6 +33,7 @@ from mechdesign import (
     ContextAwareLDP,
     DifferentialIdentifiability,
     Distortion,
+    Domain,
     HighLowLDP,
     InputError,
     MeanAbsoluteError,
@@ -54,7 +55,7 @@ from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Facet, Simplicial
 from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.schema import write
-from mechdesign.notions import Notion
+from mechdesign.notions import Notion, cone_of
 from mechdesign.utilities import BayesAccuracy, Utility
 from solvers.base import UnsuitableError
 from solvers.vertices import extreme_rays
@@ -482,14 +483,14 @@ def test_one_row_into_each_input_and_one_more(
 @pytest.mark.parametrize("exponent", ["1e-12", "1e-6", "30", "1000"])
 def test_tiny_and_huge_budgets(exponent: str) -> None:
     """The formula is right to its last bits: q_x = e**-a q_s + the rest, a tiny or huge."""
-    found = universal_channel(range(3), HighLowLDP(exponent, [0]))
-    assert found.decision.matrix is not None
+    found = decide_cone(cone_of([HighLowLDP(exponent, [0])], Domain.range(3), None)).matrix
+    assert found is not None
     a = float(exponent)
     hidden, own = math.exp(-a), -math.expm1(-a)
     formula = np.array([[1, 0, 0], [hidden, own, 0], [hidden, 0, own]])
-    assert np.allclose(found.decision.matrix, formula, rtol=1e-14, atol=0)
+    assert np.allclose(found, formula, rtol=1e-14, atol=0)
     ring = [[0, exponent, 2 * a], [2 * a, 0, exponent], [exponent, 2 * a, 0]]
-    matrix = universal_channel(range(3), ContextAwareLDP(ring)).decision.matrix
+    matrix = decide_cone(cone_of([ContextAwareLDP(ring)], Domain.range(3), None)).matrix
     assert matrix is not None
     assert np.allclose(matrix.sum(axis=1), 1, atol=1e-15)
     around = -math.expm1(-3 * a)
