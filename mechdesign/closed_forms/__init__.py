@@ -8,7 +8,7 @@ to a permutation (:mod:`~mechdesign.closed_forms.size_classes`).
 
 from __future__ import annotations
 
-from mechdesign.closed_forms.base import ClosedForm, Formula, Optimum, Refusal
+from mechdesign.closed_forms.base import ClosedForm, Formula, Optimum
 from mechdesign.closed_forms.binary_mechanism import BinaryMechanism
 from mechdesign.closed_forms.high_low_subset_selection import HighLowSubsetSelection
 from mechdesign.closed_forms.likeliest_inputs import LikeliestInputs
@@ -45,7 +45,6 @@ __all__ = [
     "LikeliestInputs",
     "Optimum",
     "RandomizedResponse",
-    "Refusal",
     "ResponseOnBins",
     "SubsetSelection",
     "Unconstrained",

@@ -1,4 +1,4 @@
-"""The contract of closed forms: one method that returns a proved optimum, or a refusal."""
+"""The contract of closed forms: one method that returns a proved optimum, or why there is none."""
 
 from __future__ import annotations
 
@@ -23,30 +23,12 @@ __all__ = [
     "Decided",
     "Formula",
     "Optimum",
-    "Refusal",
     "best_outputs",
     "best_when_informed",
     "lift_rows_at",
     "name_outputs",
     "post_processed",
 ]
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why a closed form does not apply to a problem: its condition fails an exact check.
-
-    Attributes
-    ----------
-    reason
-        Why the condition fails.
-    relevant
-        Whether to mention it in the report.
-    """
-
-    reason: str
-    relevant: bool = True
-    holds: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -85,11 +67,10 @@ class Optimum:
     formula: Callable[[], Formula]
     certificate: Callable[[], Certificate | None] = lambda: None
     prices: Callable[[], FloatArray] | None = None
-    holds: ClassVar[bool] = True
 
 
-Decided: TypeAlias = Optimum | Refusal
-"""The optimum, or the reason why the condition fails."""
+Decided: TypeAlias = Optimum | str | None
+"""The optimum; else why the condition fails, or None for a problem of another kind."""
 
 
 class ClosedForm(ABC):
@@ -105,7 +86,11 @@ class ClosedForm(ABC):
 
     @abstractmethod
     def decide(self, problem: Problem) -> Decided:
-        """Return the optimum if the formula is optimal for the problem, else a refusal."""
+        """Return the optimum if the formula is optimal for the problem, else why it is not."""
+
+    def holds(self, problem: Problem) -> bool:
+        """Return whether the formula is optimal for the problem."""
+        return isinstance(self.decide(problem), Optimum)
 
     def optimum(self, problem: Problem) -> Optimum:
         """Return the optimum.
@@ -116,18 +101,10 @@ class ClosedForm(ABC):
             If the condition fails.
         """
         found = self.decide(problem)
-        if isinstance(found, Refusal):
+        if not isinstance(found, Optimum):
             expected = f"a problem for which {self.name} is optimal"
-            raise UnsupportedError("route", expected, found.reason)
+            raise UnsupportedError("route", expected, found or "a problem of another kind")
         return found
-
-    def formula(self, problem: Problem) -> Formula:
-        """Return the channel, if the condition holds."""
-        return self.optimum(problem).formula()
-
-    def certificate(self, problem: Problem) -> Certificate | None:
-        """Return the certificate of optimality; None if prices prove it, or nothing does."""
-        return self.optimum(problem).certificate()
 
 
 def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:

@@ -12,7 +12,6 @@ from mechdesign.closed_forms.base import (
     Decided,
     Formula,
     Optimum,
-    Refusal,
     name_outputs,
 )
 from mechdesign.kernel.certificate import Certificate
@@ -52,16 +51,14 @@ class BinaryMechanism(ClosedForm):
         utility, budget = problem.utility, _budget(problem)
         is_linear = isinstance(problem.compiled.statement.objective, Loss)
         if budget is None or not (isinstance(utility, Divergence) and is_linear):
-            return Refusal("it is for total variation under LDP alone", relevant=False)
+            return None
         first, second = utility.weights(problem.domain)
         surplus, blocks = dict[int, Fraction](), dict[int, list[int]]()
         for x, block in enumerate(budget.block or [0] * len(first)):
             surplus[block] = surplus.get(block, Fraction(0)) + first[x] - second[x]
             blocks.setdefault(block, []).append(x)
         if any(surplus.values()):
-            return Refusal(
-                "optimal only where the two laws have the same probability in every block"
-            )
+            return "optimal only where the two laws have the same probability in every block"
         truth = 1 / (1 + math.exp(-budget.exponent))
         more = np.array([a > b for a, b in zip(first, second, strict=True)])
         yes = np.where(more, truth, 1 - truth)

@@ -9,12 +9,11 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.balanced_subsets import subset_selection
-from mechdesign.closed_forms.base import ClosedForm, Decided, Formula, Optimum, Refusal
+from mechdesign.closed_forms.base import ClosedForm, Decided, Formula, Optimum
 from mechdesign.closed_forms.size_classes import (
     LARGEST_LOW,
     LEAST_LOW,
     MOST_INPUTS,
-    NOT_A_RISK,
     TOO_LARGE,
     TOO_SMALL,
     write_out,
@@ -81,12 +80,12 @@ class HighLowSubsetSelection(ClosedForm):
         """Require high-low LDP, and a prior uniform on the sensitive inputs and on the others."""
         utility, notion = problem.utility, problem.sole_notion(HighLowLDP)
         if notion is None or not isinstance(utility, EstimationRisk):
-            return NOT_A_RISK
+            return None
         if utility.worst_case:
-            return Refusal("optimal only at one prior, not in the worst case")
+            return "optimal only at one prior, not in the worst case"
         found = _HighLow(problem, notion, utility)
         if len({problem.prior[x] for x in found.sensitive}) > 1:
-            return Refusal("optimal only for a prior that is uniform on the sensitive inputs")
+            return "optimal only for a prior that is uniform on the sensitive inputs"
         if found.low > LARGEST_LOW:
             return TOO_SMALL
         if len(found.sensitive) > MOST_INPUTS:

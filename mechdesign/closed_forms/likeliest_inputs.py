@@ -12,7 +12,6 @@ from mechdesign.closed_forms.base import (
     Decided,
     Formula,
     Optimum,
-    Refusal,
     name_outputs,
 )
 from mechdesign.domain import Label
@@ -65,10 +64,10 @@ class LikeliestInputs(ClosedForm):
         """Require maximal leakage alone, and correct guesses with all inputs as outputs."""
         notion, k = problem.sole_notion(MaximalLeakage), len(problem.domain)
         if notion is None:
-            return Refusal("it is for maximal leakage alone", relevant=False)
+            return None
         right = _right_outputs(problem)
         if right is None:
-            return Refusal("optimal only for losses of 0 at one input of each output, 1 elsewhere")
+            return "optimal only for losses of 0 at one input of each output, 1 elsewhere"
         budget = math.exp(min(float(notion.epsilon), math.log(k)))
         shares = np.full(k, budget / k)
         matrix = np.diag(shares)

@@ -15,7 +15,6 @@ from mechdesign.closed_forms.base import (
     Decided,
     Formula,
     Optimum,
-    Refusal,
     name_outputs,
 )
 from mechdesign.closed_forms.facilities import Sites, are_in_line
@@ -72,19 +71,17 @@ class ResponseOnBins(ClosedForm):
         """Require LDP alone, and an expected loss whose outputs are in line."""
         notion, utility = problem.sole_notion(LDP), problem.utility.linear_form
         if notion is None or utility is None or utility.worst_case:
-            return Refusal("it is for LDP alone and an expected loss", relevant=False)
+            return None
         shrink = math.exp(-notion.epsilon)
         if not 0 < shrink < 1:
-            return Refusal("stated only for budgets above 0 whose odds are floats", relevant=False)
+            return None
         outputs = problem.guesses
         if len(outputs) > MOST_OUTPUTS:
-            return Refusal(f"stated only for up to {MOST_OUTPUTS} outputs")
+            return f"stated only for up to {MOST_OUTPUTS} outputs"
         order = _order(outputs)
         loss = utility.loss(problem.domain, outputs).array[:, order]
         if not are_in_line(loss):
-            return Refusal(
-                "optimal only where the loss of every input falls, then rises along the outputs",
-            )
+            return "optimal only where the loss of every input falls, then rises along the outputs"
 
         def formula() -> Formula:
             found = _response(problem, loss, order, notion.epsilon)

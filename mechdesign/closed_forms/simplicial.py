@@ -13,7 +13,6 @@ from mechdesign.closed_forms.base import (
     ClosedForm,
     Decided,
     Optimum,
-    Refusal,
     best_outputs,
     best_when_informed,
     post_processed,
@@ -40,9 +39,6 @@ __all__ = [
 ]
 
 MOST_INPUTS = 300
-
-NOT_INFORMATIVE = Refusal("it is best for information and expected losses", relevant=False)
-WORST_CASE = Refusal("a worst case over x is not a mean", relevant=False)
 
 POST_PROCESSED = (
     "every private channel is the universal one followed by post-processing, so that it is optimal "
@@ -77,13 +73,11 @@ class Universal(ClosedForm):
 
     def decide(self, problem: Problem) -> Decided:
         """Require a cone with as many facets as inputs, and a utility of information only."""
-        if not best_when_informed(problem):
-            return NOT_INFORMATIVE
-        if not 2 < len(problem.domain) <= MOST_INPUTS:
-            return Refusal(f"it is looked for on 3 to {MOST_INPUTS} inputs", relevant=False)
+        if not (best_when_informed(problem) and 2 < len(problem.domain) <= MOST_INPUTS):
+            return None
         found = _decided(problem.cone)
         if found.matrix is None:
-            return Refusal(found.reason, relevant=False)
+            return None
         return Optimum(
             f"{POST_PROCESSED}: {found.reason}",
             partial(post_processed, problem, found.matrix),
@@ -108,11 +102,8 @@ class KaryMangat(ClosedForm):
     def decide(self, problem: Problem) -> Decided:
         """Require high-low LDP alone, one sensitive input, and a utility of information only."""
         notion, k = problem.sole_notion(HighLowLDP), len(problem.domain)
-        if notion is None or k < 2 or len(notion.sensitive) > 1:
-            expected = "it is for high-low LDP alone, with one sensitive input"
-            return Refusal(expected, relevant=False)
-        if not best_when_informed(problem):
-            return NOT_INFORMATIVE
+        if notion is None or k < 2 or len(notion.sensitive) > 1 or not best_when_informed(problem):
+            return None
         s, e = problem.domain.index(notion.sensitive[0], "sensitive"), float(notion.epsilon)
         matrix = -math.expm1(-e) * np.eye(k) + math.exp(-e) * (np.arange(k) == s)
         facets: list[NamedRow] = [(0, "ratio", s, x, None) for x in range(k)]
@@ -144,15 +135,14 @@ class LIPRandomizedResponse(ClosedForm):
     def decide(self, problem: Problem) -> Decided:
         """Require LIP, the region, and a utility for which it is optimal."""
         notion, prior = problem.sole_notion(LIP), problem.prior
-        if notion is None:
-            return Refusal("it is for LIP alone", relevant=False)
-        if not best_when_informed(problem) and not isinstance(problem.utility, EstimationRisk):
-            return NOT_INFORMATIVE
+        informed = best_when_informed(problem) or isinstance(problem.utility, EstimationRisk)
+        if notion is None or not informed:
+            return None
         values, e = problem.utility.scalar_values(problem.domain), float(notion.epsilon)
         if not in_region(prior, notion.epsilon):
             claim = "" if values is None else f", and the {_claimed(prior, values, e):.6g} that it "
             claim += "claims is out of reach" if claim else ""
-            return Refusal(outside_region(prior, notion.epsilon) + claim)
+            return outside_region(prior, notion.epsilon) + claim
         matrix = -math.expm1(-e) * np.eye(len(prior)) + math.exp(-e) * prior.array
         return Optimum(
             f"P_min = {float(prior.minimum):.6g} is at least 1/(e^epsilon + 1) = "
@@ -187,10 +177,8 @@ class BinaryUniversal(ClosedForm):
 
     def decide(self, problem: Problem) -> Decided:
         """Require two inputs, and a utility of information only or an expected loss."""
-        if len(problem.domain) != 2:
-            return Refusal("it needs two inputs", relevant=False)
-        if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
-            return WORST_CASE
+        if len(problem.domain) != 2 or _is_worst_case(problem):
+            return None
         a, b = binary_limits(problem)
         kind = ""
         if math.isclose(a, b, rel_tol=1e-12) and math.isfinite(a):
@@ -203,6 +191,10 @@ class BinaryUniversal(ClosedForm):
             partial(post_processed, problem, binary_channel(a, b)),
             lambda: binary(problem.compiled),
         )
+
+
+def _is_worst_case(problem: Problem) -> bool:
+    return isinstance(problem.utility, LinearUtility) and problem.utility.worst_case
 
 
 def binary_limits(problem: Problem) -> tuple[float, float]:
@@ -241,10 +233,8 @@ class IndependentRelease(ClosedForm):
 
     def decide(self, problem: Problem) -> Decided:
         """Require that bounds of exactly 1 tie all inputs."""
-        if len(set(problem.cone.equal_classes(exact=True).tolist())) > 1:
-            return Refusal("not all inputs are tied by a budget of 0", relevant=False)
-        if isinstance(problem.utility, LinearUtility) and problem.utility.worst_case:
-            return WORST_CASE
+        if problem.cone.equal_classes(exact=True).any() or _is_worst_case(problem):
+            return None
         return Optimum(
             "a budget of 0 makes all rows of every private channel equal",
             lambda: post_processed(problem, np.ones((len(problem.domain), 1))),
@@ -267,10 +257,8 @@ class Unconstrained(ClosedForm):
 
     def decide(self, problem: Problem) -> Decided:
         """Require that no column violates a row of any family."""
-        if any(family.binds() for family in problem.cone.families):
-            return Refusal("a row of the privacy notion binds", relevant=False)
-        if not problem.is_conic:
-            return Refusal("the identity breaks the privacy notion", relevant=False)
+        if not problem.is_conic or any(family.binds() for family in problem.cone.families):
+            return None
         identity, utility = np.eye(len(problem.domain)), problem.utility
         formula = partial(post_processed, problem, identity)
         if isinstance(utility, LinearUtility):

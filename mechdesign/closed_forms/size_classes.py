@@ -8,20 +8,20 @@ family of its arrangements that sums to the constant column attains this gain.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 from scipy.linalg import block_diag, circulant
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.balanced_subsets import balanced_arrangements, subset_selection
 from mechdesign.closed_forms.base import (
     ClosedForm,
     Decided,
     Formula,
     Optimum,
-    Refusal,
     lift_rows_at,
     name_outputs,
 )
@@ -37,7 +37,6 @@ __all__ = [
     "LARGEST_LOW",
     "LEAST_LOW",
     "MOST_INPUTS",
-    "NOT_A_RISK",
     "TOO_LARGE",
     "TOO_SMALL",
     "BlockSubsetSelection",
@@ -56,13 +55,10 @@ MOST_INPUTS = 96
 LEAST_LOW = 2.0**-62
 """The least entry of a channel: odds above 2**62 are not representable."""
 
-NOT_A_RISK = Refusal("it is for the risk of estimating a distribution", relevant=False)
-NOT_LDP = Refusal("it is for LDP alone", relevant=False)
-NOT_SYMMETRIC = Refusal("it is for utilities symmetric in the inputs", relevant=False)
-NOT_UNIFORM = Refusal("optimal only at the uniform prior")
+NOT_UNIFORM = "optimal only at the uniform prior"
 LARGEST_LOW = 1 - 1e-14
-TOO_SMALL = Refusal("the budget is too small: its entries would be equal in floating point")
-TOO_LARGE = Refusal(f"its subsets are listed only for up to {MOST_INPUTS} inputs")
+TOO_SMALL = "the budget is too small: its entries would be equal in floating point"
+TOO_LARGE = f"its subsets are listed only for up to {MOST_INPUTS} inputs"
 
 
 def write_out(problem: Problem, matrix: FloatArray) -> Formula:
@@ -76,6 +72,14 @@ def _shifts(problem: Problem, ray: FloatArray) -> Formula:
     if problem.expected_loss is not None:
         return Formula(matrix, problem.domain.labels)
     return write_out(problem, matrix)
+
+
+def _shifted(problem: Problem, ray: FloatArray, reason: str) -> Optimum:
+    return Optimum(
+        reason,
+        partial(_shifts, problem, ray),
+        lambda: evidence.symmetric(problem.compiled),
+    )
 
 
 def _is_symmetric(problem: Problem) -> bool:
@@ -99,21 +103,16 @@ class RandomizedResponse(ClosedForm):
 
     def decide(self, problem: Problem) -> Decided:
         """Require LDP alone, the expected Hamming loss on the domain, and the uniform prior."""
-        notion = problem.sole_notion(LDP)
+        notion, k = problem.sole_notion(LDP), len(problem.domain)
         if notion is None:
-            return NOT_LDP
+            return None
         own = problem.outputs == problem.domain.labels and _is_symmetric(problem)
         if problem.expected_loss is None or not own:
-            return Refusal("optimal only for the Hamming loss on the domain")
+            return "optimal only for the Hamming loss on the domain"
         if not problem.prior.is_uniform:
             return NOT_UNIFORM
-        ray = np.full(len(problem.domain), math.exp(-notion.epsilon))
-        ray[0] = 1.0
-        return Optimum(
-            "LDP, Hamming loss and a uniform prior",
-            partial(_shifts, problem, ray),
-            lambda: evidence.symmetric(problem.compiled),
-        )
+        ray = np.where(np.arange(k) == 0, 1.0, math.exp(-notion.epsilon))
+        return _shifted(problem, ray, "LDP, Hamming loss and a uniform prior")
 
 
 class UniformSubsets(ClosedForm):
@@ -138,21 +137,18 @@ class UniformSubsets(ClosedForm):
     def decide(self, problem: Problem) -> Decided:
         """Require LDP alone, the uniform prior, and a symmetric utility."""
         notion, utility, k = problem.sole_notion(LDP), problem.utility, len(problem.domain)
-        if notion is None:
-            return NOT_LDP
-        if not (_is_symmetric(problem) and isinstance(utility, ColumnUtility)):
-            return NOT_SYMMETRIC
+        if notion is None or not (_is_symmetric(problem) and isinstance(utility, ColumnUtility)):
+            return None
         if not problem.prior.is_uniform:
             return NOT_UNIFORM
         raised = np.arange(k)[:, None] <= np.arange(max(1, k - 1))
         rays, prior = np.where(raised, 1.0, math.exp(-notion.epsilon)), problem.prior.array
         ray = rays[:, np.argmax(utility.gain(rays, prior) / (prior @ rays))]
-        return Optimum(
+        reason = (
             f"at a uniform prior sets of {(ray == 1).sum()} of {k} inputs are worth the most among "
-            "the extreme rays of LDP, for every utility that is symmetric in the inputs",
-            partial(_shifts, problem, ray),
-            lambda: evidence.symmetric(problem.compiled),
+            "the extreme rays of LDP, for every utility that is symmetric in the inputs"
         )
+        return _shifted(problem, ray, reason)
 
 
 class UniformLift(ClosedForm):
@@ -179,16 +175,13 @@ class UniformLift(ClosedForm):
         """Require a bound on the lift alone, uniform priors, and a symmetric utility."""
         binding = [family for family in problem.cone.families if family.binds()]
         family = lift_rows_at(problem, binding[0]) if len(binding) == 1 else None
-        if family is None or not problem.prior.is_uniform:
-            return Refusal("it is for bounds on the lift at a uniform prior", relevant=False)
-        if not _is_symmetric(problem):
-            return NOT_SYMMETRIC
-        return Optimum(
+        if family is None or not (problem.prior.is_uniform and _is_symmetric(problem)):
+            return None
+        reason = (
             "at a uniform prior the extreme lifts are permutations of one, and its cyclic shifts "
-            "are optimal for every utility that is symmetric in the inputs",
-            lambda: _shifts(problem, best_lift(family)),
-            lambda: evidence.symmetric(problem.compiled),
+            "are optimal for every utility that is symmetric in the inputs"
         )
+        return _shifted(problem, best_lift(family), reason)
 
 
 class LiftSubsetSelection(ClosedForm):
@@ -210,7 +203,7 @@ class LiftSubsetSelection(ClosedForm):
         (only, *more) = problem.cone.families
         family = None if more else lift_rows_at(problem, only)
         if family is None or not isinstance(problem.utility, EstimationRisk):
-            return NOT_A_RISK
+            return None
         if not problem.prior.is_uniform:
             return NOT_UNIFORM
         if len(problem.domain) > MOST_INPUTS:
@@ -280,18 +273,15 @@ class SubsetSelection(ClosedForm):
         """Require LDP, a risk of estimation, and a uniform prior, which is also the worst."""
         utility, notion = problem.utility, problem.sole_notion(LDP)
         if notion is None or not isinstance(utility, EstimationRisk):
-            return NOT_A_RISK
+            return None
         if not utility.worst_case and not problem.prior.is_uniform:
-            return Refusal("optimal only at the uniform prior, and in the worst case")
+            return "optimal only at the uniform prior, and in the worst case"
         k = len(problem.domain)
-        if k > MOST_INPUTS:
-            return TOO_LARGE
-        return Optimum(
-            f"under LDP the best subset selection, of {best_size(k, notion.epsilon)} of {k}, is "
-            "optimal",
-            lambda: write_out(problem, _subsets(k, notion.epsilon)),
-            lambda: evidence.subset_selection(problem.compiled),
-        )
+        best = f"under LDP the best subset selection, of {best_size(k, notion.epsilon)} of {k}"
+        one = np.zeros(k, dtype=np.intp)
+        found = _by_block(problem, one, notion.epsilon, f"{best}, is optimal")
+        proof = partial(evidence.subset_selection, problem.compiled)
+        return replace(found, certificate=proof) if isinstance(found, Optimum) else found
 
 
 class BlockSubsetSelection(ClosedForm):
@@ -309,26 +299,27 @@ class BlockSubsetSelection(ClosedForm):
         """Require block-structured LDP, and a prior that is the same inside each block."""
         utility, notion = problem.utility, problem.sole_notion(BlockLDP)
         if notion is None or not isinstance(utility, EstimationRisk):
-            return NOT_A_RISK
+            return None
         if utility.worst_case:
-            return Refusal("optimal only at one prior, not in the worst case")
+            return "optimal only at one prior, not in the worst case"
         member = notion.membership(problem.domain)
         pairs = set(zip(member.tolist(), problem.prior.probabilities, strict=True))
         if len(pairs) > member.max() + 1:
-            return Refusal("optimal only where the prior is uniform inside each block")
-        sizes = np.bincount(member).tolist()
-        if max(sizes) > MOST_INPUTS:
-            return TOO_LARGE
-
-        def formula() -> Formula:
-            parts = [_subsets(size, notion.epsilon) for size in sizes]
-            matrix = np.zeros((len(member), sum(part.shape[1] for part in parts)))
-            matrix[np.argsort(member, kind="stable")] = block_diag(*parts)
-            return write_out(problem, matrix)
-
-        return Optimum("inside each block the best subset selection is optimal", formula)
+            return "optimal only where the prior is uniform inside each block"
+        reason = "inside each block the best subset selection is optimal"
+        return _by_block(problem, member, notion.epsilon, reason)
 
 
-def _subsets(k: int, epsilon: Fraction) -> FloatArray:
-    """Return the best subset selection on k inputs, ``(k, n_subsets)``."""
-    return subset_selection(k, best_size(k, epsilon), math.exp(-epsilon))
+def _by_block(problem: Problem, member: IntArray, epsilon: Fraction, reason: str) -> Decided:
+    """Return the best subset selection inside each block."""
+    sizes = np.bincount(member).tolist()
+    if max(sizes) > MOST_INPUTS:
+        return TOO_LARGE
+
+    def formula() -> Formula:
+        parts = [subset_selection(k, best_size(k, epsilon), math.exp(-epsilon)) for k in sizes]
+        matrix = np.zeros((len(member), sum(part.shape[1] for part in parts)))
+        matrix[np.argsort(member, kind="stable")] = block_diag(*parts)
+        return write_out(problem, matrix)
+
+    return Optimum(reason, formula)

@@ -89,6 +89,6 @@ def _choose(problem: Problem) -> _Choice:
         if isinstance(found, Optimum):
             if chosen is None:
                 chosen, optimum = form, found
-        elif found.relevant:
-            rejected.append(RejectedRoute(form.name, found.reason))
+        elif found:
+            rejected.append(RejectedRoute(form.name, found))
     return _Choice(chosen, optimum, tuple(rejected))

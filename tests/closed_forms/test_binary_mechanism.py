@@ -49,7 +49,7 @@ def test_it_is_not_for_other_problems(notion: Notion) -> None:
     utility = ChiSquared(0, 1) if notion.name == "ldp" else TotalVariation(0, 1)
     problem = Problem(3, notion, utility, prior=[0.5, 0.3, 0.2])
     assert "binary mechanism" not in design(problem).route
-    assert not BinaryMechanism().decide(problem).holds
+    assert not BinaryMechanism().holds(problem)
 
 
 def test_a_bolder_claim_is_refused() -> None:

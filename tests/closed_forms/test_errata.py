@@ -116,10 +116,8 @@ def test_the_plots_for_up_to_twenty_inputs_lie_outside_from_four_on(k: int) -> N
     assert in_region(prior, Fraction(1)) == (k <= 3)
     channel = lip_randomized_response(prior, 1.0)
     assert (LIP(1).leakage(channel, prior) <= 1 + 1e-12) == (k <= 3)
-    verdict = LIPRandomizedResponse().decide(
-        Problem(range(k), LIP(1), PosteriorMeanSquaredError(), prior=prior)
-    )
-    assert verdict.holds == (k <= 3)
+    problem = Problem(range(k), LIP(1), PosteriorMeanSquaredError(), prior=prior)
+    assert LIPRandomizedResponse().holds(problem) == (k <= 3)
 
 
 # CNS Proposition 3: Warner's randomized response is the optimal LDP channel of the survey (true),

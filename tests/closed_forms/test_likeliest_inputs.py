@@ -129,10 +129,10 @@ def test_off_its_region_other_routes_are_taken() -> None:
         Problem(range(3), several, HammingLoss(), prior=prior),
         missing,
     ):
-        assert not form.decide(problem).holds
+        assert not form.holds(problem)
         assert md.design(problem).route != ROUTE
     told = Problem(range(3), MaximalLeakage("0.5"), md.MutualInformation(), prior=prior)
-    assert not form.decide(told).holds
+    assert not form.holds(told)
     # the bound of the theorem is valid with other notions too, but not attained: LDP costs more
     both = md.design(Problem(range(3), several, HammingLoss(), prior=prior))
     alone = md.design(Problem(range(3), several[0], HammingLoss(), prior=prior))

@@ -53,7 +53,7 @@ UNIFORM, SKEWED = ["1/4"] * 4, ["0.1", "0.2", "0.3", "0.4"]
 
 def form_of(problem: Problem) -> ClosedForm | None:
     """Return the form that holds, of which there is at most one."""
-    (found,) = [form for form in FORMS if form.decide(problem).holds] or [None]
+    (found,) = [form for form in FORMS if form.holds(problem)] or [None]
     return found
 
 
@@ -88,7 +88,7 @@ def test_cyclic_shifts_are_optimal(
     problem = Problem(range(k), make(epsilon), utility, prior=Prior.uniform(k))
     form = form_of(problem)
     assert form is not None
-    found = form.formula(problem)
+    found = form.optimum(problem).formula()
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     assert found.matrix.shape == (k, k)
     assert np.all(problem.cone.matrix() @ found.matrix <= 1e-15)
@@ -168,7 +168,7 @@ def test_what_they_are_for(
 def test_outputs_of_the_hamming_loss() -> None:
     for outputs, holds in (([2, 1, 0, 3, "other"], True), ([2, 1], False)):
         problem = Problem(range(4), LIP(1), HammingLoss(), prior=UNIFORM, outputs=outputs)
-        assert UniformLift().decide(problem).holds is holds
+        assert UniformLift().holds(problem) is holds
 
 
 def test_off_its_region_the_theorem_is_refused_and_the_rays_are_asked() -> None:
@@ -187,7 +187,7 @@ def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: An
     notion = AsymmetricLift(lower, upper)
     assume("inf" in (lower, upper) or lower * upper > 0 or k < 5)
     problem = Problem(range(k), notion, INFORMATION, prior=Prior.uniform(k))
-    assume(UniformLift().decide(problem).holds)
+    assume(UniformLift().holds(problem))
     ours = np.sort(best_lift(problem.cone.families[0]))  # type: ignore[arg-type]
     assert ours.sum() == pytest.approx(k)
     for ray in rays_of(problem):

@@ -300,15 +300,15 @@ def test_the_closed_form_is_the_numeric_optimum_and_there_where_it_should(
     utility = data.draw(informed_utilities(3))
     problem = Problem(bare.domain, bare.privacy, utility, prior=bare.prior)
     form = Universal()
-    verdict = form.decide(problem)
-    assert verdict.holds is independent(rays_of(problem))
-    assume(verdict.holds)
+    holds = form.holds(problem)
+    assert holds is independent(rays_of(problem))
+    assume(holds)
     numeric = design(problem, route=numeric_route(utility))
     ours = design(problem)
     assert ours.route.startswith("closed-form")
     assert ours.status == "optimal"
     assert float(ours.value) == pytest.approx(float(numeric.value), abs=1e-7)
-    found = form.formula(problem)
+    found = form.optimum(problem).formula()
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     value = utility.value(channel, problem.prior, problem.outputs)
     assert float(value) == pytest.approx(float(ours.value), abs=1e-12)
@@ -350,11 +350,11 @@ def test_the_theorem_alone_proves_it(name: str, utility: Utility) -> None:
     """Without dual variables, from the file alone."""
     problem = Problem(range(3), SIMPLICIAL[name], utility, prior=PRIOR)
     form = Universal()
-    assert form.decide(problem).holds
-    found = form.formula(problem)
+    assert form.holds(problem)
+    found = form.optimum(problem).formula()
     channel = Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
     value = utility.value(channel, problem.prior, problem.outputs)
-    certificate = form.certificate(problem)
+    certificate = form.optimum(problem).certificate()
     assert certificate is not None
     statement = problem.compiled.statement
     assert abs(float(statement.sign * certificate.bound(statement) - value)) < 1e-13
@@ -391,7 +391,7 @@ def test_where_there_is_none(notion: Any, k: int) -> None:
     assert found.channel is None
     assert "there is none" in repr(found)
     problem = Problem(range(k), notion, MutualInformation(), prior=prior)
-    assert not Universal().decide(problem).holds
+    assert not Universal().holds(problem)
 
 
 @examples(60)
@@ -576,7 +576,7 @@ def test_a_prior_that_is_not_in_the_set_is_refused() -> None:
     moved = ["1/10", "1/10", "4/5"]
     notion = BoundedPriorLIP("1.4", center=OTHER, radius=0)
     problem = Problem(range(3), [notion, LIP(9)], MeanAbsoluteError(), prior=moved)
-    certificate = Universal().certificate(problem)
+    certificate = Universal().optimum(problem).certificate()
     assert certificate is not None
     (members,) = certificate.relaxations
     assert isinstance(members, Members)
@@ -615,7 +615,7 @@ def test_one_sensitive_input_is_best_served_by_mangats_design(
     utility = data.draw(informed_utilities(k))
     problem = Problem(range(k), HighLowLDP(epsilon, [s]), utility, prior=prior)
     form = KaryMangat()
-    assert form.decide(problem).holds
+    assert form.holds(problem)
     solution = design(problem)
     assert solution.status == "optimal"
     assert solution.route.startswith("closed-form")
@@ -640,8 +640,8 @@ def test_mangats_design_is_the_universal_channel() -> None:
     problem = Problem(range(4), HighLowLDP(2, [2]), MutualInformation())
     shrink = math.exp(-2)
     expected = (1 - shrink) * np.eye(4) + shrink * (np.arange(4) == 2)
-    assert np.allclose(KaryMangat().formula(problem).matrix, expected, atol=1e-15)
-    certificate = KaryMangat().certificate(problem)
+    assert np.allclose(KaryMangat().optimum(problem).formula().matrix, expected, atol=1e-15)
+    certificate = KaryMangat().optimum(problem).certificate()
     assert certificate is not None
     facets = Facet(0, 2, 0), Facet(0, 2, 1), Facet(None, 2), Facet(0, 2, 3)
     assert certificate.oracle == Rays(Simplicial(facets))
@@ -743,8 +743,8 @@ def test_budgets_beyond_any_float() -> None:
     far = ContextAwareLDP([["0", "5000", "5001"], ["inf", "0", "1"], ["inf", "inf", "0"]])
     problem = Problem(range(3), far, MeanAbsoluteError(), prior=PRIOR)
     form = Universal()
-    assert form.decide(problem).holds
-    certificate = form.certificate(problem)
+    assert form.holds(problem)
+    certificate = form.optimum(problem).certificate()
     assert certificate is not None
     assert isinstance(certificate.oracle, Rays)
     assert isinstance(certificate.oracle.source, Simplicial)

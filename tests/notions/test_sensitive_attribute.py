@@ -283,7 +283,7 @@ def test_no_formula_takes_it_for_the_plain_notion() -> None:
             ours = Problem(range(3), notion, utility, prior=Prior.uniform(3))
             assert plain.sole_notion(type(inner)) is inner
             assert ours.sole_notion(type(inner)) is None
-            holding = [form.name for form in CLOSED_FORMS if form.decide(ours).holds]
+            holding = [form.name for form in CLOSED_FORMS if form.holds(ours)]
             assert set(holding) <= {"identity"}
 
 

@@ -40,7 +40,7 @@ class Bins(Formula):
     def channel(self, at: Point) -> Channel:
         """Return the response on the best bins."""
         problem = self.problem(at)
-        found = ResponseOnBins().formula(problem)
+        found = ResponseOnBins().optimum(problem).formula()
         return Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
 
     def proved(self, at: Point) -> Region | None:

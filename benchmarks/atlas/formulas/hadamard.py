@@ -140,7 +140,7 @@ class HighLowTwoSizes(HighLowSubsets):
 
     def channel(self, at: Point) -> Channel:
         """Return the matrix, a column for each set."""
-        found = HighLowSubsetSelection().formula(self.problem(at))
+        found = HighLowSubsetSelection().optimum(self.problem(at)).formula()
         return Channel.from_matrix(found.matrix, inputs=range(EIGHT))
 
     def proved(self, at: Point) -> Region | None:

@@ -38,7 +38,7 @@ class LeakageAccuracy(Formula):
     def channel(self, at: Point) -> Channel:
         """Return the matrix."""
         problem = self.problem(at)
-        found = LikeliestInputs().formula(problem)
+        found = LikeliestInputs().optimum(problem).formula()
         return Channel.from_matrix(found.matrix, inputs=problem.domain, outputs=found.outputs)
 
     def proved(self, at: Point) -> Region | None:
