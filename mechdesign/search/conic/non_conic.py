@@ -28,7 +28,7 @@ from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.conic.strict_mixture import strict_mixture
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.lp.extended_formulation import extended_formulation
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.presolve.chain import UNLIKELY, conic_program
 
@@ -95,7 +95,7 @@ def solve_non_conic(
             for some in sums
             if some.active.any()
         ]
-        entries = m * sum(block.A.nnz for block in ColumnRows(program.cone, True, active).blocks)
+        entries = m * extended_formulation(program.cone, True, active).A.nnz
         if entries > MOST_ENTRIES:
             if start is not None:
                 break

@@ -49,13 +49,13 @@ class InteriorPoint(LinearRoute):
         For bounds on ratios of two entries only active rows have arrays; all have multipliers.
         """
         from mechdesign.search.interior.arrow import ArrowRows  # imports scipy and HiGHS
-        from mechdesign.search.lp.column_rows import ColumnRows
+        from mechdesign.search.lp.extended_formulation import extended_formulation
 
         k, m = len(problem.domain), len(problem.outputs or problem.domain)
         rows = program_size(problem).rows / m
         if 0 < rows <= FEW * k:
-            stated = ColumnRows(problem.cone)
-            if ArrowRows.of(stated.matrix(), stated.equal, k) is not None:
+            stated = extended_formulation(problem.cone)
+            if ArrowRows.of(stated.A, stated.equal, k) is not None:
                 return 8.0 * m * ARROW_ARRAYS * (rows + k)
         used = min(rows, USED_PAIRS * k)
         return 8.0 * m * (WHOLE_ARRAYS * rows + USED_ARRAYS * used + INVERSES * k * k)

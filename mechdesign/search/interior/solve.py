@@ -27,7 +27,7 @@ from mechdesign.search.interior.blocks import Blocks
 from mechdesign.search.interior.newton import interior_point
 from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.lp.extended_formulation import ExtendedFormulation, extended_formulation
 from mechdesign.search.presolve.chain import PRESOLVE, program_cost, solve_reduced
 from mechdesign.search.presolve.find_symmetries import symmetries
 from mechdesign.search.presolve.orbit_reduction import OrbitReduction
@@ -87,14 +87,14 @@ def by_interior(program: ConicProgram, limits: Limits) -> Answer:
     """
     if program.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
-    cost, rows = program.cost, ColumnRows(program.cone)
+    cost, rows = program.cost, extended_formulation(program.cone)
     k, m = cost.shape
     multipliers = np.zeros((len(rows), m))
     if not len(rows):  # no privacy constraint
         matrix: FloatArray = np.zeros((k, m))
         matrix[np.arange(k), cost.argmin(axis=1)] = 1
         return Answer(matrix, rows.duals(multipliers), "interior: no blocks", cost.min(axis=1))
-    blocks, places, kind = _blocks(rows, program.counts, limits)
+    blocks, places, kind = _blocks(rows, k, program.counts, limits)
     found = interior_point(blocks, cost[None], limits, orbit=program.input_orbit)
     if not np.isfinite(found.value).all():
         raise SolverError("the interior-point method found no channel inside the cone")
@@ -104,7 +104,9 @@ def by_interior(program: ConicProgram, limits: Limits) -> Answer:
     return Answer(found.matrix[0], duals, route, found.potentials[0])
 
 
-def _blocks(rows: ColumnRows, counts: FloatArray, limits: Limits) -> tuple[Blocks, IntArray, str]:
+def _blocks(
+    rows: ExtendedFormulation, k: int, counts: FloatArray, limits: Limits
+) -> tuple[Blocks, IntArray, str]:
     """Return the blocks of rows, the rows that they contain, and their kind.
 
     An auxiliary variable defined by an equation is substituted in the other rows, unless the rows
@@ -115,7 +117,7 @@ def _blocks(rows: ColumnRows, counts: FloatArray, limits: Limits) -> tuple[Block
     UnsupportedError
         If the cone has no interior.
     """
-    A, k, places = rows.matrix(), rows.size, np.flatnonzero(~rows.equal)
+    A, places = rows.A, np.flatnonzero(~rows.equal)
     arrow = ArrowBlocks.of([ArrowRows.of(A, rows.equal, k)], k, counts)
     if arrow is not None:
         return arrow, places, "arrow"
@@ -142,11 +144,11 @@ def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[Ra
         The limits of the search, for all problems.
     """
     programs = [program_cost(problem) for problem in problems]
-    rows = [ColumnRows(problem.cone) for problem in problems]
+    rows = [extended_formulation(problem.cone) for problem in problems]
     if len({cost.shape for cost, _ in programs}) > 1:
         return None
     k, m = programs[0][0].shape
-    stated = [ArrowRows.of(own.matrix(), own.equal, k) for own in rows]
+    stated = [ArrowRows.of(own.A, own.equal, k) for own in rows]
     arrow = ArrowBlocks.of(stated, k, np.ones(m))
     if arrow is None:
         return None

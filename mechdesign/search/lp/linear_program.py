@@ -15,7 +15,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.search.highs import LPModel, solve_lp
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.lp.extended_formulation import extended_formulation
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 
 __all__ = ["by_highs"]
@@ -52,11 +52,10 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
     if limits.expired():
         raise SolverError(f"no linear program was built: {limits.ended}")
     (k, m), is_worst = program.cost.shape, program.worst_case
-    rows = ColumnRows(program.cone, True, program.sums)
-    column, (entry, least, bound) = rows.matrix(), rows.least
+    rows = extended_formulation(program.cone, True, program.sums)
+    column, (entry, least, bound) = rows.A, rows.least
     if method == "auto":
-        shared = all(block.shares_least for block in rows.blocks)
-        method = "simplex" if shared or m * len(rows) < MANY_ROWS else "ipm"
+        method = "simplex" if rows.shares_least or m * len(rows) < MANY_ROWS else "ipm"
     n, kept = column.shape[1], np.setdiff1d(np.arange(len(rows)), bound)
     shift = sp.csr_array((np.ones(len(entry)), (entry, least)), shape=(n, n))
     change = sp.csr_array(sp.kron(sp.eye_array(m), sp.eye_array(n) + shift))

@@ -17,7 +17,6 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.support_formulation import support_of
 from mechdesign.search.lp.warm_column import WarmColumn
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 
@@ -40,8 +39,9 @@ def pays(program: ConicProgram) -> bool:
     This is the case for an expected loss with many inputs and a box or a ball of priors: few
     outputs are used, and a column has many rows. A worst case takes up to five times as long.
     """
-    sets = (support_of(family.lift_rows()) is not None for family in program.cone.families)
-    return len(program.cost) >= FEWEST_INPUTS and not program.worst_case and any(sets)
+    lifts = (family.lift_rows() for family in program.cone.families)
+    sets = any(rows is not None and rows.priors.support() is not None for rows in lifts)
+    return len(program.cost) >= FEWEST_INPUTS and not program.worst_case and sets
 
 
 def by_outputs(program: ConicProgram, limits: Limits) -> Answer:

@@ -21,8 +21,7 @@ class ProgramSize(NamedTuple):
     Attributes
     ----------
     rows
-        Rows of the extended formulation, for all outputs; 0 for a large set of priors, whose rows
-        are added when violated.
+        Rows of the extended formulation, for all outputs; 0 for a box or a ball of priors.
     is_expected
         Whether the loss is expected rather than worst-case.
     """
@@ -39,7 +38,7 @@ class ProgramSize(NamedTuple):
 @lru_cache(maxsize=4)
 def program_size(problem: Problem) -> ProgramSize:
     """Return the size for a problem with a linear form; cached, as several routes need it."""
-    from mechdesign.search.lp.column_rows import ColumnRows  # imports scipy
+    from mechdesign.search.lp.extended_formulation import extended_formulation  # imports scipy
 
     loss = problem.utility.linear_form
     n_outputs = len(problem.guesses)
@@ -47,7 +46,7 @@ def program_size(problem: Problem) -> ProgramSize:
     pairs = first.ratio_rows()
     try:
         if more or pairs is None or pairs.near is None:
-            rows = len(ColumnRows(problem.cone)) * n_outputs
+            rows = len(extended_formulation(problem.cone)) * n_outputs
         else:  # a row for each pair, as distances share few rows: there may be millions
             rows = pairs.n_checked * n_outputs
     except UnsupportedError:

@@ -4,7 +4,8 @@ With T the largest entry, t the least, and q >= 0, the rows of all priors of a s
 
     q_x <= T,   e**-upper T <= min_P P . q        t <= q_x,   e**-lower max_P P . q <= t.
 
-For a list of priors the minimum and the maximum are one row for each. Over a box or a ball the
+For a list of priors the minimum and the maximum are one row for each, and a side without a bound
+has no rows. Over a box or a ball the
 largest expectation of a column is a small linear program (`PriorSet.support`):
 
     max P . q  =  min over tau of  base . q + top T + rest tau + Sum_x w_x (q_x - tau)_+,
@@ -25,11 +26,14 @@ variables of T, t, tau, tau' vanish, which makes
 distributions, members of the set; the part of l that T has from the first row bounds the lift at
 P' from above, the part of m that t has from the last one that at P from below. For a list, with
 multipliers A_P and B_P, l is divided among the rows at P by a transport to B_P, and A_P among m.
-A side without a bound has e**-upper = 0 or e**-lower = 0: its last rows hold for any column.
+In a box or a ball a side without a bound has e**-upper = 0 or e**-lower = 0: its last rows hold for
+any column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,51 +44,89 @@ from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import Support, Weights
 
-__all__ = ["rows_of_set", "split_of_set", "support_of", "transport"]
+__all__ = ["TIED", "rows_of_list", "rows_of_set", "split_of_list", "split_of_set", "transport"]
+
+TIED = 1 - 1e-10
+"""Replaces a bound of 1 against a mean, whose float coefficients may not sum to 1."""
 
 
-def support_of(family: LiftRows | None) -> Support | None:
-    """Return the support function of the priors of a family on the lift; None for a list."""
-    return None if family is None else family.priors.support()
+def rows_of_list(family: LiftRows, priors: Sequence[Weights]) -> tuple[sp.csr_array, IntArray]:
+    """Return A, rows A v <= 0 on (q, T, t), or one of T and t; and its rows t <= q.
+
+    Those are ``(3, n)``: entries, their least entry t, and rows.
+    """
+    k, n, sides = family.size, len(priors), family.sides()
+    table, blocks = np.array([[float(p) for p in prior] for prior in priors]), []
+    for place, (side, exponent) in enumerate(sides.items()):
+        shrunk, sign = min(float(np.exp(-float(exponent))), TIED), 1 if side == "upper" else -1
+        ends = np.zeros((k + n, len(sides)))
+        ends[:k, place], ends[k:, place] = -sign, sign * (shrunk if side == "upper" else 1)
+        means = -table if side == "upper" else shrunk * table
+        blocks.append(np.hstack([np.vstack([sign * np.eye(k), means]), ends]))
+    A, entries = sp.csr_array(np.vstack([np.zeros((0, k + len(sides))), *blocks])), np.arange(k)
+    first, last = A.shape[0] - k - n, A.shape[1] - 1
+    least = np.array([entries, np.full(k, last), first + entries])
+    return A, least if "lower" in sides else least[:, :0]
 
 
-def rows_of_set(family: LiftRows) -> sp.csr_array:
-    """Return A, rows A v <= 0 on v = (q, T, t, tau, tau', a, b) >= 0; for a list, on (q, T, t)."""
-    k, (least, most), support = family.size, family.ends(), family.priors.support()
-    unit, one = sp.eye_array(k), np.ones((k, 1))
-    blocks: list[list[Any]] = [[unit, -one, None], [-unit, None, one]]
-    if support is None:
-        priors = _table(family)
-        column = np.ones((len(priors), 1))
-        blocks += [[-priors, column / most, None], [least * priors, None, -column]]
-    else:
-        base, weights, top = support.base[None, :], support.weights[None, :], support.top
-        rest, number = 1 - top - float(base.sum()), np.ones((1, 1))
-        blocks = [[*row, None, None, None, None] for row in blocks]
-        blocks += [
-            [-unit, None, None, None, one, None, -unit],
-            [unit, None, None, -one, None, -unit, None],
-            [-base, number / most, -top * number, None, -rest * number, None, weights],
-            [least * base, least * top * number, -number, least * rest * number],
-        ]
-        blocks[-1] += [None, least * weights, None]
+def split_of_list(
+    family: LiftRows, priors: Sequence[Weights], weights: FloatArray
+) -> list[Multipliers]:
+    """Return multipliers of :func:`rows_of_list`, ``(n_rows, m)``, as those of rows at the priors.
+
+    Those of the largest and of the least entry are divided among those of the priors.
+    """
+    k, sides, found = family.size, family.sides(), []
+    parts = weights.reshape(len(sides), k + len(priors), weights.shape[1])
+    for (side, exponent), own in zip(sides.items(), parts, strict=True):
+        shrunk = min(float(np.exp(-float(exponent))), TIED)
+        for y, column in enumerate(own.T):
+            if side == "upper":
+                x, number, weight = transport(column[:k] / shrunk, column[k:])
+            else:
+                number, x, weight = transport(column[k:], column[:k])
+            output = np.full_like(x, y)
+            found.append(Multipliers(side, output, x, number, weight, tuple(priors)))
+    return found
+
+
+def rows_of_set(family: LiftRows, support: Support) -> tuple[sp.csr_array, IntArray]:
+    """Return A, rows A v <= 0 on v = (q, T, t, tau, tau', a, b) >= 0; and its rows t <= q.
+
+    Those are as for :func:`rows_of_list`.
+    """
+    k, (least, most) = family.size, family.ends()
+    unit, one, number, entries = sp.eye_array(k), np.ones((k, 1)), np.ones((1, 1)), np.arange(k)
+    base, weights, top = support.base[None, :], support.weights[None, :], support.top
+    rest = 1 - top - float(base.sum())
+    of_least = [least * base, least * top * number, -number, least * rest * number, None]
+    blocks: list[list[Any]] = [
+        [unit, -one, None, None, None, None, None],
+        [-unit, None, one, None, None, None, None],
+        [-unit, None, None, None, one, None, -unit],
+        [unit, None, None, -one, None, -unit, None],
+        [-base, number / most, -top * number, None, -rest * number, None, weights],
+        [*of_least, least * weights, None],
+    ]
     A = sp.csr_array(sp.block_array(blocks, format="csr"))
     A.eliminate_zeros()
-    return A
+    return A, np.array([entries, np.full(k, k + 1), k + entries])
 
 
-def _table(family: LiftRows) -> FloatArray:
-    return np.array([[float(p) for p in prior] for prior in family.priors.members])
+def split_of_set(family: LiftRows, support: Support, weights: FloatArray) -> list[Multipliers]:
+    """Return multipliers of :func:`rows_of_set`, ``(n_rows, m)``, as those of rows at priors."""
+    table: list[Weights] = []
+    found = [m for y, own in enumerate(weights.T) for m in _split(family, support, own, y, table)]
+    priors = tuple(table)
+    return [replace(m, priors=priors) for m in found]
 
 
-def split_of_set(
-    family: LiftRows, multipliers: FloatArray, output: int, table: list[Weights]
+def _split(
+    family: LiftRows, support: Support, multipliers: FloatArray, output: int, table: list[Weights]
 ) -> list[Multipliers]:
-    """Return the multipliers of :func:`rows_of_set` as multipliers of rows at priors of a table."""
-    k, (least, most), support = family.size, family.ends(), family.priors.support()
+    """Split the multipliers of an output; add the priors to the table."""
+    k, (least, most) = family.size, family.ends()
     (at_most, at_least), others = multipliers[: 2 * k].reshape(2, k), multipliers[2 * k :]
-    if support is None:
-        return _of_list(family, at_most, at_least, others, output, table)
     below, above = others[: 2 * k].reshape(2, k)
     B, A = others[2 * k :].tolist()
     sides = family.sides()
@@ -117,28 +159,6 @@ def split_of_set(
             number = np.full(len(x), len(table))
             found.append(Multipliers(side, np.full(len(x), output), x, number, weight=weight[x]))
             table.append(family.priors.member_near(mean / mean.sum()))
-    return found
-
-
-def _of_list(
-    family: LiftRows,
-    at_most: FloatArray,
-    at_least: FloatArray,
-    of_priors: FloatArray,
-    output: int,
-    table: list[Weights],
-) -> list[Multipliers]:
-    """Divide the multipliers of the largest and of the least entry among those of the priors."""
-    if not table:
-        table += family.priors.members
-    B, A = np.split(of_priors, 2)
-    most, sides, found = family.ends()[1], family.sides(), []
-    if "upper" in sides:
-        x, number, weight = transport(most * at_most, B)
-        found.append(Multipliers("upper", np.full(len(x), output), x, number, weight=weight))
-    if "lower" in sides:
-        number, x, weight = transport(A, at_least)
-        found.append(Multipliers("lower", np.full(len(x), output), x, number, weight=weight))
     return found
 
 

@@ -16,7 +16,7 @@ from mechdesign.search.cones.pricing import PricedColumns
 from mechdesign.search.cones.proofs import weighted_costs
 from mechdesign.search.highs import Basis, LPModel, LPResult, WarmStartedLP
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.lp.extended_formulation import extended_formulation
 
 __all__ = ["WarmColumn", "row_multipliers"]
 
@@ -44,8 +44,8 @@ class WarmColumn:
         *,
         at_most: bool = False,
     ) -> None:
-        self.size, self.rows, self._prior = len(prior), ColumnRows(cone, sets=True), prior
-        rows = self.rows.matrix()
+        self.size, self.rows, self._prior = len(prior), extended_formulation(cone, True), prior
+        rows = self.rows.A
         self._no_cost = np.zeros(rows.shape[1] - self.size)
         output = sp.csr_array(np.concatenate([prior, self._no_cost])[None, :])
         A = sp.csr_array(sp.vstack([rows, output], format="csr"))

@@ -45,7 +45,7 @@ from mechdesign.problem import Problem
 from mechdesign.search.generation import WORTH_ADDING, SurplusBound
 from mechdesign.search.highs import BoundedProgram, LPModel
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.lp.extended_formulation import extended_formulation
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["BoxSearch"]
@@ -152,7 +152,7 @@ class BoxSearch:
         # the least and the largest P_z r_z for r_x = 1; 0 without a bound
         self._shares = self.prior / R
         self._loads = (self.prior[:, None] * np.where(np.isfinite(R), R, 0.0)).T
-        self._rows = ColumnRows(problem.cone, sets=True)
+        self._rows = extended_formulation(problem.cone, True)
         self._program = None if is_lift else self._stated()
         self._began = time.perf_counter(), time.process_time()
         self._root: Box | None = None
@@ -168,7 +168,7 @@ class BoxSearch:
 
     def _stated(self) -> BoundedProgram:
         """Return the program of one column, with P . r = 1 as its last row."""
-        A = self._rows.matrix()
+        A = self._rows.A
         self._free = np.zeros(A.shape[1] - self.size)
         output = sp.csr_array(np.append(self.prior, self._free)[None, :])
         low = np.append(np.where(self._rows.equal, 0.0, -np.inf), 1.0)

@@ -37,7 +37,7 @@ from mechdesign.search.interior.route import InteriorPoint
 from mechdesign.search.interior.solve import by_interior, solve_interior
 from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.column_rows import ColumnRows
+from mechdesign.search.lp.extended_formulation import ExtendedFormulation, extended_formulation
 from mechdesign.search.presolve.chain import conic_program
 from problems import families
 from tests.strategies import examples
@@ -75,14 +75,14 @@ TOLERANCE = {"lip and ldp": 1e-5, "ldp and high-low": 1e-7}
 UNIFORM = Prior.uniform(K)
 
 
-def stated(notions: list[Notion], prior: Prior = UNIFORM) -> ColumnRows:
+def stated(notions: list[Notion], prior: Prior = UNIFORM) -> ExtendedFormulation:
     domain = Domain.range(len(prior))
-    return ColumnRows(Cone([notion.family(domain, prior) for notion in notions]))
+    return extended_formulation(Cone([notion.family(domain, prior) for notion in notions]))
 
 
 def read(notions: list[Notion], prior: Prior = UNIFORM) -> ArrowRows | None:
     rows = stated(notions, prior)
-    return ArrowRows.of(rows.matrix(), rows.equal, rows.size)
+    return ArrowRows.of(rows.A, rows.equal, len(prior))
 
 
 def batch(name: str, size: int = 2) -> tuple[ArrowBlocks, list[Matrix]]:
@@ -94,9 +94,9 @@ def batch(name: str, size: int = 2) -> tuple[ArrowBlocks, list[Matrix]]:
     return blocks, [exact_rows(stated(ARROWS[name], prior)) for prior in priors]
 
 
-def exact_rows(stack: ColumnRows) -> Matrix:
+def exact_rows(stack: ExtendedFormulation) -> Matrix:
     """The inequalities, defined auxiliary variables put in, and the rows of q >= 0."""
-    A = [[Fraction(entry) for entry in row] for row in stack.matrix().toarray().tolist()]
+    A = [[Fraction(entry) for entry in row] for row in stack.A.toarray().tolist()]
     equal = stack.equal.tolist()
     rows = [row for row, is_equal in zip(A, equal, strict=True) if not is_equal]
     gone = []

@@ -13,17 +13,20 @@ from mechdesign import LDP, BlockLDP, ContextAwareLDP, Domain, HighLowLDP, Metri
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.prior_sets import Weights
-from mechdesign.search.lp.extended_formulation import (
-    extended_formulation,
-)
+from mechdesign.prior_sets import PriorList
+from mechdesign.search.lp.extended_formulation import family_rows
 from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.implied_pairs import thin_pairs
 from tests.strategies import KINDS, TIGHT, cases, decimal, examples
 
 
-def priors_of(family: Family) -> tuple[Weights, ...]:
-    return family.priors.vertices() if isinstance(family, LiftRows) else ()
+def listed(family: Family) -> Family:
+    """List the vertices of a set of priors."""
+    if not isinstance(family, LiftRows) or family.priors.members:
+        return family
+    sides, budget = (family.upper, family.lower), family.has_epsilon
+    priors = PriorList(family.priors.vertices())
+    return LiftRows(family.name, priors, *sides, family.epsilon, has_epsilon=budget)
 
 
 def least_cost(
@@ -52,7 +55,7 @@ def drawn_families() -> st.SearchStrategy[tuple[Family, int]]:
     return st.tuples(
         st.sampled_from([2, 3, 4, 4, 4])
         .flatmap(lambda k: cases(KINDS, k=k))
-        .map(lambda c: c.notion.family(c.domain, c.prior)),
+        .map(lambda c: listed(c.notion.family(c.domain, c.prior))),
         st.integers(0, 2**32),
     )
 
@@ -62,19 +65,19 @@ def drawn_families() -> st.SearchStrategy[tuple[Family, int]]:
 def test_a_column_is_in_the_one_if_and_only_if_it_is_in_the_other(
     pair: tuple[Family, int],
 ) -> None:
-    """Set each auxiliary to what it stands for: the law, or the least of its set."""
+    """Set each auxiliary to what it stands for: P . q, or the largest or the least of a set."""
     family, seed = pair
-    short = extended_formulation(family, priors_of(family))
+    short = family_rows(family)
     G, A = family.matrix().toarray(), short.A.toarray()
     n_auxiliary = A.shape[1] - family.size
     rng = np.random.default_rng(seed)
     for _ in range(20):
         q = rng.choice([0.0, 0.1, 0.5, 1.0, 2.0], family.size) * rng.random()
         if isinstance(family, LiftRows):
-            h = [
-                float(sum(float(p) * v for p, v in zip(w, q, strict=True)))
-                for w in priors_of(family)
-            ]
+            ends = {"upper": float(q.max()), "lower": float(q.min())}
+            h = [ends[side] for side in family.sides()]
+            if len(family.priors.members) == 1:
+                h = [float(np.array(family.priors.members[0], dtype=float) @ q)]
         else:
             h = [
                 min(
@@ -97,7 +100,6 @@ def test_a_column_is_in_the_one_if_and_only_if_it_is_in_the_other(
 def applied(found: list[Multipliers], family: Family) -> np.ndarray:
     """Sum of weight times row, over the rows that the multipliers name."""
     total = np.zeros(family.size)
-    priors = priors_of(family)
     for m in found:
         assert (m.weight > 0).all()
         for x, other, w in zip(m.x, m.other, m.weight, strict=True):
@@ -108,7 +110,7 @@ def applied(found: list[Multipliers], family: Family) -> np.ndarray:
                 total[other] -= w * family.factors[b]
                 continue
             assert isinstance(family, LiftRows)
-            law = np.array([float(p) for p in priors[other]])
+            law = np.array([float(p) for p in m.priors[other]])
             shrink = float(np.exp(-float(family.sides()[m.side])))
             unit = np.eye(family.size)[x]
             total += w * (shrink * unit - law if m.side == "upper" else shrink * law - unit)
@@ -121,23 +123,24 @@ def applied(found: list[Multipliers], family: Family) -> np.ndarray:
 def test_the_dual_of_the_short_rows_proves_the_same_on_the_rows(pair: tuple[Family, int]) -> None:
     """With weights w on rows v <= 0, cost . q >= min_x (cost + w v)_x on columns of sum 1."""
     family, seed = pair
-    short = extended_formulation(family, priors_of(family))
+    short = family_rows(family)
     cost = np.random.default_rng(seed).integers(-5, 6, family.size).astype(float)
     value, _, weights = least_cost(short.A.toarray(), short.equal, cost)
-    found = short.carry_back(weights, 7)
-    assert all((m.output == 7).all() for m in found)
+    both = short.duals(np.column_stack([0 * weights, weights]))
+    found = [m for m in both if len(m.x)]
+    assert all((m.output == 1).all() for m in found)
     assert (cost + applied(found, family)).min() >= value - 1e-7
 
 
 @pytest.mark.parametrize("k", [3, 10, 40])
 def test_plain_ldp_needs_two_rows_for_each_input(k: int) -> None:
-    assert extended_formulation(LDP(1).family(Domain.range(k))).A.shape == (2 * k, k + 1)
+    assert family_rows(LDP(1).family(Domain.range(k))).A.shape == (2 * k, k + 1)
     assert LDP(1).family(Domain.range(k)).matrix().shape == (k * (k - 1), k)
-    high_low = extended_formulation(HighLowLDP(1, range(k // 2 + 1)).family(Domain.range(k)))
+    high_low = family_rows(HighLowLDP(1, range(k // 2 + 1)).family(Domain.range(k)))
     assert high_low.A.shape == (k // 2 + 1 + k, k + 1)
     if k > 3:
         halves = BlockLDP(1, [range(k // 2), range(k // 2, k)])
-        assert extended_formulation(halves.family(Domain.range(k))).A.shape == (2 * k, k + 2)
+        assert family_rows(halves.family(Domain.range(k))).A.shape == (2 * k, k + 2)
 
 
 # --- chains ---------------------------------------------------------------------------------------

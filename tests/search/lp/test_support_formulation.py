@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ import mechdesign as md
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import PriorList, PriorSet
 from mechdesign.search.highs import LPModel, solve_lp
-from mechdesign.search.lp.extended_formulation import extended_formulation
+from mechdesign.search.lp.extended_formulation import family_rows
 from problems.families import random_prior
 
 
@@ -48,8 +47,8 @@ def test_the_columns_are_those_of_all_vertices(
         for given in (vertices if n == 3 else priors, vertices)
     )
     costs, values = np.random.default_rng(draw).normal(size=k), []
-    for family, table in ((own, ()), (listed, vertices.members)):
-        short = extended_formulation(family, table)
+    for family in (own, listed):
+        short = family_rows(family, True)
         extra = np.zeros(short.A.shape[1] - k)
         model = LPModel(
             np.append(costs, extra),
@@ -60,10 +59,10 @@ def test_the_columns_are_those_of_all_vertices(
         found = solve_lp(model, "simplex")
         values.append(float(model.cost @ found.primal))
         reduced = costs[:, None].copy()
-        for m in short.carry_back(np.maximum(-found.dual[:-1], 0.0), 0):
-            family.add_terms(reduced, replace(m, priors=table or tuple(short.priors)))
+        for m in short.duals(np.maximum(-found.dual[:-1, None], 0.0)):
+            family.add_terms(reduced, m)
+            assert all(priors.contains(prior) or prior in vertices.members for prior in m.priors)
         assert float(reduced.min()) == pytest.approx(values[0], abs=1e-8)
-        assert all(priors.contains(prior) or prior in vertices.members for prior in short.priors)
     assert values[0] == pytest.approx(values[1], abs=1e-9)
 
 
