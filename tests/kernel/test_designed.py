@@ -103,8 +103,8 @@ def try_designed(seed: int, count: int) -> Counter[str]:
 
 
 def test_changed_designs_are_judged_alike() -> None:
-    found = try_designed(1, 100)
-    assert found["refused"] > 50
+    found = try_designed(1, 40)
+    assert found["refused"] > 20
 
 
 @pytest.mark.slow

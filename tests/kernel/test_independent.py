@@ -6,13 +6,11 @@ import ast
 import copy
 import math
 from collections.abc import Callable
-from decimal import Context, Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from mechdesign.kernel.documents import digest
 from mechdesign.kernel.names import ProblemTable, compile_problem
@@ -20,19 +18,12 @@ from mechdesign.kernel.schema import read
 from mechdesign.kernel.verify import verify
 from tests.independent.bounds import rays
 from tests.independent.files import check, proved
-from tests.independent.rationals import RefusedError, exp, ln, root
+from tests.independent.rationals import RefusedError
 from tests.independent.reading import seal
 from tests.independent.statement import fillings
 from tests.kernel.honest import draw_document
-from tests.strategies import examples
 
 Document = dict[str, Any]
-
-DIGITS = Context(prec=80, Emin=-(10**9), Emax=10**9)
-
-
-def decimal(value: Fraction) -> Decimal:
-    return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
 def test_it_shares_nothing_with_the_library() -> None:
@@ -125,33 +116,6 @@ def test_the_second_verifier_refuses_false_claims(case: str) -> None:
     for seed in (2, 3):
         with pytest.raises(RefusedError, match=reason):
             check(changed(seed, change))
-
-
-# its numbers
-
-
-@examples(200)
-@given(st.fractions(-30, 30, max_denominator=10**6))
-def test_exponentials_lie_between_the_bounds(x: Fraction) -> None:
-    low, high = exp(x, 100)
-    assert decimal(low) <= DIGITS.exp(decimal(x)) <= decimal(high)
-    assert high - low <= high / 2**90
-
-
-@examples(200)
-@given(st.fractions(Fraction(1, 10**9), 10**9, max_denominator=10**12))
-def test_logarithms_lie_between_the_bounds(x: Fraction) -> None:
-    low, high = ln(x, 100)
-    assert decimal(low) <= DIGITS.ln(decimal(x)) <= decimal(high)
-    assert high - low <= Fraction(1, 2**90)
-
-
-@examples(200)
-@given(st.fractions(0, 10**9, max_denominator=10**12))
-def test_roots_lie_between_the_bounds(x: Fraction) -> None:
-    low, high = root(x, 100)
-    assert low**2 <= x <= high**2
-    assert high - low <= Fraction(1, 2**100)
 
 
 def test_vertices_of_a_box_with_a_sum() -> None:

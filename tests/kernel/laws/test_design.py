@@ -89,7 +89,7 @@ def checked(problem: Problem, noise: LatticeNoise) -> tuple[Torus, Statement]:
     return found, statement
 
 
-@examples(40)
+@examples(15)
 @given(problem=problems(), block=st.sampled_from([0, 1, 2, 3]))
 def test_the_value_is_that_of_all_rows(problem: Problem, block: int) -> None:
     noise, loss, domain = noise_for(problem), problem.expected_loss, problem.domain
@@ -114,7 +114,7 @@ def cells_of(draw: st.DrawFn, sides: tuple[int, int]) -> list[list[int]]:
     return found + found[: draw(st.integers(0, 2))]
 
 
-@examples(25)
+@examples(12)
 @given(problem=problems(), data=st.data())
 def test_any_proof_is_of_a_bound_that_holds(problem: Problem, data: st.DataObject) -> None:
     """Whatever the rectangles, the representatives, and the multipliers."""
@@ -331,7 +331,7 @@ def replaced(draw: st.DrawFn) -> tuple[Problem, LatticeNoise]:
     return problem, noise_for(problem).replacing(remap)
 
 
-@examples(60)
+@examples(20)
 @given(replaced())
 def test_both_ways_to_sum_the_loss_agree(given_: tuple[Problem, LatticeNoise]) -> None:
     """The loss from far inputs is rounded up, by a millionth at most."""

@@ -35,7 +35,7 @@ def changed(name: str, weights: list[int]) -> Document:
 
 
 @given(st.sampled_from(sorted(MADE)), st.data())
-@examples(60)
+@examples(30)
 def test_no_change_of_the_weights_is_accepted_that_is_not_private(
     name: str, data: st.DataObject
 ) -> None:

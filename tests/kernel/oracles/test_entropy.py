@@ -7,7 +7,6 @@ import random
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from mechdesign.kernel import gains
 from mechdesign.kernel.arithmetic import UNIT
@@ -18,7 +17,6 @@ from mechdesign.kernel.proof import Program, safe_bound
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import channel, cost, dot, exact, gained, number, numbers, prior, refused
 
-SEEDS = st.integers(0, 2**32)
 ONE = Fraction(1)
 
 
@@ -26,11 +24,10 @@ def limited(p: tuple[Fraction, ...], *limits: Fraction) -> Statement:
     return Statement(len(p), (), tuple(Information(p, v) for v in limits), gained(len(p)))
 
 
-@settings(deadline=None, max_examples=40)
-@given(SEEDS)
+@pytest.mark.parametrize("seed", range(15))
 def test_prices_are_safe_with_the_information(seed: int) -> None:
     rng = random.Random(seed)
-    k = rng.randint(1, 6)
+    k = rng.randint(1, 4)
     p = prior(rng, k, least=0)
     a, b = number(rng, 0, 1) + ONE / 5, number(rng, 0, 2) + ONE / 5
     statement, form = limited(p, ONE / 3, ONE / 2), gains.Entropy.of_inputs(p)

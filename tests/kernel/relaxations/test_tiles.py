@@ -42,7 +42,7 @@ def loss_of(statement: Statement) -> Loss:
     return statement.objective
 
 
-@examples(25)
+@examples(10)
 @given(data=st.data())
 def test_a_tile_loses_no_more_than_the_grid(data: st.DataObject) -> None:
     sides = data.draw(st.tuples(st.integers(1, 3), st.integers(2, 4)))
