@@ -107,17 +107,14 @@ class Matrix(Kind):
         return k * k
 
     def groups(self, k: int) -> Iterator[Group]:
-        """Yield a group for each x and exponent; groups with the same inputs z are merged."""
-        found: dict[tuple[Fraction, tuple[int, ...]], list[int]] = {}
+        """Yield a group for each x and exponent."""
         for x, row in enumerate(self.table):
             members: dict[Fraction, list[int]] = {}
             for z, a in enumerate(row):
                 if z != x and not isinstance(a, str):
                     members.setdefault(a, []).append(z)
             for a, others in members.items():
-                shared = sorted([*others, x]) if a >= 0 else others
-                found.setdefault((a, tuple(shared)), []).append(x)
-        return ((xs, a, zs) for (a, zs), xs in found.items())
+                yield [x], a, tuple(sorted([*others, x]) if a >= 0 else others)
 
 
 @dataclass(frozen=True)

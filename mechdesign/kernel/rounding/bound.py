@@ -121,10 +121,8 @@ def node_losses(rounded: Rounded) -> Costs:
 
 def _squared(rounded: Rounded) -> Costs:
     """Return the squares of distances minus the correction for outputs inside cells."""
-    rows, unit = node_losses(rounded)
     sides = [beside([h * h for h in widths]) for widths in rounded.widths]
-    less = [int(sum(squares) * unit) for squares in product(*sides)]
-    return [[4 * far - off for far, off in zip(row, less, strict=True)] for row in rows], 4 * unit
+    return less(*node_losses(rounded), [sum(s, Fraction(0)) / 4 for s in product(*sides)])
 
 
 def _absolute(rounded: Rounded) -> Costs:
@@ -141,7 +139,7 @@ def _absolute(rounded: Rounded) -> Costs:
         likely = (mass * min(Fraction(1), factor * mass) for mass in prior)
         by_lift = sum(mass * loss for mass, loss in zip(prior, inside, strict=True))
         if by_lift <= sum(mass * loss for mass, loss in zip(likely, wide, strict=True)):
-            return less([[Fraction(far, unit) for far in row] for row in rows], inside)
+            return less(rows, unit, inside)
     for i, h in enumerate(wide):
         rows[i][i] -= int(h * unit)
     return rows, unit
@@ -180,7 +178,7 @@ def _of_averages(rounded: Rounded) -> Costs:
     for t, p, h in zip(nodes, rounded.prior, moved, strict=True):
         row = [abs(t - s) - (h if p else 0) for s in nodes]  # without mass the row is K(.|t_i)
         losses.append([max(loss, Fraction(0)) ** 2 for loss in row] if squared else row)
-    return less(losses, taken)
+    return less(*lattice(losses), taken)
 
 
 def _euclidean(rounded: Rounded) -> Costs:

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact import LARGEST_EXPONENT, exp_upper, log_lower, log_upper
-from mechdesign.kernel.arithmetic import need
+from mechdesign.kernel.arithmetic import lattice, need
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.program import Program, beside, less, program, stretched
 
@@ -54,7 +54,7 @@ def hard_cells(rounded: Rounded) -> Program:
         _log_ratio(epsilon, centers[c : c + 2], widths[c : c + 2], nodes[c + 1]) / epsilon
         for c in range(len(centers) - 1)
     ]
-    costs, inputs = less(losses, taken), stretched(gaps, up=True)
+    costs, inputs = less(*lattice(losses), taken), stretched(gaps, up=True)
     return program(rounded, costs=costs, inputs=inputs, prior=tuple(prior))
 
 

@@ -102,12 +102,11 @@ def on_nodes(rounded: Rounded) -> Compiled:
     return compile_problem(program(rounded).table)
 
 
-def less(losses: Sequence[Line], taken: Line) -> Costs:
-    """Return losses minus a number for each output, over one denominator."""
-    m = len(taken)
-    flat, unit = over_one_denominator([*(loss for row in losses for loss in row), *taken])
-    *rows, off = (flat[n : n + m] for n in range(0, len(flat), m))
-    return [[a - b for a, b in zip(row, off, strict=True)] for row in rows], unit
+def less(rows: Sequence[Sequence[int]], unit: int, taken: Line) -> Costs:
+    """Return losses over a unit minus a number for each output."""
+    off, whole = over_one_denominator(taken)
+    costs = [[whole * a - unit * b for a, b in zip(row, off, strict=True)] for row in rows]
+    return costs, unit * whole
 
 
 def beside(of_cells: list[N]) -> list[N]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.optimize
 
+from mechdesign import Distortion, Domain, Prior, Problem
 from mechdesign.errors import CertificateError
 from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.packed import exact
@@ -21,7 +21,9 @@ from mechdesign.kernel.rounding.moments import Cells, Law
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.program import stretched
 from mechdesign.kernel.rounding.value import highest, kernel_value, slope
-from tests.kernel.rounding.made import Document, document, problem, rounded
+from mechdesign.notions import NOTIONS
+from tests.kernel.rounding.made import Document, document, named, problem, rounded
+from tests.strategies import lp_optimum
 
 F = Fraction
 LOSSES = [("mean-absolute-error", 1), ("mean-squared-distance", 2)]
@@ -139,44 +141,6 @@ def test_places_keep_their_distances_on_the_safe_side() -> None:
     assert node_places(asked)[1] == pytest.approx(0.34657359)  # ln(2) / 2
 
 
-def best_on_atoms(
-    points: np.ndarray, masses: np.ndarray, costs: np.ndarray, notion: str, worst: bool
-) -> float:
-    """Return the optimum of a finite problem on the atoms of a law, by a linear program."""
-    k, m = costs.shape
-    grown, rows = np.exp(1.0), []
-    for y in range(m):
-        for x in range(k):
-            if notion == "metric":
-                near = [z for z in (x - 1, x + 1) if 0 <= z < k]
-                pairs = [(z, np.exp(3 * abs(points[x] - points[z])[0])) for z in near]
-            else:
-                pairs = [(z, grown) for z in range(k) if z != x] if notion == "ldp" else []
-            for z, bound in pairs:
-                row = np.zeros((k, m))
-                row[x, y], row[z, y] = 1, -bound
-                rows.append(row.ravel())
-            if notion in ("lip", "pml"):
-                row = np.zeros((k, m))
-                row[:, y] = -grown * masses
-                row[x, y] += 1
-                rows.append(row.ravel())
-            if notion == "lip":
-                row = np.zeros((k, m))
-                row[:, y] = masses / grown
-                row[x, y] -= 1
-                rows.append(row.ravel())
-    equal = np.kron(np.eye(k), np.ones(m))
-    asked, goal = np.array(rows), (masses[:, None] * costs).ravel()
-    if worst:
-        each = np.array([np.kron(np.eye(k)[x], costs[x]) for x in range(k)])
-        asked = np.block([[asked, np.zeros((len(rows), 1))], [each, -np.ones((k, 1))]])
-        equal, goal = np.column_stack([equal, np.zeros(k)]), np.r_[np.zeros(k * m), 1]
-    limits = np.zeros(len(asked))
-    found = scipy.optimize.linprog(goal, A_ub=asked, b_ub=limits, A_eq=equal, b_eq=np.ones(k))
-    return float(found.fun)
-
-
 CASES = [
     (notion, objective, worst)
     for notion in ("ldp", "lip", "pml", "metric")
@@ -194,7 +158,7 @@ def test_no_kernel_on_atoms_of_the_law_is_below_the_bound(
     Outputs are on a fine grid: what is lost by that is far less than the gap of the bound.
     """
     axis, rng = [F(n, 4) for n in range(5)], random.Random(notion + objective)
-    atoms = sorted(F(rng.randint(1, 79), 80) for _ in range(12))
+    atoms = [F(n, 80) for n in sorted(rng.sample(range(1, 80), 12))]
     if worst:
         atoms = sorted({*atoms, *axis, F(1, 80)})
     asked: dict[str, Any] = {"notion": notion, "epsilon": "3" if notion == "metric" else "1"}
@@ -202,12 +166,13 @@ def test_no_kernel_on_atoms_of_the_law_is_below_the_bound(
         asked["distance"] = "absolute"
     table = problem(asked, objective, atoms_of(axis, atoms), ["0", "1"], worst_case=worst)
     found = document(table, [list(map(str, axis))])
-    points = np.array([[float(x)] for x in atoms])
-    targets = np.linspace(0, 1, 13)
+    targets = [F(n, 12) for n in range(13)]
     power = 2 if objective == "mean-squared-distance" else 1
-    costs = np.abs(points - targets[None, :]) ** power
-    masses = np.full(len(atoms), 1 / len(atoms))
-    optimum = best_on_atoms(points, masses, costs, notion, worst)
+    costs = Distortion([[abs(x - y) ** power for y in targets] for x in atoms], worst_case=worst)
+    stated = named(NOTIONS, asked, "notion")
+    domain, prior = Domain(list(map(float, atoms))), Prior.uniform(len(atoms))
+    finite = Problem(domain, stated, costs, prior=prior, outputs=range(13))
+    optimum = lp_optimum(finite).value
     assert found["bound"] <= optimum + 1e-9
     assert optimum <= found["value"] + 1e-2
 
