@@ -127,7 +127,7 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
     cut = 0
     while cut < WHOLE:
         columns = _raised(cone, _cut(rounded, cut), classes)
-        if cut == 0 and Q[Q > 0].min() < SMALL_ENTRY:
+        if cut == 0 and Q.min() < SMALL_ENTRY:
             balanced = _balanced(cone, columns, classes)
             if balanced is not None:
                 return balanced, kept

@@ -400,6 +400,18 @@ def counted(values: Any, privacy: Any, utility: Any, counts: list[int], **more: 
 ONCE_WRONG = {
     "huge epsilon": lambda: counted([0, 1], LIP(800), HammingLoss(), [4, 6]),
     "nothing binds": lambda: counted([0, 1], PML(1), HammingLoss(), [55, 45]),
+    "an input that never occurs": lambda: counted(
+        range(7),
+        PML("4.588"),
+        PosteriorMeanSquaredError([54, 301, 756, 158, 198, 703, 185]),
+        [0, 19, 61, 79, 25, 4, 23],
+    ),
+    "an input that almost always occurs": lambda: counted(
+        range(10),
+        BlockLDP("10.44", [[1, 2, 9], [0, 6], [4, 7], [3, 5, 8]]),
+        PosteriorMeanSquaredError([998, 315, 395, 829, 831, 696, 973, 676, 900, 620]),
+        [17, 52, 85, 88, 36, 28, 100_000_000, 26, 88, 76],
+    ),
     "nothing binds, epsilon 40": lambda: counted(range(3), LDP(40), HammingLoss(), [1, 2, 3]),
     "thin cone": lambda: counted(
         ["a", "b", "c", "d"],
@@ -472,7 +484,15 @@ def test_once_wrong(name: str) -> None:
         hold_against_the_direct_lp(problem)
 
 
-@pytest.mark.parametrize("name", ["huge epsilon", "nothing binds"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "huge epsilon",
+        "nothing binds",
+        "an input that never occurs",
+        "an input that almost always occurs",
+    ],
+)
 def test_an_error_next_to_nothing_is_optimal(name: str) -> None:
     assert design(ONCE_WRONG[name]()).status == "optimal"
 

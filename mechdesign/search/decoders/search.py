@@ -50,7 +50,6 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import BlockPricer, LiftPricer, PricedColumns, pricer_of
 from mechdesign.search.generation import WORTH_ADDING, Generation, Master, Pace, SurplusBound
-from mechdesign.search.highs import UNIT
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
@@ -122,21 +121,20 @@ def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolutio
         return RawSolution(blind, name_outputs(problem, 1), (), "decoder-grid: one value")
     pairs = zip(values, problem.prior, strict=True)
     f = np.array([float((value - low) / width) if p else 0.0 for value, p in pairs])
-    prior, unit = problem.prior.array, float(width) ** 2
-    constant, mean = float(prior @ f**2), float(prior @ f)
     pricer = _DecoderPricer(problem, f, low, width)
+    unit, variance = float(width) ** 2, float(pricer.squares.sum())
     program: Master
     center: FloatArray | None
     if pricer.is_on_channels:
         program, method, center = _ChannelMaster(problem, pricer, limits), "interior point", None
     else:
         rays = pricer.first_rays()
-        program = RestrictedMaster(rays, pricer.gain(rays), unit=UNIT)
-        method, center = "HiGHS", prior * mean * (2 * f - mean)
-    search = Generation(pricer, program, lambda gain: constant - gain, limits.part(unit), center)
+        program = RestrictedMaster(rays, pricer.gain(rays))
+        method, center = "HiGHS", np.zeros(len(f))
+    search = Generation(pricer, program, lambda gain: variance - gain, limits.part(unit), center)
     search.run()
     matrix = search.columns
-    value = constant - float(pricer.gain(matrix).sum())
+    value = variance - float(pricer.gain(matrix).sum())
     pricer.spare = spared(unit * value, -math.inf, limits.gap)
     outputs = name_outputs(problem, matrix.shape[1])
     return RawSolution(matrix, outputs, search.proofs, f"decoder-grid: {method}", search.notes())
@@ -160,6 +158,8 @@ class _DecoderPricer:
     def __init__(self, problem: Problem, f: FloatArray, low: Fraction, width: Fraction) -> None:
         self.prior, self.cone, self.size = problem.prior.array, problem.cone, len(f)
         self.f, self.low, self.width, self.spare = f, low, width, 0.0
+        self.mean = float(self.prior @ f)
+        self.squares: FloatArray = self.prior * (f - self.mean) ** 2
         own = pricer_of(problem)
         if isinstance(own, BlockPricer):
             own = BlockPricer(own.cone, self.prior)
@@ -184,7 +184,8 @@ class _DecoderPricer:
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
-        return np.asarray(self.means(rays) * ((self.prior * self.f) @ rays))
+        output, moment = self.prior @ rays, (self.prior * (self.f - self.mean)) @ rays
+        return np.divide(moment**2, output, out=np.zeros(len(output)), where=output > RARE)
 
     def first_rays(self) -> FloatArray:
         """Return the column of ones, columns of inputs that never occur, and some rays."""
@@ -206,7 +207,7 @@ class _DecoderPricer:
         limits, u = limits or Limits(), u.copy()
         for inputs in self._never:  # none of their columns has a surplus at the mean
             u[inputs] = u[inputs].mean()
-        potentials = self.prior * self.f**2 - u
+        potentials = self.squares - u
         s, todo, parts = np.zeros(0), np.linspace(0, 1, FIRST_PROBES), list[PricedColumns]()
         while True:
             parts.append(self.pricer.price(self.cost(todo) - potentials[:, None]))
@@ -280,11 +281,11 @@ class _ChannelMaster:
         self.rays: FloatArray = np.ones((pricer.size, 1))
         self.gain = pricer.gain(self.rays)
         self._surplus = FIRST_SURPLUS * self._loss()
-        self._potentials = pricer.prior * pricer.f**2
+        self._potentials = pricer.squares
 
     def _loss(self) -> float:
         """Return the error of the best channel so far."""
-        return float(self._pricer.prior @ self._pricer.f**2 - self.gain.sum())
+        return float(self._pricer.squares.sum() - self.gain.sum())
 
     def add(self, rays: FloatArray, gain: FloatArray) -> None:
         """Add the posterior means of rays to the decoders."""
@@ -314,7 +315,7 @@ class _ChannelMaster:
         self._used = pricer.means(channel)
         if pricer.gain(channel).sum() > self.gain.sum():
             self.rays, self.gain = channel, pricer.gain(channel)
-        self._potentials = P * pricer.f**2 - top * np.asarray(answer.potentials)
+        self._potentials = pricer.squares - top * np.asarray(answer.potentials)
         return np.ones(len(self.gain)), self._potentials
 
 

@@ -25,7 +25,7 @@ from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.estimation_risk.mixture_risk import RayMoments
+from mechdesign.search.estimation_risk.mixture_risk import MixtureRisk, RayMoments, risk_of
 from mechdesign.search.estimation_risk.product_relaxation import product_bound
 from mechdesign.search.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays, implied
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
@@ -55,7 +55,7 @@ SEARCHED = Pace(patience=3, most_rays=25, smoothing=0.0)
 
 SHARES, EXACT = (1e-8, 1e-14), 1e-11
 """Weights below one of these shares of the largest are dropped, the first for which the others
-attain the same sums with a residual of at most ``EXACT``."""
+attain the same sums with a residual of at most ``EXACT``, and the same risk."""
 
 MOST_SPARSE = 1500
 MOST_SUBSETS = 1 << 16
@@ -169,9 +169,7 @@ def _relaxed_proofs(
     if larger is not None and not limits.expired():
         with contextlib.suppress(SolverError):
             raw = solve_estimation(larger, limits.part())
-            M = (raw.matrix / (prior @ raw.matrix)) @ raw.matrix.T
-            variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
-            risk = float(utility.deviations(variances.copy(), prior).value.sum())
+            risk = risk_of(raw.matrix, utility, prior)
             how = "local differential privacy at the budget implied"
             found += [(risk, partial(implied, p, larger, worst), how) for p in raw.proofs]
     if not found:
@@ -248,15 +246,25 @@ def _sparse(R: FloatArray, utility: EstimationRisk, mixture: Mixture) -> FloatAr
     Nonnegative least squares finds such weights.
     """
     weight = mixture.theta * R.max(axis=0)
+    most = (1 + OPTIMAL) * _worst(R, mixture.theta, utility, mixture)
     for share in SHARES:
         used = np.flatnonzero(weight > share * weight.max())
         if len(used) <= MOST_SPARSE:
             factors, residual = _fewest(R[:, used], utility, mixture, mixture.theta[used])
-            if residual <= EXACT:
-                kept = factors > 0
-                return R[:, used[kept]] * (mixture.theta[used] * factors)[kept]
+            rays, theta = R[:, used[factors > 0]], (mixture.theta[used] * factors)[factors > 0]
+            with contextlib.suppress(SolverError):
+                if residual <= EXACT and _worst(rays, theta, utility, mixture) <= most:
+                    return rays * theta
     used = np.flatnonzero(weight > SHARES[-1] * weight.max())
     return np.asarray(R[:, used] * mixture.theta[used])
+
+
+def _worst(rays: FloatArray, theta: FloatArray, utility: EstimationRisk, mixture: Mixture) -> float:
+    """Return the risk of weighted rays; in the worst case an upper bound at all priors."""
+    model = MixtureRisk(RayMoments.of_rays(rays), utility)
+    found = model.at(theta, mixture.prior, hessian=False)
+    slope = found.prior_slope
+    return found.value + utility.worst_case * float(slope.max() - mixture.prior @ slope)
 
 
 def _fewest(

@@ -66,7 +66,7 @@ class LPPricer(Pricer):
         """Return the rays on which one input is largest, by a program for each input."""
         if self._lengths is not None:
             return np.asarray(np.exp(-closure(self._lengths)).T)
-        found = [self._first.farthest(unit) for unit in np.eye(len(self.weight))]
+        found = [self._first.cheapest(-unit).primal for unit in np.eye(len(self.weight))]
         return np.column_stack([ray / ray.sum() for ray in found])
 
     def cheapest(self, v: FloatArray) -> FloatArray:

@@ -20,9 +20,15 @@ from mechdesign.search.lp.extended_formulation import extended_formulation
 
 __all__ = ["WarmColumn", "row_multipliers"]
 
+RAREST = 1e-9
+"""The least weight of an input, as a share of the largest, to which its variable is scaled."""
+
 
 class WarmColumn:
-    """The linear program over one column and the auxiliary variables of its rows.
+    """The linear program over one column r and the auxiliary variables of its rows.
+
+    Its variables are P_x r_x, and its costs are scaled to a largest entry of 1: the tolerances of
+    HiGHS are absolute, and would ignore the inputs that rarely occur.
 
     Parameters
     ----------
@@ -48,7 +54,10 @@ class WarmColumn:
         rows = self.rows.A
         self._no_cost = np.zeros(rows.shape[1] - self.size)
         output = sp.csr_array(np.concatenate([prior, self._no_cost])[None, :])
-        A = sp.csr_array(sp.vstack([rows, output], format="csr"))
+        top = float(prior.max())
+        self._scale = np.where(prior > 0, top / np.maximum(prior, RAREST * top), 1.0)
+        unscale = sp.diags_array(np.concatenate([self._scale, np.ones(len(self._no_cost))]))
+        A = sp.csr_array(sp.vstack([rows, output], format="csr") @ unscale)
         low = np.append(np.where(self.rows.equal, 0.0, -np.inf), -np.inf if at_most else 1.0)
         high = np.append(np.zeros(len(self.rows)), 1.0)
         self._empty = LPModel(np.zeros(rows.shape[1]), A, low, high)
@@ -69,10 +78,14 @@ class WarmColumn:
         """Start the next search at a basis, or without one, independent of previous solves."""
         self._program.start_at(basis)
 
-    def cheapest(self, cost: FloatArray) -> tuple[FloatArray, LPResult]:
-        """Return the column of least cost, and the full answer of the program."""
-        found = self._program.solve(np.concatenate([cost, self._no_cost]))
-        return found.primal[: self.size], found
+    def cheapest(self, cost: FloatArray) -> LPResult:
+        """Return the column of least cost, with the dual variables of the rows."""
+        scaled = cost * self._scale
+        unit = float(np.abs(scaled).max()) or 1.0
+        found = self._program.solve(np.concatenate([scaled / unit, self._no_cost]))
+        primal, reduced = found.primal[: self.size], found.reduced[: self.size]
+        column = np.maximum(self._scale * primal, 0.0)
+        return LPResult(column, unit / self._scale * reduced, unit * found.dual)
 
     def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
         """Solve a program for each column of v; a reduced cost of -inf where time is over."""
@@ -81,20 +94,12 @@ class WarmColumn:
         for y, cost in enumerate(v.T):
             if expired is not None and expired():
                 break
-            ray, answer = self.cheapest(cost)
-            rays[:, y] = np.maximum(ray, 0.0)
+            answer = self.cheapest(cost)
+            rays[:, y] = answer.primal
             multipliers[:, y] = np.maximum(-answer.dual[:-1], 0.0)
             total = self._prior @ rays[:, y]
             reduced[y] = cost @ rays[:, y] / total if total > 0 else np.inf
         return PricedColumns(reduced, rays, multipliers)
-
-    def farthest(self, direction: FloatArray) -> FloatArray:
-        """Return the extreme column in a direction, a vertex of the cone with P . r = 1.
-
-        The direction is scaled to a largest entry of 1, as the tolerances of HiGHS are absolute.
-        """
-        scale = float(np.abs(direction).max()) or 1.0
-        return np.maximum(self.cheapest(-direction / scale)[0], 0.0)
 
     def families(self, weights: list[FloatArray], scale: float) -> list[Multipliers]:
         """Return multipliers of the rows, an array for each output, as those of the notions."""
@@ -123,6 +128,5 @@ def row_multipliers(
         Indices of allowed outputs. The multipliers count them from 0, in this order.
     """
     reduced = weighted_costs(problem, weights)[:, outputs] - potentials[:, None]
-    unit = float(np.abs(reduced).max(initial=0.0)) or 1.0
     column = WarmColumn(problem.cone, np.full(len(reduced), 1 / len(reduced)))
-    return column.rows.duals(unit * column.price(reduced / unit).multipliers)
+    return column.rows.duals(column.price(reduced).multipliers)

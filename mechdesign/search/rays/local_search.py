@@ -55,7 +55,7 @@ class LocalSearch:
     def best(self, direction: FloatArray) -> FloatArray:
         """Return the best ray in a direction."""
         self.programs += 1
-        r = self.column.farthest(direction)
+        r = self.column.cheapest(-direction).primal
         if not r.any():
             raise SolverError("the cone has no vertex")
         return r / float(self.prior @ r)

@@ -110,7 +110,7 @@ class ColumnPricer:
         """Solve the program at each of the costs."""
         n = cost.shape[1]
         found = [self.solved(c) for c in cost.T]
-        rays = np.maximum(np.column_stack([r for r, _, _ in found]), 0.0)
+        rays = np.column_stack([r for r, _, _ in found])
         costs = np.array([float(c @ r) for c, r in zip(cost.T, rays.T, strict=True)])
         return Priced(rays, np.arange(n), np.zeros(n, dtype=np.intp), costs)
 
@@ -125,10 +125,9 @@ class ColumnPricer:
         The multipliers w >= 0 of rows G q <= 0 raise ``cost + w G`` for all inputs to at least the
         least cost.
         """
-        unit = float(np.abs(cost).max()) or 1.0
-        r, found = self._column.cheapest(cost / unit)
-        added = found.reduced[: self.size] + found.dual[-1] / self.size
-        return r, unit * added, unit * np.maximum(-found.dual[:-1], 0.0)
+        found = self._column.cheapest(cost)
+        added = found.reduced + found.dual[-1] / self.size
+        return found.primal, added, np.maximum(-found.dual[:-1], 0.0)
 
     def families(self, weights: list[FloatArray], unit: float) -> list[Multipliers]:
         """Return multipliers, an array for each probe, as those of the notions."""

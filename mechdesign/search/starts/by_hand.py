@@ -24,10 +24,10 @@ from mechdesign.mechanisms.registry import NOISE, mechanism_for
 from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
+from mechdesign.search.estimation_risk.mixture_risk import risk_of
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import program_size
 from mechdesign.search.starts import private_columns as private
-from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import ColumnUtility, EstimationRisk, LinearUtility, ReadingVariance
 
 __all__ = ["by_hand", "decided"]
@@ -229,15 +229,7 @@ def _estimating(
     prior = utility.reference(problem.prior).array
     found = [response, *_subset_selections(problem.cone)]
 
-    def risk(Q: FloatArray) -> float:
-        M = (Q / (prior @ Q)) @ Q.T
-        try:
-            variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
-        except SolverError:
-            return math.inf
-        return utility.scale * float(utility.deviations(variances.copy(), prior).value.sum())
-
-    risks = [risk(Q) for Q in found if (Q[0] != Q).any()] or [math.inf]
+    risks = [risk_of(Q, utility, prior) for Q in found if (Q[0] != Q).any()] or [math.inf]
     return found[int(np.argmin(risks))], min(risks)
 
 

@@ -450,8 +450,8 @@ def test_a_warm_column_finds_the_same_as_a_new_one(distance: str) -> None:
     problem, rng = grid_problem(distance), np.random.default_rng(0)
     warm = WarmColumn(problem.cone, np.full(9, 1 / 9))
     for v in rng.normal(size=(5, 9)):
-        new = warm.copy().cheapest(v)[0]
-        assert warm.cheapest(v)[0] @ v == pytest.approx(new @ v)
+        new = warm.copy().cheapest(v).primal
+        assert warm.cheapest(v).primal @ v == pytest.approx(new @ v)
 
 
 # --- proofs ---------------------------------------------------------------------------------------

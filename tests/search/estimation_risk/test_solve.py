@@ -779,3 +779,22 @@ def test_a_singular_channel_in_a_file_is_refused() -> None:
     statement, half = statement_of(solved(md.LDP(1), md.L2Risk(), 2).problem), 1 << 61
     with pytest.raises(CertificateError, match="risk is infinite"):
         exact_value(statement, [[half, half]] * 2, 1 << 62)
+
+
+def test_a_channel_of_few_outputs_has_the_risk_of_all() -> None:
+    """The least favorable prior is nearly one input, which makes M ill-conditioned."""
+    rows = [
+        ("0.003851", [6, 1], [3]),
+        ("5.829", [7, 6], [0]),
+        ("0.1007", [0, 4], [5]),
+        ("2.526", [5, 4], [7]),
+        ("0.009807", [1], [6]),
+        ("0.004565", [6, 2], [3]),
+        ("1.327", [2, 3], [7]),
+    ]
+    notion = md.LinearNotion(
+        md.Row(f"row {n}", dict.fromkeys(left, 1), exponent, {right[0]: len(left)})
+        for n, (exponent, left, right) in enumerate(rows)
+    )
+    solution = md.design(md.Problem(range(8), notion, md.L2Risk(worst_case=True)))
+    assert solution.status == "optimal"
