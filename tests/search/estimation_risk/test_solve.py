@@ -793,7 +793,7 @@ def test_a_channel_of_few_outputs_has_the_risk_of_all() -> None:
         ("1.327", [2, 3], [7]),
     ]
     notion = md.LinearNotion(
-        md.Row(f"row {n}", dict.fromkeys(left, 1), exponent, {right[0]: len(left)})
+        md.notions.Row(f"row {n}", dict.fromkeys(left, 1), exponent, {right[0]: len(left)})
         for n, (exponent, left, right) in enumerate(rows)
     )
     solution = md.design(md.Problem(range(8), notion, md.L2Risk(worst_case=True)))
