@@ -8,7 +8,6 @@ d_x are the deviations of the utility. The derivatives follow from d(M**-1) = -M
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +17,7 @@ from mechdesign.errors import SolverError
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["Expansion", "MixtureRisk", "RayMoments", "risk_of"]
+__all__ = ["Expansion", "MixtureRisk", "RayMoments"]
 
 
 @dataclass(frozen=True)
@@ -79,16 +78,6 @@ class Expansion:
     prior_slope: FloatArray
     A: FloatArray
     H: FloatArray
-
-
-def risk_of(matrix: FloatArray, utility: EstimationRisk, prior: FloatArray) -> float:
-    """Return the risk of a channel at a prior; infinite for one that determines nothing."""
-    M = (matrix / (prior @ matrix)) @ matrix.T
-    try:
-        variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
-    except SolverError:
-        return math.inf
-    return utility.scale * float(utility.deviations(variances.copy(), prior).value.sum())
 
 
 class MixtureRisk:

@@ -25,7 +25,7 @@ from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.estimation_risk.mixture_risk import MixtureRisk, RayMoments, risk_of
+from mechdesign.search.estimation_risk.mixture_risk import MixtureRisk, RayMoments
 from mechdesign.search.estimation_risk.product_relaxation import product_bound
 from mechdesign.search.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays, implied
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
@@ -38,6 +38,7 @@ from mechdesign.search.rays.any_cone import AnyCone
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.extreme_rays import ListedRays
 from mechdesign.search.rays.local_search import LocalSearch
+from mechdesign.search.starts.by_hand import risk_of
 from mechdesign.search.starts.private_columns import reach
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import called, checked

@@ -24,13 +24,13 @@ from mechdesign.mechanisms.registry import NOISE, mechanism_for
 from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.estimation_risk.mixture_risk import risk_of
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import program_size
 from mechdesign.search.starts import private_columns as private
+from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import ColumnUtility, EstimationRisk, LinearUtility, ReadingVariance
 
-__all__ = ["by_hand", "decided"]
+__all__ = ["by_hand", "decided", "risk_of"]
 
 PAIR_SECONDS, PROOF_SHARE = 4e-7, 0.3
 """Seconds of the repair and the proof for each pair of inputs and each output, and their share of
@@ -231,6 +231,16 @@ def _estimating(
 
     risks = [risk_of(Q, utility, prior) for Q in found if (Q[0] != Q).any()] or [math.inf]
     return found[int(np.argmin(risks))], min(risks)
+
+
+def risk_of(matrix: FloatArray, utility: EstimationRisk, prior: FloatArray) -> float:
+    """Return the risk of a channel at a prior; infinite for one that determines nothing."""
+    M = (matrix / (prior @ matrix)) @ matrix.T
+    try:
+        variances = np.diag(checked("LAPACK", called("LAPACK", np.linalg.inv, M), M.shape))
+    except SolverError:
+        return math.inf
+    return utility.scale * float(utility.deviations(variances.copy(), prior).value.sum())
 
 
 def _subset_selections(cone: Cone) -> Iterator[FloatArray]:
