@@ -52,7 +52,7 @@ def test_ours_are_as_private_as_they_claim_and_hardly_more(name: str) -> None:
     """Both halves: epsilon = 1 is not refuted, and 0.9 is."""
     mechanism = OURS[name]()
     inputs = mechanism.inputs.labels[:3]
-    found = audit(mechanism, inputs, draws=100_000, epsilon=1, rng=11)
+    found = audit(mechanism, inputs, draws=60_000, epsilon=1, rng=11)
     assert not found.refuted
     assert found.consistent_with(1)
     assert not found.consistent_with("0.9")
@@ -66,7 +66,7 @@ def test_the_source_of_releases_passes_as_well() -> None:
     assert not found.refuted
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_a_unary_encoder_that_forgets_the_true_bit_is_caught(epsilon: float) -> None:
     honest = audit(unary(8, epsilon, seed=1), [0, 3, 7], draws=40_000, epsilon=epsilon)
     broken = audit(unary(8, epsilon, 1, forgets=True), [0, 3, 7], draws=40_000, epsilon=epsilon)

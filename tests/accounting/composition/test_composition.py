@@ -81,7 +81,7 @@ def best(prior: object, epsilon: int = 2) -> Channel:
 
 
 @given(st.data())
-@examples(40)
+@examples(20)
 def test_products_written_out_leak_the_same(data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 4))
     listed = [data.draw(channels(k, most_outputs=3)) for _ in range(data.draw(st.integers(1, 3)))]
@@ -101,7 +101,7 @@ def test_products_written_out_leak_the_same(data: st.DataObject) -> None:
 
 
 @given(st.data())
-@examples(25)
+@examples(12)
 def test_the_merged_product_is_the_product(data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 3))
     listed = [data.draw(channels(k, most_outputs=3)) for _ in range(2)]
@@ -134,7 +134,7 @@ def test_a_set_of_priors_is_judged_by_its_worst() -> None:
 
 
 @given(st.data())
-@examples(25)
+@examples(12)
 def test_adaptive_releases_add_their_matrices(data: st.DataObject) -> None:
     """E of the pair is at most E of the first plus the largest E of the second, pair by pair."""
     k = data.draw(st.integers(2, 3))
@@ -201,7 +201,7 @@ CONSTANT = Channel.from_matrix([["1/3", "2/3"], ["1/3", "2/3"]])
         [WARNER_4] * 6,
         [best(SKEWED, 1), WARNER_4, WARNER_4],
         [CONSTANT, MANGAT, RARE],
-        *([channel] * n for channel in (MANGAT, RARE, CONSTANT) for n in (1, 2, 7)),
+        *([channel] * n for channel in (MANGAT, RARE, CONSTANT) for n in (1, 7)),
     ],
 )
 def test_bounds_on_delta_hold_the_exact_one(listed: list[Channel]) -> None:
@@ -287,7 +287,7 @@ def check_above(found: float, truth: Decimal) -> None:
 
 
 @given(AMOUNTS, LEAST)
-@examples(200)
+@examples(80)
 def test_each_formula_is_rounded_up(epsilon: float, least: float) -> None:
     """Near P_min = 1 a formula in floats has lost all digits."""
     with localcontext(prec=80):
@@ -314,7 +314,7 @@ def test_budgets_without_end_sets_and_priors_of_one_input() -> None:
 
 
 @given(st.integers(2, 4), st.data())
-@examples(25)
+@examples(12)
 def test_no_bound_is_below_what_it_bounds(k: int, data: st.DataObject) -> None:
     """Warner's channel with the uniform prior, and channels near it, attain their bounds."""
     counts = data.draw(st.lists(st.integers(1, 9), min_size=k, max_size=k))

@@ -52,7 +52,7 @@ def test_functions(
 
 
 @given(st.floats(-45, 45), st.floats(-45, 45))
-@examples(150)
+@examples(50)
 def test_normal_masses_in_both_tails_and_across(a: float, b: float) -> None:
     a, b = min(a, b), max(a, b)
     found = normal_mass(FloatEnclosure.of(a), FloatEnclosure.of(b))

@@ -92,7 +92,7 @@ def check_attained(row: Implied, prior: Prior | None) -> None:
         assert row.bound is None or row.tight <= row.bound + NEAR
 
 
-@examples(30)
+@examples(15)
 @given(
     cases(kinds=("ldp", "context-aware", "high-low", "lip", "lift", "pml"), least="0.1"),
     st.sampled_from(["ldp", "lip", "max-lift", "min-lift"]),
@@ -130,7 +130,7 @@ def lip_to_ldp(prior: Prior, epsilon: float) -> float:
     return best
 
 
-@examples(20)
+@examples(12)
 @given(st.lists(st.integers(1, 30), min_size=2, max_size=4), st.integers(1, 40))
 def test_lip_to_ldp_in_closed_form(counts: list[int], tenths: int) -> None:
     prior, epsilon = Prior.from_counts(counts), Fraction(tenths, 10)
@@ -225,7 +225,7 @@ def test_approximate_notions() -> None:
 
 def test_corollary_3_holds_for_random_channels() -> None:
     prior = Prior([0.1, 0.2, 0.7])
-    for channel in random_channels(60, 7, prior):
+    for channel in random_channels(20, 7, prior):
         for delta in (Fraction(1, 50), Fraction(1, 10)):
             epsilon = ApproximateLIP(0, delta).leakage(channel, prior)
             if epsilon < 3:
@@ -265,7 +265,7 @@ def targets(prior: Prior) -> list[Notion]:
     ]
 
 
-@examples(12)
+@examples(4)
 @given(
     st.lists(st.integers(1, 30), min_size=2, max_size=3),
     st.sampled_from(["0.2", "1", "2"]),

@@ -33,7 +33,7 @@ def exact_lip(channel: Channel, prior: Prior) -> float:
 
 
 @given(st.data())
-@examples(80)
+@examples(40)
 def test_the_bounds_hold_for_every_channel(data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 4))
     assumed, true = data.draw(priors(k, least=1)), data.draw(priors(k, least=1))
@@ -72,7 +72,7 @@ def test_the_difference_can_be_all_that_the_ratios_allow() -> None:
 
 
 @given(st.data())
-@examples(40)
+@examples(15)
 def test_corollary_8_covers_the_whole_family(data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 3))
     true = data.draw(priors(k, least=1))
