@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-
-from mechdesign._typing import AnyArray
 from mechdesign.accounting.composition.products import (
     Column,
     channels_of,
@@ -160,13 +157,13 @@ def compose(
             priors = prior.aligned(domain, "prior")
         else:
             priors = PriorList([prior_on(prior, domain)])
-        columns = _table(product_columns(listed))
-        compared = columns.shape[1]
+        columns = product_columns(listed)
+        compared = len(columns)
         if isinstance(priors, PriorList) and len(priors.members) == 1:
             rows, _ = Ratios(columns).of_prior(Prior(priors.members[0]))
             pairs = rows[-1]  # exact already from the matrix of all pairs
             lines.append(CompositionRow(pairs.notion, pairs.value, pairs.value, "matrix"))
-        own = {c: Ratios(c.numerators).of_set(priors)[0].value for c in each}
+        own = {c: Ratios(c.columns()).of_set(priors)[0].value for c in each}
         lines += _lift_rows(columns, ratios, priors, [own[channel] for channel in listed])
     return Composition(
         releases=len(listed),
@@ -245,13 +242,8 @@ def compose_sequence(channels: Iterable[Channel], joint: Prior | Iterable[object
     return replace(found, rows=(*found.rows[:-1], last))
 
 
-def _table(columns: Iterable[Column]) -> AnyArray:
-    """Return integer columns of any size as a table."""
-    return np.array(list(columns), dtype=object).T
-
-
 def _lift_rows(
-    columns: AnyArray, ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
+    columns: Collection[Column], ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
 ) -> list[CompositionRow]:
     both, above, below = (row.value for row in Ratios(columns).of_set(priors))
     bound = lip_composition_bound([added([own]) for own in budgets], *_smallest(priors))

@@ -11,7 +11,6 @@ error).
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -66,8 +65,12 @@ class BoundedMechanism(ABC):
         """Return the expected loss at an input."""
 
     @abstractmethod
+    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
+        """Return the largest and the least density, or mass, that reports have at some inputs."""
+
     def leakage(self) -> Bounds:
         """Return bounds on the largest log-ratio of two densities or masses of one report."""
+        return Bounds.largest(logarithm(high / low).ends for high, low in self.levels())
 
     def loss(self, x: float) -> Bounds:
         """Return bounds on the expected loss at an input.
@@ -119,10 +122,10 @@ class DuchiMechanism(BoundedMechanism):
         shrink = self._exp(-1)
         return shrink * 4 / (1 - shrink).square() + (1 - x) * (1 + x)
 
-    def leakage(self) -> Bounds:
-        """Return bounds on the log-ratio of the report c at 1 and at -1."""
-        total = self._exp(1) + 1  # the probabilities are e**epsilon and 1 divided by it
-        return logarithm((self._exp(1) / total) / (1 / total)).ends
+    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
+        """Return the probabilities of the report c at 1 and at -1."""
+        total = self._exp(1) + 1
+        return [(self._exp(1) / total, 1 / total)]
 
 
 @dataclass(frozen=True)
@@ -136,20 +139,6 @@ class Window:
     inside: Enclosure
     outside: Enclosure
 
-    def moment(self, power: int) -> Enclosure:
-        """Return E[Y**power]; for power 0 an enclosure of 1."""
-        low, high, start, end = (
-            math.prod([y] * (power + 1), start=Enclosure.of(1)) / (power + 1)
-            for y in (self.low, self.high, self.start, self.end)
-        )
-        return self.outside * (high - low) + (self.inside - self.outside) * (end - start)
-
-    def absolute(self, x: Number) -> Enclosure:
-        """Return E|Y - x| for x inside the window."""
-        everywhere = (self.high - x).square() + (x - self.low).square()
-        part = (self.end - x).square() + (x - self.start).square()
-        return HALF * (self.outside * everywhere + (self.inside - self.outside) * part)
-
 
 class WindowMechanism(BoundedMechanism):
     """A mechanism whose report has a density of two levels."""
@@ -158,10 +147,10 @@ class WindowMechanism(BoundedMechanism):
     def window(self, x: Number) -> Window:
         """Return the law of the report at an input."""
 
-    def leakage(self) -> Bounds:
-        """Return bounds on the log-ratio of the two levels."""
+    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
+        """Return the two levels."""
         law = self.window(HALF)
-        return logarithm(law.inside / law.outside).ends
+        return [(law.inside, law.outside)]
 
 
 class PiecewiseMechanism(WindowMechanism):
@@ -225,9 +214,9 @@ class HybridMechanism(BoundedMechanism):
         losses = (share * part.loss_enclosure(x) for share, part in self._parts)
         return sum(losses, Enclosure.of(0))
 
-    def leakage(self) -> Bounds:
-        """Return bounds on the larger of the log-ratios of the atoms and of the densities."""
-        return Bounds.largest(part.leakage() for _, part in self._parts)
+    def levels(self) -> list[tuple[Enclosure, Enclosure]]:
+        """Return those of the atoms and of the densities."""
+        return [pair for _, part in self._parts for pair in part.levels()]
 
 
 class OptimalPiecewiseMechanism(WindowMechanism):
@@ -262,4 +251,7 @@ class OptimalPiecewiseMechanism(WindowMechanism):
 
     def loss_enclosure(self, x: Number) -> Enclosure:
         """Return the mean absolute error."""
-        return self.window(x).absolute(x)
+        law = self.window(x)
+        everywhere = (law.high - x).square() + (x - law.low).square()
+        part = (law.end - x).square() + (x - law.start).square()
+        return HALF * (law.outside * everywhere + (law.inside - law.outside) * part)

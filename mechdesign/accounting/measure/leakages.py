@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
 from operator import mul
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +33,6 @@ MOST_COMPARED = 1 << 31
 
 MOST_INPUTS = 256
 """Maximum number of inputs of a structured mechanism for which all pairs are compared."""
-
-CHUNK = 1 << 20
-"""Number of entries converted to Python integers at a time."""
-
-Pick: TypeAlias = Callable[..., npt.NDArray[np.intp]]
-
-PICKS: tuple[Pick, Pick] = (np.argmax, np.argmin)
 
 TOO_MANY_PAIRS = "the number of pairs is too large for the tightest E matrix"
 
@@ -109,37 +102,46 @@ def leakages(
     return measured(what, table, whole, labels, channel.outputs, prior, priors)
 
 
-class Extremes(NamedTuple):
-    """One integer for each column, over ``unit``, and the inputs at which they are found."""
+class Numbers(NamedTuple):
+    """One integer for each column, and the input at which each is found, if it is an entry."""
 
-    numbers: list[int]
+    values: list[int]
     inputs: Sequence[int] = ()
-    unit: int = 1
+
+    def times(self, unit: int) -> Numbers:
+        """Return the integers multiplied by a unit."""
+        return self._replace(values=[unit * value for value in self.values])
+
+
+def _summary(columns: Iterable[Sequence[int]]) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the sum, the largest and the least entry of each column."""
+    found = [(sum(q), a := max(q), q.index(a), b := min(q), q.index(b)) for q in columns]
+    law, most, highest, least, lowest = map(list, zip(*found, strict=True))
+    return Numbers(law), Numbers(most, highest), Numbers(least, lowest)
 
 
 class Ratios:
-    """Largest ratios of extremes over the columns of a table of integers.
+    """Largest ratios of numbers that summarize columns of integers >= 0.
 
     The ratios do not depend on the scale of a column, so columns may be scaled or merged.
 
     Parameters
     ----------
-    table
-        ``(n_inputs, n_columns)`` integers >= 0.
+    columns
+        The columns, of one length.
     inputs, outputs
-        Labels of the rows and columns; default their indices.
+        Labels of their entries, and of the columns; default the places.
     """
 
     def __init__(
         self,
-        table: npt.NDArray[Any],
+        columns: Collection[Sequence[int]],
         inputs: Sequence[Label] | None = None,
         outputs: Sequence[Label] | None = None,
     ) -> None:
-        self.table = table
-        self.inputs = range(len(table)) if inputs is None else inputs
-        self.outputs = range(table.shape[1]) if outputs is None else outputs
-        self.most, self.least = (Extremes(*_extreme(table, pick)) for pick in PICKS)
+        self.columns, self.inputs = columns, inputs
+        self.outputs = range(len(columns)) if outputs is None else outputs
+        _, self.most, self.least = _summary(columns)
 
     def ldp(self) -> Leakage:
         """Return the leakage under LDP."""
@@ -147,36 +149,36 @@ class Ratios:
 
     def of_prior(self, prior: Prior) -> tuple[list[Leakage], Fraction]:
         """Return the leakages under the notions with one prior, and Sum_y max_x P_x q_x."""
-        law, most, least = _joint(self.table, prior)
-        above, below = (
-            self._ratio("max-lift", self.most, law),
-            self._ratio("min-lift", law, self.least),
-        )
-        pairs = self._ratio("differential-identifiability", most, least)
-        rows = [_larger("lip", above, below), above, below, replace(above, notion="pml"), pairs]
-        return rows, Fraction(sum(most.numbers), law.unit)
+        unit = math.lcm(*(p.denominator for p in prior))
+        masses = [int(p * unit) for p in prior]
+        law, most, least = _summary([*map(mul, masses, q)] for q in self.columns)
+        rows = self._lifts("lip", unit, law, law)
+        rows.append(replace(rows[1], notion="pml"))
+        rows.append(self._ratio("differential-identifiability", most, least))
+        return rows, Fraction(sum(most.values), unit)
 
     def of_set(self, priors: PriorSet, notion: str = "bounded-prior-lip") -> list[Leakage]:
         """Return the leakage under LIP and both its sides, for all priors of a set."""
-        columns, unit = self.table.T.tolist(), priors.denominator
         low, high = (
-            Extremes(
-                [sum(map(mul, priors.extreme_numerators(q, largest=side), q)) for q in columns],
-                unit=unit,
-            )
+            [sum(map(mul, priors.extreme_numerators(q, largest=side), q)) for q in self.columns]
             for side in (False, True)
         )
-        above = self._ratio("max-lift", self.most, low)
-        below = self._ratio("min-lift", high, self.least)
-        return [_larger(notion, above, below), above, below]
+        return self._lifts(notion, priors.denominator, Numbers(low), Numbers(high))
 
-    def _ratio(self, notion: str, tops: Extremes, bottoms: Extremes) -> Leakage:
+    def _lifts(self, notion: str, unit: int, low: Numbers, high: Numbers) -> list[Leakage]:
+        """Return the larger leakage of both sides of the lift, and either, for bounds on laws."""
+        above = self._ratio("max-lift", self.most.times(unit), low)
+        below = self._ratio("min-lift", high, self.least.times(unit))
+        larger = above if above.value >= below.value else below
+        return [replace(larger, notion=notion), above, below]
+
+    def _ratio(self, notion: str, tops: Numbers, bottoms: Numbers) -> Leakage:
         """Return the leakage of the largest ratio over the columns."""
-        scale = Fraction(bottoms.unit, tops.unit)
-        factor, y = max_ratio(tops.numbers, bottoms.numbers, scale)
+        factor, y = max_ratio(tops.values, bottoms.values)
         if y is None:
             return Leakage(notion, log_above(factor), factor)
-        inputs = tuple(self.inputs[side.inputs[y]] for side in (tops, bottoms) if side.inputs)
+        places = [side.inputs[y] for side in (tops, bottoms) if side.inputs]
+        inputs = tuple(places if self.inputs is None else [self.inputs[x] for x in places])
         return Leakage(notion, log_above(factor), factor, inputs, (self.outputs[y],))
 
 
@@ -190,8 +192,9 @@ def measured(
     priors: Sequence[PriorSet] = (),
 ) -> Leakages:
     """Measure a table of integers whose rows sum to ``whole``."""
-    (k, m), ratios, accuracy = table.shape, Ratios(table, inputs, outputs), None
-    factor = Fraction(sum(ratios.most.numbers), whole)
+    (k, m), accuracy = table.shape, None
+    ratios = Ratios(table.T.tolist(), inputs, outputs)
+    factor = Fraction(sum(ratios.most.values), whole)
     rows = [ratios.ldp(), Leakage("maximal-leakage", log_above(factor), factor)]
     if prior is not None:
         found, guessed = ratios.of_prior(prior)
@@ -204,32 +207,6 @@ def measured(
     small = k * k * m <= MOST_COMPARED
     matrix, notes = (matrix_of(table), ()) if small else (None, (TOO_MANY_PAIRS,))
     return Leakages(what, tuple(inputs), tuple(rows), matrix, prior, accuracy, notes)
-
-
-def _larger(notion: str, above: Leakage, below: Leakage) -> Leakage:
-    return replace(above if above.value >= below.value else below, notion=notion)
-
-
-def _extreme(table: npt.NDArray[Any], pick: Pick) -> tuple[list[int], list[int]]:
-    """Return the extreme entry of each column and the index of its first row."""
-    place = pick(table, axis=0)
-    return table[place, np.arange(table.shape[1])].tolist(), place.tolist()
-
-
-def _joint(table: npt.NDArray[Any], prior: Prior) -> tuple[Extremes, Extremes, Extremes]:
-    """Return the sums, and the largest and the least entries, of the columns of P_x q_x."""
-    unit = math.lcm(*(p.denominator for p in prior))
-    masses = np.array([int(p * unit) for p in prior], dtype=object)[:, None]
-    sums: list[int] = []
-    found: list[tuple[list[int], list[int]]] = [([], []) for _ in PICKS]
-    for block in np.array_split(table, -(-table.size // CHUNK), axis=1):
-        joint = block.astype(object) * masses
-        sums += joint.sum(axis=0).tolist()
-        for side, pick in zip(found, PICKS, strict=True):
-            for known, more in zip(side, _extreme(joint, pick), strict=True):
-                known.extend(more)
-    most, least = (Extremes(*side, unit) for side in found)
-    return Extremes(sums, unit=unit), most, least
 
 
 def _of_mechanism(

@@ -88,12 +88,8 @@ class MaxRatio(NamedTuple):
     column: int | None
 
 
-def max_ratio(
-    tops: Sequence[int | Fraction],
-    bottoms: Sequence[int | Fraction],
-    scale: Fraction = Fraction(1),
-) -> MaxRatio:
-    """Return the largest ``scale * top / bottom``, exactly; pairs with a top of 0 are left out.
+def max_ratio(tops: Sequence[int | Fraction], bottoms: Sequence[int | Fraction]) -> MaxRatio:
+    """Return the largest ``top / bottom``, exactly; pairs with a top of 0 are left out.
 
     Examples
     --------
@@ -110,4 +106,4 @@ def max_ratio(
             return MaxRatio(None, y)
         if a * bottom > top * b:
             best, top, bottom = y, a, b
-    return MaxRatio(scale * Fraction(top, bottom) if best is not None else Fraction(1), best)
+    return MaxRatio(Fraction(top, bottom) if best is not None else Fraction(1), best)
