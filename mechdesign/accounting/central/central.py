@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from mechdesign.accounting.arguments import below_one, positive
 from mechdesign.accounting.central.comparisons import (
     MOST_REPORTS,
-    Comparison,
+    Pair,
     central_budget,
     compared,
     reports,
@@ -59,30 +59,26 @@ Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 class ShuffledReports:
     """n reports of a channel of which only the counts are seen, and the delta to compare with."""
 
-    def __init__(
-        self, n: int, delta: float, comparison: Comparison, local: float | None = None
-    ) -> None:
-        self._comparison, self._n, self._delta = comparison, n, delta
-        self._local = comparison.local_epsilon if local is None else local
+    def __init__(self, n: int, delta: float, pairs: list[Pair], local: float | None = None) -> None:
+        self._pairs, self._n, self._delta = pairs, n, delta
+        self._local = max(pair.local_epsilon for pair in pairs) if local is None else local
 
     def is_within(self, epsilon: float) -> bool:
         """Whether they are provably private at an epsilon."""
-        return is_within(self._comparison, self._n, epsilon, self._delta)
+        return is_within(self._pairs, self._n, epsilon, self._delta)
 
     def exceeds(self, epsilon: float) -> bool:
         """Whether they are provably not private at an epsilon."""
-        pair = hardest_pair(self._comparison, self._n, epsilon)
-        above = math.nextafter(epsilon, math.inf)
-        return delta_below(self._comparison, pair, self._n, above) > self._delta
+        pair = hardest_pair(self._pairs, self._n, epsilon)
+        return delta_below(pair, self._n, math.nextafter(epsilon, math.inf)) > self._delta
 
     def central(self) -> Central:
         """Return bounds on the central epsilon."""
-        compared, local, n, delta = self._comparison, self._local, self._n, self._delta
-        above, pair = epsilon_above(compared, n, delta)
-        below = epsilon_below(compared, pair, n, delta, above)
-        x, other = (compared.labels[row] for row in compared.pairs[pair])
-        published = variation_ratio_epsilon(compared, n, delta), feldman_epsilon(local, n, delta)
-        return Central(n, delta, min(above, local), below, local, (x, other), *published)
+        local, n, delta = self._local, self._n, self._delta
+        above, pair = epsilon_above(self._pairs, n, delta)
+        below = epsilon_below(pair, n, delta, above)
+        published = variation_ratio_epsilon(self._pairs, n, delta), feldman_epsilon(local, n, delta)
+        return Central(n, delta, min(above, local), below, local, pair.labels, *published)
 
 
 View = Callable[[int, float], ShuffledReports | SummedReports]
@@ -98,7 +94,7 @@ def view(channel: Any, *, summed: bool) -> View:
         If sums of the mechanism's reports are not supported.
     """
     if not summed:
-        return partial(ShuffledReports, comparison=compared(channel))
+        return partial(ShuffledReports, pairs=compared(channel))
     if not isinstance(channel, Mechanism):
         raise InputError("mechanism", "a structured mechanism", shown_kind(channel))
     k, local = len(channel.inputs), channel.leakage
@@ -109,7 +105,7 @@ def view(channel: Any, *, summed: bool) -> View:
         hint = "a sum leaks at most as much as shuffled reports: after_shuffling is an upper bound"
         raise UnsupportedError("mechanism", expected, shown_kind(channel), hint)
     if k > 2:  # the sum of one-hot vectors is the histogram of the reports
-        return partial(ShuffledReports, comparison=compared(channel), local=local)
+        return partial(ShuffledReports, pairs=compared(channel), local=local)
     two = channel.most, channel.least
     return partial(SummedReports, chances=two, k=k, local=local, single=True)
 
@@ -210,10 +206,9 @@ def delta_after_shuffling(channel: Randomizer, n: int, epsilon: Exact) -> Bounds
     >>> low <= high, round(low, 5), round(high, 5)
     (True, 5e-05, 6e-05)
     """
-    comparison, n = compared(channel), reports(n)
-    central = central_budget(epsilon)
-    above, pair = delta_above(comparison, n, central)
-    below = delta_below(comparison, pair, n, math.nextafter(central, math.inf))
+    pairs, n, central = compared(channel), reports(n), central_budget(epsilon)
+    above, pair = delta_above(pairs, n, central)
+    below = delta_below(pair, n, math.nextafter(central, math.inf))
     return Bounds(min(below, above), above)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +19,7 @@ from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.notions.base import budget
 
-__all__ = ["MOST_EPSILON", "MOST_REPORTS", "Comparison", "central_budget", "compared", "reports"]
+__all__ = ["MOST_EPSILON", "MOST_REPORTS", "Pair", "central_budget", "compared", "reports"]
 
 MOST_REPORTS = 10**9
 
@@ -33,52 +33,48 @@ SLACK = 8 * 2.0**-53
 """Bound on the relative error of each probability rounded from a rational."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Rows of a channel over its reports, and the ordered pairs of them that are compared.
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The reports of two inputs x and x' that are compared, among the reports of others.
 
     Attributes
     ----------
-    rows
-        ``(n_rows, n_classes)`` probabilities of classes of reports.
+    first, second
+        ``(n_classes,)`` probabilities of classes of reports at x and at x'.
     least
-        ``(n_classes,)`` a common part of the rows of all inputs: at most their minimum.
-    pairs
-        ``(n_pairs, 2)`` row indices; pairs equal up to the order of the reports are listed once.
+        ``(n_classes,)`` a law that all inputs share: at most the row of any of them.
     labels
-        Names of the rows.
-    attained
-        If all channels within a budget are compared: one of them, for the lower bound.
+        The inputs.
+    rows
+        ``(n_rows, n_classes)`` the rows of inputs that others may have.
     complete
-        Whether the rows contain the row of every input up to the order of the reports, and pairs
-        are merged only if they agree together with the rows of all inputs.
+        Whether ``rows`` contains the row of every input up to the order of the reports.
+    attained
+        If the pair bounds all channels within a budget: one of them, for the lower bound.
     """
 
-    rows: FloatArray
+    first: FloatArray
+    second: FloatArray
     least: FloatArray
-    pairs: Int64Array
-    labels: Sequence[Any]
-    attained: Comparison | None = None
+    labels: tuple[Any, Any] = ("x", "x'")
+    rows: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     complete: bool = False
+    attained: Pair | None = None
 
     @property
     def local_epsilon(self) -> float:
         """The logarithm of the largest ratio of two probabilities of a report, rounded up."""
-        first, second = self.rows[self.pairs[:, 0]], self.rows[self.pairs[:, 1]]
-        if (first[second == 0] > 0).any():
+        held = self.second > 0
+        if self.first[~held].any():
             return math.inf
-        held = second > 0
-        ratio = float((first[held] / second[held]).max()) * (1 + 4 * SLACK)
+        ratio = float((self.first[held] / self.second[held]).max()) * (1 + 4 * SLACK)
         return math.nextafter(math.log(ratio), math.inf)
 
-    def rows_of(self, pair: int) -> tuple[FloatArray, FloatArray]:
-        """Return the two rows of a pair."""
-        first, second = self.rows[self.pairs[pair]]
-        return first, second
 
+def compared(channel: Any) -> list[Pair]:
+    """Return the pairs of a channel, a mechanism, or all channels within a budget.
 
-def compared(channel: Any) -> Comparison:
-    """Return the comparison for a channel, a mechanism, or all channels within a budget.
+    The pair that is likely the worst comes first.
 
     Raises
     ------
@@ -103,7 +99,7 @@ def compared(channel: Any) -> Comparison:
         pairs = np.array(merged.pairs)
         *rows, least = (np.array(list(map(float, row))) for row in (*merged.rows, merged.least))
         complete = merged.complete and len(pairs) <= MOST_PAIRS
-        return Comparison(np.array(rows), least, pairs, labels, complete=complete)
+        return _pairs(np.array(rows), least, pairs, labels, complete)
     if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
         return _of_budget(_bounded(budget(channel, "channel"), "channel"))
     expected = "a channel, a mechanism, or a local budget"
@@ -132,8 +128,6 @@ def _bounded(exact: Fraction, key: str) -> Fraction:
     return exact
 
 
-ONE_PAIR = np.array([[0, 1]])
-
 MOST_PAIRS = 12
 """With more pairs, only the blanket is used, which does not need the rows of other inputs."""
 
@@ -141,7 +135,7 @@ MOST_BESIDE = 1 << 23
 """Maximum number of entries of all rows for all pairs, for the bound that needs them."""
 
 
-def _of_budget(epsilon: Fraction) -> Comparison:
+def _of_budget(epsilon: Fraction) -> list[Pair]:
     """Return the worst pair of all channels within a budget, and a channel that comes near it.
 
     A report y with P(y) = Q(y|x) >= P'(y) = Q(y|x') splits into two, with (P, P') = (p, 1) a and
@@ -155,21 +149,31 @@ def _of_budget(epsilon: Fraction) -> Comparison:
     """
     p, below = float(exp_upper(epsilon)), float(exp_lower(epsilon))
     p, below = math.nextafter(p, math.inf), math.nextafter(below, 1.0)
-    rows = np.array([[p, 1.0], [1.0, p]]) / (p + 1)
+    one, other = rows = np.array([[p, 1.0], [1.0, p]]) / (p + 1)
     three = (np.ones((3, 3)) + (below - 1) * np.eye(3)) / (below + 2)
-    labels = ("x", "x'", "another")
-    attained = Comparison(three, three.min(axis=0), ONE_PAIR, labels)
-    return Comparison(rows, rows.min(axis=0), ONE_PAIR, labels, attained)
+    attained = Pair(three[0], three[1], three.min(axis=0), rows=three)
+    return [Pair(one, other, rows.min(axis=0), attained=attained)]
 
 
-def _of_channel(channel: Channel) -> Comparison:
+def _of_channel(channel: Channel) -> list[Pair]:
     k, rows, labels = len(channel.inputs), channel.matrix, channel.inputs.labels
     if k < 2:
         raise InputError("channel", "at least two inputs", k)
     beside = k * k * rows.size <= MOST_BESIDE
     pairs = _different_pairs(rows, beside)
-    complete = beside and len(pairs) <= MOST_PAIRS
-    return Comparison(rows, rows.min(axis=0), pairs, labels, complete=complete)
+    return _pairs(rows, rows.min(axis=0), pairs, labels, beside and len(pairs) <= MOST_PAIRS)
+
+
+def _pairs(
+    rows: FloatArray, least: FloatArray, pairs: Int64Array, labels: Sequence[Any], complete: bool
+) -> list[Pair]:
+    """Return pairs of rows by decreasing chi-square divergence relative to the common part."""
+    one, other = pairs.T
+    apart = ((rows[one] - rows[other]) ** 2) @ (1 / np.maximum(least, 1e-12))
+    return [
+        Pair(rows[x], rows[z], least, (labels[x], labels[z]), rows, complete)
+        for x, z in pairs[np.argsort(-apart, kind="stable")].tolist()
+    ]
 
 
 def _different_pairs(rows: FloatArray, beside: bool) -> Int64Array:

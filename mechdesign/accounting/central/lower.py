@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
-from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Comparison
+from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Pair
 from mechdesign.accounting.central.crossings import FINE, coarse_crossing, crossing
 from mechdesign.accounting.central.lattice_sums import (
     LARGEST,
@@ -31,53 +32,39 @@ Test: TypeAlias = Callable[[float, float], float]
 """A lower bound on delta, at an epsilon and a tolerance."""
 
 
-def delta_below(
-    comparison: Comparison, pair: int, n: int, epsilon: float, tolerance: float = FINE
-) -> float:
+def delta_below(pair: Pair, n: int, epsilon: float) -> float:
     """Return a delta that n shuffled reports need, by a test between the inputs of a pair."""
-    return max(test(epsilon, tolerance) for test in _tests(*_witness(comparison, pair), n, epsilon))
+    return max(test(epsilon, FINE) for test in _tests(pair.attained or pair, n, epsilon))
 
 
-def epsilon_below(comparison: Comparison, pair: int, n: int, delta: float, above: float) -> float:
+def epsilon_below(pair: Pair, n: int, delta: float, above: float) -> float:
     """Return an epsilon that n shuffled reports exceed, by a test between the inputs of a pair.
 
     ``above`` is an upper bound.
     """
-    real, pair = _witness(comparison, pair)
-    first, second = real.rows_of(pair)
-    if math.isinf(above) and first[second == 0].sum() * (1 - 1e-12) > delta:
+    pair = pair.attained or pair
+    if math.isinf(above) and pair.first[pair.second == 0].sum() * (1 - 1e-12) > delta:
         return math.inf  # all others hold the second input, and never send these reports
     end = min(above, MOST_EPSILON)
-    tests = _tests(real, pair, n, 0.98 * end)
+    tests = _tests(pair, n, 0.98 * end)
     at = tests[int(np.argmax([coarse_crossing(test, delta, 0.0, end) for test in tests]))]
     return crossing(at, delta, 0.0, end, below=False) if at(0.0, FINE) > delta else 0.0
 
 
-def _witness(comparison: Comparison, pair: int) -> tuple[Comparison, int]:
-    """Return a channel for the lower bound, and the pair in it."""
-    return (comparison, pair) if comparison.attained is None else (comparison.attained, 0)
-
-
-def _tests(comparison: Comparison, pair: int, n: int, epsilon: float) -> list[Test]:
+def _tests(pair: Pair, n: int, epsilon: float) -> list[Test]:
     """Return the best few tests between two rows, as functions of epsilon.
 
     The others report by one of the rows, or by the mean of the rows that are not compared.
     """
-    both, rows = comparison.rows_of(pair), comparison.rows
-    rest = np.delete(rows, comparison.pairs[pair], axis=0)
-    laws = np.vstack([rows, rest.mean(axis=0)[None]]) if len(rest) > 1 else rows
-    guessed = [delta_of_pair(*both, law, n, epsilon, LOOSE) for law in laws]
-    return [partial(delta_of_test, *both, laws[i], n) for i in np.argsort(guessed)[::-1][:3]]
+    rows = pair.rows
+    rest = rows[(rows != pair.first).any(axis=1) & (rows != pair.second).any(axis=1)]
+    laws = [*rows, rest.mean(axis=0)] if len(rest) > 1 else rows
+    among = [replace(pair, least=law) for law in laws]
+    among.sort(key=lambda pair: -delta_of_pair(pair, n, epsilon, LOOSE))
+    return [partial(delta_of_test, pair, n) for pair in among[:3]]
 
 
-def delta_of_test(
-    first: FloatArray,
-    second: FloatArray,
-    others: FloatArray,
-    n: int,
-    epsilon: float,
-    tolerance: float,
-) -> float:
+def delta_of_test(pair: Pair, n: int, epsilon: float, tolerance: float) -> float:
     """Return a lower bound on the delta of n shuffled reports: the advantage of one test.
 
     The others report by one law R: they all hold one input, or random inputs, and then some fixed
@@ -89,17 +76,15 @@ def delta_of_test(
 
     Parameters
     ----------
-    first, second
-        ``(n_reports,)`` the rows P and P' of the input that differs.
-    others
-        ``(n_reports,)`` the law R.
+    pair
+        The rows P and P' of the input that differs, and as its common part the law R.
     n, epsilon, tolerance
         As for :func:`delta_of_pair`.
     """
-    apart = first * (1 - SLACK) - odds(epsilon, up=True) * (1 + SLACK) * second
-    shared = others > 0
+    apart = pair.first * (1 - SLACK) - odds(epsilon, up=True) * (1 + SLACK) * pair.second
+    shared = pair.least > 0
     clear = float(np.maximum(apart[~shared], 0).sum()) * (1 - SLACK)
-    apart, masses = apart[shared], others[shared]
+    apart, masses = apart[shared], pair.least[shared]
     if n == 1:
         return float(np.maximum(apart, 0).sum()) * (1 - SLACK) + clear
     terms = apart / masses

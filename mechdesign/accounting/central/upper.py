@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Comparison
+from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Pair
 from mechdesign.accounting.central.crossings import (
     COARSE,
     FINE,
@@ -29,7 +29,6 @@ from mechdesign.exact import exp_lower, exp_upper
 
 __all__ = [
     "Hidden",
-    "blanket",
     "delta_above",
     "delta_of_pair",
     "epsilon_above",
@@ -69,14 +68,13 @@ def odds(epsilon: float, up: bool) -> float:
     return math.nextafter(near, math.inf if up else 0.0)
 
 
-def delta_of_pair(
-    first: FloatArray,
-    second: FloatArray,
-    least: FloatArray,
-    n: int,
-    epsilon: float,
-    tolerance: float,
-) -> float:
+def _apart(pair: Pair, epsilon: float, slack: float = SLACK) -> FloatArray:
+    """Return P - e**epsilon P', rounded up."""
+    growth = odds(epsilon, up=False) * (1 - slack)
+    return np.asarray(pair.first * (1 + slack) - growth * pair.second)
+
+
+def delta_of_pair(pair: Pair, n: int, epsilon: float, tolerance: float) -> float:
     """Return an upper bound on the delta of n shuffled reports of which one differs.
 
         delta <= (1 / n) E[(Z_1 + ... + Z_n)_+],    Z = (P(Y) - e**epsilon P'(Y)) / B(Y),  Y ~ B
@@ -87,10 +85,8 @@ def delta_of_pair(
 
     Parameters
     ----------
-    first, second
-        ``(n_reports,)`` the rows P and P' of the input that differs.
-    least
-        ``(n_reports,)`` B: at most the row of any input.
+    pair
+        The rows P and P' of the input that differs, and B.
     n
         Number of reports, at least 1.
     epsilon
@@ -98,20 +94,14 @@ def delta_of_pair(
     tolerance
         Relative error allowed for the lattice, or ``LOOSE``.
     """
-    apart = first * (1 + SLACK) - odds(epsilon, up=False) * (1 - SLACK) * second
-    shared = least > 0
-    clear = float(np.maximum(apart[~shared], 0).sum()) * (1 + SLACK)
-    terms = apart[shared] / least[shared]
+    apart, shared = _apart(pair, epsilon), pair.least > 0
+    clear, least = float(np.maximum(apart[~shared], 0).sum()) * (1 + SLACK), pair.least[shared]
+    terms = apart[shared] / least
     terms += SLACK * np.abs(terms)
-    rest = max(1 - float(least.sum()) + SLACK * (2 + len(least)), 0.0)
-    masses = np.append(least[shared] * (1 + SLACK), rest)
+    rest = max(1 - float(least.sum()) + SLACK * (2 + len(shared)), 0.0)
+    masses = np.append(least * (1 + SLACK), rest)
     found = positive_part([Part(np.append(terms, 0.0), masses, n)], tolerance)
     return found / n * (1 + SLACK) + clear
-
-
-def blanket(comparison: Comparison, pair: int, n: int) -> Callable[[float, float], float]:
-    """Return the bound of the blanket on a pair, at an epsilon and a tolerance."""
-    return partial(delta_of_pair, *comparison.rows_of(pair), comparison.least, n)
 
 
 class Hidden:
@@ -138,37 +128,34 @@ class Hidden:
 
     Parameters
     ----------
-    comparison
-        A comparison with the rows of all inputs.
     pair
-        Index of one of its pairs.
+        The pair, with the rows of all inputs.
     n
         Number of reports, at least 2.
     delta
         The delta to compare with; it determines m.
     """
 
-    def __init__(self, comparison: Comparison, pair: int, n: int, delta: float) -> None:
-        self._first, self._second = comparison.rows_of(pair)
-        self._least, self._n, self._delta = comparison.least, n, delta
-        self._rows = _kinds(comparison, pair)
-        self._share = float(self._least.sum())
+    def __init__(self, pair: Pair, n: int, delta: float) -> None:
+        self._pair, self._n, self._delta = pair, n, delta
+        self._rows = _kinds(pair)
+        self._share = float(pair.least.sum())
         self._enough, self._tail = _few(n - 1, self._share * (1 - 2 * SLACK), TAIL * delta)
 
     @classmethod
-    def of(cls, comparison: Comparison, pair: int, n: int, delta: float) -> Hidden | None:
+    def of(cls, pair: Pair, n: int, delta: float) -> Hidden | None:
         """Return the bound if it applies: many reports from the common part, and few row kinds."""
-        if n < 2 or not comparison.complete or not delta > 0:
+        if n < 2 or not pair.complete or not delta > 0:
             return None
-        found = cls(comparison, pair, n, delta)
+        found = cls(pair, n, delta)
         return found if found._enough > 1 and 0 < len(found._rows) <= MOST_KINDS else None
 
     def _laws(self, epsilon: float) -> tuple[Part, Part, list[Part], float]:
         """Return the laws of Z, of Z', of V for each kind of row, and the revealed part."""
-        shared = self._least > 0
-        least, told_apart = self._least[shared], self._apart(epsilon, SLACK)
+        shared, told_apart = self._pair.least > 0, _apart(self._pair, epsilon)
+        least = self._pair.least[shared]
         clear = float(np.maximum(told_apart[~shared], 0).sum()) * (1 + SLACK)
-        apart, kinds = self._apart(epsilon, NEAR)[shared], []
+        apart, kinds = _apart(self._pair, epsilon, NEAR)[shared], []
         for row in self._rows[:, shared]:
             reported = 1 - least / row * (1 - 4 * NEAR)
             values = np.where(apart < 0, apart / (1 + reported / (self._enough + 1)), apart) / row
@@ -185,11 +172,6 @@ class Hidden:
     def _others(self, values: FloatArray, masses: FloatArray, rest: float) -> Part:
         """Return the law of the terms of the n - 1 others, 0 with the remaining mass."""
         return Part(np.append(values, 0.0), np.append(masses, rest), self._n - 1)
-
-    def _apart(self, epsilon: float, slack: float) -> FloatArray:
-        """Return P - e**epsilon P', rounded up."""
-        first, second = self._first * (1 + slack), self._second * (1 - slack)
-        return np.asarray(first - odds(epsilon, up=False) * second)
 
     def _delta_of(self, parts: list[Part], tolerance: float) -> float:
         return self._bound(positive_part([part for part in parts if part.n], tolerance))
@@ -229,12 +211,11 @@ class Hidden:
         return False
 
 
-def _kinds(comparison: Comparison, pair: int) -> FloatArray:
+def _kinds(pair: Pair) -> FloatArray:
     """Return the rows of all inputs, without near duplicates up to the order of the reports."""
-    both = comparison.rows[comparison.pairs[pair]]
     seen: dict[bytes, FloatArray] = {}
-    for row in comparison.rows:
-        mantissas, exponents = np.frexp(np.vstack([both, comparison.least, row]))
+    for row in pair.rows:
+        mantissas, exponents = np.frexp(np.array([pair.first, pair.second, pair.least, row]))
         columns = np.ldexp(np.round(mantissas, DIGITS), exponents)
         seen.setdefault(columns[:, np.lexsort(columns)].tobytes(), row)
     return np.array(list(seen.values()))
@@ -256,24 +237,23 @@ def _few(n: int, share: float, tail: float) -> tuple[int, float]:
     return m, (bound(m) if m else 0.0)
 
 
-def is_within(comparison: Comparison, n: int, epsilon: float, delta: float) -> bool:
+def is_within(pairs: Sequence[Pair], n: int, epsilon: float, delta: float) -> bool:
     """Whether n shuffled reports are provably within (epsilon, delta)."""
-    return epsilon >= comparison.local_epsilon or all(
-        _pair_within(comparison, pair, n, epsilon, delta) for pair in _worst_first(comparison)
-    )
+    return all(_pair_within(pair, n, epsilon, delta) for pair in pairs)
 
 
-def epsilon_above(comparison: Comparison, n: int, delta: float) -> tuple[float, int]:
+def epsilon_above(pairs: Sequence[Pair], n: int, delta: float) -> tuple[float, Pair]:
     """Return an epsilon with which n shuffled reports are private, and the pair that needs it."""
-    end, most, worst = min(comparison.local_epsilon, MOST_EPSILON), 0.0, 0
-    for pair in _worst_first(comparison):
-        if _pair_within(comparison, pair, n, most, delta):
+    end = min(max(pair.local_epsilon for pair in pairs), MOST_EPSILON)
+    most, worst = 0.0, pairs[0]
+    for pair in pairs:
+        if _pair_within(pair, n, most, delta):
             continue
-        at = blanket(comparison, pair, n)
+        at = partial(delta_of_pair, pair, n)
         if end == MOST_EPSILON and not _reaches(at, end, delta):
             return math.inf, pair
         found = crossing(at, delta, most, end, below=True)
-        if hidden := Hidden.of(comparison, pair, n, delta):
+        if hidden := Hidden.of(pair, n, delta):
             guess = coarse_crossing(hidden.guess, delta, 0.0, found)
             found = _first((guess * m for m in MARGINS), found, hidden.is_within)
         if found > most:
@@ -281,19 +261,19 @@ def epsilon_above(comparison: Comparison, n: int, delta: float) -> tuple[float, 
     return most, worst
 
 
-def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, int]:
+def delta_above(pairs: Sequence[Pair], n: int, epsilon: float) -> tuple[float, Pair]:
     """Return a delta with which n shuffled reports are private, and the pair that needs it."""
-    most, worst = 0.0, 0
-    for pair in _worst_first(comparison) if epsilon < comparison.local_epsilon else ():
-        if _pair_within(comparison, pair, n, epsilon, most):
+    most, worst = 0.0, pairs[0]
+    for pair in pairs:
+        if _pair_within(pair, n, epsilon, most):
             continue
-        found = blanket(comparison, pair, n)(epsilon, FINE)
-        if hidden := Hidden.of(comparison, pair, n, found):
+        found = delta_of_pair(pair, n, epsilon, FINE)
+        if hidden := Hidden.of(pair, n, found):
             guess = 1.02 * hidden.guess(epsilon)
             steps = range(math.ceil(math.log(found / guess, 1.2))) if 0 < guess < found else ()
 
-            def passes(delta: float, pair: int = pair) -> bool:
-                hidden = Hidden.of(comparison, pair, n, delta)
+            def passes(delta: float, pair: Pair = pair) -> bool:
+                hidden = Hidden.of(pair, n, delta)
                 return hidden is not None and hidden.is_within(epsilon)
 
             found = _first((guess * 1.2**step for step in steps), found, passes)
@@ -302,27 +282,16 @@ def delta_above(comparison: Comparison, n: int, epsilon: float) -> tuple[float, 
     return min(most, 1.0), worst
 
 
-def hardest_pair(comparison: Comparison, n: int, epsilon: float) -> int:
+def hardest_pair(pairs: Sequence[Pair], n: int, epsilon: float) -> Pair:
     """Return the pair with the largest bound by exponential moments."""
-    pairs = range(len(comparison.pairs))
-    return max(pairs, key=lambda pair: blanket(comparison, pair, n)(epsilon, LOOSE))
+    return max(pairs, key=lambda pair: delta_of_pair(pair, n, epsilon, LOOSE))
 
 
-def _worst_first(comparison: Comparison) -> list[int]:
-    """Return the pairs by decreasing chi-square divergence relative to B."""
-    rows, least, (one, other) = comparison.rows, comparison.least, comparison.pairs.T
-    weights = 1 / np.maximum(least, 1e-12)
-    found: list[int] = np.argsort(
-        -(((rows[one] - rows[other]) ** 2) @ weights), kind="stable"
-    ).tolist()
-    return found
-
-
-def _pair_within(comparison: Comparison, pair: int, n: int, epsilon: float, delta: float) -> bool:
+def _pair_within(pair: Pair, n: int, epsilon: float, delta: float) -> bool:
     """Whether a pair is provably within (epsilon, delta)."""
-    if _reaches(blanket(comparison, pair, n), epsilon, delta):
+    if epsilon >= pair.local_epsilon or _reaches(partial(delta_of_pair, pair, n), epsilon, delta):
         return True
-    hidden = Hidden.of(comparison, pair, n, delta)
+    hidden = Hidden.of(pair, n, delta)
     return hidden is not None and hidden.guess(epsilon) <= delta and hidden.is_within(epsilon)
 
 
@@ -354,7 +323,7 @@ def feldman_epsilon(local: float, n: int, delta: float) -> float:
     return min(local, math.log1p((p - 1) / (p + 1) * spread) * (1 + 1e-12))
 
 
-def variation_ratio_epsilon(comparison: Comparison, n: int, delta: float) -> float:
+def variation_ratio_epsilon(pairs: Sequence[Pair], n: int, delta: float) -> float:
     """Return the bound from three numbers of the channel; inf if it does not apply.
 
     Rows P and P' differ by at most a ratio p and a total variation b, and each is at most q times
@@ -365,10 +334,10 @@ def variation_ratio_epsilon(comparison: Comparison, n: int, delta: float) -> flo
     Source: Wang et al. 2023 (arXiv 2304.05007). The third part of B is omitted there; with it, the
     bound also increases in b, by convex order.
     """
-    local = comparison.local_epsilon
-    first, second = comparison.rows[comparison.pairs[:, 0]], comparison.rows[comparison.pairs[:, 1]]
-    distance = float(np.maximum(first - second, 0).sum(axis=1).max()) + 2 * SLACK
-    largest, least = comparison.rows[np.unique(comparison.pairs)].max(axis=0), comparison.least
+    local = max(pair.local_epsilon for pair in pairs)
+    distance = max(float(np.maximum(p.first - p.second, 0).sum()) for p in pairs) + 2 * SLACK
+    largest = np.max([row for pair in pairs for row in (pair.first, pair.second)], axis=0)
+    least = pairs[0].least
     if math.isinf(local) or (largest[least == 0] > 0).any():
         return math.inf
     ratio, shared = math.exp(local) * (1 + SLACK), least > 0
@@ -379,7 +348,7 @@ def variation_ratio_epsilon(comparison: Comparison, n: int, delta: float) -> flo
     c = max(1 - (ratio + 1) * a, 0.0)
     one, other = np.array([ratio * a, a, c]), np.array([a, ratio * a, c])
     common = np.maximum(one, other) / excess * (1 - SLACK)
-    delta_at = partial(delta_of_pair, one, other, common, n)
+    delta_at = partial(delta_of_pair, Pair(one, other, common), n)
     if delta_at(0.0, FINE) <= delta:
         return 0.0
     return crossing(delta_at, delta, 0.0, local, below=True)

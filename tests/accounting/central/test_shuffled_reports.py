@@ -15,7 +15,7 @@ from scipy.signal import convolve
 
 from mechdesign import Channel
 from mechdesign.accounting import after_shuffling, delta_after_shuffling, privacy_profile
-from mechdesign.accounting.central.comparisons import compared
+from mechdesign.accounting.central.comparisons import Pair, compared
 from mechdesign.accounting.central.lower import delta_of_test
 from mechdesign.accounting.central.upper import Hidden, delta_of_pair
 from mechdesign.mechanisms import (
@@ -234,8 +234,9 @@ def test_similar_pairs_differ_by_the_other_rows() -> None:
     channel, n, delta = shuffled_pairs(), 300, 1e-6
     found, rows = after_shuffling(channel, n, str(delta)), channel.matrix
     assert set(found.pair) == {2, 3}
-    assert delta_of_test(rows[2], rows[3], rows[0], n, found.epsilon, 1e-4) <= delta
-    assert delta_of_test(rows[2], rows[3], rows[0], n, 0.99 * found.at_least, 1e-4) > delta
+    pair = Pair(rows[2], rows[3], rows[0])
+    assert delta_of_test(pair, n, found.epsilon, 1e-4) <= delta
+    assert delta_of_test(pair, n, 0.99 * found.at_least, 1e-4) > delta
 
 
 def test_pairs_are_listed_once() -> None:
@@ -245,7 +246,7 @@ def test_pairs_are_listed_once() -> None:
     symmetric = GeneralizedRandomizedResponse(12, 1), SubsetSelection(5, 1, size=2)
     channels = [Channel.from_matrix(rows[order]) for order in orders]
     found = [compared(channel) for channel in (*channels, *(m.dense() for m in symmetric))]
-    assert [(len(c.pairs), c.complete) for c in found] == [(8, True)] * 3 + [(1, True)] * 2
+    assert [(len(c), c[0].complete) for c in found] == [(8, True)] * 3 + [(1, True)] * 2
 
 
 # --- hidden senders -------------------------------------------------------------------------------
@@ -266,10 +267,10 @@ def test_every_data_set_is_within_the_proved_bound(
 ) -> None:
     """Every delta that is accepted holds for the pair 0 and 1, and a small one is rejected."""
     channel = of_bits(chances)
-    exact, comparison = exact_delta(channel.matrix, n, epsilon, (0, 1)), compared(channel)
-    pairs = [p for p, (x, y) in enumerate(comparison.pairs.tolist()) if {x, y} == {0, 1}]
+    exact = exact_delta(channel.matrix, n, epsilon, (0, 1))
+    pairs = [pair for pair in compared(channel) if set(pair.labels) == {0, 1}]
     said = [
-        all(Hidden(comparison, pair, n, times * exact).is_within(epsilon) for pair in pairs)
+        all(Hidden(pair, n, times * exact).is_within(epsilon) for pair in pairs)
         for times in (0.9, 0.999, 1.3, 2.0, 5.0)
     ]
     assert said[:2] == [False, False]
@@ -280,7 +281,7 @@ def test_warner_lies_between_the_bounds_and_the_blanket_above_both() -> None:
     warner, n, epsilon = of_bits([0.25, 0.75]), 300, 0.25
     low, high = delta_after_shuffling(warner, n, epsilon)
     exact, rows = exact_delta(warner.matrix, n, epsilon), warner.matrix
-    blanket = delta_of_pair(rows[0], rows[1], rows.min(axis=0), n, epsilon, 1e-4)
+    blanket = delta_of_pair(Pair(rows[0], rows[1], rows.min(axis=0)), n, epsilon, 1e-4)
     assert low <= exact <= high < min(1.6 * exact, 0.5 * blanket)
 
 
