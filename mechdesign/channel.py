@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import os
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -23,8 +22,8 @@ from mechdesign.labels import aligned, clean_labels, data_frame, places, plain_l
 from mechdesign.matrices.stochastic import BITS, rounded_rows, whole_matrix
 from mechdesign.prior import Prior, prior_on
 from mechdesign.refinement.result import Refinement, refinement
-from mechdesign.reports import Labels, Reports, Tally, check_counts, drawn, tallied
-from mechdesign.sampling import AliasTable, Randomness, Source, source_of
+from mechdesign.reports import Labels, ReportSource
+from mechdesign.sampling import AliasTable, Source
 from mechdesign.text import Table, format_table, html_lines, html_matrix
 from mechdesign.writing.atomic import write_atomically
 from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
@@ -38,7 +37,7 @@ MOST_DECIMALS = 1074
 """The largest number of decimals of a double."""
 
 
-class Channel:
+class Channel(ReportSource):
     """A channel Q(y|x), stored as integers over a power of two.
 
     The integers *are* the mechanism: privacy is checked on them, and samplers draw from them.
@@ -195,52 +194,11 @@ class Channel:
             self._alphabet = Labels(Domain(self._outputs))
         return self._alphabet
 
-    @property
-    def bits_per_report(self) -> float:
-        """The base-2 logarithm of the number of outputs: the size of a report."""
-        return math.log2(len(self.outputs))
-
-    def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
-        """Draw one report for each record, with exactly the probabilities of the table.
-
-        Parameters
-        ----------
-        records
-            Input labels: a list, a NumPy array or a pandas Series; fastest as an array where the
-            labels are 0, 1, ..., k - 1.
-        rng
-            None for the cryptographic source of the operating system. A seed or a
-            ``numpy.random.Generator`` gives a simulation, and marks the reports as simulated.
-
-        Raises
-        ------
-        InputError
-            If a record is not in the domain.
-
-        Notes
-        -----
-        Every record takes the same number of random bits, and no floating point is used.
-
-        Examples
-        --------
-        >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["yes", "no"])
-        >>> warner.privatize([0, 1, 1], rng=1)
-        Reports(3: 'no', 'no', 'yes'; simulation, not for release)
-        >>> len(warner.privatize([0, 1, 1]))
-        3
-        """
-        return drawn(self, self.inputs.codes(records), source_of(rng))
-
     def draw(self, codes: Int64Array, source: Source) -> Int64Array:
         """Return one output number for each input number, with exactly the table's chances."""
         if self._table is None:
             self._table = AliasTable(self._numerators, self.bits)
         return self._table.draw(codes, source)
-
-    def tally(self, reports: Reports) -> Tally:
-        """Count how often each output was reported."""
-        counts = self.alphabet.count(reports.data)
-        return tallied(self, reports, check_counts(counts, len(self.outputs)))
 
     def document(self) -> dict[str, Any]:
         """Return the fields of a saved channel that make no claim."""

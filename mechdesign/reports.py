@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from mechdesign._typing import AnyArray, Int64Array
 from mechdesign.domain import Domain, Label, is_whole
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.resources import allow, current
-from mechdesign.sampling import SIMULATION, Randomness, Source, pieces
+from mechdesign.sampling import SIMULATION, Randomness, Source, pieces, source_of
 
 __all__ = ["Alphabet", "Labels", "Numbers", "ReportSource", "Reports", "Tally"]
 
@@ -331,67 +332,88 @@ class Tally:
         return f"Tally({self.total} reports, {self.counts.size} counts{note})"
 
 
-class Sampler(Protocol):
-    """Draws reports from indices of inputs, or from doubles of an interval."""
-
-    @property
-    def alphabet(self) -> Alphabet:
-        """The reports that it may send."""
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of its exact law and its labels, in hexadecimal."""
-
-    def draw(self, inputs: Any, source: Source, /) -> AnyArray:
-        """Return one report for each input, with exactly the stated probabilities."""
-
-
-def drawn(sampler: Sampler, inputs: AnyArray, source: Source) -> Reports:
-    """Draw one report for each input, in chunks of records."""
-    none = sampler.draw(inputs[:0], source.of(slice(0)))
-    data = np.empty((len(inputs), *none.shape[1:]), dtype=none.dtype)
-    for piece in pieces(len(inputs)):
-        data[piece] = sampler.draw(inputs[piece], source.of(piece))
-    return Reports(data, sampler.alphabet, source.simulated, sampler.digest)
-
-
-def tallied(sampler: Sampler, reports: Reports, counts: Int64Array) -> Tally:
-    """Return the tally of reports of a sampler, from their counts.
-
-    Raises
-    ------
-    InputError
-        If the reports are of another channel.
-    """
-    check_digest(reports.digest, sampler.digest)
-    return Tally(counts, len(reports), reports.simulated, sampler.digest)
-
-
-@runtime_checkable
-class ReportSource(Protocol):
+class ReportSource(ABC):
     """Draws reports from records and counts them: a channel or a structured mechanism."""
 
-    @property
-    def inputs(self) -> Domain:
-        """The inputs."""
+    __slots__ = ()
 
-    @property
-    def alphabet(self) -> Alphabet:
-        """The reports that it may send."""
+    if TYPE_CHECKING:
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of its exact law and its labels, in hexadecimal."""
+        @property
+        def inputs(self) -> Domain:
+            """The inputs."""
+
+        @property
+        def alphabet(self) -> Alphabet:
+            """The reports that it may send."""
+
+        @property
+        def digest(self) -> str:
+            """The SHA-256 of its exact law and its labels, in hexadecimal."""
 
     @property
     def bits_per_report(self) -> float:
         """The base-2 logarithm of the number of reports."""
+        return math.log2(self.alphabet.n_outputs)
+
+    @abstractmethod
+    def draw(self, inputs: Any, source: Source, /) -> AnyArray:
+        """Return one report for each input, with exactly the stated probabilities.
+
+        Inputs are indices, or doubles of an interval.
+        """
 
     def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
-        """Draw one report for each record."""
+        """Draw one report for each record, with exactly the probabilities of the table.
+
+        Parameters
+        ----------
+        records
+            Input labels: a list, a NumPy array or a pandas Series; fastest as an array where the
+            labels are 0, 1, ..., k - 1.
+        rng
+            None for the cryptographic source of the operating system. A seed or a
+            ``numpy.random.Generator`` gives a simulation, and marks the reports as simulated.
+
+        Raises
+        ------
+        InputError
+            If a record is not in the domain.
+
+        Notes
+        -----
+        Every record takes the same number of random bits, and no floating point is used.
+
+        Examples
+        --------
+        >>> from mechdesign.channel import Channel
+        >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["yes", "no"])
+        >>> warner.privatize([0, 1, 1], rng=1)
+        Reports(3: 'no', 'no', 'yes'; simulation, not for release)
+        >>> len(warner.privatize([0, 1, 1]))
+        3
+        """
+        return self.drawn(self.inputs.codes(records), source_of(rng))
+
+    def drawn(self, inputs: AnyArray, source: Source) -> Reports:
+        """Draw one report for each input, in chunks of records."""
+        none = self.draw(inputs[:0], source.of(slice(0)))
+        data = np.empty((len(inputs), *none.shape[1:]), dtype=none.dtype)
+        for piece in pieces(len(inputs)):
+            data[piece] = self.draw(inputs[piece], source.of(piece))
+        return Reports(data, self.alphabet, source.simulated, self.digest)
 
     def tally(self, reports: Reports) -> Tally:
-        """Count reports."""
+        """Count reports.
+
+        Raises
+        ------
+        InputError
+            If the reports are of another channel.
+        """
+        check_digest(reports.digest, self.digest)
+        counts = check_counts(self.alphabet.count(reports.data), self.alphabet.n_counts)
+        return Tally(counts, len(reports), reports.simulated, self.digest)
 
 
 STAMP = 16

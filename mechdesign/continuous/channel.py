@@ -25,14 +25,14 @@ from mechdesign.kernel.names import Utility
 from mechdesign.kernel.rounding.moments import mass
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.prior import Prior
-from mechdesign.reports import Reports, Tally, check_counts, drawn, tallied
+from mechdesign.reports import Labels, Reports, ReportSource
 from mechdesign.sampling import Randomness, Source, source_of
 from mechdesign.text import format_table, html_lines, html_matrix
 
 __all__ = ["ContinuousChannel"]
 
 
-class ContinuousChannel:
+class ContinuousChannel(ReportSource):
     """A kernel Q(y|x) = Sum_i w_i(x) Q_i(y) for the numbers of an interval or the points of a box.
 
     An input is rounded to a node i with probability w_i(x), exactly, and the node passes through an
@@ -92,6 +92,9 @@ class ContinuousChannel:
     (Fraction(1, 2), Fraction(1, 2))
     """
 
+    inputs: Domain
+    alphabet: Labels
+
     def __init__(
         self,
         domain: Interval | Box | Sequence[Any],
@@ -119,7 +122,7 @@ class ContinuousChannel:
             outputs, bits = given.outputs, given.bits
             given = Channel(given.numerators, inputs=inputs, outputs=outputs, bits=bits)
         self.nodes, self.inputs, self.outputs = given, inputs, given.outputs
-        self.alphabet, self.bits_per_report = given.alphabet, given.bits_per_report
+        self.alphabet = given.alphabet
 
     @property
     def points(self) -> tuple[End, ...]:
@@ -170,7 +173,7 @@ class ContinuousChannel:
         Memory is eight bytes per record in addition to the input; reports are drawn 65,536 records
         at a time. In chunks, with one generator, memory is constant.
         """
-        return drawn(self, self.held(values, outside=outside), source_of(rng))
+        return self.drawn(self.held(values, outside=outside), source_of(rng))
 
     def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
         """Return inputs as doubles inside the domain; others are rejected or clipped.
@@ -243,11 +246,6 @@ class ContinuousChannel:
             own = each.shares(numbers)
             shares = (shares[:, :, None] * own[:, None, :]).reshape(len(held), -1)
         return np.asarray(shares @ self.nodes.matrix)
-
-    def tally(self, reports: Reports) -> Tally:
-        """Count how often each output was reported."""
-        counts = check_counts(self.alphabet.count(reports.data), len(self.outputs))
-        return tallied(self, reports, counts)
 
     def node_prior(self, law: Law) -> Prior:
         """Return the law of the node of an input with a given law: P_i = E w_i(X).

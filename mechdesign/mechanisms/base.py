@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,8 +23,8 @@ from mechdesign.kernel.schema import write
 from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior, prior_on
-from mechdesign.reports import Alphabet, Labels, Reports, Tally, check_counts, drawn, tallied
-from mechdesign.sampling import Randomness, Source, source_of
+from mechdesign.reports import Alphabet, Labels, ReportSource, Tally, check_counts
+from mechdesign.sampling import Source
 
 __all__ = [
     "WHOLE",
@@ -64,7 +64,7 @@ class Frequencies:
     squares: FloatArray
 
 
-class Mechanism(ABC):
+class Mechanism(ReportSource):
     """A channel defined by a rule, with exact sampling and unbiased frequency estimates.
 
     A subclass defines its probabilities by integers (:meth:`parameters`), draws from them, computes
@@ -245,21 +245,12 @@ class Mechanism(ABC):
         return self.alphabet.n_outputs
 
     @property
-    def bits_per_report(self) -> float:
-        """The base-2 logarithm of the number of reports."""
-        return math.log2(self.n_outputs)
-
-    @property
     def leakage(self) -> float:
         """The smallest epsilon at which the notion holds, in nats, rounded up."""
         largest = self.largest_ratio()
         near = float(log_upper(largest))
         # round up only if necessary, so that a satisfied budget does not appear exceeded
         return near if largest <= exp_lower(as_fraction(near)) else math.nextafter(near, math.inf)
-
-    def privatize(self, records: Iterable[Any], rng: Randomness = None) -> Reports:
-        """Draw one report for each record; see :meth:`mechdesign.Channel.privatize`."""
-        return drawn(self, self.inputs.codes(records), source_of(rng))
 
     def listed(self) -> AnyArray:
         """Return every report once, in the order of the outputs; see :meth:`outputs`."""
@@ -268,10 +259,6 @@ class Mechanism(ABC):
     def count(self, data: AnyArray) -> Int64Array:
         """Return the counts that :meth:`frequencies` uses; counts of two parts add up."""
         return self.alphabet.count(data)
-
-    def tally(self, reports: Reports) -> Tally:
-        """Count reports."""
-        return tallied(self, reports, self.count(reports.data))
 
     def probability(self, x: Any, y: Any) -> Fraction:
         """Return the exact probability of the report y at the input label x."""

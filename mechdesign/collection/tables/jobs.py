@@ -29,7 +29,7 @@ from mechdesign.collection.tables.report_columns import report_columns
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.mechanisms import Mechanism
-from mechdesign.reports import Reports, Tally, drawn
+from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION, Randomness, Source, below, source_of, stream_of
 
 __all__ = ["ALONE", "NOTE", "Drawer", "Drawn", "Policies", "PrivatizeJob", "TallyJob"]
@@ -226,7 +226,7 @@ class PrivatizeJob:
         asked = below(sources[-1], len(values[0]), len(self.columns)) if self.one_each else None
         sent: dict[Any, pa.Array] = {}
         for n, column in enumerate(self.columns):
-            data = drawn(column.mechanism, values[n], sources[n]).data
+            data = column.mechanism.drawn(values[n], sources[n]).data
             columns = column.write(data, cells[n].categorical and not self.in_file)
             own = slice(None) if asked is None else asked == n
             if asked is not None:
