@@ -140,20 +140,19 @@ rows = [
         found.epsilon = budget(epsilon)
         return found
 
-    def _compiled(self, domain: Domain, prior: Prior | None) -> list[Row]:
-        """Return the exact rows by label, at the budget, each with its slope."""
+    def _at_zero(self, domain: Domain, prior: Prior | None) -> list[Row]:
+        """Return the exact rows by label, with their exponents at budget 0 and slopes."""
         if not self.has_epsilon:
             rows = _parsed(self.rows(domain, prior))
             if any(row.slope for row in rows):
                 fault = "the rows have slopes, so a budget is needed"
                 raise InputError("epsilon", "a budget", "none", fault=fault)
-            return [row._replace(slope=Fraction(1)) for row in rows]  # the slope of the excess
-        epsilon = budget(self.epsilon)
+            return rows
         rows = list(self._given) if self._states_data else self._with_slopes(domain, prior)
         if rows and not any(row.slope > 0 for row in rows):
             fault, hint = "no exponent grows with epsilon", "state a slope, or no epsilon"
             raise InputError("rows", "a row with a slope", "none", hint, fault)
-        return [row._replace(exponent=row.exponent + row.slope * epsilon) for row in rows]
+        return rows
 
     def _with_slopes(self, domain: Domain, prior: Prior | None) -> list[Row]:
         """Return the rows with their exponents at budget 0 and slopes; exponents must be linear."""
@@ -181,13 +180,14 @@ rows = [
         The columns of a channel sum to the column of ones, which therefore satisfies every row that
         all of them satisfy.
         """
-        for row in self._compiled(domain, prior):
+        for row in self._at_zero(domain, prior):
             one, other = (sum(side.values(), Fraction(0)) for side in (row.left, row.right))
-            if one > exp_lower(row.exponent) * other:
+            exponent = row.exponent + row.slope * budget(self.epsilon or 0)
+            if one > exp_lower(exponent) * other:
                 raise InfeasibleError(
                     f"{self.name}: no channel satisfies row {row.name!r}: its coefficients sum to "
                     f"{float(one):.6g} on the left, and to {float(other):.6g} times "
-                    f"e**{float(row.exponent):.6g} on the right"
+                    f"e**{float(exponent):.6g} on the right"
                 )
 
     def family(self, domain: Domain, prior: Prior | None = None) -> Family:
@@ -207,18 +207,12 @@ rows = [
 
     def stated(self, domain: Domain, prior: Prior | None) -> LinearNotion:
         """Return the same notion with its rows as data."""
-        rows = self._compiled(domain, prior)
-        if not self.has_epsilon:
-            rows = [row._replace(slope=Fraction(0)) for row in rows]
-        else:
-            epsilon = budget(self.epsilon)
-            rows = [row._replace(exponent=row.exponent - row.slope * epsilon) for row in rows]
         placed = [
             row._replace(
                 left=_relabeled(row.left, domain, f"rows[{n}].left"),
                 right=_relabeled(row.right, domain, f"rows[{n}].right"),
             )
-            for n, row in enumerate(rows)
+            for n, row in enumerate(self._at_zero(domain, prior))
         ]
         return LinearNotion(placed, self.epsilon, self.called)
 

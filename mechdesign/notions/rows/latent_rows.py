@@ -12,10 +12,10 @@ A row on w is a row on q, ``left . B q <= e**a (right . B q)``. B is nonnegative
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,13 +25,10 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.kernel.generators import Latent
 from mechdesign.notions.rows.family import Family, Keys
-from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import CarryBack, Row
 from mechdesign.prior_sets import Weights
 
 __all__ = ["LatentRows"]
-
-FLOAT_BITS = 1000
-"""Integers of this many bits fit a float, whose largest exponent is 2**1024."""
 
 TAIL = " of the sensitive attribute"
 """Suffix of the names of rows."""
@@ -55,8 +52,8 @@ class LatentRows(Family):
         self.inner, self.given_value = inner, tuple(given_value)
         self.epsilon, self.has_epsilon = inner.epsilon, inner.has_epsilon
         self.size = len(self.given_value[0])
-        unit = inner.part or inner.at(Fraction(inner.has_epsilon)).generator()
-        self.part = Latent(self.given_value, cast(Any, unit))
+        unit: Any = inner.part
+        self.part = None if unit is None else Latent(self.given_value, unit)
 
     @cached_property
     def vertices(self) -> tuple[Weights, ...]:  # type: ignore[override]
@@ -84,7 +81,7 @@ class LatentRows(Family):
                     found[x] = found.get(x, Fraction(0)) + coefficient * p
         return found
 
-    def _pulled(self, row: Row, tail: str = "") -> Row:
+    def _pulled(self, row: Row, tail: str) -> Row:
         left, right = self._on_inputs(row.left), self._on_inputs(row.right)
         return row._replace(name=row.name + tail, left=left, right=right)
 
@@ -92,13 +89,21 @@ class LatentRows(Family):
         """Return the names of the inner rows."""
         return self.inner.keys()
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the inner rows in terms of the inputs."""
-        return (self._pulled(row, TAIL) for row in self.inner.rows())
+    def _row(
+        self,
+        side: str,
+        x: int,
+        other: int,
+        labels: Sequence[Label] | None = None,
+        priors: Sequence[Weights] = (),
+    ) -> Row:
+        """Return an inner row in terms of the inputs; labels are those of the values."""
+        row = self.inner._row(side, x, other, labels, priors)
+        return self._pulled(row, TAIL if labels is None else "")
 
-    def rows_of(self, found: Multipliers, labels: Sequence[Label] | None = None) -> list[Row]:
-        """Return inner rows in terms of the inputs; the labels are those of the values."""
-        return [self._pulled(row) for row in self.inner.rows_of(found, labels)]
+    def _broken_row(self, side: str, x: int, other: int, column: Sequence[int]) -> Row:
+        values = (self._whole @ np.array(column, dtype=object)).tolist()
+        return self._pulled(self.inner._broken_row(side, x, other, values), TAIL)
 
     def terms(self, keys: Keys, priors: Sequence[Weights] = ()) -> sp.csr_array:
         """Return the inner rows times B."""
@@ -116,28 +121,3 @@ class LatentRows(Family):
     def merged(self, _member_of: IntArray) -> tuple[Family, CarryBack] | None:
         """Return None."""
         return None
-
-    def _values(self, column: Sequence[int]) -> list[int]:
-        """Return the entries of the values of the latent variable, in integers."""
-        found: list[int] = (self._whole @ np.array(column, dtype=object)).tolist()
-        return found
-
-    def broken(self, column: Sequence[int]) -> Row | None:
-        """Return a broken inner row in terms of the inputs."""
-        row = self.inner.broken(self._values(column))
-        return None if row is None else self._pulled(row, TAIL)
-
-    def violation(self, column: Sequence[int]) -> str | None:
-        """Return the name of a broken inner row."""
-        name = self.inner.violation(self._values(column))
-        return None if name is None else name + TAIL
-
-    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Return what the values of the latent variable need."""
-        return self.inner.raise_needed(self._values(column), self._values(direction))
-
-    def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
-        """Return the worst inner row, for columns scaled to numbers that fit a float."""
-        values = self._whole @ columns.astype(object)
-        y, row = self.inner.worst(values >> max(0, int(values.max()).bit_length() - FLOAT_BITS))
-        return y, None if row is None else self._pulled(row)
