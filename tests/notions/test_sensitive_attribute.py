@@ -25,6 +25,7 @@ from mechdesign import (
     AsymmetricLift,
     BayesAccuracy,
     BoundedPriorLIP,
+    Channel,
     ContextAwareLDP,
     DifferentialIdentifiability,
     Domain,
@@ -33,6 +34,7 @@ from mechdesign import (
     InfeasibleError,
     InputError,
     L2Risk,
+    LinearNotion,
     MeanAbsoluteError,
     MetricPrivacy,
     MutualInformation,
@@ -480,3 +482,14 @@ def test_labels_that_the_notion_names_are_secrets() -> None:
             HammingLoss(),
             prior=PRIOR,
         )
+
+
+def test_rows_of_ones_own_keep_their_exponents_on_the_attribute() -> None:
+    """An exponent a + b epsilon that is not proportional to epsilon."""
+    rows = [(f"{a} {b}", {a: 1}, "0.5", {b: 1}, 1) for a, b in (("u", "v"), ("v", "u"))]
+    same = SensitiveAttribute(["u", "v"], given_input=[[1, 0], [0, 1]])
+    notion = SensitiveAttributePrivacy(LinearNotion(rows, epsilon=2), same)
+    for odds, private in (("11", True), ("13", False)):  # e**2.5 is 12.2
+        p = Fraction(odds) / (1 + Fraction(odds))
+        channel = Channel.from_matrix([[p, 1 - p], [1 - p, p]])
+        assert notion.holds(channel, Prior.uniform(2)) == private
