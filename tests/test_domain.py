@@ -27,7 +27,7 @@ plain_labels = st.one_of(
 )
 
 
-@examples(200)
+@examples(80)
 @given(st.lists(plain_labels, min_size=1, max_size=8, unique=True))
 def test_labels_are_kept_in_order_and_found_again(labels: list[Any]) -> None:
     domain = Domain(labels)
@@ -37,7 +37,7 @@ def test_labels_are_kept_in_order_and_found_again(labels: list[Any]) -> None:
     assert Domain(domain.to_table()["values"]) == domain
 
 
-@examples(100)
+@examples(50)
 @given(st.lists(st.floats(-1e9, 1e9).filter(usual), min_size=1, max_size=6, unique=True))
 def test_numbers_have_the_exact_coordinates_that_they_print_as(values: list[float]) -> None:
     domain = Domain(values)
@@ -45,7 +45,7 @@ def test_numbers_have_the_exact_coordinates_that_they_print_as(values: list[floa
     assert domain.coordinates == tuple((Fraction(repr(v)),) for v in values)
 
 
-@examples(50)
+@examples(20)
 @given(st.integers(1, 6), st.integers(1, 6), st.fractions(Fraction(1, 100), 100))
 def test_grid_points_are_spacing_times_row_and_column(r: int, c: int, step: Fraction) -> None:
     grid = Domain.grid(r, c, step)

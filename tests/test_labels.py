@@ -23,6 +23,7 @@ from mechdesign.accounting.measure.sensitive_attribute import (
 from mechdesign.accounting.priors.estimated_priors import prior_ball, robust_problem
 from mechdesign.accounting.priors.prior_mismatch import prior_mismatch, total_variation
 from mechdesign.estimation import mean
+from tests.strategies import examples
 
 INPUTS = ["flu", "healthy", "rare"]
 OUTPUTS = ["low", "high", "none", "refused"]
@@ -65,6 +66,7 @@ def same(a: Problem, b: Problem) -> None:
     assert hash(a.privacy) == hash(b.privacy)
 
 
+@examples(18)
 @given(order=orders, kind=vectors)
 def test_a_prior_in_any_order_is_the_same_problem(order: list[int], kind: str) -> None:
     wanted = Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=P)
@@ -88,6 +90,7 @@ def test_the_series_of_the_issue_gives_the_prior_of_its_labels() -> None:
     assert md.LIP(2).leakage(solution.channel, Prior(shares)) == solution.privacy[0].leakage
 
 
+@examples(18)
 @given(order=orders, kind=vectors)
 def test_values_in_any_order_are_the_same_problem(order: list[int], kind: str) -> None:
     utility = md.PosteriorMeanSquaredError(values=vector(VALUES, order, kind))
@@ -100,6 +103,7 @@ def test_values_in_any_order_are_the_same_problem(order: list[int], kind: str) -
     ).value == pytest.approx(1.5)
 
 
+@examples(25)
 @given(how=st.data(), worst=st.booleans())
 def test_losses_in_any_order_are_the_same_problem(how: Any, worst: bool) -> None:
     wanted = Problem(INPUTS, md.LDP(1), md.Distortion(LOSSES, worst), outputs=OUTPUTS)
@@ -113,6 +117,7 @@ def test_losses_in_any_order_are_the_same_problem(how: Any, worst: bool) -> None
     same(Problem(INPUTS, md.LDP(1), md.Distortion(square)), wanted)
 
 
+@examples(25)
 @given(how=st.data())
 def test_budgets_and_distances_in_any_order_are_the_same_problem(how: Any) -> None:
     for wanted, by_label in [
@@ -137,6 +142,7 @@ def test_budgets_and_distances_in_any_order_are_the_same_problem(how: Any) -> No
         assert by_label.leakage(channel, Prior(P)) == wanted.leakage(channel, Prior(P))
 
 
+@examples(15)
 @given(order=orders, other=orders, kind=vectors)
 def test_sets_of_priors_in_any_order_are_the_same_problem(
     order: list[int], other: list[int], kind: str
@@ -168,6 +174,7 @@ def test_sets_of_priors_in_any_order_are_the_same_problem(
         assert problems[1].at(2).privacy == problems[0].at(2).privacy
 
 
+@examples(25)
 @given(how=st.data())
 def test_a_channel_by_label_is_the_same_channel(how: Any) -> None:
     entries = [["1/2", "1/4", "1/8", "1/8"], [1, 0, 0, 0], ["1/3", "1/3", "1/3", 0]]
@@ -180,6 +187,7 @@ def test_a_channel_by_label_is_the_same_channel(how: Any) -> None:
             assert abs(found.probability(x, y) - wanted.probability(x, y)) <= Fraction(1, 2**62)
 
 
+@examples(10)
 @given(order=orders, kind=vectors, how=st.data())
 def test_measures_of_a_channel_align_the_prior(order: list[int], kind: str, how: Any) -> None:
     channel = md.Channel.from_matrix(

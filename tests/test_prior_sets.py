@@ -64,7 +64,7 @@ sets = st.integers(2, 5).flatmap(
 )
 
 
-@examples(400)
+@examples(120)
 @given(sets, st.booleans())
 def test_extreme_is_the_best_vertex_and_the_linear_program_agrees(
     case: tuple[dict[str, Any], list[int]], largest: bool
@@ -85,7 +85,7 @@ def test_extreme_is_the_best_vertex_and_the_linear_program_agrees(
     assert float(best) == pytest.approx(linprog_extreme(keys, values, largest), abs=1e-8)
 
 
-@examples(200)
+@examples(80)
 @given(sets)
 def test_the_support_of_boxes_and_balls_is_the_largest_expectation(
     case: tuple[dict[str, Any], list[int]],
@@ -103,7 +103,7 @@ def test_the_support_of_boxes_and_balls_is_the_largest_expectation(
     assert least == pytest.approx(float(priors.extreme_mean(values, largest=True)), abs=1e-9)
 
 
-@examples(100)
+@examples(50)
 @given(sets)
 def test_a_vertex_in_floating_point_has_a_member_near(
     case: tuple[dict[str, Any], list[int]],
@@ -119,7 +119,7 @@ def test_a_vertex_in_floating_point_has_a_member_near(
     assert max(abs(p - v) for p, v in zip(near, extreme, strict=True)) < Fraction(1, 10**9)
 
 
-@examples(100)
+@examples(50)
 @given(sets, st.integers(0, 10**6))
 def test_any_distribution_has_a_short_member_of_a_ball(
     case: tuple[dict[str, Any], list[int]], seed: int
@@ -135,7 +135,7 @@ def test_any_distribution_has_a_short_member_of_a_ball(
     assert is_short or near == priors.middle
 
 
-@examples(200)
+@examples(60)
 @given(sets)
 def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
     case: tuple[dict[str, Any], list[int]],
@@ -158,7 +158,7 @@ def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
             assert mixture.status == 2  # infeasible
 
 
-@examples(100)
+@examples(40)
 @given(sets)
 def test_tables_round_trip(case: tuple[dict[str, Any], list[int]]) -> None:
     priors = build(case[0])
@@ -168,7 +168,7 @@ def test_tables_round_trip(case: tuple[dict[str, Any], list[int]]) -> None:
     assert again.vertices() == priors.vertices()
 
 
-@examples(50)
+@examples(20)
 @given(st.integers(1, 5).flatmap(simplex))
 def test_a_ball_of_radius_nothing_is_its_centre(center: list[Fraction]) -> None:
     assert PriorBall(center, 0).vertices() == (tuple(center),)
@@ -189,10 +189,9 @@ def test_ties_in_the_values() -> None:
     assert priors.extreme_mean([0, 1, 0, 1], largest=True) == Fraction(8, 10)
 
 
-@pytest.mark.parametrize("keys", [{"lower": [0] * 30, "upper": [1] * 30}])
-def test_few_vertices_are_found_in_few_steps_whatever_the_number_of_inputs(keys: Any) -> None:
-    """Counted in calls of functions: there are 30! orders in which to fill the inputs."""
-    priors, calls = build(keys), [0]
+def test_few_vertices_are_found_in_few_steps() -> None:
+    """Counted in calls of functions: there are 14! orders in which to fill the inputs."""
+    priors, calls = PriorBox([0] * 14, [1] * 14), [0]
 
     def count(_frame: Any, event: str, _argument: Any) -> None:
         calls[0] += event == "call"
@@ -202,8 +201,8 @@ def test_few_vertices_are_found_in_few_steps_whatever_the_number_of_inputs(keys:
         found = priors.vertices()
     finally:
         sys.setprofile(None)
-    assert len(found) == 30
-    assert calls[0] <= 20_000_000
+    assert len(found) == 14
+    assert calls[0] <= 1_000_000
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def spoil(Q: np.ndarray, way: str, noise: float, seed: int) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, *ATTRIBUTES])
-@examples(60)
+@examples(40)
 @given(
     st.data(),
     st.sampled_from(["noise", "mixed zeros", "dropped", "row sums"]),
@@ -147,7 +147,7 @@ hopeless = st.one_of(
 )
 
 
-@examples(200)
+@examples(80)
 @given(intersections(), st.data())
 def test_repair_makes_any_input_private(problem: Problem, data: Any) -> None:
     k, m = len(problem.domain), data.draw(st.integers(1, 4))
@@ -189,7 +189,7 @@ def test_numbers_of_any_kind_are_repaired(dtype: Any) -> None:
     assert (rows == expected).all()
 
 
-@examples(100)
+@examples(50)
 @given(optima(least="0"))
 def test_an_exactly_private_channel_stays_within_a_few_units(pair: tuple[Problem, Any]) -> None:
     problem, Q = pair

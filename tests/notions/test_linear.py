@@ -81,17 +81,14 @@ class Ladder(LinearNotion):
 
 
 @given(case=cases(least="1/10"), data=st.data())
-@examples(30)
+@examples(20)
 def test_rows_of_a_notion_give_its_optimum(case: Case, data: st.DataObject) -> None:
     utility = data.draw(distortions(len(case.domain)))
     expected = float(design(Problem(case.domain, case.notion, utility, prior=case.prior)).value)
-    problem = Problem(case.domain, own(case), utility, prior=case.prior)
-    for route in ("auto", "linear-program:ipm", "cvxpy:CLARABEL"):
-        solution = design(problem, route=route)
-        assert float(solution.value) == pytest.approx(expected, rel=1e-5, abs=1e-7)
-        if route == "auto":
-            assert solution.status == "optimal"
-        verified(solution)
+    solution = design(Problem(case.domain, own(case), utility, prior=case.prior))
+    assert float(solution.value) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+    assert solution.status == "optimal"
+    verified(solution)
 
 
 KNOWN = {
@@ -103,21 +100,20 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("known", KNOWN)
 @pytest.mark.parametrize(
-    ("utility", "route"),
+    ("known", "utility", "route"),
     [
-        (MeanAbsoluteError(), "interior"),
-        (MeanAbsoluteError(), "columns"),
-        (MeanAbsoluteError(worst_case=True), "linear-program"),
-        (PosteriorMeanSquaredError(), "decoder-grid"),
-        (PosteriorMeanSquaredError(), "extreme-rays"),
-        (PosteriorMeanSquaredError(histogram=True), "extreme-rays"),
-        (MutualInformation(), "extreme-rays"),
-        (BayesAccuracy(), "linear-program"),
-        (L2Risk(), "estimation"),
-        (TVRisk(), "estimation"),
-        (HammingLoss(), "conic"),
+        ("lip", MeanAbsoluteError(), "interior"),
+        ("ldp", MeanAbsoluteError(), "columns"),
+        ("context-aware", MeanAbsoluteError(worst_case=True), "linear-program"),
+        ("lip", PosteriorMeanSquaredError(), "decoder-grid"),
+        ("context-aware", PosteriorMeanSquaredError(), "extreme-rays"),
+        ("ldp", PosteriorMeanSquaredError(histogram=True), "extreme-rays"),
+        ("lip", MutualInformation(), "extreme-rays"),
+        ("context-aware", BayesAccuracy(), "linear-program"),
+        ("lip", L2Risk(), "estimation"),
+        ("ldp", TVRisk(), "estimation"),
+        ("context-aware", HammingLoss(), "conic"),
     ],
 )
 def test_every_route_takes_rows(known: str, utility: Any, route: str) -> None:
@@ -156,7 +152,7 @@ def row_tables(draw: st.DrawFn, labels: tuple[Any, ...]) -> list[tuple[Any, ...]
 
 
 @given(data=st.data(), k=st.integers(2, 4))
-@examples(40)
+@examples(20)
 def test_any_rows_are_repaired_and_proved(data: st.DataObject, k: int) -> None:
     """Equations, sums on both sides and inputs on both sides of a row: proved all the same."""
     domain = Domain.range(k)
@@ -175,7 +171,7 @@ def test_any_rows_are_repaired_and_proved(data: st.DataObject, k: int) -> None:
 
 
 @given(case=cases(), data=st.data())
-@examples(60)
+@examples(30)
 def test_leakage_is_that_of_the_notion(case: Case, data: st.DataObject) -> None:
     channel = data.draw(channels(len(case.domain)))
     channel = Channel(channel.numerators, inputs=case.domain)
@@ -385,67 +381,31 @@ def test_labels_of_any_kind() -> None:
 # --- tampered files -------------------------------------------------------------------------------
 
 
-def table_of(document: Any) -> Any:
-    return document["problem"]["privacy"][0]
-
-
 def duals_of(document: Any) -> Any:
     return document["certificate"]["multipliers"][0]
 
 
-def as_ldp(document: Any) -> None:
-    document["problem"]["privacy"] = [{"notion": "ldp", "epsilon": "1"}]
-
-
 TAMPERING: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "a smaller exponent": (
-        lambda d: [row.update(exponent="-0.1") for row in table_of(d)["rows"]],
-        "not private",
-    ),
     "a smaller slope": (
-        lambda d: [row.update(slope="0.9") for row in table_of(d)["rows"]],
-        "not private",
-    ),
-    "a larger coefficient": (
-        lambda d: [row["left"][0].__setitem__(1, "1.1") for row in table_of(d)["rows"]],
+        lambda table: [row.update(slope="0.9") for row in table["rows"]],
         "not private",
     ),
     "a coefficient below 0": (
-        lambda d: table_of(d)["rows"][0].update(left=[[0, "-1"]]),
+        lambda table: table["rows"][0].update(left=[[0, "-1"]]),
         "a coefficient is below 0",
     ),
     "another input": (
-        lambda d: table_of(d)["rows"][0].update(left=[[7, "1"]]),
+        lambda table: table["rows"][0].update(left=[[7, "1"]]),
         "not an input of the problem",
     ),
-    "an input twice": (
-        lambda d: table_of(d)["rows"][0]["left"].append([0, "1"]),
-        "a duplicate input",
-    ),
-    "no rows": (lambda d: table_of(d).update(rows=[]), "leaks less|does not exist"),
-    "a row left out": (lambda d: table_of(d)["rows"].pop(), "no such row|bound proved|leaks"),
-    "a row without a name": (
-        lambda d: table_of(d)["rows"][0].pop("name"),
-        "the key 'name' is missing",
-    ),
+    "a row left out": (lambda table: table["rows"].pop(), "no such row|bound proved|leaks"),
     "a row twice": (
-        lambda d: table_of(d)["rows"].append(table_of(d)["rows"][-1]),
+        lambda table: table["rows"].append(table["rows"][-1]),
         "two rows of a notion have the same name",
     ),
-    "rows of no list": (lambda d: table_of(d).update(rows={"0": 1}), "expected a list"),
-    "another notion": (as_ldp, "not claimed"),
-    "another notion, claimed": (
-        lambda d: (as_ldp(d), d["privacy"][0].update(notion="ldp")),
-        "not private|no such row",
-    ),
-    "less leakage": (lambda d: d["privacy"][0].update(leakage=0.9), "leaks more"),
-    "more leakage": (lambda d: d["privacy"][0].update(leakage=1.1), "leaks less"),
-    "a smaller budget": (
-        lambda d: (table_of(d).update(epsilon="0.9"), d["privacy"][0].update(epsilon=0.9)),
-        "not private",
-    ),
-    "no budget": (lambda d: table_of(d).pop("epsilon"), "its notion no epsilon"),
+    "no budget": (lambda table: table.pop("epsilon"), "its notion no epsilon"),
 }
+"""Changes of the stated notion; all others are those of every file."""
 
 
 @pytest.fixture(scope="module")
@@ -457,8 +417,7 @@ def saved() -> Any:
 def test_what_was_changed_is_refused(name: str, saved: Any) -> None:
     change, reason = TAMPERING[name]
     document = copy.deepcopy(saved)
-    change(document)
-    assert document != saved
+    change(document["problem"]["privacy"][0])
     document["digest"] = digest(document)
     with pytest.raises(CertificateError, match=reason):
         verify(document)

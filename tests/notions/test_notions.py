@@ -190,7 +190,7 @@ def test_the_constraints_accept_exactly_the_private_channels(kind: str, data: An
         assert (max(excess, default=0.0) <= 1e-13) == case.notion.holds(channel, case.prior)
 
 
-@examples(60)
+@examples(30)
 @given(cases(), st.data())
 def test_an_intersection_is_private_if_and_only_if_each_part_is(first: Case, data: Any) -> None:
     k = len(first.domain)
@@ -238,7 +238,7 @@ def test_no_prior_of_a_set_is_worse_than_its_worst(
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@examples(20)
+@examples(8)
 @given(st.data())
 def test_post_processing_never_raises_leakage(kind: str, data: Any) -> None:
     """A function of the report, at random, tells no more than the report."""
@@ -250,7 +250,7 @@ def test_post_processing_never_raises_leakage(kind: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@examples(20)
+@examples(8)
 @given(st.data())
 def test_the_raise_that_is_needed_is_the_least(kind: str, data: Any) -> None:
     """One unit less breaks a row; on a part of the inputs there may be none."""
@@ -404,7 +404,7 @@ def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> Non
         assert identify == pytest.approx(ldp, abs=1e-12)
 
 
-@examples(100)
+@examples(30)
 @given(positive_channels(), st.data())
 def test_a_larger_set_of_priors_leaks_no_less(pair: tuple[Channel, Prior], data: Any) -> None:
     channel, prior = pair
@@ -413,7 +413,7 @@ def test_a_larger_set_of_priors_leaks_no_less(pair: tuple[Channel, Prior], data:
     assert close(small.leakage(channel), large.leakage(channel))
 
 
-@examples(100)
+@examples(40)
 @given(cases(("ldp", "high-low", "block", "metric", "lip", "pml", "bounded-prior-lip")), st.data())
 def test_mixing_and_listing_private_channels_keeps_them_private(case: Case, data: Any) -> None:
     """The private channels are a convex set that contains every constant channel."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.closed_forms import CLOSED_FORMS
-from mechdesign.files import load_problem, save
+from mechdesign.files import load_problem
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.notions.non_conic.base import WholeChannelNotion
@@ -116,8 +117,13 @@ INNER: dict[str, Notion] = {
 }
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize(
+    ("inner", "objective"),
+    [
+        *((inner, objective) for inner in INNER for objective in ("hamming", "information")),
+        *(("lip", other) for other in OBJECTIVES if other not in ("hamming", "information")),
+    ],
+)
 def test_every_notion_and_objective_is_solved_to_the_optimum(inner: str, objective: str) -> None:
     utility = OBJECTIVES[objective]()
     notion = SensitiveAttributePrivacy(INNER[inner], SECRET)
@@ -126,21 +132,21 @@ def test_every_notion_and_objective_is_solved_to_the_optimum(inner: str, objecti
     assert notion.holds(solution.channel, PRIOR)
 
 
+def about(inner: Notion, utility: Any, prior: Prior = PRIOR) -> Problem:
+    return Problem(range(3), SensitiveAttributePrivacy(inner, SECRET), utility, prior=prior)
+
+
 @pytest.mark.parametrize("route", ["cvxpy:CLARABEL", "interior", "columns", "linear-program:ipm"])
 def test_routes_agree(route: str) -> None:
-    problem = Problem(
-        range(3), SensitiveAttributePrivacy(LIP("0.1"), SECRET), MeanAbsoluteError(), prior=PRIOR
-    )
+    problem = about(LIP("0.1"), MeanAbsoluteError())
     best, found = design(problem), design(problem, route=route)
     assert float(found.value) == pytest.approx(float(best.value), rel=1e-6)
     assert float(found.bound or 0) == pytest.approx(float(best.value), rel=1e-6)
-    by_decoders = Problem(
-        range(3),
-        SensitiveAttributePrivacy(LIP("0.1"), SECRET),
-        PosteriorMeanSquaredError(),
-        prior=PRIOR,
-    )
-    values = [float(design(by_decoders, route=r).value) for r in ("decoder-grid", "extreme-rays")]
+
+
+def test_decoders_and_rays_agree() -> None:
+    problem = about(LIP("0.1"), PosteriorMeanSquaredError())
+    values = [float(design(problem, route=r).value) for r in ("decoder-grid", "extreme-rays")]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
 
 
@@ -216,7 +222,7 @@ def test_a_budget_of_zero_ties_inputs_with_different_attributes(inner: Notion) -
 
 def test_the_distribution_is_not_estimated_without_a_trace_of_the_secret() -> None:
     with pytest.raises(InfeasibleError, match="rows of every private channel dependent"):
-        Problem(range(3), SensitiveAttributePrivacy(LDP(0), SECRET), L2Risk(), prior=PRIOR)
+        about(LDP(0), L2Risk())
 
 
 def test_a_law_of_too_many_digits_falls_back_to_a_channel_that_ignores_its_input() -> None:
@@ -233,10 +239,10 @@ def test_a_law_of_too_many_digits_falls_back_to_a_channel_that_ignores_its_input
 @given(cases(ATTRIBUTES), st.data())
 def test_linkage(case: Case, data: st.DataObject) -> None:
     """A channel that protects X protects every attribute of it."""
-    about, channel = case.notion, data.draw(channels(len(case.domain), 1, 3))
-    assert isinstance(about, SensitiveAttributePrivacy)
-    inner = about.notion
-    assert about.leakage(channel, case.prior) <= inner.leakage(channel, case.prior) + 1e-13
+    own, channel = case.notion, data.draw(channels(len(case.domain), 1, 3))
+    assert isinstance(own, SensitiveAttributePrivacy)
+    inner = own.notion
+    assert own.leakage(channel, case.prior) <= inner.leakage(channel, case.prior) + 1e-13
 
 
 def test_support_and_groups_of_inputs() -> None:
@@ -280,7 +286,7 @@ def test_no_formula_takes_it_for_the_plain_notion() -> None:
     secret = SensitiveAttribute([0, 1], given_input=GIVEN)
     for inner in (LDP(1), LIP(1), PML("0.1"), HighLowLDP(1, [0])):
         notion = SensitiveAttributePrivacy(inner, secret)
-        for utility in (HammingLoss(), MutualInformation(), L2Risk()):
+        for utility in (HammingLoss(), L2Risk()):
             plain = Problem(range(3), inner, utility, prior=Prior.uniform(3))
             ours = Problem(range(3), notion, utility, prior=Prior.uniform(3))
             assert plain.sole_notion(type(inner)) is inner
@@ -290,12 +296,7 @@ def test_no_formula_takes_it_for_the_plain_notion() -> None:
 
 
 def test_symmetries_are_not_taken_from_the_rest_of_the_problem() -> None:
-    problem = Problem(
-        range(3),
-        SensitiveAttributePrivacy(LDP("0.2"), SECRET),
-        HammingLoss(),
-        prior=Prior.uniform(3),
-    )
+    problem = about(LDP("0.2"), HammingLoss(), Prior.uniform(3))
     assert symmetries(problem) is None
     with pytest.raises(InputError, match="no symmetries are known of the rows of ldp"):
         given_symmetries(problem, [[1, 0, 2]])
@@ -308,8 +309,6 @@ def test_intersections() -> None:
     assert all(n.holds(solution.channel, PRIOR) for n in both)
     alone = [design(Problem(range(3), n, HammingLoss(), prior=PRIOR)).value for n in both]
     assert solution.value >= max(alone) - Fraction(1, 10**9)
-    information = design(Problem(range(3), both, MutualInformation(), prior=PRIOR))
-    assert information.status == "optimal"
 
 
 BESIDE: dict[str, Notion] = {
@@ -325,19 +324,17 @@ BESIDE: dict[str, Notion] = {
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize("inner", [LIP("0.1"), LDP(1), LDP(0)], ids=repr)
-def test_beside_any_notion_of_the_input(beside: str, inner: Notion, tmp_path: Path) -> None:
+def test_beside_any_notion_of_the_input(beside: str, inner: Notion) -> None:
     """What is known of the other notion alone, formulas and boxes, is used where it holds only."""
-    about, other = SensitiveAttributePrivacy(inner, SECRET), BESIDE[beside]
+    own, other = SensitiveAttributePrivacy(inner, SECRET), BESIDE[beside]
     uniform = Prior.uniform(3)
-    for utility in (HammingLoss(), BayesAccuracy(), MutualInformation()):
-        if isinstance(other, WholeChannelNotion) and isinstance(utility, MutualInformation):
-            continue  # refused beside notions about the whole channel
-        solution = design(Problem(range(3), [about, other], utility, prior=uniform))
-        assert solution.status == "optimal"
-        assert about.holds(solution.channel, uniform)
-        assert other.holds(solution.channel, uniform)
-        save(solution, tmp_path / "channel.json")
-        verify(json.loads((tmp_path / "channel.json").read_text(encoding="utf-8")))
+    # notions about the whole channel refuse information beside them
+    utility = HammingLoss() if isinstance(other, WholeChannelNotion) else MutualInformation()
+    solution = design(Problem(range(3), [own, other], utility, prior=uniform))
+    assert solution.status == "optimal"
+    assert own.holds(solution.channel, uniform)
+    assert other.holds(solution.channel, uniform)
+    verify(json.loads(json.dumps(solution.document())))
 
 
 # Stating it.
@@ -368,12 +365,7 @@ def test_the_table_makes_the_notion_again() -> None:
     problem = Problem(range(3), notion, HammingLoss(), prior=PRIOR)
     assert problem.at("0.5").privacy == (SensitiveAttributePrivacy(LIP("0.5"), SECRET),)
     with pytest.raises(InputError, match="one notion with an epsilon"):
-        Problem(
-            range(3),
-            SensitiveAttributePrivacy(AsymmetricLift(1, 1), SECRET),
-            HammingLoss(),
-            prior=PRIOR,
-        ).at(1)
+        about(AsymmetricLift(1, 1), HammingLoss()).at(1)
 
 
 FILE = """
@@ -476,12 +468,7 @@ def test_notions_that_cannot_be_about_a_secret(inner: Notion) -> None:
 
 def test_labels_that_the_notion_names_are_secrets() -> None:
     with pytest.raises(InputError, match=r"privacy.sensitive: .*'ill', 'well'"):
-        Problem(
-            range(3),
-            SensitiveAttributePrivacy(HighLowLDP(1, [0]), SECRET),
-            HammingLoss(),
-            prior=PRIOR,
-        )
+        about(HighLowLDP(1, [0]), HammingLoss())
 
 
 def test_rows_of_ones_own_keep_their_exponents_on_the_attribute() -> None:

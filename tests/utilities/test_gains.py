@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,6 @@ from mechdesign import (
     SquaredHellinger,
     TotalVariation,
     design,
-    save,
 )
 from mechdesign.kernel import verify
 from mechdesign.kernel.gains import Gain
@@ -73,7 +71,7 @@ def stated(name: str, notion: Any = None) -> Problem:
 
 
 @EVERY
-@examples(30)
+@examples(12)
 @given(channels(4, 1))
 def test_a_value_is_that_of_the_definition(name: str, channel: Channel) -> None:
     """So are the gains in floats, and those of the kernel, which round outward."""
@@ -102,7 +100,7 @@ def test_gains_are_homogeneous_and_convex(name: str) -> None:
 
 
 @EVERY
-@examples(20)
+@examples(8)
 @given(channels(4, 1), st.data())
 def test_no_post_processing_is_worth_more(name: str, channel: Channel, data: st.DataObject) -> None:
     utility, m = stated(name).utility, len(channel.outputs)
@@ -116,17 +114,16 @@ def test_no_post_processing_is_worth_more(name: str, channel: Channel, data: st.
 @pytest.mark.parametrize(
     "notion", [LDP(1), LIP("0.8"), MetricPrivacy("0.6", "absolute")], ids=lambda n: n.name
 )
-def test_the_optimum_is_that_of_all_rays(name: str, notion: Any, tmp_path: Path) -> None:
+def test_the_optimum_is_that_of_all_rays(name: str, notion: Any) -> None:
     """By every route that takes it, with a file that proves value and bound."""
     problem = stated(name, notion)
     reference, sign = SOLVERS["vertices"](problem).value, -1 if problem.utility.is_maximized else 1
-    for route in ("auto", "extreme-rays"):
+    for route in ("auto", "extreme-rays") if notion.name == "lip" else ("auto",):
         solution = design(problem, route=route)
         assert solution.status == "optimal"
         assert math.isclose(solution.value, reference, rel_tol=1e-6)
         assert notion.holds(solution.channel, PRIOR)
-        save(solution, tmp_path / f"{route}.json")
-        verified = verify(json.loads((tmp_path / f"{route}.json").read_text()))
+        verified = verify(json.loads(json.dumps(solution.document())))
         assert verified.value == solution.value
         assert verified.bound is not None
         assert sign * verified.bound <= sign * verified.value

@@ -32,7 +32,7 @@ def channels(draw: st.DrawFn) -> Channel:
     return Channel.from_matrix([[Fraction(v, sum(row)) for v in row] for row in rows])
 
 
-@examples(40)
+@examples(20)
 @given(channels(), st.lists(st.fractions(-9, 9), min_size=3, max_size=3), st.booleans())
 def test_readings_have_no_bias_at_all(
     channel: Channel, values: list[Fraction], worst: bool
@@ -54,7 +54,7 @@ def test_readings_have_no_bias_at_all(
     assert utility.value(channel, PRIOR) == variance
 
 
-@examples(20)
+@examples(10)
 @given(channels(), st.booleans(), st.integers(0, 99))
 def test_no_other_unbiased_readings_have_less_variance(
     channel: Channel, worst: bool, seed: int

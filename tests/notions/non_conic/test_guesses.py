@@ -6,7 +6,6 @@ those of a transcription to cvxpy.
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 import math
@@ -41,10 +40,8 @@ from mechdesign import (
     UnsupportedError,
     design,
     load_problem,
-    save,
 )
-from mechdesign.errors import CertificateError
-from mechdesign.kernel import digest, verify
+from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from solvers import SOLVERS
 from tests.strategies import broken, channels, examples, priors
@@ -140,13 +137,17 @@ CASES: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+OTHERS = MeanAbsoluteError(worst_case=True), BayesAccuracy(), GVulnerability(GAINS)
+
+
 @pytest.mark.parametrize(
-    "utility",
-    [HammingLoss(), MeanAbsoluteError(worst_case=True), BayesAccuracy(), GVulnerability(GAINS)],
-    ids=lambda u: f"{u.name}{' worst' * u.worst_case}",
+    ("name", "utility"),
+    [
+        *((name, HammingLoss()) for name in CASES),
+        *((name, utility) for name in ("absolute", "with ldp") for utility in OTHERS),
+    ],
 )
-def test_the_optimum_is_that_of_the_transcription(name: str, utility: Any, tmp_path: Path) -> None:
+def test_the_optimum_is_that_of_the_transcription(name: str, utility: Any) -> None:
     problem = Problem(range(4), CASES[name](), utility, prior=PRIOR)
     solution = design(problem)
     assert solution.status == "optimal"
@@ -155,8 +156,7 @@ def test_the_optimum_is_that_of_the_transcription(name: str, utility: Any, tmp_p
     if isinstance(utility, HammingLoss | MeanAbsoluteError):
         reference = SOLVERS["textbook"](problem).value
         assert math.isclose(solution.value, reference, rel_tol=1e-6, abs_tol=1e-8)
-    save(solution, tmp_path / "channel.json")
-    verified = verify(json.loads((tmp_path / "channel.json").read_text()))
+    verified = verify(json.loads(json.dumps(solution.document())))
     assert verified.value == solution.value
 
 
@@ -255,35 +255,6 @@ def test_a_prior_is_asked_for_and_some_objectives_are_refused(notion: Notion) ->
         design(problem)
     with pytest.raises(InputError, match="exactly one notion with an epsilon"):
         problem.at(1)
-
-
-def forged(document: dict[str, Any], change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-    found = copy.deepcopy(document)
-    change(found)
-    found["digest"] = digest(found)
-    return found
-
-
-@pytest.mark.parametrize("name", ["gains", "absolute"])
-def test_false_claims_are_refused(name: str) -> None:
-    problem = Problem(range(4), CASES[name](), HammingLoss(), prior=PRIOR)
-    document = design(problem).document()
-    verify(document)
-    key = "limit" if name == "gains" else "least"
-    stricter = {"limit": "0.85", "least": "0.52"}[key]
-
-    changes: list[Callable[[dict[str, Any]], Any]] = [
-        lambda d: d["problem"]["privacy"][0].update({key: stricter}),
-        lambda d: d["problem"]["privacy"][0].update({key: "-1"}),
-        lambda d: d["privacy"][0].update(leakage=-0.01),
-        lambda d: d["privacy"][0].update(leakage=0.01),
-        lambda d: d["problem"]["privacy"][0].update(epsilon="1"),
-        lambda d: d["problem"]["privacy"][0].update(secret={"values": ["s"], "given_input": []}),
-        lambda d: d.update(bound=d["bound"] + 0.01),
-    ]
-    for change in changes:
-        with pytest.raises(CertificateError):
-            verify(forged(document, change))
 
 
 def test_a_problem_file_states_them(tmp_path: Path) -> None:

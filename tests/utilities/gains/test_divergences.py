@@ -69,7 +69,7 @@ def _term(name: str, a: Decimal, b: Decimal) -> Decimal:
 
 
 @pytest.mark.parametrize("kind", ALL)
-@examples(25)
+@examples(12)
 @given(st.data())
 def test_values_are_those_of_the_definitions(kind: type[Divergence], data: st.DataObject) -> None:
     channel, first, second = data.draw(channels(3)), data.draw(simplex(3)), data.draw(simplex(3))
@@ -95,7 +95,7 @@ def test_values_are_those_of_the_definitions(kind: type[Divergence], data: st.Da
 
 
 @pytest.mark.parametrize("kind", ALL)
-@examples(25)
+@examples(12)
 @given(st.data())
 def test_the_checker_rounds_outward(kind: type[Divergence], data: st.DataObject) -> None:
     first, second = data.draw(simplex(3, 1)), data.draw(simplex(3))
