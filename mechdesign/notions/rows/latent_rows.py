@@ -102,8 +102,21 @@ class LatentRows(Family):
         return self._pulled(row, TAIL if labels is None else "")
 
     def _broken_row(self, side: str, x: int, other: int, column: Sequence[int]) -> Row:
-        values = (self._whole @ np.array(column, dtype=object)).tolist()
-        return self._pulled(self.inner._broken_row(side, x, other, values), TAIL)
+        return self._pulled(self.inner._broken_row(side, x, other, self._values(column)), TAIL)
+
+    def _values(self, column: Sequence[int]) -> list[int]:
+        """Return the entries of the values of the latent variable, in integers."""
+        found: list[int] = (self._whole @ np.array(column, dtype=object)).tolist()
+        return found
+
+    def violation(self, column: Sequence[int]) -> str | None:
+        """Return the name of a broken inner row."""
+        name = self.inner.violation(self._values(column))
+        return None if name is None else name + TAIL
+
+    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
+        """Return what the values of the latent variable need."""
+        return self.inner.raise_needed(self._values(column), self._values(direction))
 
     def terms(self, keys: Keys, priors: Sequence[Weights] = ()) -> sp.csr_array:
         """Return the inner rows times B."""
