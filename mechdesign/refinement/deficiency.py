@@ -17,7 +17,7 @@ refinement: Gleixner, Steffy and Wolter 2016).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -51,7 +51,7 @@ LARGEST_STEP = 1e5
 """Limit on scaled unknowns and costs in one round, so that no program is unbounded and the solver
 treats no cost as infinite. An unknown with a clipped cost is at its bound in any case."""
 
-NEAR_ZERO = Fraction(1, 10**8)
+ONE, NEAR_ZERO = Fraction(1), Fraction(1, 10**8)
 
 SHARE_KEPT = Fraction(99, 100)
 """Share of the separation that must remain when the gains are rounded to readable numbers."""
@@ -106,125 +106,101 @@ def decided(first: Table, second: Table) -> tuple[tuple[Fraction, ...], ...] | S
 
 
 class _Program:
-    """Minimize t over W, R, S, v >= 0: A W + R - S = B, rows of W sum to 1, of R and v to t."""
+    """Minimize t over W, R, S, v, t >= 0: A W + R - S = B, rows of W sum to 1, of R and v to t."""
 
     def __init__(self, first: Table, second: Table) -> None:
-        self.first, self.second = first, second
-        self.size, self.n_first, self.n_second = len(first), len(first[0]), len(second[0])
-        k, m, n = self.size, self.n_first, self.n_second
-        columns = m * n + 2 * k * n + k + 1
-        if columns > MOST_ENTRIES:
+        self._exact = A, B = np.array(first, dtype=object), np.array(second, dtype=object)
+        (k, m), n = A.shape, B.shape[1]
+        size = m * n + 2 * k * n + k + 1
+        if size > MOST_ENTRIES:
             expected = f"at most {MOST_ENTRIES:,} unknowns, outputs times outputs and more"
-            raise LimitError("other", expected, f"{columns:,}")
-        self.primal: Any = np.array([Fraction(0)] * columns, dtype=object)
-        self.dual: Any = np.array([Fraction(0)] * (k * n + m + k), dtype=object)
-        self.scale = 1
+            raise LimitError("other", expected, f"{size:,}")
+        self._W, (R, S) = (
+            np.arange(m * n).reshape(m, n),
+            np.arange(m * n, size - k - 1).reshape(2, k, n),
+        )
+        v, t = np.arange(size - k - 1, size - 1), size - 1
+        self._balance = balance = np.arange(k * n).reshape(k, n)
+        sums, spread = np.split(np.arange(k * n, k * n + m + k), [m])
+        blocks: list[tuple[Any, Any, Any]] = [
+            (balance[:, None, :], self._W, A[:, :, None]),
+            (balance, R, 1),
+            (balance, S, -1),
+            (sums[:, None], self._W, 1),
+            (spread[:, None], R, 1),
+            (spread, v, 1),
+            (spread, t, -1),
+        ]
+        parts = [[part.ravel() for part in np.broadcast_arrays(*block)] for block in blocks]
+        self._row, self._column, self._value = map(np.concatenate, zip(*parts, strict=True))
+        self._right: Any = np.concatenate([B.ravel(), np.full(m, ONE), np.full(k, 0 * ONE)])
+        self._cost: Any = np.array([0 * ONE] * (size - 1) + [ONE])
+        self.primal, self.dual, self.scale = 0 * self._cost, 0 * self._right, 1
 
     @cached_property
-    def _exact(self) -> tuple[Any, Any]:
-        """A and B as arrays of rationals."""
-        return np.array(self.first, dtype=object), np.array(self.second, dtype=object)
-
-    @cached_property
-    def _solve(self) -> Callable[..., tuple[FloatArray, FloatArray]]:
-        """The solver of this program for other right-hand sides, costs and lower bounds."""
+    def _matrix(self) -> Any:
+        """The constraints in floating point."""
         import scipy.sparse as sp
 
-        k, m, n = self.size, self.n_first, self.n_second
-        rows = k * n + m + k
-        eye, ones = sp.eye_array, np.ones
-        A = sp.csr_array(np.array(self.first, dtype=np.float64))
-        top = [sp.kron(A, eye(n)), eye(k * n), -eye(k * n), None, None]
-        middle = [sp.kron(eye(m), ones((1, n))), None, None, sp.csr_array((m, k)), None]
-        spread = sp.kron(eye(k), ones((1, n)))
-        bottom = [None, spread, None, eye(k), sp.csr_array(-ones((k, 1)))]
-        blocks: Any = [top, middle, bottom]
-        matrix = sp.csr_array(sp.block_array(blocks))
+        entries = self._value.astype(np.float64), (self._row, self._column)
+        return sp.csr_array(entries, shape=(len(self.dual), len(self.primal)))
 
-        def solve(right: FloatArray, cost: FloatArray, low: FloatArray) -> Any:
-            from scipy import optimize
+    def _solved(self, right: FloatArray, cost: FloatArray, low: FloatArray) -> Any:
+        """Solve the program for another right-hand side, costs and lower bounds."""
+        from scipy import optimize
 
-            linprog: Any = optimize.linprog
-            bounds = np.column_stack([low, np.full(len(low), LARGEST_STEP)])
-            # the simplex method cycles on some programs
-            steps = 20 * (rows + len(low)) + 1000
-            for method, presolve, tolerance in SETTINGS:
-                options = {
-                    "maxiter": steps,
-                    "presolve": presolve,
-                    "primal_feasibility_tolerance": tolerance,
-                    "dual_feasibility_tolerance": tolerance,
-                }
-                given = {"A_eq": matrix, "b_eq": right, "bounds": bounds, "options": options}
-                result = called(SOLVER, linprog, cost, method=method, **given)
-                if result.status == 0:
-                    prices = checked(SOLVER, result.eqlin.marginals, (rows,))
-                    return checked(SOLVER, result.x, (len(low),)), prices
-            raise SolverError(f"{SOLVER} failed: {result.message}")
-
-        return solve
+        linprog: Any = optimize.linprog
+        bounds = np.column_stack([low, np.full(len(low), LARGEST_STEP)])
+        # the simplex method cycles on some programs
+        steps = 20 * (len(right) + len(low)) + 1000
+        for method, presolve, tolerance in SETTINGS:
+            options = {
+                "maxiter": steps,
+                "presolve": presolve,
+                "primal_feasibility_tolerance": tolerance,
+                "dual_feasibility_tolerance": tolerance,
+            }
+            given = {"A_eq": self._matrix, "b_eq": right, "bounds": bounds, "options": options}
+            result = called(SOLVER, linprog, cost, method=method, **given)
+            if result.status == 0:
+                prices = checked(SOLVER, result.eqlin.marginals, right.shape)
+                return checked(SOLVER, result.x, low.shape), prices
+        raise SolverError(f"{SOLVER} failed: {result.message}")
 
     def refine(self) -> None:
         """Correct both solutions by solving the program for their scaled residuals."""
-        scale = self.scale
-        right = [float(scale * v) for v in self._right() - self._product(self.primal)]
-        reduced = self._cost() - self._transposed(self.dual)
+        scale, missing, reduced = self.scale, self._right.copy(), self._cost.copy()
+        np.subtract.at(missing, self._row, self._value * self.primal[self._column])
+        np.subtract.at(reduced, self._column, self._value * self.dual[self._row])
+        right = [float(scale * v) for v in missing]
         cost = [min(float(scale * v), LARGEST_STEP) for v in reduced]
         low = [-min(float(scale * v), LARGEST_STEP) for v in self.primal]
-        primal, dual = self._solve(np.array(right), np.array(cost), np.array(low))
+        primal, dual = self._solved(np.array(right), np.array(cost), np.array(low))
         self.primal = self.primal + [Fraction(v) / scale for v in primal.tolist()]
         self.dual = self.dual + [Fraction(v) / scale for v in dual.tolist()]
         self.scale = scale * GAIN_PER_ROUND
 
-    def _right(self) -> Any:
-        ones, zeros = [Fraction(1)] * self.n_first, [Fraction(0)] * self.size
-        return np.array([*self._exact[1].ravel(), *ones, *zeros], dtype=object)
-
-    def _cost(self) -> Any:
-        zeros = [Fraction(0)] * (len(self.primal) - 1)
-        return np.array([*zeros, Fraction(1)], dtype=object)
-
-    def _parts(self, primal: Any) -> tuple[Any, Any, Any, Any, Any]:
-        k, m, n = self.size, self.n_first, self.n_second
-        W, R, S, v, t = np.split(primal, np.cumsum([m * n, k * n, k * n, k]))
-        return W.reshape(m, n), R.reshape(k, n), S.reshape(k, n), v, t[0]
-
-    def _product(self, primal: Any) -> Any:
-        W, R, S, v, t = self._parts(primal)
-        balance = self._exact[0] @ W + R - S
-        return np.concatenate([balance.ravel(), W.sum(axis=1), R.sum(axis=1) + v - t])
-
-    def _transposed(self, dual: Any) -> Any:
-        k, m, n = self.size, self.n_first, self.n_second
-        u, w, r = np.split(dual, [k * n, k * n + m])
-        u = u.reshape(k, n)
-        of_W = self._exact[0].T @ u + w[:, None]
-        return np.concatenate([of_W.ravel(), (u + r[:, None]).ravel(), -u.ravel(), r, [-sum(r)]])
-
     def post_processing(self) -> tuple[tuple[Fraction, ...], ...] | None:
         """Return a rational W from the support of the numerical one; None if that fails."""
         least = NEAR_ZERO * GAIN_PER_ROUND / self.scale
-        positive = np.argwhere(self._parts(self.primal)[0] > least).tolist()
-        used = {(z, y): j for j, (z, y) in enumerate(positive)}
-        equations: list[Equation] = []
-        for x, y in np.ndindex(self.size, self.n_second):
-            row = self.first[x]
-            terms = {used[z, y]: row[z] for z in range(self.n_first) if row[z] and (z, y) in used}
-            equations.append(_whole(terms, self.second[x][y]))
-        for z in range(self.n_first):
-            terms = {used[z, y]: Fraction(1) for y in range(self.n_second) if (z, y) in used}
-            equations.append(_whole(terms, Fraction(1)))
+        support = np.flatnonzero(self.primal[: self._W.size] > least).tolist()
+        used = {j: place for place, j in enumerate(support)}
+        k = len(self._exact[0])
+        rows: list[dict[int, Fraction]] = [{} for _ in self._right[: len(self._right) - k]]
+        for row, j, value in zip(self._row, self._column, self._value, strict=True):
+            if value and j in used:
+                rows[row][used[j]] = value
+        equations = [_whole(*equation) for equation in zip(rows, self._right, strict=False)]
         values = solved(equations, len(used))
         if values is None or min(values) < 0:
             return None
-        found = [[Fraction(0)] * self.n_second for _ in range(self.n_first)]
-        for (z, y), j in used.items():
-            found[z][y] = values[j]
-        return tuple(map(tuple, found))
+        W = np.full(self._W.size, Fraction(0))
+        W[support] = values
+        return tuple(map(tuple, W.reshape(self._W.shape).tolist()))
 
     def separation(self) -> Separation | None:
         """Return the decision problem of the dual variables if it is an exact separation."""
-        weights = self.dual[: self.size * self.n_second].reshape(self.size, self.n_second)
+        weights = self.dual[self._balance]
         weights = weights - weights.min(axis=1)[:, None]
         total = sum(weights.max(axis=1))
         if not total:
@@ -261,7 +237,7 @@ class _Program:
 
     def _nearest(self) -> tuple[tuple[tuple[Fraction, ...], ...], Fraction]:
         """Return a row-stochastic W, and the largest total variation between A W and B."""
-        W = self._parts(self.primal)[0]
+        W = self.primal[self._W]
         W = W * (W > 0)
         W = W / W.sum(axis=1)[:, None]
         A, B = self._exact
