@@ -24,8 +24,8 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 """The corners for the inputs; a posterior is drawn at its mean of them."""
 
 TICKS = (0.2, 0.4, 0.6, 0.8)
-DIGITS, FLAT, NEAR = 9, 1e-9, 0.1
-"""Digits for distinct points; areas that count as 0; distances that count as near a corner."""
+DIGITS, NEAR = 9, 0.1
+"""Digits for distinct points; distances that count as near a corner."""
 
 TOUCHING = 0.03
 """Outputs closer than this share a label."""
@@ -120,13 +120,8 @@ def _magnified(ax: Axes, corners: FloatArray, channel: Channel | None, prior: Fl
     middle, half = (low + high) / 2, 1.15 * float((high - low).max())
     inset = ax.inset_axes((0.7, 0.69, 0.3, 0.31))
     _allowed(inset, corners, channel, prior, 4 * half * TOUCHING)
-    inset.set(
-        xlim=(middle[0] - half, middle[0] + half),
-        ylim=(middle[1] - half, middle[1] + half),
-        xticks=[],
-        yticks=[],
-        aspect="equal",
-    )
+    (left, right), (bottom, top) = zip(middle - half, middle + half, strict=True)
+    inset.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[], aspect="equal")
     ax.indicate_inset_zoom(inset, edgecolor=GREY)
 
 
@@ -138,25 +133,14 @@ def _places(columns: FloatArray, prior: FloatArray) -> FloatArray:
 
 
 def _hull(places: FloatArray) -> FloatArray:
-    """Return the corners of the convex hull in order, by Andrew's monotone chain."""
-    ordered = sorted({(round(x, DIGITS), round(y, DIGITS)) for x, y in places.tolist()})
-    corners: list[tuple[float, float]] = []
-    for points in (ordered, ordered[::-1]):
-        chain: list[tuple[float, float]] = []
-        for point in points:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], point) <= FLAT:
-                chain.pop()
-            chain.append(point)
-        corners += chain[:-1]
-    return np.array(corners or ordered)
+    """Return the corners of the convex hull in order; of a segment its ends."""
+    from scipy.spatial import ConvexHull
 
-
-def _turn(
-    before: tuple[float, float], corner: tuple[float, float], after: tuple[float, float]
-) -> float:
-    """Return twice the signed area of a triangle, positive for a left turn."""
-    (a, b), (c, d), (e, f) = before, corner, after
-    return (c - a) * (f - b) - (d - b) * (e - a)
+    points = np.unique(places.round(DIGITS), axis=0)
+    sides = (points - points[0]) / max(float(np.ptp(points, axis=0).max()), 1e-9)
+    if np.linalg.matrix_rank(sides, tol=1e-6) < 2:
+        return np.asarray(np.unique(points[[0, -1]], axis=0))
+    return np.asarray(points[ConvexHull(sides).vertices])
 
 
 def _triangle(ax: Axes, problem: Problem) -> None:
@@ -195,16 +179,10 @@ def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) 
     shares = prior @ matrix
     used = np.flatnonzero(shares > 0)
     places = _places(matrix[:, used], prior)
-    ax.scatter(
-        places[:, 0],
-        places[:, 1],
-        s=LARGEST_AREA * shares[used] + 60,
-        facecolors="none",
-        edgecolors=VERMILION,
-        linewidths=2,
-        label="outputs of the channel",
-        zorder=5,
-    )
+    areas = LARGEST_AREA * shares[used] + 60
+    style: dict[str, Any] = {"facecolors": "none", "edgecolors": VERMILION, "linewidths": 2}
+    x, y = places.T
+    ax.scatter(x, y, s=areas, label="outputs of the channel", zorder=5, **style)
     if near is None:
         return
     left = list(range(len(used)))
@@ -217,18 +195,10 @@ def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) 
 
 def _name_output(ax: Axes, place: FloatArray, center: FloatArray, name: str) -> None:
     """Write the label of an output on the side away from the center."""
-    away = place - center
-    size = float(np.hypot(*away))
-    right, up = (18 * away / size).tolist() if size > FLAT else (0.0, 18.0)
+    away = place - center if np.hypot(*(place - center)) > 1e-9 else np.array([0.0, 1.0])
+    away = 18 * away / np.hypot(*away)
     if np.hypot(*(CORNERS - place).T).min() < NEAR:  # the label of the input is there
-        right, up = -right, -up
-    ax.annotate(
-        name,
-        place.tolist(),
-        xytext=(right, up),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        color=VERMILION,
-        fontweight="bold",
-    )
+        away = -away
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontweight": "bold"}
+    offset = {"xytext": away.tolist(), "textcoords": "offset points"}
+    ax.annotate(name, place.tolist(), color=VERMILION, **offset, **style)

@@ -61,7 +61,7 @@ def doubles(rounding: Rounding) -> st.SearchStrategy[float]:
 # The coin.
 
 
-@examples(60)
+@examples(20)
 @given(data=st.data())
 @each_layout
 def test_the_coin_compares_the_bits_with_the_exact_weight(
@@ -85,7 +85,7 @@ def test_the_coin_compares_the_bits_with_the_exact_weight(
     assert word == whole or source.taken == 1, "more is read only where 64 bits do not decide"
 
 
-@examples(60)
+@examples(20)
 @given(data=st.data())
 @each_layout
 def test_a_double_is_in_the_cell_of_its_position(
@@ -99,7 +99,7 @@ def test_a_double_is_in_the_cell_of_its_position(
         assert rounding.exact(x) == Fraction(x)
 
 
-@examples(40)
+@examples(12)
 @given(data=st.data())
 @each_layout
 def test_exact_and_floating_weights_agree(points: list[Fraction], data: st.DataObject) -> None:
@@ -120,7 +120,7 @@ def test_exact_and_floating_weights_agree(points: list[Fraction], data: st.DataO
 positions = st.fractions(0, 1, max_denominator=10**6)
 
 
-@examples(30)
+@examples(12)
 @given(x=positions, other=positions)
 @pytest.mark.parametrize("kind", ["cells", "linear"])
 def test_the_kernel_of_an_ldp_channel_is_ldp(kind: str, x: Fraction, other: Fraction) -> None:
@@ -158,7 +158,7 @@ METRIC = metric_kernel()
 near = st.one_of(st.floats(0, 1), st.floats(0, 1e-9), st.just(2.0**-53))
 
 
-@examples(60)
+@examples(25)
 @given(x=st.floats(0, 1), step=near)
 def test_the_kernel_has_metric_privacy_on_the_continuum(x: float, step: float) -> None:
     """And at no less: close to some node the budget is used."""
@@ -207,9 +207,8 @@ def test_a_draw_does_not_depend_on_how_many_are_drawn_together() -> None:
 @pytest.mark.parametrize("bad", [-0.1, 1.1, math.inf, -math.inf, math.nan, 10**400])
 @pytest.mark.parametrize("kind", ["cells", "linear"])
 def test_a_number_outside_is_refused_and_its_place_named(kind: str, bad: float) -> None:
-    channel, values = steps(kind), [0.5] * 70_000
-    with pytest.raises(InputError, match=r"values\[69999\]: expected numbers of \[0, 1\]"):
-        channel.privatize([*values[:-1], bad])
+    with pytest.raises(InputError, match=r"values\[3\]: expected numbers of \[0, 1\]"):
+        steps(kind).privatize([0.5, 0.1, 1, bad, bad])
 
 
 @pytest.mark.parametrize("kind", ["cells", "linear"])

@@ -78,9 +78,15 @@ CORNERS: dict[str, tuple[int, Any, dict[str, Any], float | None]] = {
 for that of a linear program."""
 
 
-@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize(
-    ("name", "notion"), [(name, n) for name, (k, e, *_) in CORNERS.items() for n in notions(k, e)]
+    ("name", "notion", "route"),
+    [
+        (name, notion, route)
+        for c, (name, (k, e, *_)) in enumerate(CORNERS.items())
+        for n, notion in enumerate(notions(k, e))
+        for r, route in enumerate(ROUTES)
+        if r == 0 or (c + n) % 3 == r - 1  # each other route on a third of them
+    ],
 )
 def test_every_notion_has_its_optimum_at_the_corners(name: str, notion: Any, route: str) -> None:
     k, _, rest, value = CORNERS[name]
@@ -222,7 +228,7 @@ def test_sixty_inputs_with_random_budgets_finish() -> None:
 
 def test_many_priors_at_once() -> None:
     """A ball with too many vertices to list."""
-    k = 14
+    k = 10
     problem = Problem(
         range(k),
         BoundedPriorLIP(1, center=[Fraction(1, k)] * k, radius="0.25"),

@@ -22,21 +22,21 @@ from mechdesign.utilities import (
 )
 
 RNG = np.random.default_rng(0)
-LOSSES = np.where(np.eye(20, dtype=bool), 0, RNG.integers(1, 50, (20, 20)))
-BUDGETS = np.where(np.eye(9, dtype=bool), 0, RNG.integers(1, 20, (9, 9)) / 10)
-UNEVEN = Prior.from_counts(range(1, 21))
+LOSSES = np.where(np.eye(12, dtype=bool), 0, RNG.integers(1, 50, (12, 12)))
+BUDGETS = np.where(np.eye(7, dtype=bool), 0, RNG.integers(1, 20, (7, 7)) / 10)
+UNEVEN = Prior.from_counts(range(1, 13))
 TEN = Prior.from_counts(range(3, 13))
 
 FAMILIES = {
     "posterior mean, metric": Problem(
-        range(20), MetricPrivacy("0.1", "absolute"), PosteriorMeanSquaredError(), prior=UNEVEN
+        range(12), MetricPrivacy("0.1", "absolute"), PosteriorMeanSquaredError(), prior=UNEVEN
     ),
-    "a table, LDP": Problem(range(20), LDP(1), Distortion(LOSSES.tolist()), prior=UNEVEN),
-    "a table, worst case": Problem(range(20), LDP(1), Distortion(LOSSES.tolist(), True)),
-    "a grid": Problem(Domain.grid(5, 5), MetricPrivacy(1, "euclidean"), EuclideanDistance()),
-    "a matrix of budgets": Problem(range(9), ContextAwareLDP(BUDGETS.tolist()), BayesAccuracy()),
-    "information": Problem(range(9), ContextAwareLDP(BUDGETS.tolist()), MutualInformation()),
-    "a risk": Problem(range(20), LDP(1), L2Risk(), prior=UNEVEN),
+    "a table, LDP": Problem(range(12), LDP(1), Distortion(LOSSES.tolist()), prior=UNEVEN),
+    "a table, worst case": Problem(range(12), LDP(1), Distortion(LOSSES.tolist(), True)),
+    "a grid": Problem(Domain.grid(4, 4), MetricPrivacy(1, "euclidean"), EuclideanDistance()),
+    "a matrix of budgets": Problem(range(7), ContextAwareLDP(BUDGETS.tolist()), BayesAccuracy()),
+    "information": Problem(range(7), ContextAwareLDP(BUDGETS.tolist()), MutualInformation()),
+    "a risk": Problem(range(12), LDP(1), L2Risk(), prior=UNEVEN),
     "lifts": Problem(range(10), LIP("0.5"), HammingLoss(), prior=TEN),
     "two lifts": Problem(range(10), AsymmetricLift("0.3", 1), MeanAbsoluteError(), prior=TEN),
 }

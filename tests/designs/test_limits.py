@@ -39,10 +39,10 @@ from mechdesign.search.starts import route as starts
 from mechdesign.search.starts.route import Start
 from mechdesign.tables import ExactTable
 
-LDP1, RISING = LDP(1), Prior.from_counts(range(1, 10))
+LDP1, RISING = LDP(1), Prior.from_counts(range(1, 7))
 
 
-def plane(n: int = 4) -> Problem:
+def plane(n: int = 3) -> Problem:
     domain = Domain.grid(n, n)
     prior = [x * x % 17 + 1 for x in range(n * n)]
     return Problem(
@@ -62,11 +62,11 @@ def line_estimate(n: int) -> Problem:
 
 PROBLEMS = [
     plane(),
-    Problem(range(9), LDP1, MeanAbsoluteError(worst_case=True)),
-    Problem(range(9), LDP1, PosteriorMeanSquaredError(histogram=True), prior=RISING),
-    Problem(range(9), LDP1, MutualInformation(), prior=RISING),
+    Problem(range(6), LDP1, MeanAbsoluteError(worst_case=True)),
+    Problem(range(6), LDP1, PosteriorMeanSquaredError(histogram=True), prior=RISING),
+    Problem(range(6), LDP1, MutualInformation(), prior=RISING),
     Problem(
-        range(9), ApproximateLDP(1, "0.01"), HammingLoss(), prior=Prior.from_counts(range(1, 10))
+        range(4), ApproximateLDP(1, "0.01"), HammingLoss(), prior=Prior.from_counts([1, 2, 3, 4])
     ),
 ]
 
@@ -178,7 +178,7 @@ def test_a_longer_time_limit_is_never_worse(problem: Problem) -> None:
     """Time is counted in looks at the clock, so that every machine ends alike."""
     values = []
     sign = -1 if problem.utility.is_maximized else 1
-    for seconds in (3, 10, 30, 100, 1000):
+    for seconds in (3, 10, 30, 300):
         answers = SolutionPool(problem, Limits(seconds=seconds, clock=ticking()))
         answers.run(plan(problem, "auto", Limits(), []), Start())
         values.append(sign * float(answers.solution().value))
@@ -232,7 +232,7 @@ def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
     answers.attempt(*next(plan(problem, "interior", Limits(), [])))
     assert answers.best is not None
     proofs, bound = answers.best.raw.proofs, float(answers.solution().bound)
-    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), proofs, "poor")
+    poor = RawSolution(np.full((9, 9), 1 / 9), problem.outputs or (), proofs, "poor")
     answers = SolutionPool(problem, Limits())
     answers.run(iter([(Fixed(poor), "asked for")]), First())
     solution = answers.solution()
@@ -270,7 +270,7 @@ class Fixed(Route):
 def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     """A matrix that tells everything has no loss, until it is made private."""
     problem = plane()
-    told = RawSolution(np.eye(16), problem.outputs or (), (), "told")
+    told = RawSolution(np.eye(9), problem.outputs or (), (), "told")
     alone = SolutionPool(problem, Limits())
     alone.attempt(Fixed(told), "asked for")
     start = Start().solve(problem, Limits())
@@ -285,7 +285,7 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
 def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     """A search that finds nothing better changes nothing, and loses nothing."""
     problem = plane()
-    poor = RawSolution(np.full((16, 16), 1 / 16), problem.outputs or (), (), "poor")
+    poor = RawSolution(np.full((9, 9), 1 / 9), problem.outputs or (), (), "poor")
     answers = SolutionPool(problem, Limits(seconds=1e6))
     answers.run(iter([(Fixed(poor), "asked for")]), First())
     solution = answers.solution()

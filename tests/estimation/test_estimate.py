@@ -71,7 +71,7 @@ def worlds(channel: Channel, p: list[Fraction], n: int) -> Iterator[tuple[Fracti
 
 
 @given(square_channels(), st.data())
-@examples(60)
+@examples(30)
 def test_the_scores_are_unbiased_whatever_the_reference(channel: Channel, data: Any) -> None:
     k = len(channel.inputs)
     reference = data.draw(priors(k, least=1))
@@ -155,7 +155,7 @@ def test_a_structured_mechanism_agrees_with_its_matrix(mechanism: Mechanism) -> 
 
 @pytest.mark.parametrize("target", ["population", "respondents"])
 def test_the_intervals_cover_as_often_as_they_say(target: str) -> None:
-    rng, repeats, n = np.random.default_rng(8), 1500, 400
+    rng, repeats, n = np.random.default_rng(8), 600, 400
     truth = np.array([0.5, 0.3, 0.2])
     hits = np.zeros(3)
     everywhere = 0

@@ -23,7 +23,7 @@ def law_of(channel: Channel, prior: Prior) -> list[float]:
 
 
 @given(channels(3), priors(3), st.lists(st.integers(-5, 9), min_size=3, max_size=3))
-@examples(60)
+@examples(25)
 def test_the_expected_error_is_the_utility(channel: Channel, prior: Prior, f: list[int]) -> None:
     """For one report, both as the variance it states and as the error it makes."""
     m = len(channel.outputs)

@@ -42,7 +42,7 @@ from mechdesign.sweeps.finished import Finished
 RARE = [0.01, 0.24, 0.25, 0.5]
 
 
-def users(count: int = 4, size: int = 9) -> list[Problem]:
+def users(count: int = 4, size: int = 5) -> list[Problem]:
     priors = [[1 + (7 * n * x) % 11 for x in range(size)] for n in range(count)]
     return [
         Problem(range(size), LIP(1), MeanAbsoluteError(), prior=[p / sum(prior) for p in prior])
@@ -107,7 +107,7 @@ def test_finished_certificates_are_returned_unchanged(
 
 
 def test_a_batch_has_the_missing_problems(tmp_path: Path, designed: list[Problem]) -> None:
-    problems = users()
+    problems = users(size=9)  # for nine inputs no formula holds
     design_many(problems[1:2], cache=tmp_path)
     designed.clear()
     found = design_many(problems, cache=tmp_path)
@@ -219,9 +219,9 @@ KILLED = """
     from mechdesign.sweeps import design_each
     def problems():
         for n in range(6):
-            weights = [1 + (7 * n * x) % 11 for x in range(9)]
+            weights = [1 + (7 * n * x) % 11 for x in range(5)]
             prior = [w / sum(weights) for w in weights]
-            yield Problem(range(9), LIP(1), MeanAbsoluteError(), prior=prior)
+            yield Problem(range(5), LIP(1), MeanAbsoluteError(), prior=prior)
     import mechdesign.sweeps.many as many
     many.WINDOW = 3
     for n, _ in enumerate(design_each(problems(), cache=sys.argv[1])):
@@ -278,11 +278,10 @@ def test_budgets_at_once_give_the_same_frontier(tmp_path: Path) -> None:
     """A budget of 0 tells no two inputs apart: there is no unbiased estimate."""
     problem = Problem(range(3), LDP(1), L2Risk(), prior=[0.2, 0.3, 0.5])
     alone = trace_frontier(problem, [1, 0, 2])
-    for backend in (None, "threading"):
-        both = trace_frontier(problem, [1, 0, 2], n_jobs=2, backend=backend, cache=tmp_path)
-        assert [p.status for p in both.points] == ["optimal", "infeasible", "optimal"]
-        assert both.points[1].reason == alone.points[1].reason
-        for one, other in zip(both.solutions, alone.solutions, strict=True):
-            assert float(one.value) == pytest.approx(float(other.value), rel=1e-6)
+    both = trace_frontier(problem, [1, 0, 2], n_jobs=2, backend="threading", cache=tmp_path)
+    assert [p.status for p in both.points] == ["optimal", "infeasible", "optimal"]
+    assert both.points[1].reason == alone.points[1].reason
+    for one, other in zip(both.solutions, alone.solutions, strict=True):
+        assert float(one.value) == pytest.approx(float(other.value), rel=1e-6)
     with pytest.raises(InputError, match="n_jobs"):
         trace_frontier(problem, [1], n_jobs=0)

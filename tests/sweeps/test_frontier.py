@@ -43,17 +43,17 @@ from tests.strategies import examples
 
 PROBLEMS = {
     "ldp, small": families.ldp_numeric(6),
-    "ldp, large": families.ldp_numeric(45),
-    "lip, large": families.lip_numeric(40),
-    "grid": families.euclidean_grid(5, seed=2),
-    "grid, by symmetry": families.euclidean_grid(5),
-    "line": families.line_metric(60),
+    "ldp, large": families.ldp_numeric(20),
+    "lip, large": families.lip_numeric(14),
+    "grid": families.euclidean_grid(3, seed=2),
+    "grid, by symmetry": families.euclidean_grid(4),
+    "line": families.line_metric(20),
     "a survey": Problem(["yes", "no"], LIP(1), PosteriorMeanSquaredError([1, 0]), prior=[0.1, 0.9]),
     "accuracy": Problem(
-        families.euclidean_grid(4).domain,
+        families.euclidean_grid(3).domain,
         MetricPrivacy(1, "euclidean"),
         BayesAccuracy(),
-        prior=families.random_prior(16),
+        prior=families.random_prior(9),
     ),
 }
 
@@ -328,7 +328,7 @@ def test_a_search_that_makes_no_sense_is_refused(
         min_epsilon(problem, **{"wanted": "0.05", **options})
 
 
-@examples(60)
+@examples(25)
 @given(
     at=st.fractions(Fraction(1, 50), Fraction(9), max_denominator=999),
     width=st.sampled_from(["0", "0.001", "0.02", "0.3"]),

@@ -78,12 +78,6 @@ def process(_task: int) -> int:
     return os.getpid()
 
 
-def in_processes(run: Any, asked: list[Any]) -> Iterator[tuple[int, Any]]:
-    """Work on tasks in two processes, which then end."""
-    with closing(Processes(2)) as processes:
-        yield from processes.work(run, asked)
-
-
 def children() -> list[Any]:
     return [p for p in multiprocessing.active_children() if p.is_alive()]
 
@@ -99,37 +93,31 @@ def leaves_no_process() -> Iterator[None]:
 
 
 def test_every_failure_costs_its_task_only() -> None:
-    asked: list[Any] = [1, *FAILURES, *range(2, 12)]
-    found = dict(in_processes(fail, asked))
+    """Also that of a task that cannot be sent; a process of two that dies takes both with it."""
+    asked: list[Any] = [1, *FAILURES, threading.Lock(), 2, 3, 4]
+    with closing(Processes(2)) as processes:
+        found = dict(processes.work(fail, asked))
     assert sorted(found) == list(range(len(asked)))
     for n, task in enumerate(asked):
-        if isinstance(task, int):
-            assert found[n] == task
-        else:
-            assert isinstance(found[n], BaseException)
+        assert found[n] == task if isinstance(task, int) else isinstance(found[n], BaseException)
     assert isinstance(found[asked.index("memory")], MemoryError)
 
 
-def test_a_task_that_cannot_be_sent_fails_alone() -> None:
-    found = dict(in_processes(fail, [1, threading.Lock(), 2]))
-    assert (found[0], found[2]) == (1, 2)
-    assert isinstance(found[1], Exception)
-
-
-def test_closing_ends_the_work() -> None:
-    processes = Processes(2)
-    next(processes.work(fail, list(range(100))))
+def test_processes_live_on_from_work_to_work_and_end_with_their_tasks() -> None:
+    """They ignore Ctrl-C, come back after a death, and end when they are closed amid their work."""
+    processes = Processes(1)
+    first, again = (dict(processes.work(process, [0]))[0] for _ in range(2))
+    assert first == again != os.getpid()
+    assert dict(processes.work(handler, [0])) == {0: signal.SIG_IGN}
+    assert isinstance(dict(processes.work(fail, ["killed"]))[0], BaseException)
+    assert next(processes.work(process, list(range(100))))[1] not in (first, os.getpid())
     assert children()
     processes.close()
     assert not children()
 
 
-def test_processes_live_on_from_work_to_work_and_come_back_after_a_death() -> None:
-    with closing(Processes(1)) as processes:
-        first, again = (dict(processes.work(process, [0]))[0] for _ in range(2))
-        assert first == again != os.getpid()
-        assert isinstance(dict(processes.work(fail, ["killed"]))[0], BaseException)
-        assert dict(processes.work(process, [0]))[0] not in (first, os.getpid())
+def handler(_task: int) -> Any:
+    return signal.getsignal(signal.SIGINT)
 
 
 # --- designs in processes -------------------------------------------------------------------------
@@ -158,25 +146,25 @@ def failing(how: str) -> Problem:
     return Problem(range(3), LIP(1), FailingError(how), prior=[0.2, 0.3, 0.5])
 
 
-@pytest.mark.parametrize("how", ["killed", "division"])
-def test_a_process_that_fails_costs_its_problems(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_fails_costs_its_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "SINGLES", 1)
-    problems = users(7)
-    problems.insert(3, failing(how))
+    problems = users(4)
+    problems[1:1] = map(failing, ["killed", "division", "memory", "not written"])
     found: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
-    assert [n for n, answer in enumerate(found) if not isinstance(answer, Solution)] == [3]
-    assert isinstance(found[3], MechdesignError)
-    assert str(found[3]).startswith("problems[3]: ")
+    lost = [n for n, answer in enumerate(found) if not isinstance(answer, Solution)]
+    assert lost == [1, 2, 3, 4]
+    for n in lost:
+        assert isinstance(found[n], MechdesignError)
+        assert str(found[n]).startswith(f"problems[{n}]: ")
     for answer, problem in zip(found, problems, strict=True):
         if isinstance(answer, Solution):
             assert answer.problem is problem
             verify(answer.document())
 
 
-@pytest.mark.parametrize("how", ["killed", "memory", "not written"])
-def test_a_process_that_fails_is_an_error_of_the_library(how: str) -> None:
+def test_a_process_that_dies_is_an_error_of_the_library() -> None:
     with pytest.raises(SolverError, match=r"problems\[1\]"):
-        design_many([*users(1), failing(how)], n_jobs=2, route="linear-program")
+        design_many([*users(1), failing("killed")], n_jobs=2, route="linear-program")
 
 
 def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,12 +260,3 @@ def test_ctrl_c_while_processes_work_returns_finished_problems(
     assert [solution.problem for solution in found] == problems[:2]
     answers: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
     assert [isinstance(a, Solution) for a in answers] == [True, True, False, True, False, False]
-
-
-def test_processes_ignore_ctrl_c() -> None:
-    found = dict(in_processes(_handler, [0]))
-    assert found == {0: signal.SIG_IGN}
-
-
-def _handler(_task: int) -> Any:
-    return signal.getsignal(signal.SIGINT)

@@ -50,6 +50,7 @@ def designed(name: str) -> Solution:
     return found
 
 
+@functools.cache
 def atoms(law: Any, k: int) -> tuple[Any, Any]:
     """Return points in the middle of k x k cells, and the masses of the cells."""
     edges = tuple(Fraction(n, k) for n in range(k + 1))

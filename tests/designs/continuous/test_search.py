@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -29,16 +30,17 @@ N = 500
 """Cells of a quadrature."""
 
 
-def masses_of(law: Law, edges: list[Fraction]) -> Any:
-    """Return the masses of cells, as floats."""
+@functools.cache
+def masses_of(law: Law, cells: int) -> Any:
+    """Return the masses of equal cells of [0, 1], as floats."""
+    edges = [Fraction(k, cells) for k in range(cells + 1)]
     cells = law.moments(md.Interval(edges[0], edges[-1]), (tuple(edges),)).cells
     return np.array([float(a + 2 * b + c) for a, b, c in cells])
 
 
 def discrete_optimum(problem: md.ContinuousProblem, points: int, outputs: int) -> float:
     """Solve the problem on atoms in the middle of equal cells of [0, 1], with scipy."""
-    edges = [Fraction(k, points) for k in range(points + 1)]
-    masses = masses_of(problem.prior, edges)
+    masses = masses_of(problem.prior, points)
     x = (np.arange(points) + 0.5) / points
     y = np.linspace(0, 1, outputs)
     power = 2 if problem.utility.on_interval == "squared" else 1
@@ -98,8 +100,7 @@ def check_kernel(solution: Solution, rng: np.random.Generator) -> None:
         assert losses.max() == pytest.approx(float(solution.value), rel=1e-2)
         assert losses.max() <= float(solution.value) + 1e-12
         return
-    edges = [Fraction(k, N) for k in range(N + 1)]
-    masses = masses_of(problem.prior, edges)
+    masses = masses_of(problem.prior, N)
     assert masses @ losses == pytest.approx(float(solution.value), rel=1e-3)
     if notion["notion"] == "lip":
         lifts = kernel / (masses @ channel.matrix(fine))
@@ -189,8 +190,7 @@ def test_the_best_estimate_is_read_from_the_decoder() -> None:
     loss = md.PosteriorMeanSquaredError()
     solution = md.design(md.ContinuousProblem([0, 1], md.LIP(1), loss, prior=LAWS[0]), gap=0.02)
     fine = (np.arange(N) + 0.5) / N
-    edges = [Fraction(k, N) for k in range(N + 1)]
-    masses = masses_of(LAWS[0], edges)
+    masses = masses_of(LAWS[0], N)
     joint = masses[:, None] * solution.channel.matrix(fine)
     read = fine @ joint / joint.sum(axis=0)
     assert solution.decoder is not None
