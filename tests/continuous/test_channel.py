@@ -183,7 +183,7 @@ def steps(kind: str, k: int = 6) -> ContinuousChannel:
     return continuous(kind, [Fraction(n, k) for n in range(k + 1)], nodes)
 
 
-@pytest.mark.parametrize("x", [0.0, 0.05, 1 / 3, 0.7, 1.0])
+@pytest.mark.parametrize("x", [0.0, 0.05, 1 / 3, 1.0])
 @pytest.mark.parametrize("kind", ["cells", "linear"])
 def test_reports_at_one_number_have_its_density(kind: str, x: float) -> None:
     channel, n = steps(kind), 40_000
@@ -193,9 +193,9 @@ def test_reports_at_one_number_have_its_density(kind: str, x: float) -> None:
 
 
 def test_a_draw_does_not_depend_on_how_many_are_drawn_together() -> None:
-    channel, x = steps("cells"), np.linspace(0, 1, 100_001)
+    channel, x = steps("cells"), np.linspace(0, 1, 70_001)
     drawn = channel.privatize(x, rng=2).data
-    assert drawn.shape == (100_001,)
+    assert drawn.shape == (70_001,)
     assert channel.privatize(x, rng=2).data.tolist() == drawn.tolist()
     assert not channel.privatize(x[:5]).simulated
     assert channel.privatize(x[:5], rng=2).simulated
@@ -212,21 +212,16 @@ def test_a_number_outside_is_refused_and_its_place_named(kind: str, bad: float) 
 
 
 @pytest.mark.parametrize("kind", ["cells", "linear"])
-def test_clipping_takes_the_nearer_end(kind: str) -> None:
-    channel = steps(kind)
-    given_, ends = [-5, math.inf, -math.inf, 1.5], [0, 1, 0, 1]
-    drawn = channel.privatize(given_, rng=1, outside="clip").data
-    assert drawn.tolist() == channel.privatize(ends, rng=1).data.tolist()
-
-
-@pytest.mark.parametrize("kind", ["cells", "linear"])
-def test_numbers_of_every_kind_are_taken(kind: str) -> None:
+def test_numbers_of_every_kind_are_taken_and_clipped_to_the_nearer_end(kind: str) -> None:
     channel, x = steps(kind), [0.5, 0.25, 1.0, 0.0]
     same = channel.privatize(x, rng=1).data.tolist()
     exact = [Decimal("0.5"), Fraction(1, 4), 1, -0.0]
     for values in (np.array(x), np.array(x, np.float32), np.array(x, np.longdouble), exact):
         assert channel.privatize(values, rng=1).data.tolist() == same
     assert channel.privatize(np.array([0, 1]), rng=1).data.shape == (2,)
+    far, ends = [-5, math.inf, -math.inf, 1.5], [0, 1, 0, 1]
+    drawn = channel.privatize(far, rng=1, outside="clip").data
+    assert drawn.tolist() == channel.privatize(ends, rng=1).data.tolist()
 
 
 def test_half_lines_are_cells() -> None:
@@ -309,15 +304,11 @@ def test_a_channel_is_what_it_is_made_from() -> None:
     assert "<table" in channel._repr_html_()
 
 
-def test_ends_are_exact() -> None:
+def test_ends_are_exact_or_infinite() -> None:
     interval = Interval(0.1, "1/3")
     assert (interval.low, interval.high) == (Fraction(1, 10), Fraction(1, 3))
     assert interval == Interval.of(["0.1", Fraction(1, 3)])
-    assert Fraction(1, 5) in interval
-    assert Fraction(1, 2) not in interval
-
-
-def test_infinite_ends() -> None:
+    assert (Fraction(1, 5) in interval, Fraction(1, 2) in interval) == (True, False)
     line = Interval("-inf", math.inf)
     assert not line.is_bounded
     assert line.to_table() == {"interval": ["-inf", "inf"]}

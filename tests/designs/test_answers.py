@@ -80,18 +80,11 @@ def answered(*routes: Route, to: Problem | None = None) -> SolutionPool:
     return found
 
 
-FAILURES = [
-    SolverError("no"),
-    CertificateError("no"),
+NUMERICAL = (ZeroDivisionError, OverflowError, FloatingPointError, ValueError, IndexError, KeyError)
+FAILURES: list[Exception] = [
     InputError("prior", "numbers", "text"),
-    ZeroDivisionError("no"),
-    OverflowError("no"),
-    FloatingPointError("no"),
-    ValueError("no"),
-    IndexError("no"),
-    KeyError("no"),
     MemoryError(),
-    RuntimeWarning("no"),
+    *(kind("no") for kind in (SolverError, CertificateError, RuntimeWarning, *NUMERICAL)),
     np.linalg.LinAlgError("no"),
 ]
 
@@ -117,23 +110,12 @@ def test_where_all_fail_the_start_is_left(error: Exception) -> None:
     verify(solution.document())
 
 
-MISTAKES = [
-    TypeError("no"),
-    AttributeError("no"),
-    NameError("no"),
-    AssertionError(),
-    RuntimeError(),
-]
+MISTAKES = [kind("no") for kind in (TypeError, AttributeError, NameError, RuntimeError)]
+FINAL = [AssertionError(), InfeasibleError("no"), KeyboardInterrupt(), SystemExit()]
 
 
-@pytest.mark.parametrize("error", MISTAKES, ids=lambda error: type(error).__name__)
-def test_a_bug_does_not_count_as_a_failure_of_a_route(error: Exception) -> None:
-    with pytest.raises(type(error)):
-        answered(Failing(error))
-
-
-@pytest.mark.parametrize("error", [InfeasibleError("no"), KeyboardInterrupt(), SystemExit()])
-def test_a_final_error_ends_the_attempts(error: Any) -> None:
+@pytest.mark.parametrize("error", [*MISTAKES, *FINAL], ids=lambda error: type(error).__name__)
+def test_a_bug_or_a_final_error_ends_the_attempts(error: Any) -> None:
     with pytest.raises(type(error)):
         answered(Failing(error))
 

@@ -52,15 +52,9 @@ def test_columns_keep_their_labels_though_others_would_be_better() -> None:
     columns = dict(zip(found.channel.outputs, found.channel.matrix.T, strict=True))
     assert columns["b"][0] == pytest.approx(RESPONSE[0, 0])
     assert found.status == "bounded"
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
-def test_frames_count_by_label(order: list[int]) -> None:
-    frame = pd.DataFrame(RESPONSE, index=INPUTS, columns=INPUTS)
-    shuffled = frame.iloc[order, order[::-1]]
-    plain = certify(PROBLEMS["loss"], RESPONSE)
-    found = certify(PROBLEMS["loss"], shuffled)
-    assert found.value == plain.value
+    plain = pd.DataFrame(RESPONSE, index=INPUTS, columns=INPUTS)
+    shuffled = certify(PROBLEMS["loss"], plain.iloc[[2, 0, 1], [1, 0, 2]])
+    assert shuffled.value == certify(PROBLEMS["loss"], RESPONSE).value
 
 
 def test_the_solution_of_a_program_in_cvxpy_is_certified_as_optimal() -> None:

@@ -102,23 +102,14 @@ def test_a_solver_without_limits_of_its_own_ends_with_the_design() -> None:
     assert until == [("time_limit", pytest.approx(2.56)), ("time_limit", pytest.approx(2.76))]
 
 
-def test_a_step_has_half_of_the_time_left_and_some_when_time_is_over() -> None:
+def test_a_step_has_half_of_the_time_left_and_an_interrupt_leaves_a_few_seconds_once() -> None:
     clock = Clock()
     limits = Limits(seconds=10, clock=clock)
-    clock.now = 4.0
-    assert limits.step().left == pytest.approx(3)
-    clock.now = 10.5
+    for clock.now, left in ((4.0, 3), (10.5, 0.5)):
+        assert limits.step().left == pytest.approx(left)
     assert limits.expired()
-    assert limits.step().left == pytest.approx(0.5)
-
-
-def test_an_interrupt_leaves_a_few_seconds_counted_once() -> None:
-    clock = Clock()
-    limits = Limits(clock=clock)
+    limits, clock.now = Limits(clock=clock), 0.0
     assert limits.grace == np.inf
     limits.interrupted = True
-    assert limits.grace == 5
-    clock.now = 4.0
-    assert limits.grace == 1
-    clock.now = 9.0
-    assert limits.grace == pytest.approx(0.1)
+    for clock.now, left in ((0.0, 5), (4.0, 1), (9.0, 0.1)):
+        assert limits.grace == pytest.approx(left)

@@ -26,6 +26,7 @@ from mechdesign import (
     PosteriorMeanSquaredError,
     Prior,
     Problem,
+    Solution,
     design,
 )
 from mechdesign.cli.common import memory_size
@@ -104,52 +105,36 @@ def test_a_memory_limit_is_a_number_of_bytes(given: Any) -> None:
 
 
 def test_sizes_on_the_command_line() -> None:
-    assert memory_size("2 GB") == memory_size("2000mb") == 2e9
-    assert memory_size("1.5k") == 1500
-    assert memory_size("7") == 7
+    sizes = {"2 GB": 2e9, "2000mb": 2e9, "1.5k": 1500, "7": 7}
+    assert {text: memory_size(text) for text in sizes} == sizes
     for wrong in ("", "GB", "-1", "2 XB", "0", "1.2.3 GB", "nan"):
         with pytest.raises(argparse.ArgumentTypeError):
             memory_size(wrong)
 
 
 DESIGN, NOISE = "mechdesign.designs.design.", "mechdesign.designs.noise.design."
-CITY = MetricPrivacy(1, "euclidean")
-FINE = MetricPrivacy("0.01", "euclidean")
+LISTED, POINT = (f"{DESIGN}LISTED_SECONDS", 1, 3), (f"{NOISE}POINT_SECONDS", 1, 3)
+CITY, EYE = Domain.grid(70, 70), np.eye(3).tolist()
 LINE = Problem(Domain.range(5000), MetricPrivacy(1, "absolute"), MeanAbsoluteError())
-EYE = np.eye(3).tolist()
-TOO_LARGE: dict[str, tuple[Problem, str, float, float, str]] = {
-    "matrix": (Problem(range(1000), LDP1, HammingLoss()), "", 0, 0.01, r"have [\d,]{1,7} entries"),
-    "listed gains": (
-        Problem(range(3), LDP1, GVulnerability(EYE)),
-        f"{DESIGN}LISTED_SECONDS",
-        1,
-        3,
-        "limit of 3 s it may have 4 entries",
+
+
+def city(epsilon: str) -> Problem:
+    return Problem(CITY, MetricPrivacy(epsilon, "euclidean"), EuclideanDistance())
+
+
+TOO_LARGE: dict[str, tuple[Problem, tuple[str, float, float], str]] = {
+    "matrix": (
+        Problem(range(1000), LDP1, HammingLoss()),
+        ("", 0, 0.01),
+        r"have [\d,]{1,7} entries",
     ),
-    "listed losses": (
-        Problem(range(3), LDP1, Distortion(EYE)),
-        f"{DESIGN}LISTED_SECONDS",
-        1,
-        3,
-        "limit of 3 s it may have 4 entries",
-    ),
-    "numbers": (LINE, f"{NOISE}POINT_SECONDS", 1, 3, "limit of 3 s there may be 4 points"),
-    "grid": (
-        Problem(Domain.grid(70, 70), CITY, EuclideanDistance()),
-        f"{NOISE}POINT_SECONDS",
-        1,
-        3,
-        "noise on 4,900 points .* there may be 4 points",
-    ),
-    "loss of noise": (
-        Problem(Domain.grid(70, 70), FINE, EuclideanDistance()),
-        f"{NOISE}STEPS_A_SECOND",
-        10,
-        1,
-        "too long for",
-    ),
+    "gains": (Problem(range(3), LDP1, GVulnerability(EYE)), LISTED, "3 s it may have 4 entries"),
+    "losses": (Problem(range(3), LDP1, Distortion(EYE)), LISTED, "3 s it may have 4 entries"),
+    "numbers": (LINE, POINT, "limit of 3 s there may be 4 points"),
+    "grid": (city("1"), POINT, "noise on 4,900 points .* there may be 4 points"),
+    "loss of noise": (city("0.01"), (f"{NOISE}STEPS_A_SECOND", 10, 1), "too long for"),
 }
-"""The problem, a constant and its value here, the time limit, and the message."""
+"""The problem; a constant, its value here, and the time limit; and the message."""
 
 
 @pytest.mark.parametrize("name", TOO_LARGE)
@@ -157,7 +142,7 @@ def test_a_problem_too_large_for_its_time_limit_is_refused_with_a_size(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No distances are made before, nor a floating-point prior of very many inputs."""
-    problem, constant, value, seconds, message = TOO_LARGE[name]
+    problem, (constant, value, seconds), message = TOO_LARGE[name]
     if constant:
         monkeypatch.setattr(constant, value)
     if constant.endswith("POINT_SECONDS"):
@@ -206,11 +191,8 @@ def test_a_round_that_would_end_late_is_not_begun() -> None:
     now = [0.0]
     limits = Limits(seconds=10, clock=lambda: now[0])
     part = limits.part(unit=1.0)
-    told = []
-    for seconds in (0.0, 3.0, 6.0, 9.0):
-        now[0] = seconds
-        told.append(part.report(1, 2.0, 1.0))
-    assert told == [False, False, False, True]
+    for now[0], is_late in ((0.0, False), (3.0, False), (6.0, False), (9.0, True)):
+        assert part.report(1, 2.0, 1.0) == is_late
     assert limits.expired()
     assert "time limit of 10 s" in limits.ended
 
@@ -233,9 +215,7 @@ def test_the_channel_of_the_start_takes_the_place_of_a_worse_answer() -> None:
     assert answers.best is not None
     proofs, bound = answers.best.raw.proofs, float(answers.solution().bound)
     poor = RawSolution(np.full((9, 9), 1 / 9), problem.outputs or (), proofs, "poor")
-    answers = SolutionPool(problem, Limits())
-    answers.run(iter([(Fixed(poor), "asked for")]), First())
-    solution = answers.solution()
+    solution = begun(problem, poor)
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
     # multipliers are rounded as far as the gap allows, by a small share of it
@@ -267,6 +247,13 @@ class Fixed(Route):
         return self.raw
 
 
+def begun(problem: Problem, raw: RawSolution, seconds: float = math.inf) -> Solution:
+    """Solve by a start and then a route that returns an answer."""
+    answers = SolutionPool(problem, Limits(seconds=seconds))
+    answers.run(iter([(Fixed(raw), "asked for")]), First())
+    return answers.solution()
+
+
 def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     """A matrix that tells everything has no loss, until it is made private."""
     problem = plane()
@@ -277,18 +264,14 @@ def test_the_start_stands_where_the_repair_makes_an_answer_worse() -> None:
     assert alone.best is not None
     assert start.value is not None
     assert float(alone.value) > 1.01 * start.value
-    answers = SolutionPool(problem, Limits())
-    answers.run(iter([(Fixed(told), "asked for")]), First())
-    assert float(answers.solution().value) == pytest.approx(start.value)
+    assert float(begun(problem, told).value) == pytest.approx(start.value)
 
 
 def test_where_time_is_limited_a_bound_is_proved_before_the_search() -> None:
     """A search that finds nothing better changes nothing, and loses nothing."""
     problem = plane()
     poor = RawSolution(np.full((9, 9), 1 / 9), problem.outputs or (), (), "poor")
-    answers = SolutionPool(problem, Limits(seconds=1e6))
-    answers.run(iter([(Fixed(poor), "asked for")]), First())
-    solution = answers.solution()
+    solution = begun(problem, poor, seconds=1e6)
     start = Start().solve(problem, Limits())
     assert float(solution.value) == pytest.approx(start.value)
     assert solution.route.startswith("coarse: ")
@@ -304,9 +287,7 @@ def test_a_search_with_the_better_channel_keeps_the_bound_from_before() -> None:
     assert answers.best is not None
     good = answers.best.raw
     bare = RawSolution(good.matrix, good.outputs, (), "good")
-    answers = SolutionPool(problem, Limits(seconds=1e6))
-    answers.run(iter([(Fixed(bare), "asked for")]), First())
-    found = answers.solution()
+    found = begun(problem, bare, seconds=1e6)
     assert float(found.value) == pytest.approx(float(answers.value))
     assert found.route.startswith("good; the bound by coarse: ")
     assert 0 < float(found.bound) <= float(found.value) + 1e-12

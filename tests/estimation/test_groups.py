@@ -12,6 +12,7 @@ import pytest
 
 from mechdesign import Channel, InputError, Prior
 from mechdesign.estimation import estimate, estimate_groups
+from mechdesign.estimation.report_models import ReportModel
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse, Mechanism
 from mechdesign.reports import Tally
 
@@ -20,6 +21,7 @@ CLOSE = 1e-9
 LEFT = Channel.from_matrix([["0.8", "0.2"], ["0.3", "0.7"], ["0.3", "0.7"]])
 RIGHT = Channel.from_matrix([["0.6", "0.4"], ["0.6", "0.4"], ["0.1", "0.9"]])
 SHARP = Channel.from_matrix([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.1, 0.8]])
+LONG = Channel.from_matrix([[0.5, 0.2, 0.2, 0.1], [0.1, 0.6, 0.1, 0.2], [0.1, 0.1, 0.3, 0.5]])
 BLUNT = Channel.from_matrix([[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]])
 GRR = GeneralizedRandomizedResponse(3, 1)
 HADAMARD = HadamardResponse(3, 2)
@@ -86,8 +88,19 @@ def test_at_the_reference_it_varies_less_than_any_group_alone(
     uniform = np.full(3, 1 / 3)
     _, variance, _ = moments(sources, sizes, uniform)
     for source, n in zip(sources, sizes, strict=True):
-        _, alone, _ = moments([source], [n], uniform)
+        alone = ReportModel(source).scores().variances(Prior.uniform(3)) / n
         assert (variance <= alone + CLOSE).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("source", [SHARP, LONG, GRR, HADAMARD])
+def test_the_stated_variance_of_one_group_is_unbiased(source: Any, n: int) -> None:
+    """A single report shows no spread: its variance is not known."""
+    first, variance, stated = moments([source], [n], TRUTH)
+    assert first == pytest.approx(TRUTH, abs=CLOSE)
+    exact = ReportModel(source).scores().variances(Prior(TRUTH.tolist())) / n
+    assert variance == pytest.approx(exact, abs=CLOSE)
+    assert np.isnan(stated).all() if n == 1 else stated == pytest.approx(exact, abs=CLOSE)
 
 
 def test_at_the_reference_channels_reach_the_bound_of_all_their_information() -> None:

@@ -17,7 +17,7 @@ vectors = st.lists(st.integers(-40, 60), min_size=1, max_size=7).map(
 
 
 @given(vectors)
-@examples(150)
+@examples(60)
 def test_the_projection_meets_the_conditions_of_the_nearest_point(v: np.ndarray) -> None:
     p = projected(v)
     assert p.min() >= 0
@@ -27,7 +27,7 @@ def test_the_projection_meets_the_conditions_of_the_nearest_point(v: np.ndarray)
 
 
 @given(vectors, st.data())
-@examples(80)
+@examples(40)
 def test_the_projection_is_nearer_to_every_distribution(v: np.ndarray, data: st.DataObject) -> None:
     p = np.array([float(q) for q in data.draw(simplex(len(v)))])
     assert np.linalg.norm(projected(v) - p) <= np.linalg.norm(v - p) + 1e-12
@@ -36,7 +36,7 @@ def test_the_projection_is_nearer_to_every_distribution(v: np.ndarray, data: st.
 
 
 @given(vectors)
-@examples(60)
+@examples(30)
 def test_clipping_keeps_the_ratios_of_positive_entries(v: np.ndarray) -> None:
     p = clipped(v)
     assert p.min() >= 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -118,20 +119,17 @@ def test_posteriors_are_bars_over_the_prior(prior: Prior) -> None:
 
 
 def test_many_posteriors_are_a_map_of_log_lifts() -> None:
-    k, prior = 20, Prior.uniform(20)
+    k, prior = 12, Prior.uniform(12)
     channel = design(Problem(range(k), LDP(1), HammingLoss())).channel
-    ax = drawn(plots.plot_posterior(channel, prior, axes(), "Twenty inputs"))
+    ax = drawn(plots.plot_posterior(channel, prior, axes(), "Twelve inputs"))
     (image,) = ax.images
     lift = np.log(channel.matrix / channel.matrix.mean(axis=0))
     assert np.asarray(image.get_array()) == pytest.approx(lift)
     assert image.get_clim() == pytest.approx((-np.abs(lift).max(), np.abs(lift).max()))
     assert "nats" in ax.figure.axes[1].get_ylabel()
-
-
-def test_impossible_cells_are_masked_on_the_map() -> None:
-    ax = drawn(plots.plot_posterior(Channel.from_matrix(np.eye(9)), Prior.uniform(9), axes()))
-    shown = ax.images[0].get_array()
-    assert np.array_equal(np.ma.getmaskarray(shown), ~np.eye(9, dtype=bool))
+    clear = plots.plot_posterior(Channel.from_matrix(np.eye(9)), Prior.uniform(9), axes())
+    shown = drawn(clear).images[0].get_array()
+    assert np.array_equal(np.ma.getmaskarray(shown), ~np.eye(9, dtype=bool))  # impossible cells
     assert shown.compressed() == pytest.approx(math.log(9))
 
 
@@ -174,7 +172,8 @@ LINE_STYLES = ("get_color", "get_marker")
 def test_an_undecided_part_is_shaded_down_to_the_bound() -> None:
     found = frontier(LDP(1), "1", "2")
     wide = tuple(
-        FrontierPoint(p.epsilon, replace_bound(p.solution, Fraction("0.1"))) for p in found.points
+        FrontierPoint(p.epsilon, replace(p.solution, bound=Fraction("0.1")))  # type: ignore[type-var]
+        for p in found.points
     )
     ax = drawn(plots.plot_frontier(Frontier(found.problem, wide), axes(), labels=["mine"]))
     (shade,) = ax.collections
@@ -182,12 +181,6 @@ def test_an_undecided_part_is_shaded_down_to_the_bound() -> None:
     assert heights.min() == pytest.approx(0.1)
     assert heights.max() == pytest.approx(max(float(p.solution.value) for p in wide))
     assert legend(ax) == ["mine", "mine: undecided, down to the proved bound"]
-
-
-def replace_bound(solution: object, bound: Fraction) -> object:
-    import dataclasses
-
-    return dataclasses.replace(solution, bound=bound)  # type: ignore[type-var]
 
 
 def test_budgets_without_a_channel_and_the_wanted_loss_are_marked() -> None:
@@ -233,19 +226,12 @@ def names(found: object) -> list[str]:
 
 
 def test_frontiers_of_two_priors_have_two_names() -> None:
-    assert names([curve([0.5, 0.5]), curve([0.1, 0.9])]) == [
-        "ldp, Prior(0.5, 0.5)",
-        "ldp, Prior(0.1, 0.9)",
-    ]
-    assert names([curve([0.5, 0.5], "men"), curve([0.5, 0.5], "women")]) == [
-        "ldp, men",
-        "ldp, women",
-    ]
-    assert names(curve([0.5, 0.5])) == ["ldp"]
-
-
-def test_the_keys_of_a_dict_are_the_names() -> None:
-    assert names({"even": curve([0.5, 0.5]), "rare": curve([0.1, 0.9])}) == ["even", "rare"]
+    even, rare = curve([0.5, 0.5]), curve([0.1, 0.9])
+    assert names([even, rare]) == ["ldp, Prior(0.5, 0.5)", "ldp, Prior(0.1, 0.9)"]
+    titled = [curve([0.5, 0.5], title) for title in ("men", "women")]
+    assert names(titled) == ["ldp, men", "ldp, women"]
+    assert names(even) == ["ldp"]
+    assert names({"even": even, "rare": rare}) == ["even", "rare"]
 
 
 # the polytope of three inputs
@@ -520,12 +506,8 @@ def test_half_lines_are_cut_a_little_beyond_the_edges() -> None:
 
 def test_reports_and_losses_by_the_truth() -> None:
     ax = drawn(plots.plot_report_quantiles(KERNEL, axes()))
-    assert legend(ax) == [
-        "90 % of the reports",
-        "half of the reports",
-        "median report",
-        "the truth",
-    ]
+    bands = ["90 % of the reports", "half of the reports"]
+    assert legend(ax) == [*bands, "median report", "the truth"]
     median, truth = ax.lines
     assert set(median.get_ydata()) == {0, 3}
     assert np.array_equal(truth.get_xdata(), truth.get_ydata())

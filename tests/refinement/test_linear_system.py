@@ -33,7 +33,7 @@ def equations(rows: list[list[int]], values: list[Fraction]) -> list[Equation]:
     return found
 
 
-@examples(100)
+@examples(50)
 @given(systems())
 def test_a_system_that_has_a_solution_is_solved(
     system: tuple[list[list[int]], list[Fraction]],

@@ -56,7 +56,7 @@ def check(found: Refinement, first: Channel, second: Channel) -> None:
     assert 0 < found.deficiency[0] <= found.deficiency[1]
 
 
-@examples(60)
+@examples(30)
 @given(st.data())
 def test_a_post_processed_channel_is_refined_and_the_matrix_proves_it(data: st.DataObject) -> None:
     first = data.draw(channels(data.draw(st.integers(1, 3))))
@@ -67,7 +67,7 @@ def test_a_post_processed_channel_is_refined_and_the_matrix_proves_it(data: st.D
     check(found, first, first.then(W))
 
 
-@examples(60)
+@examples(30)
 @given(st.data())
 def test_whatever_the_answer_it_is_proved(data: st.DataObject) -> None:
     k = data.draw(st.integers(1, 3))
@@ -176,7 +176,7 @@ def test_the_command_compares_in_both_directions(
     assert "other: expected one entry for each input" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_a_channel_refines_itself_at_other_bits(seed: int) -> None:
     """Reduced costs of a program for residuals may be as large as its scale, 1e24 and more."""
     draw = np.random.default_rng(seed)

@@ -38,46 +38,43 @@ def masses_of(law: Law, cells: int) -> Any:
     return np.array([float(a + 2 * b + c) for a, b, c in cells])
 
 
-def discrete_optimum(problem: md.ContinuousProblem, points: int, outputs: int) -> float:
-    """Solve the problem on atoms in the middle of equal cells of [0, 1], with scipy."""
-    masses = masses_of(problem.prior, points)
-    x = (np.arange(points) + 0.5) / points
-    y = np.linspace(0, 1, outputs)
-    power = 2 if problem.utility.on_interval == "squared" else 1
-    loss = np.abs(x[:, None] - y) ** power
-    notion = problem.privacy[0].to_table()
-    factor = math.exp(float(Fraction(notion["epsilon"])))
-    eye, n = sparse.identity(points * outputs), points * outputs
-    by_row = sparse.kron(sparse.identity(points), np.ones((1, outputs)))
+def optimum_on_atoms(masses: Any, loss: Any, notion: str, epsilon: float, worst: bool) -> float:
+    """Solve a problem on atoms with scipy; for metric privacy neighbors are at distance 1."""
+    points, outputs = loss.shape
+    factor, n = math.exp(epsilon), loss.size
+    eye, by_row = sparse.identity(n), sparse.kron(sparse.identity(points), np.ones((1, outputs)))
     spread = sparse.kron(np.ones((points, 1)), sparse.identity(outputs))  # of one row to all
-    if notion["notion"] == "metric":
-        step = math.exp(float(Fraction(notion["epsilon"])) / points)
+    extra = outputs if notion == "ldp" else 0  # the least entry of each column
+    if notion == "metric":
         up, down = eye.tocsr()[outputs:], eye.tocsr()[:-outputs]
-        rows, extra = sparse.vstack([up - step * down, down - step * up]), 0
-    elif notion["notion"] == "ldp":  # between the least entry of the column and a multiple
-        extra = outputs
+        rows = sparse.vstack([up - factor * down, down - factor * up])
+    elif notion == "ldp":
         rows = sparse.vstack(
             [sparse.hstack([eye, -factor * spread]), sparse.hstack([-eye, spread])]
         )
     else:
         law = spread @ sparse.kron(masses[None, :], sparse.identity(outputs))
-        rows, extra = sparse.vstack([eye - factor * law, law - factor * eye]), 0
-    worst = problem.utility.worst_case
-    cost = np.concatenate(
-        [np.zeros(n) if worst else (masses[:, None] * loss).ravel(), np.zeros(extra)]
-    )
-    equal = sparse.hstack([by_row, sparse.csr_matrix((points, extra))])
-    if worst:
-        each = sparse.csr_matrix(by_row.multiply(loss.ravel()[None, :]))
-        each = sparse.hstack([each, sparse.csr_matrix((points, extra)), -np.ones((points, 1))])
-        rows = sparse.vstack([sparse.hstack([rows, sparse.csr_matrix((rows.shape[0], 1))]), each])
-        equal = sparse.hstack([equal, sparse.csr_matrix((points, 1))])
-        cost = np.append(cost, 1.0)
-    found = optimize.linprog(
-        cost, A_ub=rows, b_ub=np.zeros(rows.shape[0]), A_eq=equal, b_eq=np.ones(points)
-    )
+        rows = sparse.vstack([eye - factor * law, law - factor * eye])
+    mean = np.zeros(n) if worst else (masses[:, None] * loss).ravel()
+    cost = np.concatenate([mean, np.zeros(extra), [1.0]])  # the last unknown is the largest loss
+    each = sparse.csr_matrix(by_row.multiply(loss.ravel()[None, :] * worst))
+    each = sparse.hstack([each, sparse.csr_matrix((points, extra)), -np.ones((points, 1))])
+    rows = sparse.vstack([sparse.hstack([rows, sparse.csr_matrix((rows.shape[0], 1))]), each])
+    equal = sparse.hstack([by_row, sparse.csr_matrix((points, extra + 1))])
+    found = optimize.linprog(cost, rows, np.zeros(rows.shape[0]), equal, np.ones(points))
     assert found.status == 0
     return float(found.fun)
+
+
+def discrete_optimum(problem: md.ContinuousProblem, points: int, outputs: int) -> float:
+    """Solve the problem on atoms in the middle of equal cells of [0, 1]."""
+    power = 2 if problem.utility.on_interval == "squared" else 1
+    x, y = (np.arange(points) + 0.5) / points, np.linspace(0, 1, outputs)
+    notion = problem.privacy[0].to_table()
+    name, epsilon = notion["notion"], float(Fraction(notion["epsilon"]))
+    epsilon /= points if name == "metric" else 1
+    loss, worst = np.abs(x[:, None] - y) ** power, problem.utility.worst_case
+    return optimum_on_atoms(masses_of(problem.prior, points), loss, name, epsilon, worst)
 
 
 def check_kernel(solution: Solution, rng: np.random.Generator) -> None:
@@ -127,7 +124,7 @@ def check_against_a_finer_program(problem: md.ContinuousProblem, rng: np.random.
     """The optimum on atoms differs by at most what moving each input and each output costs."""
     solution = md.design(problem, gap=1.0)  # which the first cells reach
     assert solution.cells <= 16
-    points, outputs = 64, 33
+    points, outputs = 48, 33
     optimum = discrete_optimum(problem, points, outputs)
     # a loss on [0, 1] changes by at most twice the distance moved if it is squared
     slope = 2 if problem.utility.on_interval == "squared" else 1
@@ -138,7 +135,7 @@ def check_against_a_finer_program(problem: md.ContinuousProblem, rng: np.random.
     check_kernel(solution, rng)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(5))
 def test_random_problems_against_a_finer_discretization(seed: int) -> None:
     rng = np.random.default_rng(seed)
     check_against_a_finer_program(random_problem(rng), rng)
