@@ -20,11 +20,8 @@ from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,
     Mechanism,
-    OptimizedUnaryEncoding,
-    SubsetSelection,
 )
 from mechdesign.reports import Reports, Tally
-from tests.mechanisms_support import block_hadamard, high_low_hadamard
 from tests.strategies import examples, priors, simplex
 
 CLOSE = 1e-9
@@ -168,66 +165,15 @@ def test_rows_that_differ_by_rounding_only_are_the_same() -> None:
     assert estimate(far, counts=[5, 5]).standard_errors[0] > 1e4
 
 
-def test_an_output_that_never_comes_does_no_harm_but_may_not_be_reported() -> None:
+def test_an_output_that_never_comes_does_no_harm() -> None:
     spare = Channel.from_matrix([["3/4", "1/4", 0], ["1/4", "3/4", 0]])
     assert estimate(spare, counts=[6, 4, 0]).values == pytest.approx(
         estimate(WARNER, counts=[6, 4]).values
     )
-    for method in METHODS:
-        with pytest.raises(InputError, match="outputs that the channel can send, given 2"):
-            estimate(spare, counts=[6, 4, 1], method=method)
 
 
-def test_a_prior_that_rules_an_output_out_is_no_reference() -> None:
-    sure = Channel.from_matrix([[1, 0], ["1/2", "1/2"]])
-    with pytest.raises(InputError, match="smooth it"):
-        estimate(sure, counts=[6, 4], prior=Prior([1, 0]))
+def test_a_reference_may_rule_inputs_out() -> None:
     assert estimate(WARNER, counts=[6, 4], prior=Prior([1, 0])).values == pytest.approx([0.7, 0.3])
-
-
-@pytest.mark.parametrize(
-    ("given_", "message"),
-    [
-        ({"counts": [0, 0]}, "at least one report"),
-        ({"counts": [1, 2, 3]}, "2 whole numbers"),
-        ({"counts": [1, -2]}, "2 whole numbers"),
-        ({"counts": [1, math.inf]}, "2 whole numbers"),
-        ({"counts": [1, math.nan]}, "2 whole numbers"),
-        ({"counts": [1, 1e300]}, r"a sum below 2\*\*62"),
-        ({"counts": [2**63 - 1, 2**63 - 1]}, r"a sum below 2\*\*62"),
-        ({"counts": np.array([2**64 - 1, 2], dtype=np.uint64)}, r"a sum below 2\*\*62"),
-        ({"reports": Tally(np.array([1, 2]), 4)}, "4 reports counted, given 3"),
-        ({"reports": THREE.privatize([0, 1], rng=1)}, "reports of this mechanism"),
-        ({"method": "unbaised"}, "did you mean 'unbiased'"),
-        ({"target": "people"}, "population, respondents"),
-        ({"prior": Prior.uniform(3)}, "2 probabilities, one for each input"),
-        ({"prior": [0.5, 0.6]}, "prior: expected numbers that sum to 1"),
-        ({"mechanism": [[1, 0], [0, 1]]}, "a Channel or a Mechanism"),
-        ({"mechanism": HadamardResponse(3, 1), "counts": [1, 2, 3, 4]}, "none for a Mechanism"),
-    ],
-)
-def test_wrong_arguments_are_refused(given_: dict[str, Any], message: str) -> None:
-    asked = {"mechanism": WARNER, "reports": None if "counts" in given_ else [0, 1]} | given_
-    with pytest.raises(InputError, match=message):
-        estimate(asked.pop("mechanism"), asked.pop("reports"), **asked)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "other"),
-    [
-        (OptimizedUnaryEncoding(4, 1), SubsetSelection(4, 1, 2)),
-        (SubsetSelection(6, 1, 2), SubsetSelection(6, 1, 3)),
-        (HadamardResponse(4, 1), GeneralizedRandomizedResponse(4, 1)),
-        (high_low_hadamard(4, 1, [0, 1]), high_low_hadamard(4, 1, [1, 2])),
-        (block_hadamard(4, 1, [[0, 1], [2, 3]]), block_hadamard(4, 1, [[0, 1, 2], [3]])),
-        (WARNER, GeneralizedRandomizedResponse(["yes", "no"], 1)),
-    ],
-)
-def test_reports_of_another_mechanism_are_refused(mechanism: Any, other: Any) -> None:
-    reports = other.privatize([other.inputs.labels[0]] * 9, rng=1)
-    with pytest.raises(InputError, match="reports of this mechanism"):
-        estimate(mechanism, reports)
-    assert estimate(other, reports).reports == 9
 
 
 # --- one number -----------------------------------------------------------------------------------
@@ -299,17 +245,6 @@ def test_a_weighted_sum_of_a_structured_mechanism() -> None:
         other = weighted_sum(dense, same, c, target=target)
         assert found.value == pytest.approx(other.value)
         assert found.standard_error == pytest.approx(other.standard_error)
-    with pytest.raises(InputError, match="40 numbers, one for each report"):
-        weighted_sum(grr, reports, c[:5])
-
-
-def test_numbers_are_needed_for_a_mean() -> None:
-    with pytest.raises(InputError, match="which are labels"):
-        mean(WARNER, Tally.of([6, 4]))
-    with pytest.raises(InputError, match=r"values\[1\]"):
-        mean(WARNER, Tally.of([6, 4]), [1, "x"])
-    with pytest.raises(InputError, match="labels of the domain"):
-        survey(WARNER, Tally.of([6, 4]), "maybe")
 
 
 # --- accepted reports -----------------------------------------------------------------------------
@@ -353,8 +288,6 @@ def test_intervals_of_distributions_stay_in_range() -> None:
     raw = estimate(WARNER, counts=[1, 39])
     assert raw.interval()[0, 0] < 0
     assert raw.projected().interval().min() == 0
-    with pytest.raises(InputError, match="confidence"):
-        raw.interval(1.0)
 
 
 def test_an_estimate_warns_where_most_values_are_below_their_error() -> None:

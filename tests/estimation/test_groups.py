@@ -141,32 +141,3 @@ def test_groups_that_together_do_not_tell_are_refused() -> None:
         estimate_groups([(LEFT, Tally.of([6, 4])), (LEFT, Tally.of([5, 5]))])
     with pytest.raises(InputError, match="2 independent rows of 3"):
         estimate_groups([(LEFT, Tally.of([6, 4])), (RIGHT, Tally.of([5, 5]))], target="respondents")
-
-
-@pytest.mark.parametrize(
-    ("groups", "asked", "message"),
-    [
-        ([], {}, "a list of pairs"),
-        ([LEFT], {}, "pairs"),
-        (
-            [(LEFT, Tally.of([1, 2])), (Channel.from_matrix(np.eye(2)), Tally.of([1, 2]))],
-            {},
-            r"groups\[1\]",
-        ),
-        (
-            [(LEFT, Tally.of([1, 2])), (LEFT, Tally.of([0, 0]))],
-            {},
-            r"groups\[1\]: reports: expected at least one report",
-        ),
-        ([(LEFT, Tally.of([1, 2]))], {"method": "best"}, "method: expected one of unbiased"),
-        ([(LEFT, Tally.of([1, 2]))], {"target": "all"}, "target"),
-        (
-            [(LEFT, Tally.of([1, 2]))] * 2,
-            {"method": "maximum-likelihood", "target": "respondents"},
-            "'population' for maximum likelihood",
-        ),
-    ],
-)
-def test_wrong_arguments_are_refused(groups: Any, asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        estimate_groups(groups, **asked)

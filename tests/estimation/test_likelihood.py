@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, UnsupportedError
+from mechdesign import Channel, InputError
 from mechdesign.estimation import estimate, estimate_groups
 from mechdesign.estimation.likelihood import likelihood_gap
-from mechdesign.estimation.report_models import MOST_ENTRIES, ReportModel
+from mechdesign.estimation.report_models import ReportModel
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
@@ -153,7 +153,7 @@ def test_reports_other_than_labels_are_distinguished(mechanism: Mechanism) -> No
 @pytest.mark.parametrize("make", [OptimizedUnaryEncoding, SubsetSelection])
 def test_reports_less_likely_than_any_float_are_evidence_like_others(make: Any) -> None:
     """Only the ratios of the probabilities of a report matter, not their size."""
-    k = 1200
+    k = 1500
     mechanism = make(k, 1)
     reports = mechanism.privatize([0, 0, 0, 1], rng=3)
     observed = ReportModel(mechanism).observed(reports)
@@ -161,20 +161,6 @@ def test_reports_less_likely_than_any_float_are_evidence_like_others(make: Any) 
     assert observed.total == 4
     for column in observed.columns.T:
         assert sorted(set(column)) == pytest.approx([math.exp(-1), 1], rel=1e-12)
-
-
-def test_a_mechanism_that_is_too_large_is_refused() -> None:
-    large = HadamardResponse(MOST_ENTRIES // 100, 1)
-    reports = large.privatize(range(1000), rng=1)
-    with pytest.raises(UnsupportedError, match="use the unbiased method, and project it"):
-        estimate(large, reports, method="maximum-likelihood")
-
-
-@pytest.mark.parametrize("tolerance", [0, -1, "small", True])
-def test_a_tolerance_is_a_number_above_0(tolerance: Any) -> None:
-    channel = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    with pytest.raises(InputError, match="nats per report"):
-        estimate(channel, counts=[6, 4], method="maximum-likelihood", tolerance=tolerance)
 
 
 def test_over_groups_it_is_that_of_the_joint_likelihood() -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError, PosteriorMeanSquaredError, Prior
+from mechdesign import Channel, PosteriorMeanSquaredError, Prior
 from mechdesign.estimation import Estimate, ScalarEstimate, posterior_mean
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.reports import Tally
@@ -75,28 +72,3 @@ def test_a_structured_mechanism_reads_as_its_matrix() -> None:
     assert isinstance(two, ScalarEstimate)
     assert one.value == pytest.approx(two.value)
     assert one.simulated
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"prior": [0.5, 0.6]}, "prior: expected numbers that sum to 1"),
-        ({"prior": Prior.uniform(3)}, "2 probabilities, one for each input"),
-        ({}, "which are labels"),
-        ({"values": [1]}, "2 numbers"),
-        ({"values": [1, 0], "histogram": True}, "not both"),
-        ({"histogram": 1}, "true or false"),
-    ],
-)
-def test_wrong_arguments_are_refused(asked: dict[str, Any], message: str) -> None:
-    given_ = {"prior": Prior([0.5, 0.5])} | asked
-    with pytest.raises(InputError, match=message):
-        posterior_mean(
-            WARNER, Tally.of([6, 4]), given_.pop("prior"), given_.pop("values", None), **given_
-        )
-
-
-def test_a_report_that_the_prior_rules_out_is_an_error() -> None:
-    clear = Channel.from_matrix([[1, 0], [Fraction(1, 2), Fraction(1, 2)]])
-    with pytest.raises(InputError, match="rules a report out"):
-        posterior_mean(clear, Tally.of([3, 1]), Prior([1, 0]), [1, 0])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, Domain, InputError
+from mechdesign import Channel, Domain
 from mechdesign.estimation import estimate
 from mechdesign.estimation.quantiles import quantile_of
 from tests.strategies import examples
@@ -46,21 +46,6 @@ def test_the_confidence_set_covers() -> None:
 def test_one_report_gives_no_interval() -> None:
     found = estimate(STEPS, counts=[0, 1, 0, 0]).quantile(0.5)
     assert (found.low, found.high) == (0, 3)
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [((0,), "q: expected"), ((1.0,), "q: expected"), ((0.5, 1), "confidence"), (("x",), "'x'")],
-)
-def test_wrong_arguments_are_refused(asked: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        estimate(STEPS, counts=[1, 2, 3, 4]).quantile(*asked)
-
-
-def test_labels_have_no_order() -> None:
-    words = Channel.from_matrix(np.eye(2), inputs=["a", "b"])
-    with pytest.raises(InputError, match="a domain of numbers"):
-        estimate(words, counts=[1, 2]).quantile(0.5)
 
 
 @pytest.mark.slow

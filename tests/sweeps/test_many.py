@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import pickle
-from collections.abc import Callable, Generator, Iterator
-from functools import partial
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,11 +29,8 @@ from mechdesign import (
     Solution,
     SolverError,
     UnsupportedError,
-    certify,
     design,
-    design_frontier,
     design_many,
-    min_epsilon,
 )
 from mechdesign.designs import design as design_module
 from mechdesign.kernel import verify
@@ -183,34 +178,6 @@ def test_where_a_batch_fails_each_is_designed_by_itself(
     for solution, problem in zip(design_many(problems), problems, strict=True):
         assert_same(solution, problem)
         assert "problems" not in solution.route
-
-
-SURVEY = Problem(["yes", "no"], LDP(1), HammingLoss())
-DESIGNERS: dict[str, Callable[..., Any]] = {
-    "design": partial(design, SURVEY),
-    "certify": partial(certify, SURVEY, [[1, 0], [0, 1]]),
-    "min_epsilon": partial(min_epsilon, SURVEY, "0.1"),
-    "frontier": partial(design_frontier, SURVEY, [1]),
-    "many": partial(design_many, []),
-    "each": partial(design_each, []),
-}
-
-
-@pytest.mark.parametrize("name", DESIGNERS)
-@pytest.mark.parametrize("key", ["gap", "time_limit"])
-@pytest.mark.parametrize("value", [0, -1, math.inf, "1", True])
-def test_limits_are_numbers_above_0(name: str, key: str, value: Any) -> None:
-    with pytest.raises(InputError, match=f"{key}: expected a number > 0"):
-        DESIGNERS[name](**{key: value})
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("errors", "ignore"), ("n_jobs", 0), ("n_jobs", "2"), ("backend", "carrier pigeon")],
-)
-def test_options_are_checked_first(key: str, value: Any) -> None:
-    with pytest.raises(InputError, match=key):
-        design_many([], **{key: value})
 
 
 def test_threads_do_the_same_work() -> None:

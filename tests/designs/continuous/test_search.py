@@ -214,9 +214,3 @@ def test_progress_is_called_after_each_program() -> None:
     assert gaps[-1] == pytest.approx(solution.gap)
     with pytest.raises(ZeroDivisionError):
         md.design(problem, progress=lambda _: 1 / 0)  # type: ignore[arg-type,return-value]
-
-
-def test_terms_of_the_users_own_are_refused() -> None:
-    problem = md.ContinuousProblem([0, 1], md.LDP(1), MAE())
-    with pytest.raises(md.UnsupportedError, match="symmetries: expected none for a continuous"):
-        md.design(problem, symmetries=[[0]])  # type: ignore[call-overload]
