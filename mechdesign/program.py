@@ -22,7 +22,7 @@ COLUMN = r"Q(y|x)"
 
 def program_latex(statement: Statement) -> str:
     """Return the objective, the rows of the notions, and the constraints of a channel."""
-    maximized = statement.is_maximized
+    maximized = statement.sign < 0
     goal = rf"\operatorname{{{'maximize' if maximized else 'minimize'}}}_Q"
     lines = [rf"{goal}\quad & {_objective(statement)} \\"]
     head = r"\text{subject to}\quad"
@@ -44,7 +44,7 @@ def program_latex(statement: Statement) -> str:
 
 def _objective(statement: Statement) -> str:
     """Return the objective; for a gain, the sum without the sign of the kernel."""
-    objective, maximized = statement.objective, statement.is_maximized
+    objective, maximized = statement.objective, statement.sign < 0
     if isinstance(objective, Loss):
         weights = objective.weights
         if objective.free:

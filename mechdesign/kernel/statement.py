@@ -43,11 +43,6 @@ class Statement:
     objective: Objective | None
     sign: int = 1
 
-    @property
-    def is_maximized(self) -> bool:
-        """Whether the problem maximizes its objective."""
-        return self.sign < 0
-
     @cached_property
     def ratios(self) -> list[Ratio]:
         """The generators that bound ratios."""

@@ -130,7 +130,8 @@ def _of_channel(file: ChannelFile, steps: Steps) -> Subject:
     steps.take(5 * file.problem.steps(), "the statement")
     problem, channel, certificate = compile_problem(file.problem), file.channel, file.certificate
     statement, utility = problem.statement, file.problem.utility
-    columns, aim = channel.columns(problem.labels), statement.objective
+    labels, aim = problem.inputs.labels, statement.objective
+    columns = channel.columns(labels)
     whole = 1 << channel.bits  # of a checked length
     used = used_places(problem, channel.outputs)
 
@@ -140,7 +141,7 @@ def _of_channel(file: ChannelFile, steps: Steps) -> Subject:
         steps.take(value_steps(statement, len(columns)), "the value")
         exact = statement.sign * value(statement, columns, whole, used, readings, prior)
         reads = utility.reads if utility else ""
-        return exact, decoder(statement, reads, problem.labels, columns, whole, readings, prior)
+        return exact, decoder(statement, reads, labels, columns, whole, readings, prior)
 
     return Subject(
         f"rows sum to 1 exactly: integers over 2**{channel.bits}",

@@ -54,5 +54,7 @@ EQUIVALENT: dict[str, str] = {
     "losses.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
     "oracles/sources/walk.py _walk: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order only",
     "oracles/sources/simplicial.py Simplicial.__call__: 2 -> (1)": "counts work only",
+    "oracles/line.py _beyond: total >= 0 -> (total > 0)": "any factor times 0 is 0",
+    "oracles/products.py _rest: weight * a / 2 -> (weight * a)": "T is positive if 2 T is",
     "generators/exponents.py Matrix.groups: a >= 0 -> (a > 0)": "the same rows one by one",
 }

@@ -150,7 +150,7 @@ def test_a_decoder_is_of_the_posterior() -> None:
         problem = compiled(utility={"objective": "posterior-mean-squared-error", **objective})
         assert problem.table.utility is not None
         found = decoder(
-            problem.statement, problem.table.utility.reads, problem.labels, columns, WHOLE
+            problem.statement, problem.table.utility.reads, problem.inputs.labels, columns, WHOLE
         )
         assert found is not None
         laws = [
@@ -164,9 +164,9 @@ def test_a_decoder_is_of_the_posterior() -> None:
             exact = [float(v) for v in shown] if isinstance(shown, list) else float(shown)
             assert exact == pytest.approx(wanted(law))
     accuracy = compiled(utility={"objective": "bayes-accuracy"})
-    likeliest = decoder(accuracy.statement, "likeliest", accuracy.labels, columns, WHOLE)
+    likeliest = decoder(accuracy.statement, "likeliest", accuracy.inputs.labels, columns, WHOLE)
     places = [w.index(max(w)) for w in joint([[float(v) for v in c] for c in columns[:-1]])]
-    assert likeliest == [accuracy.labels[x] for x in [*places, 3]]
+    assert likeliest == [accuracy.inputs.labels[x] for x in [*places, 3]]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def listing(document: Any) -> str:
     if not isinstance(file, ChannelFile):
         raise UnprovedError("a channel that claims nothing")
     problem = compile_problem(file.problem)
-    columns, statement = file.channel.columns(problem.labels), problem.statement
+    columns, statement = file.channel.columns(problem.inputs.labels), problem.statement
     words = ["mechdesign-listing 1", f"inputs {statement.k}", *cone_words(statement)]
     words += [f"limits {len(statement.limits)}", *map(limit_words, statement.limits)]
     words += [f"channel {len(columns)} {1 << file.channel.bits}", *map(line, columns)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need
@@ -90,11 +89,6 @@ class Compiled:
     inputs: Inputs
     statement: Statement
     parts: tuple[Parts, ...]
-
-    @property
-    def labels(self) -> tuple[Any, ...]:
-        """The inputs."""
-        return self.inputs.labels
 
     def alone(self, notion: Notion) -> Statement:
         """Return the statement of one notion only, without an objective.
