@@ -41,7 +41,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -110,6 +110,10 @@ def decide_cone(cone: Cone) -> Decision:
     """
     if not all(isinstance(family, PairRows | LiftRows) for family in cone.families):
         return Decision(None, "not decided for rows of this kind")
+    families: Any = cone.families
+    exponents = [f.exponents if isinstance(f, PairRows) else f.sides().values() for f in families]
+    if cone.size > 1 and any(0 < exponent < EQUAL for exponent in chain(*exponents)):
+        return Decision(None, f"not decided for budgets below {EQUAL}")
     classes, ties = _ties(cone)
     rows = _Rows(cone, classes)
     with localcontext(prec=DIGITS):
@@ -335,9 +339,9 @@ class _Rows:
 
 
 def _tightest(bounds: Sequence[_Bound]) -> _Bound | None:
-    """Return the bound of the largest value; None if another one is as large."""
+    """Return the bound of the largest value; None if another one is as large, and not 0."""
     best = max(bounds, key=lambda bound: bound.value)
-    near = [b for b in bounds if b.value >= best.value * (1 - EQUAL)]
+    near = [b for b in bounds if b.value and b.value >= best.value * (1 - EQUAL)]
     return best if all(b.source == best.source for b in near) else None
 
 

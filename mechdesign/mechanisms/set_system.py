@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,8 +36,8 @@ from mechdesign.sampling import Source, below
 __all__ = [
     "TOLERANCE",
     "LDPMechanism",
+    "Level",
     "NumberedSets",
-    "ProbabilityLevel",
     "ScoredMechanism",
     "SetMechanism",
 ]
@@ -49,16 +49,9 @@ MACHINE = 1 << 62
 """Integers with sums below it are added as machine words."""
 
 
-class ProbabilityLevel(NamedTuple):
-    """One possible probability of a report, with the range of P(y) for such reports.
-
-    ``lowest`` and ``highest`` bound P(y), tightly, over the reports y to which some input gives
-    the probability ``mass``.
-    """
-
-    mass: Fraction
-    lowest: Fraction
-    highest: Fraction
+Level: TypeAlias = tuple[Fraction, Fraction, Fraction]
+"""A possible probability of a report, and tight bounds on P(y) over the reports y to which some
+input gives it."""
 
 
 class ScoredMechanism(Mechanism):
@@ -216,7 +209,7 @@ class SetMechanism(LDPMechanism):
         """Return uniform reports, independent of any input."""
 
     @abstractmethod
-    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+    def levels(self, prior: Prior) -> list[Level]:
         """Return the probabilities that occur, each with the extremes of P(y).
 
         P(y) is least + (most - least) Pr(y is in the set of X).
@@ -225,8 +218,8 @@ class SetMechanism(LDPMechanism):
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y), each attained at a report of one level."""
         levels = self.levels(prior)
-        lows = [level.mass / level.highest for level in levels]
-        return min(lows), max(level.mass / level.lowest for level in levels)
+        lows = [mass / highest for mass, _, highest in levels]
+        return min(lows), max(mass / lowest for mass, lowest, _ in levels)
 
     def score_products(self, _counts: FloatArray, _total: float) -> FloatArray | None:
         """Return the means of s_x(y) Sum_z s_z(y) over reports; None if that sum is always 1.
@@ -311,7 +304,7 @@ class NumberedSets(SetMechanism):
         *rows, least = (row(bit) for bit in range(len(few) + 1))
         return MergedReports(tuple(rows), least, tuple(pairs), tuple(few), self._are_alike)
 
-    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+    def levels(self, prior: Prior) -> list[Level]:
         """Return both probabilities, with the extremes of P(y) from a transform of the prior."""
         whole, unit = whole_weights(self.fitting_prior(prior))
         k = len(self.inputs)
@@ -319,6 +312,6 @@ class NumberedSets(SetMechanism):
         rise, found = self.most - self.least, []
         for mass, some in ((self.most, self._holders > 0), (self.least, self._holders < k)):
             if some.any():  # a number may be in all sets, or in none
-                ends = (Fraction(int(end(held[some])), unit) for end in (min, max))
-                found.append(ProbabilityLevel(mass, *(self.least + rise * end for end in ends)))
+                low, high = (Fraction(int(end(held[some])), unit) for end in (min, max))
+                found.append((mass, self.least + rise * low, self.least + rise * high))
         return found

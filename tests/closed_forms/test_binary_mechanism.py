@@ -17,14 +17,14 @@ from solvers import SOLVERS
 from tests.strategies import examples, simplex
 
 
-@examples(20)
+@examples(10)
 @given(st.data())
 def test_it_is_the_optimum_over_all_rays(data: st.DataObject) -> None:
-    first, second = data.draw(simplex(4)), data.draw(simplex(4))
+    first, second = data.draw(simplex(3)), data.draw(simplex(3))
     epsilon = data.draw(st.sampled_from(["0", "0.3", "1", "2.5"]))
     if first == second:
         return
-    problem = Problem(4, LDP(epsilon), TotalVariation(first, second))
+    problem = Problem(3, LDP(epsilon), TotalVariation(first, second))
     solution = design(problem)
     assert solution.status == "optimal"
     apart = sum(abs(a - b) for a, b in zip(first, second, strict=True)) / 2

@@ -99,7 +99,7 @@ def test_the_binary_channel_is_optimal_for_every_notion_and_utility(case: Case, 
     assert_optimal(BinaryUniversal(), problem)
 
 
-@examples(60)
+@examples(24)
 @given(cases(KINDS, k=2), cases(("ldp", "lip", "pml", "lift", "context-aware"), k=2), st.data())
 def test_and_for_every_intersection(case: Case, other: Case, data: Any) -> None:
     utility = data.draw(utilities(2))
@@ -112,7 +112,7 @@ def warner(epsilon: float) -> np.ndarray:
     return np.array([[p, 1 - p], [1 - p, p]])
 
 
-@examples(50)
+@examples(20)
 @given(st.floats(1e-6, 30), st.floats(1e-6, 30))
 def test_warner_and_mangat_and_the_general_channel(a: float, b: float) -> None:
     """theory: [[t0 A, t1], [t0, t1 B]], t0 = (B-1)/(AB-1), t1 = (A-1)/(AB-1)"""
@@ -137,7 +137,7 @@ def lip_limits(p: float, epsilon: float) -> float:
     return min(found, default=math.inf)
 
 
-@examples(150)
+@examples(60)
 @given(st.integers(0, 20), budgets("0.001", "5"))
 def test_the_limits_of_lip_are_those_of_the_formula(twentieths: int, epsilon: Fraction) -> None:
     p = Fraction(twentieths, 20)
@@ -222,7 +222,7 @@ def survey(k: int, epsilon: Fraction) -> Problem:
     return Problem(range(k), LIP(epsilon), utility, prior=Prior.uniform(k))
 
 
-@examples(60)
+@examples(24)
 @given(st.integers(2, 4).flatmap(lambda k: priors(k, 1)), budgets("0.05"), st.data())
 def test_without_the_upper_bound_it_is_always_the_universal_optimum(
     prior: Prior, epsilon: Fraction, data: Any
@@ -250,7 +250,7 @@ def test_its_reports_serve_every_loss(utility: Utility, outputs: Any) -> None:
 # --- k-ary randomized response --------------------------------------------------------------------
 
 
-@examples(60)
+@examples(24)
 @given(st.integers(2, 6), budgets())
 def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
     problem = Problem([f"v{x}" for x in range(k)], LDP(epsilon), HammingLoss())
@@ -289,7 +289,7 @@ def test_k_ary_randomized_response(k: int, epsilon: Fraction) -> None:
         lambda _: [LIP(1), LDP(0)],
     ],
 )
-@examples(15)
+@examples(8)
 @given(st.integers(1, 4).flatmap(lambda k: st.tuples(priors(k), utilities(k))))
 def test_under_a_budget_of_nothing_one_output_is_best(make: Any, pair: Any) -> None:
     prior, utility = pair

@@ -16,7 +16,7 @@ def cost(loss: np.ndarray, mass: np.ndarray, opening: np.ndarray, sites: Any) ->
     return float(opening[list(sites)].sum() + mass @ loss[:, list(sites)].min(axis=1))
 
 
-@examples(150)
+@examples(60)
 @given(losses_in_line(), st.data())
 def test_no_set_of_sites_is_better_and_the_payments_prove_it(loss: np.ndarray, data: Any) -> None:
     k, m = loss.shape
@@ -33,7 +33,7 @@ def test_no_set_of_sites_is_better_and_the_payments_prove_it(loss: np.ndarray, d
         assert np.maximum(0.0, paid - mass * loss[:, y]).sum() <= opening[y] + 1e-12
 
 
-@examples(100)
+@examples(40)
 @given(st.data())
 def test_sites_are_in_line_where_all_sets_of_them_up_to_a_loss_are_intervals(data: Any) -> None:
     k, m = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 5))

@@ -77,7 +77,7 @@ def test_it_is_the_best_mixture_of_all_sizes(k: int, s: int, epsilon: str) -> No
     assert risk(solution.channel.matrix, prior) == pytest.approx(float(solution.value), rel=1e-9)
 
 
-@examples(12)
+@examples(8)
 @given(st.data())
 def test_it_is_the_certified_optimum_wherever_the_sensitive_are_alike(data: st.DataObject) -> None:
     """The numeric route lists all rays; it knows nothing of sizes."""

@@ -51,7 +51,7 @@ def least(prior: Any, epsilon: float, *, worst: bool = False) -> float:
     return float(found.fun)
 
 
-@examples(40)
+@examples(16)
 @given(st.data())
 def test_it_is_the_optimum_at_every_prior_and_budget(data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 5))

@@ -52,14 +52,14 @@ def assert_proved(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize("utility", LOSSES, ids=lambda utility: utility.name)
-@examples(25)
+@examples(12)
 @given(priors(INPUTS), budgets("0.01", "6"))
 def test_it_is_the_optimum_for_losses_by_distance(utility: Any, prior: Prior, epsilon: Any) -> None:
     problem = Problem(range(INPUTS), LDP(epsilon), utility, prior=prior)
     assert_proved(problem)
 
 
-@examples(40)
+@examples(16)
 @given(losses_in_line(fewest=2), st.data())
 def test_it_is_the_optimum_for_every_loss_in_line(loss: np.ndarray, data: Any) -> None:
     k, m = loss.shape
@@ -95,7 +95,7 @@ def test_for_the_hamming_loss_the_likeliest_inputs_are_distinguished() -> None:
         assert 1 - float(found.value) == pytest.approx(right[m - 1])
 
 
-@examples(25)
+@examples(12)
 @given(priors(INPUTS), budgets("0.01", "6"))
 def test_the_best_guess_is_right_as_often_as_the_hamming_loss_allows(
     prior: Prior, epsilon: Any

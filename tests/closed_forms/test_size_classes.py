@@ -194,7 +194,7 @@ def test_all_extreme_lifts_are_permutations_of_one(k: int, lower: Any, upper: An
         assert np.sort(ray * k / ray.sum()) == pytest.approx(ours, abs=1e-4)
 
 
-@examples(60)
+@examples(24)
 @given(st.integers(2, 4), tenths(0, 30), tenths(0, 30), st.data())
 def test_the_bound_of_uniform_lifts_holds_for_hamming_loss_with_any_outputs(
     k: int, lower: Fraction, upper: Fraction, data: Any

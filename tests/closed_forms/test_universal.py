@@ -176,7 +176,7 @@ def hold_decision(problem: Problem) -> None:
     ("k", "count"),
     [(2, 1), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((3, 1), (4, 1), (3, 2)))],
 )
-@examples(120)
+@examples(48)
 @given(st.data())
 def test_it_is_there_exactly_where_the_rays_are_independent(
     k: int, count: int, data: st.DataObject
@@ -256,7 +256,7 @@ def tightest(problem: Problem, channel: Channel) -> float:
     )
 
 
-@examples(150)
+@examples(60)
 @given(st.integers(2, 4).flatmap(lambda k: problems(k, count=1)))
 def test_it_is_private_and_not_at_any_smaller_budget(problem: Problem) -> None:
     found = universal_channel(problem.domain, problem.privacy, prior=problem.prior)
@@ -320,6 +320,9 @@ CYCLE = ContextAwareLDP([["0", "1", "2.5"], ["2.5", "0", "1.5"], ["1", "2", "0"]
 
 OTHER = ["0.3", "0.3", "0.4"]
 
+TRIANGLE = [["0.3" if z == x else "0.35" for z in range(3)] for x in range(3)]
+"""Priors of which each bounds one lift: a triangle opposite to that of all priors."""
+
 SIMPLICIAL: dict[str, Notion | list[Notion]] = {
     "one sensitive input": HighLowLDP(1, [1]),
     "a cycle, and what adds up to other rows": CYCLE,
@@ -335,6 +338,8 @@ SIMPLICIAL: dict[str, Notion | list[Notion]] = {
         BoundedPriorLIP("1.4", center=OTHER, radius=0),
         LIP(9),
     ],
+    "another prior for each input, from below": BoundedPriorLIP("1.4", priors=TRIANGLE),
+    "another prior for each input, from above": BoundedPriorPML("0.1", priors=TRIANGLE),
     "ties and lifts": [
         ContextAwareLDP([["0", "0", "inf"], ["inf", "0", "inf"], ["inf", "inf", "0"]]),
         LIP(1),
@@ -394,7 +399,7 @@ def test_where_there_is_none(notion: Any, k: int) -> None:
     assert not Universal().holds(problem)
 
 
-@examples(60)
+@examples(24)
 @given(st.integers(3, 6).flatmap(lambda k: priors(k, 1)), st.integers(1, 60))
 def test_pointwise_maximal_leakage_below_and_above_its_border(prior: Prior, n: int) -> None:
     """All upper bounds are met, and no entry is 0, exactly where e**eps (1 - P_min) <= 1."""
@@ -411,7 +416,7 @@ def test_pointwise_maximal_leakage_below_and_above_its_border(prior: Prior, n: i
     assert np.allclose(found.channel.matrix, u * P - (u - 1) * np.eye(k), atol=1e-12)
 
 
-@examples(60)
+@examples(24)
 @given(st.integers(3, 6).flatmap(lambda k: priors(k, 1)), st.integers(1, 60))
 def test_local_information_privacy_below_and_above_its_border(prior: Prior, n: int) -> None:
     """theory 2.5: P_min >= 1/(e**eps + 1)"""
@@ -463,7 +468,7 @@ def budgets_along_ways(draw: st.DrawFn) -> tuple[list[list[Any]], list[Any]]:
     return budget, implied
 
 
-@examples(150)
+@examples(60)
 @given(budgets_along_ways(), st.data())
 def test_one_row_into_each_input_and_one_more(
     pair: tuple[list[list[Any]], list[Any]], data: Any
@@ -601,7 +606,7 @@ def test_a_prior_that_is_not_in_the_set_is_refused() -> None:
 # --- one sensitive input --------------------------------------------------------------------------
 
 
-@examples(40)
+@examples(16)
 @given(
     st.integers(2, 6).flatmap(lambda k: st.tuples(priors(k), st.integers(0, k - 1))),
     tenths(0, 40),

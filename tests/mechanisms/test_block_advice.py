@@ -19,7 +19,7 @@ CORNER = Prior.from_counts([1 + 30 * (r < 2 and c < 3) for r in range(4) for c i
 def test_reports_that_are_drawn_have_this_error(
     shape: tuple[int, int], prior: Prior | None
 ) -> None:
-    domain, n, runs = Domain.grid(4, 6), 20_000, 60
+    domain, n, runs = Domain.grid(4, 6), 2_000, 40
     (found,) = advise_blocks(domain, 1, n, [shape], prior).options
     made = mechanism_for(found.kind, domain, found.notion)
     law = np.full(24, 1 / 24) if prior is None else prior.array

@@ -28,7 +28,7 @@ budgets = st.sampled_from(
 
 
 @given(st.integers(0, 7), st.integers(0, 10**6))
-@examples(30)
+@examples(15)
 def test_the_transform_is_the_matrix(digits: int, seed: int) -> None:
     values = np.random.default_rng(seed).integers(-(10**6), 10**6, size=(3, 1 << digits))
     matrix = scipy.linalg.hadamard(1 << digits).astype(np.int64)
@@ -53,7 +53,7 @@ def test_the_score_of_the_general_form_is_the_published_estimator() -> None:
 
 
 @given(sizes, budgets)
-@examples(20)
+@examples(10)
 def test_the_default_has_nearly_the_least_risk_and_few_reports(k: int, epsilon: Fraction) -> None:
     every = [HadamardResponse(k, epsilon, copies) for copies in range(1, k + 1)]
     most = 1.01 * min(each.risk for each in every)

@@ -27,7 +27,7 @@ def on_the_region(draw: st.DrawFn) -> LIPRandomizedResponse:
 
 
 @given(on_the_region())
-@examples(40)
+@examples(16)
 def test_it_is_private_exactly_and_not_more(mechanism: LIPRandomizedResponse) -> None:
     epsilon, prior = mechanism.privacy.epsilon, mechanism.prior
     bound = exp_lower(epsilon)

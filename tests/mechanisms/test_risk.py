@@ -92,7 +92,7 @@ def test_the_least_known_risk_is_the_certified_optimum(
 
 
 @given(st.integers(2, 40), st.sampled_from(["0.1", "1", "2", "5", "20"]))
-@examples(40)
+@examples(16)
 def test_the_closed_form_is_the_risk_of_subset_selection(k: int, epsilon: str) -> None:
     budget = Fraction(epsilon)
     assert least_ldp_risk(k, budget) == pytest.approx(SubsetSelection(k, budget).risk, rel=1e-6)

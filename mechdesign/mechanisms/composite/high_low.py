@@ -255,10 +255,10 @@ class HighLow(PartedMechanism):
         uniform = Fraction(self._uniform, WHOLE * self._n_inner)
         share = sum(inside, Fraction(0))
         conditional = Prior.from_counts(inside if share else [1] * len(inside))
-        for level in self._inner.levels(conditional):
-            for probability in (level.lowest, level.highest):
+        for mass, *ends in self._inner.levels(conditional):
+            for probability in ends:
                 total = share * probability + (1 - share) * uniform
-                found += [level.mass / total, uniform / total]
+                found += [mass / total, uniform / total]
         return min(found), max(found)
 
 

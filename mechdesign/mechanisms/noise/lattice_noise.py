@@ -100,15 +100,13 @@ class LatticeNoise(Mechanism):
 
     @property
     def leakage(self) -> float:
-        """The smallest epsilon at which the notion holds, in nats, rounded up.
+        """The budget, which the law uses up to within a millionth of it, rounded up to a float.
 
-        The relative accuracy is 1e-6. With a remap it is the leakage of the noise, which no remap
-        increases.
+        With a remap it is the leakage of the noise, which no remap increases.
         """
         epsilon = self._notion.epsilon
         near = float(epsilon)
-        most = near if as_fraction(near) >= epsilon else nextafter(near, inf)
-        return min(most, near * self.law.steps(self._exponent) * (1 + 1e-12))
+        return near if as_fraction(near) >= epsilon else nextafter(near, inf)
 
     @property
     def leakage_factor(self) -> None:

@@ -89,11 +89,7 @@ class Losses:
         best, total = (0, 0), 0.0
         for z in self._points(block):
             last = self._last(z, block)
-            window = tuple(
-                slice(max(0, y - reach), min(n, y + reach + 1))
-                for y, n in zip(z, self._law.sides, strict=True)
-            )
-            start = (window[0].start, window[1].start)
+            window, start = self._window(z, reach)
             joint = self._joint(z, last)[window]
             best = self._kind.best(self, joint, start, [z, best]) if joint.any() else z
             total += float(np.einsum("ij,ij->", joint, self._around(best)[window]))
@@ -124,17 +120,19 @@ class Losses:
         found, total = np.arange(n * m), 0.0
         for place in likely[saved.ravel()[likely] > LEAST_SAVED * own.sum() / own.size].tolist():
             z = divmod(place, m)
-            window = tuple(
-                slice(max(0, y - reach), min(side, y + reach + 1))
-                for y, side in zip(z, self._law.sides, strict=True)
-            )
-            joint, start = self._joint(z, z)[window], (window[0].start, window[1].start)
+            window, start = self._window(z, reach)
+            joint = self._joint(z, z)[window]
             y = self._kind.best(self, joint, start, [z, _mean(self, joint, start, [z])])
             rise = self._around(y)[window] - self._around(z)[window]
             change = float(np.einsum("ij,ij->", joint, rise))
             if change < 0:
                 found[place], total = y[0] * m + y[1], total - change
         return found, total
+
+    def _window(self, z: Point, reach: int) -> tuple[tuple[slice, ...], Point]:
+        """Return the points near z, and the first of them."""
+        near = [slice(max(0, y - reach), y + reach + 1) for y in z]
+        return tuple(near), (near[0].start, near[1].start)
 
     def _one_step(self, step: Point) -> FloatArray:
         """Return for each point z of the grid the expected loss of reporting z + step there."""

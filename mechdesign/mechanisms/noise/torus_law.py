@@ -103,19 +103,6 @@ class TorusLaw:
         """``(N_1 N_2,)`` sums of the table, row by row: the last is 2**62."""
         return np.cumsum(self.table.ravel())
 
-    def steps(self, exponent: Fraction) -> float:
-        """Return the largest ln(ratio) of neighboring weights, as a share of its bound."""
-        lengths = _Lengths(self.sides, self.margins, self.euclidean).sizes[: len(self.weights)]
-        weights = np.array(self.weights, dtype=np.float64)
-        small = np.minimum(weights[1:], weights[:-1])
-        differences = np.array(np.diff(np.array(self.weights, dtype=np.int64)), dtype=np.float64)
-        logs = np.log1p(np.abs(differences) / small)
-        steps = np.diff(lengths).astype(np.float64)
-        if self.euclidean:  # sqrt(s') - sqrt(s) = (s' - s) / (sqrt(s') + sqrt(s))
-            roots = np.sqrt(lengths.astype(np.float64))
-            steps /= roots[1:] + roots[:-1]
-        return float((logs / steps).max()) / float(exponent)
-
     @cached_property
     def _sums(self) -> npt.NDArray[np.uint64]:
         """Sums of the table, extended by one period, over all rectangles from its corner.

@@ -18,7 +18,7 @@ from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
 from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.optimum import best_size
-from mechdesign.mechanisms.set_system import ProbabilityLevel, SetMechanism
+from mechdesign.mechanisms.set_system import Level, SetMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
 from mechdesign.mechanisms.subsets.random_subsets import UniformSets
 from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
@@ -163,9 +163,9 @@ class SubsetSelection(ReportedSets, SetMechanism):
         }
         return merged_sets(self.most, self.least, shares)
 
-    def levels(self, prior: Prior) -> list[ProbabilityLevel]:
+    def levels(self, prior: Prior) -> list[Level]:
         """Return both probabilities, with sums of the j smallest and of the j largest ones of X."""
         ordered, rise = sorted(self.fitting_prior(prior)), self.most - self.least
         sums = (sum(part, Fraction(0)) for part in (ordered[: self.size], ordered[-self.size :]))
-        ends = [self.least + rise * share for share in sums]
-        return [ProbabilityLevel(mass, *ends) for mass in (self.most, self.least)]
+        low, high = (self.least + rise * share for share in sums)
+        return [(mass, low, high) for mass in (self.most, self.least)]

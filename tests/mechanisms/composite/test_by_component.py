@@ -53,7 +53,7 @@ def size_of(blocks: list[list[int]]) -> int:
 
 @pytest.mark.parametrize("make", ALIKE)
 @given(partitions(), budgets)
-@examples(15)
+@examples(8)
 def test_a_row_is_that_of_its_part(make: Make, blocks: list[list[int]], epsilon: Fraction) -> None:
     """Q[x, (b, y)] is the part's Q[rank of x, y] in the block of x, and 0 in all others."""
     whole = make(size_of(blocks), epsilon, blocks)

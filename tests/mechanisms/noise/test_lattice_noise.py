@@ -59,7 +59,7 @@ def least_distance(made: LatticeNoise, x: int, z: int) -> Fraction:
 
 
 @given(noises(), st.booleans())
-@examples(40)
+@examples(16)
 def test_it_is_private_exactly_and_no_more(made: LatticeNoise, remap: bool) -> None:
     """All pairs, all reports, in rationals; and not private with a millionth less."""
     if remap:
@@ -80,7 +80,7 @@ def test_it_is_private_exactly_and_no_more(made: LatticeNoise, remap: bool) -> N
 
 
 @given(noises(), st.booleans())
-@examples(30)
+@examples(15)
 def test_rows_columns_and_the_matrix_agree(made: LatticeNoise, remap: bool) -> None:
     k = len(made.inputs)
     if remap:
@@ -107,7 +107,7 @@ class Scripted(Source):
 
 
 @given(noises(), st.integers(0, 10**6), st.booleans())
-@examples(40)
+@examples(16)
 def test_draws_have_the_law_exactly(made: LatticeNoise, seed: int, remap: bool) -> None:
     """Reports are constant between the sums of weights, and what leads to each is its mass."""
     k = len(made.inputs)
@@ -127,7 +127,7 @@ def test_draws_have_the_law_exactly(made: LatticeNoise, seed: int, remap: bool) 
 
 
 @given(noises())
-@examples(20)
+@examples(10)
 def test_no_two_rows_differ_by_more_than_the_largest_ratio(made: LatticeNoise) -> None:
     k = len(made.inputs)
     assert all(made.ratio(x, z) <= made.largest_ratio() for x in range(k) for z in range(k))
@@ -169,9 +169,9 @@ def test_a_file_brings_it_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "made",
     [
-        PlanarLaplace(Domain.grid(256, 256), "0.35"),
-        GeometricNoise(100_000, "0.1"),
-        GeometricNoise(Domain.grid(300, 400), "0.1"),
+        PlanarLaplace(Domain.grid(128, 128), "0.35"),
+        GeometricNoise(20_000, "0.1"),
+        GeometricNoise(Domain.grid(60, 80), "0.1"),
     ],
     ids=repr,
 )
@@ -192,7 +192,7 @@ def test_large_domains(made: LatticeNoise) -> None:
 
 
 @given(noises(), st.booleans(), st.integers(0, 2**32 - 1))
-@examples(30)
+@examples(15)
 def test_the_operator_multiplies_as_the_matrix_does(
     made: LatticeNoise, remap: bool, seed: int
 ) -> None:

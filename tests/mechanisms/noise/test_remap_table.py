@@ -47,7 +47,7 @@ def tables(made: LatticeNoise, prior: Prior, loss: str) -> tuple[np.ndarray, np.
 
 
 @given(noises(), st.sampled_from(sorted(LOSSES)))
-@examples(60)
+@examples(24)
 def test_each_report_is_replaced_by_the_point_of_least_loss(
     given_: tuple[LatticeNoise, Prior], loss: str
 ) -> None:
@@ -70,7 +70,7 @@ def test_each_report_is_replaced_by_the_point_of_least_loss(
 
 
 @given(noises(), st.sampled_from(sorted(LOSSES)), st.booleans())
-@examples(40)
+@examples(16)
 def test_the_expected_loss_lies_between_the_bounds(
     given_: tuple[LatticeNoise, Prior], loss: str, remap: bool
 ) -> None:
@@ -126,7 +126,7 @@ def test_other_losses_are_refused(loss: object) -> None:
 
 
 @given(noises(), st.sampled_from(sorted(LOSSES)), st.integers(0, 12))
-@examples(40)
+@examples(16)
 def test_some_reports_are_replaced_where_that_saves_most(
     given_: tuple[LatticeNoise, Prior], loss: str, most: int
 ) -> None:

@@ -16,7 +16,7 @@ sets_of = st.integers(1, 20).flatmap(
 
 
 @given(sets_of)
-@examples(60)
+@examples(24)
 def test_sets_go_in_and_out(case: tuple[int, list[set[int]]]) -> None:
     k, sets = case
     alphabet = BitRows(Domain.range(k))

@@ -36,7 +36,7 @@ def test_its_matrix_is_private_up_to_rounding() -> None:
 
 
 @given(budgets, st.integers(1, 62))
-@examples(60)
+@examples(24)
 def test_few_digits_spend_the_whole_budget(epsilon: Fraction, digits: int) -> None:
     """Whatever q is, the odds of p are e**epsilon those of q, as nearly as 2**-62 permits."""
     mechanism = OptimizedUnaryEncoding(5, epsilon, digits)
@@ -48,7 +48,7 @@ def test_few_digits_spend_the_whole_budget(epsilon: Fraction, digits: int) -> No
 
 
 @given(budgets, st.integers(11, 62))
-@examples(60)
+@examples(24)
 def test_the_symmetric_one_is_the_nearest_that_is_private(epsilon: Fraction, digits: int) -> None:
     mechanism = SymmetricUnaryEncoding(5, epsilon, digits)
     p, q = mechanism.chances
@@ -59,7 +59,7 @@ def test_the_symmetric_one_is_the_nearest_that_is_private(epsilon: Fraction, dig
 
 
 @given(budgets)
-@examples(10)
+@examples(8)
 def test_its_variance_is_the_textbook_s(epsilon: Fraction) -> None:
     """It is 4 e/(e - 1)**2 for OUE and r/(r - 1)**2, r = e**(epsilon/2), for SUE."""
     e = np.expm1(float(epsilon))
@@ -105,9 +105,9 @@ def test_two_random_bits_do_at_epsilon_1() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("x", [0, 7, 8, 16])
+@pytest.mark.parametrize("x", [7, 16])
 def test_every_bit_has_its_probability(kind: type[UnaryEncoding], x: int) -> None:
-    mechanism, n = kind(17, 1), 50_000
+    mechanism, n = kind(17, 1), 20_000
     p, q = (float(chance) for chance in mechanism.chances)
     share = mechanism.count(mechanism.privatize([x] * n, rng=x).data) / n
     expected = np.where(np.arange(17) == x, p, q)
@@ -157,7 +157,7 @@ def test_every_record_takes_the_same_bits(kind: type[UnaryEncoding]) -> None:
 
 
 @given(sizes, budgets, st.integers(1, 255))
-@examples(20)
+@examples(10)
 def test_a_chosen_q_keeps_the_budget_and_is_restored(
     k: int, epsilon: Fraction, others: int
 ) -> None:
