@@ -161,8 +161,10 @@ class Problem:
     def _align(self) -> None:
         """Put all labeled numbers in the order of the domain and the outputs."""
         with inside("utility", apart="outputs"):
-            self.utility.check(self.domain, self.outputs)
             self.utility = self.utility.aligned(self.domain, self.outputs)
+        if len(self.domain) > self.utility.most_inputs:  # exact readings are ratios of determinants
+            most = f"at most {self.utility.most_inputs} inputs for {self.utility.name}"
+            raise UnsupportedError("domain", most, len(self.domain))
         self.utility.check_prior(self.prior)
         aligned = []
         for n, notion in enumerate(self.privacy):

@@ -123,16 +123,13 @@ class Utility(ABC):  # noqa: B024
         """Return f(x) if this is the squared error of the best estimate of f(X); else None."""
         return None
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:  # noqa: B027
-        """Raise :class:`InputError` unless the parameters match the domain and the outputs."""
-
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Utility:
         """Return the utility with its labeled numbers in the order of domain and outputs.
 
         Raises
         ------
         InputError
-            If the labels are not those of the domain or of the outputs.
+            If its parameters do not match the domain and the outputs.
         """
         return self
 
@@ -325,11 +322,6 @@ class LinearUtility(MeanOrWorstCase):
     @abstractmethod
     def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
         """Return the loss D(x, y), exact, of shape ``(n_inputs, n_outputs)``."""
-
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Check that the loss can be computed."""
-        allowed = self.default_outputs(domain) if outputs is None else outputs
-        self.loss(domain, allowed or ())
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> LinearUtility:
         """Return the loss; a user's own as a matrix, for saved files."""

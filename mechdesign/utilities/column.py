@@ -106,10 +106,6 @@ class ColumnUtility(Utility):
         """Return the utility for a domain, if its gain depends on the labels."""
         return self
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Check that the labels of its numbers are in the domain."""
-        self.on(domain)
-
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> ColumnUtility:
         """Return the utility with its labeled numbers in the order of the domain."""
         return self.on(domain)

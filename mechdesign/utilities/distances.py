@@ -34,10 +34,11 @@ class DistanceUtility(LinearUtility):
         made = _distances if kept else _distances.__wrapped__
         return made(domain, tuple(outputs), self.name, self.distance)
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Look for points only: all have distances, which may be many."""
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> LinearUtility:
+        """Return the loss, after a check that there are points."""
         self._check_domain(domain)
         label_points(domain, domain.labels if outputs is None else outputs, self.name)
+        return super().aligned(domain, outputs)
 
     def _check_domain(self, domain: Domain) -> None:
         """Raise InputError if the inputs are of another kind."""

@@ -71,8 +71,8 @@ class EstimationRisk(MeanOrWorstCase):
         """The factor of the sum of :meth:`deviations`."""
         return 1.0
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Check that the checker knows the risk.
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> EstimationRisk:
+        """Return the risk.
 
         Raises
         ------
@@ -81,6 +81,7 @@ class EstimationRisk(MeanOrWorstCase):
         """
         if not self.exact:
             raise UnsupportedError("objective", "l2-risk or tv-risk as a risk", type(self).__name__)
+        return self
 
     def reference(self, prior: Prior) -> Prior:
         """Return the prior of the problem; for a worst case the uniform one."""

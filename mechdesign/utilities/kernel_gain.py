@@ -53,7 +53,8 @@ class KernelGain(ColumnUtility):
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Self:
         """Return the gain with its labeled numbers in the order of the domain."""
-        return self.on(domain) if any(v.has_labels for v in self._arguments.values()) else self
+        placed = self.on(domain)
+        return placed if any(v.has_labels for v in self._arguments.values()) else self
 
     def to_table(self, domain: Domain) -> dict[str, Any]:
         """Return the ``[utility]`` table, with the numbers of all inputs."""

@@ -14,7 +14,7 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import InputError, SolverError, UnsupportedError
+from mechdesign.errors import InputError, SolverError
 from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior, prior_on
 from mechdesign.solver_guard import called, checked
@@ -97,24 +97,10 @@ class UnbiasedVariance(ReadingVariance):
         """Return f(x) for each input, exact."""
         return self._values.numbers(domain)
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Check the values and the number of inputs.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are too many inputs for exact readings.
-        """
-        self.values(domain)
-        if len(domain) > self.most_inputs:  # exact readings are ratios of determinants
-            most = f"at most {self.most_inputs} inputs for {self.name}, whose readings are exact"
-            raise UnsupportedError("domain", most, len(domain))
-
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> UnbiasedVariance:
         """Return the utility with its values in the order of the domain."""
-        if self._values.labels is None:
-            return self
-        return UnbiasedVariance(self.values(domain), self.worst_case)
+        values = self.values(domain)
+        return self if self._values.labels is None else UnbiasedVariance(values, self.worst_case)
 
     def decoder(self, channel: Channel, prior: Prior) -> tuple[Fraction, ...]:
         """Return the readings v of the outputs, with mean exactly f(x) at x.

@@ -10,8 +10,7 @@ of it follows from the rows alone. A subclass with more structure, such as ratio
 overrides the methods that it can compute faster.
 
 In integers a row is ``g . q <= 0`` with g in proportion to ``left - r right``, where r is a
-rational just below e**a. Most products g . q are so far below 0 that floating point decides their
-sign; the others are computed exactly, by the kernel.
+rational just below e**a. The kernel decides whether a column satisfies all rows.
 """
 
 from __future__ import annotations
@@ -52,13 +51,6 @@ Keys: TypeAlias = tuple[str, IntArray, IntArray]
 
 FAR = 4000
 """The largest exponent of e with a rational upper bound."""
-
-UNIT = 2.0**-52
-TINY = 2.0**-900
-"""An upper bound on the error from coefficients below the smallest float."""
-
-SPARE = 8
-"""Roundings of one term, besides those of the sum: of its coefficient, its entry, their product."""
 
 
 class Family:
@@ -279,21 +271,9 @@ class Family:
         """Return a column and a row that it violates; the worst, if that is fast to find."""
         return 0, self.broken(columns[:, 0].tolist())
 
-    def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return for each column of integers >= 0 whether floats prove that its rows hold."""
-        if columns.dtype == object:
-            return np.zeros(columns.shape[1], dtype=bool)
-        G, error = self._filter
-        q = columns.astype(np.float64)
-        sure: BoolArray = (G @ q < -(error[:, None] * (abs(G) @ q) + TINY)).all(axis=0)
-        return sure
-
     def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
         """Return for each column of ``(size, n_outputs)`` integers whether the rows hold."""
-        good = self.surely_holding(columns)
-        for y in np.flatnonzero(~good).tolist():
-            good[y] = self._test(columns[:, y].tolist()) is None
-        return good
+        return np.array([self._test(column) is None for column in columns.T.tolist()], dtype=bool)
 
     def all_hold(self, columns: npt.NDArray[Any]) -> bool:
         """Return whether all columns satisfy the rows, exactly."""
@@ -329,15 +309,6 @@ class Family:
     def _integers(self) -> list[dict[int, int]]:
         """The nonzero entries of each row as integers g, by the number of the input."""
         return list(map(_integers, self.rows()))
-
-    @cached_property
-    def _filter(self) -> tuple[sp.csr_array, FloatArray]:
-        """The integer rows scaled to floats, and a bound on the relative error of each product."""
-        most = [max(map(abs, row.values()), default=1) for row in self._integers]
-        pairs = zip(self._integers, most, strict=True)
-        length = np.array([len(row) for row in self._integers], dtype=np.float64)
-        rows = [{x: v / top for x, v in row.items()} for row, top in pairs]
-        return self._matrix(rows), (length + SPARE) * UNIT
 
     def _matrix(self, rows: Sequence[Mapping[int, Any]]) -> sp.csr_array:
         places = [(r, x) for r, row in enumerate(rows) for x in row]

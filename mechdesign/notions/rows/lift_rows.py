@@ -13,10 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign._typing import BoolArray, IntArray
@@ -186,10 +184,6 @@ class LiftRows(Family):
         """Return the row of an input at the prior that is extreme for the column."""
         prior = self.priors.extreme(column, largest=side == "lower")
         return self._row(side, x, other, None, [prior] * max(1, len(self.priors.members)))
-
-    def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return False for every column: the exact test is as fast."""
-        return np.zeros(columns.shape[1], dtype=bool)
 
     def links(self) -> Edges:
         """Connect all inputs: P . q involves all of them, or is compared with all of them."""

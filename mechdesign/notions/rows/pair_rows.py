@@ -241,11 +241,13 @@ class PairRows(Family):
         np.fill_diagonal(index, FREE)
         return self._with(index=index, near=None, size=n, part=None), carry_back
 
-    def surely_holding(self, columns: npt.NDArray[Any]) -> BoolArray:
-        """Return for each column whether its rows hold in machine integers."""
+    def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
+        """Decide in machine integers where the rows surely hold."""
         if columns.dtype == object or self._raising is None:
-            return np.zeros(columns.shape[1], dtype=bool)
-        return self._raising.holds(columns)
+            return super().holding(columns)
+        good = self._raising.holds(columns)
+        good[~good] = super().holding(columns[:, ~good])
+        return good
 
     def worst(self, columns: npt.NDArray[Any]) -> tuple[int, Row | None]:
         """Compare each entry with the least of its sets: ``ln(ratio / scale)`` by epsilon.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError
@@ -47,12 +47,13 @@ class Divergence(KernelGain):
         first, second = (cast(InputValues, part) for part in self._arguments.values())
         return first.numbers(domain), second.numbers(domain)
 
-    def check(self, domain: Domain, outputs: Sequence[Label] | None) -> None:
-        """Check that the labels are in the domain."""
+    def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Self:
+        """Return the divergence with its weights in the order of the domain."""
         first, second = self.weights(domain)
         if first == second:
             fault = "the two mixtures are equal"
             raise InputError("second", "another mixture", "the same", fault=fault)
+        return super().aligned(domain, outputs)
 
     def check_prior(self, prior: Prior) -> None:
         """Reject a prior that is 0 at an input of the mixtures: bounds are found per report."""
