@@ -356,46 +356,6 @@ def used_channels(draw: st.DrawFn) -> tuple[Channel, Prior]:
     return draw(channels(k, most_outputs=6)), draw(priors(k))
 
 
-def joints(channel: Channel, prior: Prior) -> list[list[Fraction]]:
-    """Return Pr(X = x, Y = y) by output, leaving out outputs that never occur."""
-    found = [
-        [p * Fraction(q, channel.denominator) for p, q in zip(prior, column, strict=True)]
-        for column in channel.columns()
-    ]
-    return [joint for joint in found if any(joint)]
-
-
-@pytest.mark.slow
-@examples(150)
-@given(used_channels())
-def test_values_are_those_of_the_definitions(case: tuple[Channel, Prior]) -> None:
-    channel, prior = case
-    table, k = joints(channel, prior), len(prior)
-    assert BayesAccuracy().value(channel, prior) == sum(map(max, table))
-
-    # the squared distance of the posterior from the truth, input by input
-    histogram, error = Fraction(0), Fraction(0)
-    f = [Fraction(n * n - 3 * n, 2) for n in range(k)]
-    for joint in table:
-        posterior = [j / sum(joint) for j in joint]
-        mean = sum((p * v for p, v in zip(posterior, f, strict=True)), Fraction(0))
-        for x, j in enumerate(joint):
-            error += j * (f[x] - mean) ** 2
-            histogram += j * sum((posterior[z] - (x == z)) ** 2 for z in range(k))
-    assert PosteriorMeanSquaredError(histogram=True).value(channel, prior) == histogram
-    assert PosteriorMeanSquaredError(f).value(channel, prior) == error
-
-    # entropies: H(X) + H(Y) - H(X, Y)
-    def entropy(law: Any) -> Decimal:
-        terms = [decimal(p) for p in law if p]
-        return -total(DIGITS.multiply(p, DIGITS.ln(p)) for p in terms)
-
-    pairs = itertools.chain.from_iterable(table)
-    true = entropy(prior) + entropy(map(sum, table)) - entropy(pairs)
-    value = decimal(MutualInformation().value(channel, prior))
-    assert true - Decimal("1e-26") <= value <= true + Decimal("1e-26")
-
-
 UTILITIES: dict[str, ColumnUtility] = {
     "histogram": PosteriorMeanSquaredError(histogram=True),
     "numbers": PosteriorMeanSquaredError([3, -1, 2, 7]),
@@ -504,27 +464,6 @@ def test_binary_histogram_error_is_twice_that_of_the_survey() -> None:
             for utility in (PosteriorMeanSquaredError(), PosteriorMeanSquaredError(histogram=True))
         )
         assert math.isclose(histogram, 2 * survey, rel_tol=1e-12)
-
-
-@pytest.mark.parametrize("k", [3, 5, 8])
-def test_accuracy_under_ldp_and_a_uniform_prior_is_that_of_randomized_response(k: int) -> None:
-    solution = design(Problem(range(k), LDP(1), BayesAccuracy()), route="extreme-rays")
-    assert math.isclose(solution.value, math.e / (math.e + k - 1), rel_tol=1e-9)
-
-
-@pytest.mark.parametrize("objective", ["histogram", "information"])
-def test_uniform_prior_under_ldp_is_best_served_by_subsets_of_one_size(objective: str) -> None:
-    """By symmetry some optimum mixes subset selections: j entries e**epsilon, the others 1."""
-    k, epsilon = 7, 1.25
-    problem = Problem(range(k), LDP("1.25"), UTILITIES[objective])
-    per_size = [
-        np.where(np.arange(k) < j, math.exp(epsilon), 1.0)
-        / (j * math.exp(epsilon) + k - j)  # all its shifts sum to 1
-        for j in range(k)
-    ]
-    best = max(k * gain(problem, np.array([column]))[0] for column in per_size)
-    value = float(design(problem).value)
-    assert math.isclose(value if objective == "information" else 1 - value, best, rel_tol=1e-9)
 
 
 def test_words_and_grids_have_what_numbers_have() -> None:

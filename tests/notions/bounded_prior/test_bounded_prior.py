@@ -60,7 +60,7 @@ def test_optimal_channels_are_private_at_the_budget_and_not_below(way: str, tmp_
     assert md.load_channel(tmp_path / "lift.json").mechanism == solution.channel
 
 
-@examples(60)
+@examples(30)
 @given(channels(3), priors(3, 1), st.lists(simplex(3), max_size=2))
 def test_leakage_is_the_largest_over_the_members(channel: Channel, own: Prior, others: Any) -> None:
     members = [list(own), *others]
@@ -72,7 +72,7 @@ def test_leakage_is_the_largest_over_the_members(channel: Channel, own: Prior, o
     assert excess == pytest.approx(expected - 1, abs=1e-12)
 
 
-@examples(60)
+@examples(20)
 @given(channels(3))
 def test_for_all_priors_it_is_local_differential_privacy(channel: Channel) -> None:
     every = BoundedPriorPML(1, center=[Fraction(1, 3)] * 3, radius=1)

@@ -17,7 +17,7 @@ from mechdesign import (
     Problem,
     design,
 )
-from tests.strategies import channels
+from tests.strategies import channels, examples
 
 PRIOR = [0.1, 0.2, 0.3, 0.4]
 SCORES = [-2, -4, 2, 1]
@@ -27,6 +27,7 @@ def binomial(n: int, p: Fraction) -> list[Fraction]:
     return [math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)]
 
 
+@examples(25)
 @given(channels(4))
 def test_it_is_the_information_of_the_law_of_the_report(channel: Channel) -> None:
     """Sum_y lambda_y'**2 / lambda_y, with the derivative by differences of the exact law."""
