@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from html import escape
 from pathlib import Path
 
@@ -30,6 +31,12 @@ PATH = (
 """What happens to one problem, and in which room; ``designs`` calls them in this order."""
 
 Graph = Mapping[str, frozenset[str]]
+
+
+@cache
+def tree_of(file: Path) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -56,7 +63,7 @@ def imports(folder: Path, name: str) -> Graph:
     for room in rooms:
         path = folder / room
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
-            for module in imported(ast.parse(file.read_text(encoding="utf-8"))):
+            for module in imported(tree_of(file)):
                 if module.startswith(inside):
                     graph[room].add(module.removeprefix(inside).split(".")[0])
     return {room: frozenset(others & set(rooms) - {room}) for room, others in graph.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import runpy
 import subprocess
 import sys
@@ -84,6 +85,7 @@ ON_DEMAND = {
 FRONT_DOORS = {"__init__", "__main__"}
 
 
+@functools.cache
 def files() -> list[Path]:
     return sorted(LIBRARY.rglob("*.py"))
 
@@ -112,8 +114,14 @@ def imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool, in
             yield from imports(child, inside or later or types)
 
 
+@functools.cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imported(file: Path) -> list[tuple[str, bool, int]]:
-    return list(imports(ast.parse(file.read_text(encoding="utf-8"))))
+    return list(imports(tree_of(file)))
 
 
 def test_every_room_has_its_floor() -> None:
@@ -229,7 +237,7 @@ def test_nothing_in_a_room_goes_through_its_front_door(folder: Path) -> None:
         f"{file.relative_to(LIBRARY)} imports {module}"
         for file in sorted(folder.rglob("*.py"))
         if file.stem not in FRONT_DOORS
-        for module in MAP["imported"](ast.parse(file.read_text(encoding="utf-8")))
+        for module in MAP["imported"](tree_of(file))
         if module.rpartition(".")[0] == name and module not in held
     }
     assert through == set()
@@ -260,8 +268,7 @@ def modules_used(start: str) -> set[str]:
     while waiting:
         name = waiting.pop()
         found.add(name)
-        tree = ast.parse(paths[name].read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
+        for node in ast.walk(tree_of(paths[name])):
             if isinstance(node, ast.ImportFrom) and node.module:
                 named = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
                 waiting += [name for name in named if name in paths and name not in found]
@@ -295,7 +302,7 @@ def asked_for(names: dict[str, str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for file in files():
         own = ".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
@@ -344,7 +351,7 @@ def test_no_name_of_a_notion_or_a_utility_steers_the_code_above() -> None:
     for file in files():
         if room_of(file) in ("notions", "utilities", "kernel"):
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.Compare):
                 values = [*ast.walk(node)]
                 spelt += [
