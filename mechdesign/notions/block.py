@@ -67,16 +67,16 @@ blocks = [[0, 1], [2, 3]]   # every input in exactly one; which block is public
             given = "both" if by_size else "neither"
             raise InputError("blocks", expected, given, fault=f"give {expected}")
         self.blocks = None if blocks is None else _blocks(blocks)
-        self.block_shape: tuple[int, int] | None = None
-        if by_size:
-            self.block_shape = (
-                whole_number(block_rows, "block_rows"),
-                whole_number(block_columns, "block_columns"),
-            )
-        self.block_rows: int | None = None
-        self.block_columns: int | None = None
-        if self.block_shape:
-            self.block_rows, self.block_columns = self.block_shape
+        sizes = {"block_rows": block_rows, "block_columns": block_columns}
+        self.block_rows, self.block_columns = (
+            whole_number(size, key) if by_size else None for key, size in sizes.items()
+        )
+
+    @property
+    def block_shape(self) -> tuple[int, int] | None:
+        """The numbers of rows and columns of points in a block; None if blocks are listed."""
+        rows, columns = self.block_rows, self.block_columns
+        return None if rows is None or columns is None else (rows, columns)
 
     def membership(self, domain: Domain) -> IntArray:
         """Return the number of the block of each input, shape ``(n_inputs,)``.

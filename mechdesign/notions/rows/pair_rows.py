@@ -135,10 +135,6 @@ class PairRows(Family):
         shrunk: FloatArray = np.exp(-np.array(self.exponents, dtype=np.float64))
         return shrunk
 
-    @cached_property
-    def _log_factors(self) -> FloatArray:
-        return np.log(self.factors)
-
     @property
     def factors(self) -> FloatArray:
         """The scale of each bound, as floats."""
@@ -255,7 +251,7 @@ class PairRows(Family):
         In floats; exact differences keep the digits of ratios near 1.
         """
         best, found, at, last = -np.inf, None, 0, None
-        groups, sets = self.grouped
+        (groups, sets), log_factors = self.grouped, np.log(self.factors)
         for x, b, s in groups:
             if s != last:
                 last, least = s, columns[list(sets[s])].min(axis=0)
@@ -263,7 +259,7 @@ class PairRows(Family):
                 rise = (columns[x] - least).astype(np.float64) / least.astype(np.float64)
                 rise[columns[x] == 0] = -1
                 y, unit = int(rise.argmax()), float(self.units[b])
-                log = np.log1p(rise[y]) - self._log_factors[b]
+                log = np.log1p(rise[y]) - log_factors[b]
                 excess = log / unit if self.has_epsilon else log - unit
             if excess > best:
                 best, at, found = excess, y, (x, s)
