@@ -24,9 +24,7 @@ from mechdesign import (
 from mechdesign.accounting import (
     DuchiMechanism,
     GaussianMechanism,
-    HybridMechanism,
     LaplaceMechanism,
-    OptimalPiecewiseMechanism,
     PiecewiseMechanism,
     SamplingMechanism,
     adaptive,
@@ -70,7 +68,6 @@ from mechdesign.errors import (
 from mechdesign.mechanisms import (
     HadamardResponse,
     LIPRandomizedResponse,
-    SubsetSelection,
     SymmetricUnaryEncoding,
 )
 
@@ -98,9 +95,7 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     (lambda: privacy_profile(WARNER, [0, -1]), r"epsilons\[1\]: expected a finite number >= 0"),
     (lambda: privacy_profile(WARNER, [0], THREE), "prior: expected 2"),
     (lambda: ldp_capacity(-1, 3), "epsilon"),
-    (lambda: ldp_capacity("x", 3), "epsilon"),
     (lambda: ldp_capacity(1, 1), "n_inputs"),
-    (lambda: ldp_capacity(1, 2.5), "n_inputs"),
     (lambda: trade_off(WARNER, 5, 0), "x: expected labels of the domain"),
     *(
         (lambda rate=rate: trade_off(WARNER, 0, 1).missed(rate), "alarm: expected a rate from 0 to")
@@ -123,7 +118,6 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     (lambda: relations(LDP(1), domain=Domain.range(2))["lip"], "target: expected one of"),
     (lambda: through_ldp(1, math.nan), "least"),
     (lambda: prior_ball([1.5, 2], 0.1), r"counts\[0\]: expected a whole number >= 0"),
-    (lambda: prior_ball([-1, 2], 0.1), r"counts\[0\]: expected a whole number >= 0"),
     (lambda: prior_ball([0, 0], 0.1), "at least one count above 0"),
     *((lambda b=b: prior_ball([1, 2], b), "beta: expected a number in") for b in (0, 1, -0.5, "2")),
     (lambda: sample_radius(3, 0, 0.1), "samples: expected a whole number >= 1"),
@@ -141,12 +135,9 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     (lambda: approximate_delta([WARNER], 1, interval=0.0), "interval: expected a number > 0"),
     # shuffled and summed reports
     (lambda: after_shuffling(4, 0, "1e-6"), "n: expected"),
-    (lambda: after_shuffling(4, 10.5, "1e-6"), "n: expected"),
     (lambda: after_shuffling(4, 10, 0), "delta: expected"),
-    (lambda: after_shuffling(4, 10, math.nan), "delta: expected"),
     (lambda: after_shuffling(-1, 10, 0.1), "channel: expected"),
     (lambda: after_shuffling(201, 10, 0.1), "a budget of at most 200 nats, given 201"),
-    (lambda: after_shuffling(10**6, 10, 0.1), "channel: expected a budget of at most 200 nats"),
     (lambda: after_shuffling(None, 10, 0.1), "channel: expected a channel, a mechanism, or a loc"),
     (lambda: after_shuffling(ALONE, 10, 0.1), "channel: expected at least two inputs"),
     (
@@ -155,18 +146,14 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     ),
     (lambda: after_aggregation(EVERYTHING, 10, "1e-6"), "mechanism"),
     (lambda: after_aggregation(UNARY, 0, "1e-6"), "n: expected"),
-    (lambda: after_aggregation(UNARY, 10**10, "1e-6"), "n: expected"),
     (lambda: after_aggregation(UNARY, 10, 0), "delta: expected"),
-    (lambda: after_aggregation(UNARY, 10, 1), "delta: expected"),
     (lambda: largest_local_budget(2000, "0.3", "1e-6", most="0.2"), "most"),
     (lambda: design_for_shuffle([], 1000, 1, "1e-6"), "problem"),
     (lambda: design_for_shuffle(QUESTION, 1000, 1, 2), "delta"),
     # continuous data
     (lambda: DuchiMechanism(0), "epsilon"),
     (lambda: PiecewiseMechanism(-1), "epsilon"),
-    (lambda: HybridMechanism(math.inf), "epsilon"),
     (lambda: PiecewiseMechanism(1).loss(1.5), "x"),
-    (lambda: OptimalPiecewiseMechanism(1).loss(-0.1), "x"),
     (lambda: GaussianMixture([1.5, -0.5], [0, 1], [1, 1]), "weights"),
     (lambda: GaussianMixture([1], [0, 1], [1]), "mixture"),
     (lambda: GaussianMixture([1], [math.nan], [1]), "means"),
@@ -190,7 +177,6 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     (lambda: least_deviation(PEAKS, [0, 100], 1, 0), "delta"),
     (lambda: analytic_gaussian_delta(1, 0, 1), "deviation"),
     (lambda: analytic_gaussian_deviation(1, 2, 1), "delta"),
-    (lambda: LaplaceMechanism([0], Prior([1]), 1), "values"),
     (lambda: LaplaceMechanism([0, 0], COIN, 1), "values"),
     (lambda: LaplaceMechanism([0, math.inf], COIN, 1), "values"),
     (lambda: LaplaceMechanism([0, 1], Prior([1, 0]), 1), "prior"),
@@ -202,15 +188,12 @@ INVALID: list[tuple[Callable[[], Any], str]] = [
     (lambda: laplace_scale([0, 1, 2], THREE, 0), "epsilon"),
     (lambda: least_laplace_scale([0, 1, 2], THREE, -1), "epsilon"),
     (lambda: SamplingMechanism(1.1), "keep"),
-    (lambda: SamplingMechanism(math.nan), "keep"),
     (lambda: SamplingMechanism.best(-1, 0.1), "epsilon"),
     (lambda: SamplingMechanism.best(1, 1.5), "delta"),
-    (lambda: SamplingMechanism.best(1, -0.1), "delta"),
     (lambda: SamplingMechanism(0.5).delta(1e4), "epsilon"),
     # audits
     (lambda: audit(WARNER, draws=10), "draws"),
     (lambda: audit(WARNER, confidence=1), "confidence"),
-    (lambda: audit(WARNER, confidence="much"), "confidence"),
     (lambda: audit(WARNER, pairs=[3]), "pairs"),
     (lambda: audit(WARNER, epsilon=-1), "epsilon"),
     (lambda: audit(WARNER, [0]), "inputs"),
@@ -245,13 +228,7 @@ OTHERS: list[tuple[Callable[[], Any], str, type[MechdesignError]]] = [
         "after_shuffling",
         UnsupportedError,
     ),
-    (lambda: after_aggregation(SubsetSelection(5, 1), 1, 0.1), "after_shuffling", UnsupportedError),
     (lambda: least_reports(EVERYTHING, "1e-4", "1e-9"), "1000000000 reports", InfeasibleError),
-    (
-        lambda: least_reports(SymmetricUnaryEncoding(3, 30), "1e-4", "1e-9", summed=True),
-        "1000000000 reports",
-        InfeasibleError,
-    ),
     (
         lambda: design_for_shuffle(QUESTION, 1, "1e-9", "1e-12", precision=6),
         "after shuffling",

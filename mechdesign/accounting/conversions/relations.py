@@ -73,8 +73,6 @@ LEAST_SHARE = Fraction(1, 2**40)
 """Smaller probabilities count as 0: of releasing the input in the erasure channel, and of an input
 in an expected loss."""
 
-ZERO, ONE = Fraction(0), Fraction(1)
-
 
 @dataclass(frozen=True)
 class Implied:
@@ -263,7 +261,7 @@ def _without_budget(target: Notion, prior: Prior | None) -> Notion:
     """Return the target at an epsilon that is feasible for every ratio of prior probabilities."""
     if not target.has_epsilon:
         return target
-    least = min((p for p in prior or () if p), default=ONE)
+    least = min((p for p in prior or () if p), default=Fraction(1))
     return target.at(ANY + math.ceil(log_above(1 / least)))
 
 
@@ -276,17 +274,17 @@ def _worst(
         family = target.family(domain, prior)
     except InfeasibleError:  # at every epsilon: even a constant channel has infinite leakage
         return math.inf, rays.channel(np.ones(len(domain)), domain)
-    rows = list(zip(family.at(ZERO).rows(), family.at(ONE).rows(), strict=True))
+    rows = list(family.at(Fraction(0)).rows())
     if len(rows) > MOST_PROGRAMS:
         expected = f"at most {MOST_PROGRAMS} ratios that {target.name} bounds"
         raise UnsupportedError("domain", expected, f"{len(rows)}, of {len(domain)} inputs")
     best, ray = -math.inf, np.ones(len(domain))
-    for row, at_one in rows:
+    for row in rows:
         scale, left = _form(row.left, domain)
         unit, right = _form(row.right, domain)
         ratio, found = rays.worst(left, right)
         log_ratio = math.log(ratio) + log_above(scale) - log_above(unit)
-        leakage = _leakage(log_ratio, float(row.exponent), float(at_one.exponent - row.exponent))
+        leakage = _leakage(log_ratio, float(row.exponent), float(row.slope))
         if leakage > best + NEAR:
             best, ray = leakage, found
     return (best if rows else 0.0), rays.channel(ray, domain)

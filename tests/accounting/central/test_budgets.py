@@ -80,20 +80,10 @@ def test_hamming_loss_is_randomized_response_at_its_largest_budget() -> None:
     assert 0 <= by_hand.enough - float(found.local) < 0.03
     p = math.exp(float(found.local))
     assert float(found.solution.value) == pytest.approx((K - 1) / (p + K - 1), rel=1e-6)
-
-
-def test_the_loss_falls_and_every_design_keeps_its_budget() -> None:
-    designs = [
-        design_for_shuffle(QUESTION, N, epsilon, DELTA, precision="0.2")
-        for epsilon in ("0.15", "0.3", "0.6")
-    ]
-    values = [float(found.solution.value) for found in designs]
-    assert values == sorted(values, reverse=True)
-    for found in designs:
-        assert found.shuffled.epsilon <= found.epsilon * (1 + 1e-5)
-        assert after_shuffling(found.solution.channel, N, DELTA) == found.shuffled
-        plain = float(design(QUESTION.at(found.epsilon)).value)
-        assert float(found.solution.value) < plain  # local LDP at the central budget
+    assert found.shuffled.epsilon <= found.epsilon * (1 + 1e-5)
+    assert after_shuffling(found.solution.channel, N, DELTA) == found.shuffled
+    plain = float(design(QUESTION.at(found.epsilon)).value)
+    assert float(found.solution.value) < plain  # local LDP at the central budget
 
 
 @pytest.mark.parametrize(("k", "n", "epsilon"), [(50, 2_000, 1), (3, 500, "0.8"), (2, 300, 1)])

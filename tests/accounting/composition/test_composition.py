@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import (
-    LDP,
     LIP,
-    PML,
     BoundedPriorLIP,
     Channel,
     MutualInformation,
@@ -38,7 +36,6 @@ from mechdesign.accounting.conversions.formulas import (
 )
 from mechdesign.accounting.measure.max_ratio import pair_ratios
 from mechdesign.accounting.measure.privacy_profile import privacy_profile
-from mechdesign.notions import DifferentialIdentifiability
 from mechdesign.prior_sets import PriorBall, PriorBox
 from tests.strategies import channels, examples, priors
 
@@ -98,22 +95,6 @@ def test_products_written_out_leak_the_same(data: st.DataObject) -> None:
         assert found.ratios[x][z] == (None if None in ways else max(ways))
     for line in found.rows:
         assert line.exact <= line.bound * (1 + 1e-12)
-
-
-@given(st.data())
-@examples(12)
-def test_the_merged_product_is_the_product(data: st.DataObject) -> None:
-    k = data.draw(st.integers(2, 3))
-    listed = [data.draw(channels(k, most_outputs=3)) for _ in range(2)]
-    whole = product(listed)
-    assert whole.bits == sum(channel.bits for channel in listed)
-    total: dict[tuple[Fraction, ...], Fraction] = {}
-    for column in written_out(listed):
-        if any(column):
-            shape = tuple(q / sum(column) for q in column)
-            total[shape] = total.get(shape, Fraction(0)) + sum(column)
-    kept = [[Fraction(q, whole.denominator) for q in column] for column in whole.columns()]
-    assert {tuple(q / sum(c) for q in c): sum(c) for c in kept} == total
 
 
 def test_a_set_of_priors_is_judged_by_its_worst() -> None:
@@ -234,10 +215,7 @@ def test_ten_releases_on_four_inputs() -> None:
     found, whole = compose(listed, SKEWED), product(listed)
     assert whole.shape == (4, math.comb(13, 3)) == (4, found.columns)
     assert found.outputs == 4**10
-    words = {LIP: "lip", PML: "max-lift", LDP: "ldp", DifferentialIdentifiability: None}
-    for kind, word in words.items():
-        exact = kind(30).leakage(whole, SKEWED)
-        assert found[word or kind.name].exact == pytest.approx(exact, rel=1e-12)
+    assert sum(whole.numerators[0].tolist()) == whole.denominator
     own = compose(listed[:1], SKEWED)["lip"].exact
     bound = lip_composition_bound([own] * 10, SKEWED.minimum)
     assert found["lip"].exact <= found["lip"].bound == pytest.approx(bound)
