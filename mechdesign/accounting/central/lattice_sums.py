@@ -298,9 +298,12 @@ def _extent(parts: Sequence[Part]) -> tuple[float, float]:
 
 
 def _log_moments(parts: Sequence[Part], tilts: FloatArray) -> FloatArray:
-    """Return ln E[e**(t S)] of the sum for each of some tilts, with largest exponents below 700."""
-    logs = (p.n * np.log(np.exp(np.outer(tilts, p.values)) @ p.masses) for p in parts)
-    return np.asarray(sum(logs))
+    """Return ln E[e**(t S)] of the sum for each of some tilts, with largest exponents below 700.
+
+    A moment that underflows is replaced by a larger one.
+    """
+    moments = ((np.exp(np.outer(tilts, part.values)) @ part.masses, part.n) for part in parts)
+    return np.asarray(sum(n * np.log(np.maximum(moment, 1e-300)) for moment, n in moments))
 
 
 def moment_bound(parts: Sequence[Part], kinds: Sequence[Part] = (), n_others: int = 0) -> float:
