@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from mechdesign.accounting.arguments import below_one, positive
+from mechdesign.accounting.bisection import bisected
 from mechdesign.accounting.central.comparisons import (
     MOST_REPORTS,
     Pair,
@@ -20,7 +21,6 @@ from mechdesign.accounting.central.comparisons import (
     compared,
     reports,
 )
-from mechdesign.accounting.central.crossings import bisected
 from mechdesign.accounting.central.data_sets import SummedReports
 from mechdesign.accounting.central.lower import delta_below, epsilon_below
 from mechdesign.accounting.central.result import Central

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from functools import cache, partial
-from typing import TypeVar
 
 from scipy.optimize import brentq
 
 from mechdesign.solver_guard import called
 
-__all__ = ["COARSE", "FINE", "bisected", "coarse_crossing", "crossing"]
-
-Number = TypeVar("Number", int, float, Fraction)
+__all__ = ["COARSE", "FINE", "coarse_crossing", "crossing"]
 
 COARSE, FINE = 1e-2, 1e-4
 """Relative tolerances of the first and the last lattice."""
@@ -79,28 +75,3 @@ def crossing(
         if (delta_at(tried, FINE) <= delta) == below:
             return tried
         step *= 4
-
-
-def bisected(
-    passes: Callable[[Number], bool], low: Number, high: Number, width: Number
-) -> tuple[Number, Number]:
-    """Return two numbers within ``width``: the first passes a test, the second does not.
-
-    Parameters
-    ----------
-    passes
-        The test, never called at the ends.
-    low, high
-        A number that passes, and one that does not.
-    width
-        The final distance; integers, fractions and floats keep their type.
-
-    Examples
-    --------
-    >>> bisected(lambda n: n * n <= 50, 1, 100, 1)
-    (7, 8)
-    """
-    while high - low > width:
-        middle = type(high)((low + high) / 2)
-        low, high = (middle, high) if passes(middle) else (low, middle)
-    return low, high

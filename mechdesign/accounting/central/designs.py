@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from mechdesign.accounting.arguments import below_one, positive
+from mechdesign.accounting.bisection import bisected
 from mechdesign.accounting.central.central import (
     after_aggregation,
     after_shuffling,
@@ -19,7 +20,6 @@ from mechdesign.accounting.central.central import (
     view,
 )
 from mechdesign.accounting.central.comparisons import central_budget, reports
-from mechdesign.accounting.central.crossings import bisected
 from mechdesign.accounting.central.data_sets import SummedReports
 from mechdesign.accounting.central.result import Central
 from mechdesign.channel import BITS

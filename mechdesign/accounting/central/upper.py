@@ -10,11 +10,11 @@ from functools import partial
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.accounting.bisection import bisected
 from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Pair
 from mechdesign.accounting.central.crossings import (
     COARSE,
     FINE,
-    bisected,
     coarse_crossing,
     crossing,
 )

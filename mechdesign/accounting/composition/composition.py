@@ -15,6 +15,7 @@ from mechdesign.accounting.composition.products import (
     product_columns,
     same_inputs,
 )
+from mechdesign.accounting.conversions.bounds import extreme_minima
 from mechdesign.accounting.conversions.formulas import (
     added,
     lip_composition_bound,
@@ -246,7 +247,7 @@ def _lift_rows(
     columns: Collection[Column], ratios: list[list[Ratio]], priors: PriorSet, budgets: list[float]
 ) -> list[CompositionRow]:
     both, above, below = (row.value for row in Ratios(columns).of_set(priors))
-    bound = lip_composition_bound([added([own]) for own in budgets], *_smallest(priors))
+    bound = lip_composition_bound([added([own]) for own in budgets], *extreme_minima(priors))
     one = isinstance(priors, PriorList) and len(priors.members) == 1
     return [
         CompositionRow("max-lift", above, _above(ratios, priors), "matrix"),
@@ -258,17 +259,6 @@ def _lift_rows(
             "Theorem 4" if one else "Corollary 4",
         ),
     ]
-
-
-def _smallest(priors: PriorSet) -> tuple[Fraction, Fraction]:
-    """Return the least P_min over the priors of a set, and the largest over its known members."""
-    units = [[int(z == x) for z in range(priors.size)] for x in range(priors.size)]
-    least = min(priors.extreme_mean(unit, largest=False) for unit in units)
-    try:
-        most = max(min(prior) for prior in priors.vertices())
-    except UnsupportedError:  # too many to list; the value of one member is valid
-        most = least
-    return least, most
 
 
 def _below(ratios: list[list[Ratio]], priors: PriorSet) -> float:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from mechdesign.accounting.arguments import below_one, limited, positive
+from mechdesign.accounting.bisection import least_noise, within
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, normal_mass
-from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.exact import Exact
 from mechdesign.exact.enclosures import Bounds, exponential
 

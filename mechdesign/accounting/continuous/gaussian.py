@@ -23,9 +23,9 @@ from mechdesign.accounting.arguments import (
     numbers,
     positive,
 )
+from mechdesign.accounting.bisection import least_noise, within
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between
 from mechdesign.accounting.continuous.hockey_stick import excess, hockey_stick
-from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.accounting.continuous.normal_laws import (
     CELLS,
     BinnedNormals,

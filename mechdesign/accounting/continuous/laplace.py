@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from mechdesign.accounting.arguments import limited, noises, numbers, positive
+from mechdesign.accounting.bisection import least_noise, within
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between, exponential
-from mechdesign.accounting.continuous.least_noise import least_noise, within
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, exp_lower, log_lower, log_upper
 from mechdesign.exact.enclosures import Bounds, Enclosure, logarithm

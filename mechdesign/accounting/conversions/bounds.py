@@ -17,6 +17,7 @@ import scipy.optimize
 
 from mechdesign.accounting.conversions.formulas import lip_to_ldp, through_ldp
 from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.errors import UnsupportedError
 from mechdesign.exact import exp_upper, log_upper
 from mechdesign.notions import (
     LDP,
@@ -35,7 +36,7 @@ from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorSet
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["ARROWS", "Arrow", "best_bound"]
+__all__ = ["ARROWS", "Arrow", "best_bound", "extreme_minima"]
 
 ROUNDING = 1e-12
 """Relative amount by which the least entry of a mixture is lowered to cover rounding."""
@@ -73,24 +74,29 @@ def _skew(prior: Prior | None) -> Bound:
     return log_upper(max(prior) / _least(prior)) if prior and _least(prior) else math.inf
 
 
-def _least_of(priors: PriorSet) -> Fraction:
-    """Return the least probability in a set of priors."""
-    units = np.eye(priors.size, dtype=int).tolist()
-    return min(priors.extreme_mean(unit, largest=False) for unit in units)
+def extreme_minima(priors: PriorSet) -> tuple[Fraction, Fraction]:
+    """Return bounds on P_min over a set: on the least, and on the largest over its mixtures.
 
-
-def _largest_minimum(priors: PriorSet) -> float:
-    """Return the largest P_min over mixtures of the vertices, rounded down, by a small LP.
-
-    A channel that is private for all vertices is private for all their mixtures.
+    A channel that is private for all vertices is private for all their mixtures. The best mixture
+    is found by a small LP; if the vertices are too many to list, the value of one member is valid.
     """
-    vertices = np.array([[float(p) for p in vertex] for vertex in priors.vertices()])
-    n, k = vertices.shape
-    goal, sums = np.append(np.zeros(n), -1.0), np.append(np.ones(n), 0.0)[None, :]
-    rows = np.hstack([-vertices.T, np.ones((k, 1))])
-    found: Any = called("HiGHS", scipy.optimize.linprog, goal, rows, np.zeros(k), sums, [1.0])
-    mixture = np.maximum(checked("HiGHS", found.x, (n + 1,))[:n], 0)
-    return float((mixture / mixture.sum() @ vertices).min()) * (1 - ROUNDING)
+    units = np.eye(priors.size, dtype=int).tolist()
+    least = min(priors.extreme_mean(unit, largest=False) for unit in units)
+    try:
+        listed = priors.vertices()
+    except UnsupportedError:
+        return least, least
+    most = max(map(min, listed))
+    if len(listed) > 1:
+        vertices = np.array([[float(p) for p in vertex] for vertex in listed])
+        n, k = vertices.shape
+        goal, sums = np.append(np.zeros(n), -1.0), np.append(np.ones(n), 0.0)[None, :]
+        rows = np.hstack([-vertices.T, np.ones((k, 1))])
+        found: Any = called("HiGHS", scipy.optimize.linprog, goal, rows, np.zeros(k), sums, [1.0])
+        mixture = np.maximum(checked("HiGHS", found.x, (n + 1,))[:n], 0)
+        mixed = float((mixture / mixture.sum() @ vertices).min()) * (1 - ROUNDING)
+        most = max(most, Fraction(mixed))
+    return least, most
 
 
 LIFTS = (PML, AsymmetricLift)
@@ -111,7 +117,7 @@ ARROWS = (
         (LDP,),
         (BoundedPriorLIP,),
         f"{TIFS}Theorem 2",
-        lambda n, t, _: through_ldp(n.epsilon, _least_of(t.priors)),
+        lambda n, t, _: through_ldp(n.epsilon, extreme_minima(t.priors)[0]),
     ),
     # min{2 eps, ln((e**eps - 1 + P_min) / P_min)}: the paper calls it looser than the exact value
     # (9) except for a uniform prior. For three or more inputs it is exact for every prior. For two
@@ -123,7 +129,7 @@ ARROWS = (
         (BoundedPriorLIP,),
         (LDP,),
         f"{TIFS}Theorem 2",
-        lambda n, *_: lip_to_ldp(n.epsilon, _largest_minimum(n.priors)),
+        lambda n, *_: lip_to_ldp(n.epsilon, extreme_minima(n.priors)[1]),
     ),
     # 2 eps + max ln(P_x / P_x')
     Arrow((LIP,), (DI,), f"{TIFS}Theorem 3", lambda n, _, p: 2 * n.epsilon + _skew(p)),

@@ -31,7 +31,8 @@ def lip_composition_bound(
     least
         The smallest probability P_min of the prior, or of any prior of a set.
     most
-        For a set of priors, the largest P_min of one of them (Corollary 4); default ``least``.
+        For a set of priors, the largest P_min of one of them or of a mixture (Corollary 4);
+        default ``least``.
 
     Raises
     ------
