@@ -31,10 +31,12 @@ def below_one(value: Any, key: str) -> float:
     return float(as_fraction(value, key, expected=expected, least=TINY, most=1 - TINY))
 
 
-def limited(epsilon: Exact, least: Fraction | int = 0) -> Fraction:
-    """Return a budget from ``least`` to 100, or raise InputError."""
-    expected = f"a number from {float(least):g} to 100"
-    return as_fraction(budget(epsilon), "epsilon", expected=expected, least=least, most=100)
+def limited(
+    value: Exact, key: str = "epsilon", *, least: Fraction | int = 0, most: int = 100
+) -> Fraction:
+    """Return a budget in a range, or raise InputError."""
+    expected = f"a number from {float(least):g} to {most}"
+    return as_fraction(budget(value, key), key, expected=expected, least=least, most=most)
 
 
 def numbers(given: Any, key: str, read: Callable[[Any, str], float] = finite) -> tuple[float, ...]:

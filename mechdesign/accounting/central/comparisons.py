@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.accounting.arguments import limited
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import whole_number
-from mechdesign.errors import InputError, UnsupportedError, shown, shown_kind
+from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.notions.base import budget
 
 __all__ = ["MOST_EPSILON", "MOST_REPORTS", "Pair", "central_budget", "compared", "reports"]
 
@@ -101,7 +101,7 @@ def compared(channel: Any) -> list[Pair]:
         complete = merged.complete and len(pairs) <= MOST_PAIRS
         return _pairs(np.array(rows), least, pairs, labels, complete)
     if isinstance(channel, int | float | str | Fraction) and not isinstance(channel, bool):
-        return _of_budget(_bounded(budget(channel, "channel"), "channel"))
+        return _of_budget(limited(channel, "channel", most=MOST_BUDGET))
     expected = "a channel, a mechanism, or a local budget"
     raise InputError("channel", expected, shown_kind(channel))
 
@@ -117,15 +117,9 @@ def reports(n: Any) -> int:
 
 def central_budget(epsilon: Exact) -> float:
     """Return a budget as a float, rounded down, or raise InputError."""
-    exact = _bounded(budget(epsilon), "epsilon")
+    exact = limited(epsilon, most=MOST_BUDGET)
     near = float(exact)
     return near if near <= exact else math.nextafter(near, 0.0)
-
-
-def _bounded(exact: Fraction, key: str) -> Fraction:
-    if exact > MOST_BUDGET:
-        raise InputError(key, f"a budget of at most {MOST_BUDGET} nats", shown(float(exact)))
-    return exact
 
 
 MOST_PAIRS = 12

@@ -11,7 +11,6 @@ linear forms of a column, its maximum over all private channels is a linear prog
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -38,32 +37,17 @@ SOME = 1e-9
 DUST = 1e-12
 
 
-@dataclass(frozen=True)
 class ExtremalColumns:
-    """The rays of a cone of columns, as a linear program.
+    """The rays r of a cone of private columns, as a linear program: G r <= 0, H r = 0.
 
-    Attributes
-    ----------
-    cone
-        The cone of private columns.
-    matrix
-        G, with G r <= 0.
-    equal
-        H, with H r = 0, for inputs whose rows of Q must be equal.
+    H contains the inputs whose rows of Q must be equal.
     """
 
-    cone: Cone
-    matrix: FloatArray
-    equal: FloatArray
-
-    @classmethod
-    def of(cls, cone: Cone) -> ExtremalColumns:
-        """Return the rays of a cone."""
-        G, k = cone.matrix().toarray(), cone.size
-        classes = cone.equal_classes()
+    def __init__(self, cone: Cone) -> None:
+        self.cone, self.matrix = cone, cone.matrix().toarray()
+        classes, k = cone.equal_classes(), cone.size
         first = np.unique(classes, return_index=True)[1][classes]
-        H = (np.eye(k) - np.eye(k)[first])[first != np.arange(k)]
-        return cls(cone, G, H)
+        self.equal = (np.eye(k) - np.eye(k)[first])[first != np.arange(k)]
 
     def worst(self, left: FloatArray, right: FloatArray) -> tuple[float, FloatArray]:
         """Return the supremum of left . r / right . r, possibly inf, and a ray that attains it.

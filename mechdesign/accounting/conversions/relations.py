@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -27,8 +26,6 @@ from mechdesign.errors import (
     InputError,
     UnsupportedError,
     choose,
-    did_you_mean,
-    shown,
     shown_kind,
 )
 from mechdesign.notions import (
@@ -200,7 +197,8 @@ def implied(
     domain = Domain.of(domain)
     prior = None if prior is None else prior.aligned(domain)
     notion = notion.aligned(domain)
-    name, wanted = _target(target)
+    name = target.name if isinstance(target, Notion) else target
+    wanted = target if isinstance(target, Notion) else choose(TARGETS, target, "target")
     wanted = _without_budget(wanted.aligned(domain), prior)
     bound, source = best_bound(notion, wanted, prior) or (None, "")
     if not notion.is_conic:
@@ -247,16 +245,6 @@ def relations(
     return Relations(notion, tuple(rows))
 
 
-def _target(target: str | Notion) -> tuple[str, Notion]:
-    if isinstance(target, Notion):
-        return target.name, target
-    given: Any = target
-    if not isinstance(given, str) or target not in TARGETS:
-        expected = f"a notion, or one of: {', '.join(TARGETS)}"
-        raise InputError("target", expected, shown(target), did_you_mean(str(target), TARGETS))
-    return target, TARGETS[target]
-
-
 def _without_budget(target: Notion, prior: Prior | None) -> Notion:
     """Return the target at an epsilon that is feasible for every ratio of prior probabilities."""
     if not target.has_epsilon:
@@ -269,7 +257,7 @@ def _worst(
     notion: Notion, target: Notion, domain: Domain, prior: Prior | None
 ) -> tuple[float, Channel]:
     """Maximize each ratio bounded by the target over the rays of the notion."""
-    rays = ExtremalColumns.of(notion.cone(domain, prior))
+    rays = ExtremalColumns(notion.cone(domain, prior))
     try:
         family = target.family(domain, prior)
     except InfeasibleError:  # at every epsilon: even a constant channel has infinite leakage
