@@ -20,6 +20,7 @@ from mechdesign.errors import InputError, MechdesignError, SolverError, Unsuppor
 from mechdesign.problem import Problem
 from mechdesign.search import AUTO, NOISE, RejectedRoute, plan
 from mechdesign.search.coarse.route import is_too_large
+from mechdesign.search.conic.route import Cvxpy
 from mechdesign.search.limits import OPTIMAL, Limits, Progress, available_memory
 from mechdesign.search.starts.route import Start
 
@@ -153,7 +154,7 @@ def designed(
     check_problem(problem)
     noise, custom, considered = None, None, list[RejectedRoute]()
     if own is not None:
-        problem, custom = own.problem, own.route(route)
+        problem, custom = own.problem, Cvxpy.of_terms(route, own.constraints)
     elif limits.symmetry is None:
         noise = _noise(problem, route, limits)
         if noise is not None and _asks_for_noise(problem, route):

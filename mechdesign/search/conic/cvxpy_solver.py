@@ -134,8 +134,10 @@ def solver_named(solver: str) -> str:
     return name
 
 
-def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
+def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> Any:
     """Solve a cvxpy problem to the tightest tolerance of the solver, in the remaining time.
+
+    Returns the solver's own record.
 
     Raises
     ------
@@ -152,7 +154,7 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "may be inaccurate": the certificate decides
         try:
-            called(name, stated.solve, solver=name, **options)
+            answer = called(name, _solved, stated, name, options)
         except SolverError:
             if limits.expired():
                 raise SolverError(f"{name} stopped: {limits.ended}") from None
@@ -167,6 +169,15 @@ def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> None:
         for dual in constraint.dual_variables:
             if dual.value is not None:
                 checked(name, dual.value, np.shape(dual.value))
+    return answer
+
+
+def _solved(stated: cp.Problem, name: str, options: dict[str, Any]) -> Any:
+    """Solve as ``stated.solve`` does, which keeps no record."""
+    data, chain, inverse = stated.get_problem_data(name, solver_opts=options)
+    answer = chain.solve_via_data(stated, data, solver_opts=options)
+    stated.unpack_results(answer, chain, inverse)
+    return answer
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ Section 5.1).
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.errors import SolverError
 from mechdesign.solver_guard import called
 
 if TYPE_CHECKING:
@@ -109,18 +107,12 @@ def linearized(
     return float(np.asarray(value).item()) - float((D * at).sum()), D
 
 
-def dual_objective(stated: cp.Problem, name: str, options: dict[str, Any]) -> float | None:
-    """Solve again, and return the dual objective that a solver reports.
+def dual_objective(stated: cp.Problem, answer: Any) -> float | None:
+    """Return the dual objective in a solver's record of its run; None if it is not recorded.
 
-    It is the objective at the solution minus the gap of the same run, as solvers omit constants of
-    the objective. None if one of these is not reported, or the solver fails.
+    It is the objective at the solution minus the gap of the run, as solvers omit constants of the
+    objective.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            answer = called(name, _solved_again, stated, name, options)
-        except SolverError:
-            return None
     value = stated.objective.value
     answered = answer.get("info", {}) if isinstance(answer, dict) else answer
     for names in (("obj_val", "obj_val_dual"), ("pcost", "dcost"), ("pobj", "dobj")):
@@ -131,11 +123,3 @@ def dual_objective(stated: cp.Problem, name: str, options: dict[str, Any]) -> fl
         if None not in pair and value is not None:
             return float(value) - abs(float(pair[0]) - float(pair[1]))
     return None
-
-
-def _solved_again(stated: cp.Problem, name: str, options: dict[str, Any]) -> Any:
-    """Return the record of a solver on a problem, and take its solution."""
-    data, chain, inverse = stated.get_problem_data(name, solver_opts=dict(options))
-    answer = chain.solve_via_data(stated, data, solver_opts=dict(options))
-    stated.unpack_results(answer, chain, inverse)
-    return answer

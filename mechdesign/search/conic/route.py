@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.conic.cvxpy_solver import CONIC_SOLVERS, solve_conic, solver_named
 from mechdesign.search.limits import Limits
 from mechdesign.search.route import LinearRoute, Route
 from mechdesign.utilities import ConvexUtility
+
+if TYPE_CHECKING:
+    import cvxpy as cp
 
 __all__ = ["Cvxpy", "NonConic"]
 
@@ -92,8 +96,10 @@ class Cvxpy(LinearRoute):
 
     Parameters
     ----------
-    solver
-        An installed cvxpy solver; default the most precise.
+    solvers
+        Installed cvxpy solvers; default the conic ones, the most precise first.
+    constraints
+        The user's own constraints on ``problem.Q``.
     """
 
     name = "cvxpy"
@@ -101,33 +107,59 @@ class Cvxpy(LinearRoute):
     setting = "NAME"
     allows_non_conic = True
 
-    def __init__(self, solver: str = CONIC_SOLVERS[0]) -> None:
-        self._solver = solver
+    def __init__(
+        self,
+        solvers: Sequence[str] = CONIC_SOLVERS,
+        constraints: Sequence[cp.Constraint] = (),
+    ) -> None:
+        self._solvers, self._constraints = solvers, constraints
+
+    @classmethod
+    def of_terms(cls, route: str, constraints: Sequence[cp.Constraint]) -> Cvxpy:
+        """Return the route ``"auto"`` or ``"cvxpy:NAME"`` for the user's own terms.
+
+        Raises
+        ------
+        UnsupportedError
+            If the route is another.
+        """
+        name, _, option = route.partition(":")
+        if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
+            expected = "auto or cvxpy:NAME, with constraints or an objective of your own"
+            raise UnsupportedError("route", expected, route)
+        return cls((solver_named(option),) if option else CONIC_SOLVERS, constraints)
 
     def configured(self, setting: str) -> Cvxpy:
         """Return the route with the named solver."""
         if not setting:
             raise InputError("route", "cvxpy:NAME, as in cvxpy:CLARABEL", "cvxpy")
-        return Cvxpy(setting)
+        return Cvxpy((solver_named(setting),))
 
     def suits(self, problem: Problem, named: bool = False) -> str | None:
-        """Accept any problem if named, and the user's own convex losses."""
-        if isinstance(problem.utility, ConvexUtility):
-            return "a loss of your own, convex in the channel"
+        """Accept any problem if named, and the user's own convex terms."""
+        if self._is_own(problem):
+            return "constraints or a loss of your own, convex in the channel"
         return "asked for" if named else None
 
     def memory(self, problem: Problem) -> float:
         """Return the memory of a row for each pair of inputs and each output."""
         return _rows_in_full(problem)
 
-    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+    def _is_own(self, problem: Problem) -> bool:
+        return bool(self._constraints) or isinstance(problem.utility, ConvexUtility)
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
         """State the problem and solve it."""
-        if not isinstance(problem.utility, ConvexUtility):
-            return solve_conic(problem, self._solver, limits)
+        if not self._is_own(problem):
+            return super().solve(problem, limits)
         from mechdesign.search.conic.user_terms import solve_custom  # imports cvxpy
 
-        return solve_custom(problem, (), solver_named(self._solver), limits)
+        return solve_custom(problem, self._constraints, self._solvers, limits)
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve by the first solver."""
+        return solve_conic(problem, self._solvers[0], limits)
 
     def alternatives(self, problem: Problem) -> Iterator[Route]:
         """Yield the other solvers."""
-        yield from (Cvxpy(name) for name in CONIC_SOLVERS if name != self._solver)
+        yield from (Cvxpy((name,)) for name in self._solvers[1:])

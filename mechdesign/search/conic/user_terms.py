@@ -19,16 +19,9 @@ from mechdesign.channel import Channel
 from mechdesign.errors import InfeasibleError, InputError, SolverError, UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.conic.cvxpy_solver import (
-    CONIC_SOLVERS,
-    OPTIONS,
-    StatedProblem,
-    run,
-    solver_named,
-)
+from mechdesign.search.conic.cvxpy_solver import StatedProblem, run
 from mechdesign.search.conic.lagrangian import dual_objective, lagrangian_term, linearized
 from mechdesign.search.limits import Limits
-from mechdesign.search.route import Route
 from mechdesign.utilities import ExpressionUtility, placed
 
 if TYPE_CHECKING:
@@ -102,20 +95,6 @@ class UserTerms:
         sense = "maximize" if isinstance(objective, cp.Maximize) else "minimize"
         self.problem.utility = ExpressionUtility(objective.args[0], Q, sense)
 
-    def route(self, route: str) -> Route:
-        """Return the route for ``"auto"`` or ``"cvxpy:NAME"``.
-
-        Raises
-        ------
-        UnsupportedError
-            If the route is another.
-        """
-        name, _, option = route.partition(":")
-        if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
-            expected = "auto or cvxpy:NAME, with constraints or an objective of your own"
-            raise UnsupportedError("route", expected, route)
-        return _Convex(self.constraints, (solver_named(option),) if option else CONIC_SOLVERS)
-
     def notes(self, channel: Channel) -> list[str]:
         """Return how well the user's constraints hold at the returned channel."""
         if not self.constraints:
@@ -126,45 +105,6 @@ class UserTerms:
         if worst <= CLOSE:
             text = f"your constraints hold{f' to {worst:.1e}' * (worst > 0)}"
         return [text, "binding rows are not listed beside constraints of your own"]
-
-
-class _Convex(Route):
-    """A problem with the user's own constraints, by the first solver that succeeds."""
-
-    name = "cvxpy"
-    summary = "constraints or an objective of the user's own, by cvxpy"
-    allows_non_conic = True
-
-    def __init__(self, constraints: Sequence[cp.Constraint], solvers: Sequence[str]) -> None:
-        self._constraints, self._solvers = constraints, solvers
-
-    def suits(self, problem: Problem, named: bool = False) -> str:
-        """Accept any problem; the constructor of the terms checks convexity."""
-        return "constraints or an objective of your own are a convex program"
-
-    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
-        """Solve by the first solver that gives an answer.
-
-        Raises
-        ------
-        InfeasibleError
-            If a solver finds it infeasible, none has an answer, and no constant channel is
-            feasible.
-        SolverError
-            If no solver has an answer.
-        """
-        failures, claim = list[str](), None
-        for solver in self._solvers:
-            try:
-                return solve_custom(problem, self._constraints, solver, limits)
-            except InfeasibleError as error:
-                claim = error
-                failures.append(f"{solver} claims that {error}")
-            except SolverError as error:
-                failures.append(str(error))
-        if claim is not None and not _constants(problem, self._constraints):
-            raise claim
-        raise SolverError("; ".join(failures))
 
 
 def _check_leaves(key: str, part: Any, Q: cp.Variable) -> None:
@@ -180,8 +120,8 @@ def _check_leaves(key: str, part: Any, Q: cp.Variable) -> None:
 def solve_custom(
     problem: Problem,
     constraints: Sequence[cp.Constraint],
-    solver: str,
-    limits: Limits | None = None,
+    solvers: Sequence[str],
+    limits: Limits,
 ) -> RawSolution:
     """State a problem with further constraints in cvxpy, solve it, and bound its optimum.
 
@@ -191,23 +131,41 @@ def solve_custom(
         With a loss that is convex in the channel, or a concave gain.
     constraints
         Constraints on ``problem.Q``.
-    solver
-        The name of an installed solver.
+    solvers
+        The names of solvers, of which the first that has an answer gives it.
     limits
-        The limits of the search; default at the optimum.
+        The limits of the search.
 
     Raises
     ------
     InfeasibleError
-        If no private channel meets the constraints.
+        If a solver finds it infeasible, none has an answer, and no constant channel is feasible.
     SolverError
-        If the solver stops without an answer.
+        If no solver has an answer.
     """
+    failures, claim = list[str](), None
+    for solver in solvers:
+        try:
+            return _by_solver(problem, constraints, solver, limits)
+        except InfeasibleError as error:
+            claim = error
+            failures.append(f"{solver} claims that {error}")
+        except SolverError as error:
+            failures.append(str(error))
+    if claim is not None and not _constants(problem, constraints):
+        raise claim
+    raise SolverError("; ".join(failures))
+
+
+def _by_solver(
+    problem: Problem, constraints: Sequence[cp.Constraint], solver: str, limits: Limits
+) -> RawSolution:
+    """Solve by one solver."""
     import cvxpy as cp
 
     stated = StatedProblem(problem, problem.Q, constraints)
     try:
-        run(stated.program, solver, limits)
+        answer = run(stated.program, solver, limits)
     except SolverError:
         claimed = stated.program.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
         if claimed and constraints:  # without any, a constant channel is feasible
@@ -221,7 +179,7 @@ def solve_custom(
     terms = [lagrangian_term(constraint, scale) for constraint in constraints]
     bound, notes = _bound(stated, [term for term in terms if term is not None]), []
     if bound < value - CLOSE * abs(value):
-        dual = dual_objective(stated.program, solver, OPTIONS.get(solver, {}))
+        dual = dual_objective(stated.program, answer)
         if dual is not None and scale * dual > bound:
             bound = scale * dual
             notes.append(f"a term of yours has a kink: the bound is the dual objective of {solver}")
