@@ -89,7 +89,7 @@ RARE = 1e-290
 numbers."""
 
 PACE = Pace(goal=4e-9, patience=math.inf, last_patience=math.inf, worth=0.3)
-PACE_ON_CHANNELS = Pace(goal=5e-8, patience=8, last_patience=8, worth=-math.inf, smoothing=0.0)
+PACE_ON_CHANNELS = Pace(goal=2e-7, patience=8, last_patience=8, worth=-math.inf, smoothing=0.0)
 
 
 def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolution:

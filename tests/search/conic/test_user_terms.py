@@ -332,7 +332,7 @@ def test_a_file_with_constraints_claims_the_value_and_not_the_bound() -> None:
     refused(lambda d: d.update(bound_proved=True), "contains none")
 
 
-@examples(100)
+@examples(40)
 @given(
     st.lists(st.integers(0, 20), min_size=6, max_size=6),
     st.lists(st.integers(1, 20), min_size=6, max_size=6),

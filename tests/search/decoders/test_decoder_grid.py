@@ -167,7 +167,7 @@ def test_a_degenerate_program_does_not_stall() -> None:
     assert found.gap <= 0.01
 
 
-@examples(50)
+@examples(25)
 @given(SEEDS, st.floats(0, 0.01))
 def test_merging_has_the_stated_cost(seed: int, budget: float) -> None:
     rng = np.random.default_rng(seed)
@@ -239,10 +239,10 @@ def test_units_do_not_matter(shift: int, scale: str) -> None:
     assert float(solution.bound / Fraction(scale) ** 2) == pytest.approx(value, rel=1e-8)
 
 
-@pytest.mark.parametrize("notion", [LIP(1), LDP(1), HighLowLDP(1, list(range(50)))], ids=repr)
+@pytest.mark.parametrize("notion", [LIP(1), LDP(1), HighLowLDP(1, list(range(40)))], ids=repr)
 def test_many_inputs(notion: Notion) -> None:
     rng = np.random.default_rng(0)
-    k = 100
+    k = 70
     prior = Prior.from_counts(rng.integers(1, 50, k).tolist())
     problem = Problem(range(k), notion, PosteriorMeanSquaredError(), prior=prior)
     solution = design(problem)
