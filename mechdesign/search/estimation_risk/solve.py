@@ -36,7 +36,6 @@ from mechdesign.search.rays.any_cone import AnyCone
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.extreme_rays import ListedRays
 from mechdesign.search.rays.local_search import LocalSearch
-from mechdesign.search.starts.by_hand import risk_of
 from mechdesign.search.starts.private_columns import reach
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import called, checked
