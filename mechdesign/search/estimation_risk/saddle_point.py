@@ -28,11 +28,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.search.estimation_risk.mixture_risk import Expansion, MixtureRisk, RayMoments
 from mechdesign.search.highs import LPModel, solve_lp
-from mechdesign.search.interior.kernel import (
-    FRACTION_TO_BOUNDARY,
-    dual_change,
-    longest_step,
-)
+from mechdesign.search.interior.newton import FRACTION_TO_BOUNDARY, longest_step
 from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
@@ -400,7 +396,7 @@ class _SaddlePointMethod:
             found = _least_squares(K, by * right)
         step = by * found
         x, z = np.append(point.theta, point.prior[:k]), np.append(point.z, point.s)
-        dz = dual_change(mu - x * z, x, z, step[: n + k])
+        dz = (mu - x * z - z * step[: n + k]) / x  # from x dz + z dx = mu - x z
         relative = min((step[: n + k] / x).min(), (dz / z).min())
         # whole steps where the boundary allows them, for quadratic convergence
         alpha = FRACTION_TO_BOUNDARY * float(longest_step(relative, 1 / FRACTION_TO_BOUNDARY))

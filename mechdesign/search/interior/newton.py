@@ -40,21 +40,22 @@ from threadpoolctl import threadpool_limits
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError
 from mechdesign.search.interior.blocks import Blocks
-from mechdesign.search.interior.kernel import (
-    FRACTION_TO_BOUNDARY,
-    Stagnation,
-    centering,
-    longest_step,
-)
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["InteriorResult", "interior_point"]
+__all__ = ["FRACTION_TO_BOUNDARY", "InteriorResult", "interior_point", "longest_step"]
 
 
 MOST_STEPS = 400
 PATIENCE, BETTER = 10, 0.9
 """The method ends after this many steps in a row without a gap below this share of the best."""
+
+FRACTION_TO_BOUNDARY = 0.995
+"""The share of the way to the boundary of a step. A whole one would make some product w s exactly
+0: then the Newton system divides by 0, and the iterate can never return to the center."""
+
+LEAST_CENTERING = 1e-6
+"""The least centering: the remainder of a very good predictor is rounding."""
 
 SHARES = (1.0, 0.7, 0.4, 0.1)
 """The tried weights of a corrector; the one with the longest step is used."""
@@ -205,8 +206,8 @@ class _Search:
     def run(self) -> InteriorResult:
         """Iterate until the gap is small, or until rounding, time or the user ends it."""
         self._assess()
-        steps, stagnation, stagnant = 0, Stagnation(self.gap, PATIENCE, BETTER), False
-        while not stagnant and steps < MOST_STEPS:
+        steps, idle, best = 0, 0, self.gap
+        while idle < PATIENCE and steps < MOST_STEPS:
             worst = int(np.argmax(np.where(self.lost, -1.0, self.gap)))
             reached = float(self.value[worst]), float(self.bound[worst])
             if self.limits.report(steps, *reached) or self.ended.all():
@@ -217,7 +218,9 @@ class _Search:
             except SolverError:
                 break
             steps += 1
-            stagnant = stagnation.ends(self.gap, ~self.lost)
+            smaller = (self.gap < BETTER * best) & ~self.lost
+            idle = 0 if smaller.any() else idle + 1
+            best = np.where(smaller, self.gap, best)
         return InteriorResult(
             self.best_columns,
             self.best_multipliers,
@@ -311,8 +314,8 @@ class _Search:
         # the products after the predictor, w s (1 + a ds / s) (1 + b dw / w)
         left = total + a * self._total(self.products, step.slack)
         left += b * self._total(self.products, step.dual) + a * b * self._total(self.products, both)
-        # the residual of the predictor measures the effect of the boundary
-        target = centering(left / total) * mu
+        # Mehrotra's rule: where little remains after the predictor, no centering is needed
+        target = np.clip((left / total) ** 3, LEAST_CENTERING, 1.0) * mu
         aim = _per_problem(target)
         step, a, b = _longest(step, self._solve(aim / self.products - both))
         a = np.minimum(a, longest_step(blocks.blocked(self.v, step.v)))
@@ -399,6 +402,22 @@ def _per_problem(numbers: FloatArray | BoolArray) -> Any:
 def _where(chosen: BoolArray, new: FloatArray, old: FloatArray) -> FloatArray:
     """Return new arrays for the chosen problems, old ones for the others."""
     return new if chosen.all() else np.where(_per_problem(chosen), new, old)
+
+
+def longest_step(relative: Any, most: float = 1.0) -> Any:
+    """Return the largest step t <= ``most`` with x + t dx >= 0.
+
+    Parameters
+    ----------
+    relative
+        The least entry of dx / x, for one problem or an array of them for several.
+
+    Examples
+    --------
+    >>> float(longest_step(-4.0)), float(longest_step(0.5))
+    (0.25, 1.0)
+    """
+    return 1 / np.maximum(1 / most, -relative)
 
 
 def _lengths(step: _Direction) -> tuple[FloatArray, FloatArray]:

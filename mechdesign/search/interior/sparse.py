@@ -17,12 +17,18 @@ from scipy.linalg import lapack
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.search.interior.blocks import INSIDE, Blocks, middle
-from mechdesign.search.interior.kernel import REGULARIZATIONS
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 
 __all__ = ["SparseBlocks"]
 
+
+REGULARIZATIONS = (1e-14, 1e-12, 1e-10)
+"""Added to a diagonal of 1: the first for which a Cholesky factor exists.
+
+The first is always added. It changes a step by less than rounding does, and bounds the inverse of a
+nearly singular block, so that iterative refinement converges.
+"""
 
 FIRST_ROWS = 8
 """Mean initial number of active rows per input; ties within TIES are included."""
