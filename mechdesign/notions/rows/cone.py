@@ -20,9 +20,9 @@ from mechdesign._typing import IntArray
 from mechdesign.channel import Channel
 from mechdesign.notions.rows.equations import Basis, null_space
 from mechdesign.notions.rows.family import Family, components
-from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import Multipliers, Row
 
-__all__ = ["CarryBack", "Cone", "Family", "Multipliers", "Row"]
+__all__ = ["Cone", "Family", "Multipliers", "Row"]
 
 
 class Cone:

@@ -34,7 +34,7 @@ from mechdesign.exact import exp_lower
 from mechdesign.kernel.generators import Cone, ListedRow, Rows
 from mechdesign.kernel.generators.base import Test
 from mechdesign.notions.rows.least import LOWEST, decimal, reported
-from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import Weights
 
 if TYPE_CHECKING:
@@ -115,27 +115,14 @@ class Family:
         """
         place = {x: n for n, x in enumerate(inputs.tolist())}
         kept = [r for r, row in enumerate(self._rows) if place.keys() & {*row.left, *row.right}]
-        rows = tuple(_placed(self._rows[r], place) for r in kept)
+        rows = tuple(
+            row._replace(
+                left={place[x]: v for x, v in row.left.items()},
+                right={place[x]: v for x, v in row.right.items()},
+            )
+            for row in (self._rows[r] for r in kept)
+        )
         return self._with(_rows=rows, size=len(inputs), _numbers=self._numbers[kept])
-
-    def merged(self, member_of: IntArray) -> tuple[Family, CarryBack] | None:
-        """Return the rows after merging each class of inputs with equal entries into one input.
-
-        Parameters
-        ----------
-        member_of
-            ``(size,)``: the index of the class of each input.
-
-        Returns
-        -------
-        family, carry_back
-            Rows on columns with one entry for each class, and the function that maps multipliers on
-            them back: the terms w (e**-a left - right) of the inputs in a class sum to those of the
-            class. None if the rows cannot be merged.
-        """
-        place = dict(enumerate(member_of.tolist()))
-        rows = tuple(_placed(row, place) for row in self._rows)
-        return self._with(_rows=rows, size=int(member_of.max()) + 1), lambda found: found
 
     def renamed(self, found: Multipliers, _inputs: IntArray) -> Multipliers:
         """Return multipliers on the same rows with each input x renamed to ``inputs[x]``.
@@ -473,14 +460,3 @@ def _listed(row: Row) -> ListedRow:
     if row.exponent < -FAR:
         return ListedRow(tuple(row.left.items()), Fraction(0), ())
     return ListedRow(tuple(row.left.items()), row.exponent, tuple(row.right.items()))
-
-
-def _placed(row: Row, place: Mapping[int, int]) -> Row:
-    """Return a row with its coefficients moved and added up; those without a new place go."""
-    left: dict[int, Fraction] = {}
-    right: dict[int, Fraction] = {}
-    for side, moved in ((row.left, left), (row.right, right)):
-        for x, v in side.items():
-            if x in place:
-                moved[place[x]] = moved.get(place[x], Fraction(0)) + v
-    return row._replace(left=left, right=right)

@@ -25,7 +25,7 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.kernel.generators import Latent
 from mechdesign.notions.rows.family import Family, Keys
-from mechdesign.notions.rows.row import CarryBack, Row
+from mechdesign.notions.rows.row import Row
 from mechdesign.prior_sets import Weights
 
 __all__ = ["LatentRows"]
@@ -130,7 +130,3 @@ class LatentRows(Family):
         """Return the rows of all values on a subset of the inputs; most may become 0 <= 0."""
         places = inputs.tolist()
         return LatentRows(self.inner, [tuple(row[x] for x in places) for row in self.given_value])
-
-    def merged(self, _member_of: IntArray) -> tuple[Family, CarryBack] | None:
-        """Return None."""
-        return None

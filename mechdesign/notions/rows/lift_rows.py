@@ -22,7 +22,7 @@ from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower, short_text
 from mechdesign.notions.rows.family import Edges, Family, Keys
-from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
 from mechdesign.text import shortened
 
@@ -158,24 +158,6 @@ class LiftRows(Family):
         part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])
         return self._with(priors=part, size=len(inputs), part=None)
 
-    def merged(self, member_of: IntArray) -> tuple[LiftRows, CarryBack] | None:
-        """Add up the probabilities of each class.
-
-        Not possible for sets that are not lists, nor if two priors have the same class
-        probabilities: multipliers could not be assigned to one of the two.
-        """
-        whole = self.priors.members
-        sums = [_class_sums(prior, member_of) for prior in whole]
-        if not whole or len(set(sums)) < len(set(whole)):
-            return None
-        first = np.unique(member_of, return_index=True)[1]
-        prior_of = dict(zip(sums, whole, strict=True))
-
-        def carry_back(found: Multipliers) -> Multipliers:
-            return replace(found, x=first[found.x], priors=tuple(prior_of[p] for p in found.priors))
-
-        return self._with(priors=PriorList(sums), size=len(first), part=None), carry_back
-
     def renamed(self, found: Multipliers, inputs: IntArray) -> Multipliers:
         """Rename the input of each row; the numbers of priors stay."""
         return replace(found, x=inputs[found.x])
@@ -205,10 +187,3 @@ class LiftRows(Family):
     def support(self, positive: BoolArray) -> BoolArray:
         """Return all inputs if the lift is bounded from below and any input is positive."""
         return positive | positive.any(axis=0) if self.lower is not None else positive
-
-
-def _class_sums(prior: Weights, member_of: IntArray) -> Weights:
-    sums = [Fraction(0)] * (int(member_of.max()) + 1)
-    for c, p in zip(member_of.tolist(), prior, strict=True):
-        sums[c] += p
-    return tuple(sums)

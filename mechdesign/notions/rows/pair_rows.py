@@ -26,7 +26,7 @@ from mechdesign.errors import shown
 from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.family import Edges, Family, Keys, components
 from mechdesign.notions.rows.ratio_steps import FREE, Raising
-from mechdesign.notions.rows.row import CarryBack, Multipliers, Row
+from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import Weights
 
 __all__ = ["FREE", "PairRows"]
@@ -219,8 +219,15 @@ class PairRows(Family):
         """Rename both inputs of each pair."""
         return replace(found, x=inputs[found.x], other=inputs[found.other])
 
-    def merged(self, member_of: IntArray) -> tuple[PairRows, CarryBack]:
-        """Bound each pair of classes by the tightest bound on any of their pairs."""
+    def merged(self, member_of: IntArray) -> tuple[PairRows, IntArray, IntArray]:
+        """Merge each class of inputs with equal entries into one input.
+
+        Returns
+        -------
+        rows, first, second
+            The rows on columns with one entry for each class: the tightest bound on any pair of
+            inputs of two classes; and both inputs of that pair, ``(n_classes, n_classes)`` each.
+        """
         E = self.lengths()
         order = np.argsort(-E, axis=None, kind="stable")  # the tightest is written last
         x, other = np.unravel_index(order, E.shape)
@@ -228,14 +235,9 @@ class PairRows(Family):
         first, second = np.zeros((2, n, n), dtype=np.intp)
         first[member_of[x], member_of[other]] = x
         second[member_of[x], member_of[other]] = other
-
-        def carry_back(found: Multipliers) -> Multipliers:
-            pair = found.x, found.other
-            return replace(found, x=first[pair], other=second[pair])
-
         index = self.index[first, second]
         np.fill_diagonal(index, FREE)
-        return self._with(index=index, near=None, size=n, part=None), carry_back
+        return self._with(index=index, near=None, size=n, part=None), first, second
 
     def holding(self, columns: npt.NDArray[Any]) -> BoolArray:
         """Decide in machine integers where the rows surely hold."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.least import least_float
 from mechdesign.prior_sets import Weights
 
-__all__ = ["CarryBack", "Multipliers", "Row"]
+__all__ = ["Multipliers", "Row"]
 
 
 class Row(NamedTuple):
@@ -107,10 +107,6 @@ class Multipliers:
             return self
         used, place = np.unique(self.other, return_inverse=True)
         return replace(self, other=place, priors=tuple(self.priors[n] for n in used))
-
-
-CarryBack: TypeAlias = Callable[[Multipliers], Multipliers]
-"""Maps multipliers on the rows of a smaller family to those of the original family."""
 
 
 def _log(ratio: Fraction) -> float:

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mechdesign._typing import IntArray
 from mechdesign.errors import InputError, UnsupportedError, listed, shown
@@ -168,27 +167,16 @@ class _Checker:
             outputs[y] = image
         return Action(g, outputs)
 
-    def may_swap(self, a: int, b: int) -> bool:
-        """Return whether two inputs can be swapped, by a hash of the losses.
-
-        True may be a hash collision, which the exact check later detects.
-        """
+    def can_swap(self, a: int, b: int) -> bool:
+        """Return whether the bounds and the losses allow two inputs to be swapped."""
         swap = np.arange(self.size)
         swap[[a, b]] = b, a
         for _, index in self.bounds:
             if (index[a, swap] != index[b]).any() or (index[swap, a] != index[:, b]).any():
                 return False
-        weights, sums = self._hash
-        change = (self.losses[b] - self.losses[a]).astype(np.uint64)
-        moved = sums + (weights[[a]] - weights[[b]]) * change  # mod 2**64
-        return bool((np.sort(moved) == np.sort(sums)).all())
-
-    @cached_property
-    def _hash(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
-        """A random number for each input, and their sum of losses for each output, mod 2**64."""
-        top = np.iinfo(np.uint64).max
-        weights = np.random.default_rng(0).integers(0, top, self.size, dtype=np.uint64)
-        return weights, weights @ self.losses.astype(np.uint64)
+        changed = self.losses[:, self.losses[a] != self.losses[b]].T
+        images = np.ascontiguousarray(changed[:, swap])
+        return sorted(map(bytes, images)) == sorted(map(bytes, np.ascontiguousarray(changed)))
 
 
 def _numbers(items: Iterable[Hashable]) -> IntArray:
@@ -218,13 +206,13 @@ def _candidates(problem: Problem, checker: _Checker) -> Iterator[IntArray]:
 
 
 def _exchangeable(checker: _Checker) -> list[list[int]]:
-    """Return the classes of two or more inputs of which any two can probably be swapped."""
+    """Return the classes of two or more inputs of which any two can be swapped."""
     alike: dict[bytes, list[list[int]]] = {}
     for x in np.flatnonzero(np.bincount(checker.prior)[checker.prior] > 1).tolist():
         parts = [np.sort(part) for _, E in checker.bounds for part in (E[x], E[:, x])]
         parts += [checker.prior[x : x + 1], np.sort(checker.losses[x])]
         classes = alike.setdefault(b"".join(part.tobytes() for part in parts), [])
-        joined = next((known for known in classes if checker.may_swap(known[0], x)), None)
+        joined = next((known for known in classes if checker.can_swap(known[0], x)), None)
         if joined is None:
             classes.append([x])
         else:

@@ -1,7 +1,8 @@
 """Merging of inputs whose rows must be equal: one input for each class.
 
-Bounds of 1 make two rows of a channel equal, as both sum to 1. The inputs of a class are replaced
-by one, with the sum of their costs, and with the tightest of their bounds against others.
+Bounds of 1 make two rows of a channel equal, as both sum to 1. If all rows bound ratios, the inputs
+of a class are replaced by one, with the sum of their costs, and with the tightest of their bounds
+against others.
 
 A bound for the small program proves the same for the whole one. Let r_x(y) be the reduced costs,
 costs plus terms of multipliers, with the multipliers of a class on rows of its members. The term of
@@ -34,7 +35,7 @@ __all__ = ["MergeInputs"]
 
 
 class MergeInputs(Reduction):
-    """Merge the inputs whose rows must be equal, for an expected loss.
+    """Merge the inputs whose rows must be equal, for bounds on ratios and an expected loss.
 
     Examples
     --------
@@ -49,19 +50,16 @@ class MergeInputs(Reduction):
     """
 
     def apply(self, program: ConicProgram) -> Reduced | None:
-        """Merge by the bounds on ratios; None if a family has no rows on classes."""
-        families = program.cone.families
-        pairs = [rows for family in families if (rows := family.ratio_rows()) is not None]
-        if not pairs or program.worst_case or program.input_orbit is not None:
+        """Merge if all rows bound ratios."""
+        families = [family.ratio_rows() for family in program.cone.families]
+        pairs = [rows for rows in families if rows is not None]
+        if len(pairs) < len(families) or program.worst_case or program.input_orbit is not None:
             return None
-        member_of = Cone(pairs).equal_classes()
+        member_of = program.cone.equal_classes()
         count = int(member_of.max()) + 1
         if count == len(member_of):
             return None
-        small = [found for family in families if (found := family.merged(member_of)) is not None]
-        if len(small) < len(families):
-            return None
-        merged, carry_back = zip(*small, strict=True)
+        merged, first, second = zip(*(rows.merged(member_of) for rows in pairs), strict=True)
         cost = np.zeros((count, program.cost.shape[1]))
         np.add.at(cost, member_of, program.cost)
         note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
@@ -70,7 +68,10 @@ class MergeInputs(Reduction):
 
         def invert(answers: Sequence[Answer]) -> Answer:
             (answer,) = answers
-            taken = [carry_back[m.notion](m) for m in answer.duals]
+            taken = [
+                replace(m, x=first[m.notion][m.x, m.other], other=second[m.notion][m.x, m.other])
+                for m in answer.duals
+            ]
             duals = _evened(program, member_of, taken)
             matrix = answer.matrix[member_of]
             return replace(answer, matrix=matrix, duals=duals, potentials=None)

@@ -172,11 +172,7 @@ def _guide(problem: Problem) -> FloatArray:
 
 
 def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
-    """Yield private channels, each made of columns of one kind.
-
-    With d symmetric, e**(-d(z, x) / 2) changes by at most e**(d(x, x') / 2) from x to x', and so
-    does the normalizing sum: this is the exponential mechanism (McSherry and Talwar 2007).
-    """
+    """Yield private channels, each made of columns of one kind."""
     cone, (k, m) = problem.cone, cost.shape
     few = k * m > MANY_ENTRIES or not problem.is_conic
     sizes = [size for size in (FEW_SIZES if few else SIZES) if size < k]
@@ -197,12 +193,6 @@ def _channels(problem: Problem, cost: FloatArray) -> Iterator[FloatArray]:
         for size in (2**n for n in range(1, k.bit_length()) if 2**n < k):
             window = sum(np.roll(np.eye(k), shift, axis=0) for shift in range(size))
             yield private.completed(cone, private.raised(cone, d, np.asarray(window)))
-    if d is None or not private.is_by_ratios(cone):
-        return
-    yield private.completed(cone, np.exp(-d).T)
-    if np.array_equal(d, d.T):
-        columns = np.exp(-d / 2)
-        yield columns / columns.sum(axis=1, keepdims=True)
 
 
 def _noise(problem: Problem) -> Iterator[FloatArray]:

@@ -69,14 +69,17 @@ def reach(cone: Cone, directions: FloatArray) -> FloatArray:
     _lower(found, np.ones(1), -directions.min(axis=0)[None, :])
     for family in cone.families:
         pairs, lifts = family.ratio_rows(), family.lift_rows()
-        if pairs is not None:
-            _reach_pairs(found, pairs, directions)
-        elif lifts is not None:
+        if lifts is not None:
             _reach_lifts(found, lifts, directions)
+        elif pairs is not None and _is_uniform(pairs):
+            low = pairs.inverse / pairs.factors
+            used = low * directions.max(axis=0)[None, :] - directions.min(axis=0)
+            _lower(found, 1 - low, used)
         else:
             rows = family.matrix()
             room = -np.asarray(rows @ np.ones(cone.size))
-            _lower(found, room, np.asarray(rows @ directions))
+            for y, direction in enumerate(directions.T):  # there may be many rows
+                _lower(found[y : y + 1], room, np.asarray(rows @ direction)[:, None])
     return found
 
 
@@ -88,21 +91,6 @@ def _lower(found: FloatArray, room: FloatArray, used: FloatArray) -> None:
     room = np.where(room > NOTHING, room, 0.0)
     most = np.where(binds, room[:, None] / np.where(binds, used, 1.0), np.inf)
     np.minimum(found, most.min(axis=0), out=found)
-
-
-def _reach_pairs(found: FloatArray, pairs: PairRows, directions: FloatArray) -> None:
-    """Impose e**-E (1 + t v_x) <= 1 + t v_z for all pairs."""
-    k = pairs.size
-    if _is_uniform(pairs):
-        low = np.exp(-pairs.lengths()[0, -1:])
-        _lower(found, 1 - low, low * directions.max(axis=0)[None, :] - directions.min(axis=0))
-        return
-    if not pairs.n_pairs:
-        return
-    low = np.exp(-pairs.lengths())
-    for y, v in enumerate(directions.T):
-        used = (low * v[:, None] - v).reshape(k * k, 1)
-        _lower(found[y : y + 1], (1 - low).ravel(), used)
 
 
 def _is_uniform(pairs: PairRows) -> bool:

@@ -2,9 +2,8 @@
 
 It completes known private columns (:mod:`~mechdesign.search.starts.private_columns`) to channels,
 and uses the best output for each column (:mod:`~mechdesign.search.starts.by_hand`). So the value of
-a design is never worse than that of a constant, of randomized response, also on bins, of the
-exponential mechanism, or of noise on a line or a grid, each with the best decision for every
-report.
+a design is never worse than that of a constant, of randomized response, also on bins, or of noise
+on a line or a grid, each with the best decision for every report.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def city(side: int = 6) -> Problem:
     return Problem(domain, MetricPrivacy("0.8", "euclidean"), EuclideanDistance(), prior=prior)
 
 
-@examples(25)
+@examples(12)
 @given(problem=problems())
 def test_the_bound_holds_and_is_proved(problem: Problem) -> None:
     solution = design(problem, route="coarse")
@@ -142,7 +142,7 @@ def test_it_ends_in_time_with_a_bound_that_holds() -> None:
     assert any("ended early" in note for note in solution.notes)
 
 
-@examples(40)
+@examples(20)
 @given(data=st.data(), size=st.integers(2, 8))
 def test_spanners_stretch_no_pair_by_more_than_asked(data: st.DataObject, size: int) -> None:
     entry = st.one_of(st.floats(0.1, 5), st.just(np.inf))
@@ -156,7 +156,7 @@ def test_spanners_stretch_no_pair_by_more_than_asked(data: st.DataObject, size: 
     assert not kept[~finite].any()
 
 
-@examples(30)
+@examples(15)
 @given(data=st.data(), size=st.integers(2, 9))
 def test_each_choice_adds_most(data: st.DataObject, size: int) -> None:
     """Asking only those that may add most gives the sum that asking all gives."""

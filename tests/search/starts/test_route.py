@@ -46,7 +46,7 @@ from tests.strategies import examples
 KINDS = ("ldp", "lip", "pml", "lift", "context-aware", "high-low", "block", "metric")
 KINDS += ("bounded-prior-lip", "differential-identifiability", "linear", INTERSECTION)
 
-few = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def uneven(k: int) -> list[Fraction]:
@@ -144,7 +144,7 @@ def test_a_sum_of_gains_is_not_worse_either(name: str) -> None:
 
 
 @given(st.integers(2, 7), st.randoms(use_true_random=False), st.booleans())
-@examples(30)
+@examples(12)
 def test_a_worst_case_is_not_worse_than_randomized_response(
     k: int, random: st.DrawFn, plain: bool
 ) -> None:
@@ -190,7 +190,7 @@ def test_it_comes_near_the_optimum() -> None:
 
 
 @given(st.data())
-@examples(30)
+@examples(12)
 def test_with_equal_rows_it_is_the_best_output(data: st.DataObject) -> None:
     k, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
     entries = st.integers(0, 9).map(lambda n: Fraction(n, 3))
