@@ -58,8 +58,8 @@ def test_reports_without_spread_have_no_interval_anywhere(tmp_path: Path) -> Non
 
 
 def test_many_inputs_are_a_band(tmp_path: Path) -> None:
-    mechanism = HadamardResponse(60, 1)
-    found = estimate(mechanism, mechanism.privatize(np.arange(60), rng=1))
+    mechanism = HadamardResponse(120, 1)
+    found = estimate(mechanism, mechanism.privatize(np.arange(120), rng=1))
     axes = drawn(found)
     assert not axes.patches
     assert len(axes.get_xticks()) < 30

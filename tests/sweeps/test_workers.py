@@ -162,9 +162,15 @@ def test_a_process_that_fails_costs_its_problems(monkeypatch: pytest.MonkeyPatch
             verify(answer.document())
 
 
-def test_a_process_that_dies_is_an_error_of_the_library() -> None:
-    with pytest.raises(SolverError, match=r"problems\[1\]"):
-        design_many([*users(1), failing("killed")], n_jobs=2, route="linear-program")
+@pytest.mark.parametrize(
+    ("how", "error"), [("killed", SolverError), ("division", ZeroDivisionError)]
+)
+def test_the_death_of_a_process_is_an_error_of_the_library(
+    how: str, error: type[Exception]
+) -> None:
+    """An exception of another package is raised as it is."""
+    with pytest.raises(error, match=r"problems\[1\]" if how == "killed" else "by zero"):
+        design_many([*users(1), failing(how)], n_jobs=2, route="linear-program")
 
 
 def test_memory_that_runs_out_here_costs_its_problem(monkeypatch: pytest.MonkeyPatch) -> None:
