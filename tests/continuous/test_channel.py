@@ -6,6 +6,7 @@ import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from mechdesign import (
     InputError,
     MeanAbsoluteError,
     MetricPrivacy,
+    PlaneSamples,
     Problem,
     Samples,
     design,
@@ -183,13 +185,39 @@ def steps(kind: str, k: int = 6) -> ContinuousChannel:
     return continuous(kind, [Fraction(n, k) for n in range(k + 1)], nodes)
 
 
-@pytest.mark.parametrize("x", [0.0, 0.05, 1 / 3, 1.0])
-@pytest.mark.parametrize("kind", ["cells", "linear"])
-def test_reports_at_one_number_have_its_density(kind: str, x: float) -> None:
-    channel, n = steps(kind), 40_000
-    counts = channel.tally(channel.privatize(np.full(n, x), rng=8)).counts
+OUTPUTS = [(0, 0), (0.5, 1), (1, 2)]
+ROWS = np.random.default_rng(3).dirichlet(np.ones(3), size=6)
+PLANE = ContinuousChannel(
+    [(0, 0), (1, 2)],
+    "linear",
+    [[0, "1/3", 1], [0, 2]],
+    Channel.from_matrix(ROWS, outputs=list(map(list, OUTPUTS))),
+)
+CHANNELS = {"cells": steps("cells"), "linear": steps("linear"), "plane": PLANE}
+NUMBERS, POINTS = [0.0, 0.05, 1 / 3, 1.0], [(0.1, 0.3), (0.0, 0.0), (1.0, 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "x"),
+    [*product(["cells", "linear"], NUMBERS), *product(["plane"], POINTS)],
+)
+def test_reports_at_one_input_have_its_density(kind: str, x: Any) -> None:
+    channel, n = CHANNELS[kind], 40_000
+    counts = channel.tally(channel.privatize(np.full((n, *np.shape(x)), x), rng=8)).counts
     expected = n * np.array([float(p) for p in channel.density(x)])
     assert scipy.stats.chisquare(counts, expected).pvalue > 1e-4
+
+
+def test_the_density_is_bilinear_between_nodes_of_a_plane() -> None:
+    u, v = Fraction(1, 4), Fraction(3, 8)
+    x = (u * Fraction(1, 3), v * 2)
+    wanted = [
+        (1 - u) * (1 - v) * a + (1 - u) * v * b + u * (1 - v) * c + u * v * d
+        for a, b, c, d in zip(*PLANE.nodes.rows()[:4], strict=True)
+    ]
+    assert list(PLANE.density(x)) == wanted
+    assert PLANE.matrix([(1 / 12, 0.75)])[0] == pytest.approx(list(map(float, wanted)))
+    assert sum(PLANE.density((0.1, 0.7))) == 1
 
 
 def test_a_draw_does_not_depend_on_how_many_are_drawn_together() -> None:
@@ -212,16 +240,26 @@ def test_a_number_outside_is_refused_and_its_place_named(kind: str, bad: float) 
 
 
 @pytest.mark.parametrize("kind", ["cells", "linear"])
-def test_numbers_of_every_kind_are_taken_and_clipped_to_the_nearer_end(kind: str) -> None:
+def test_numbers_of_every_kind_are_taken(kind: str) -> None:
     channel, x = steps(kind), [0.5, 0.25, 1.0, 0.0]
     same = channel.privatize(x, rng=1).data.tolist()
     exact = [Decimal("0.5"), Fraction(1, 4), 1, -0.0]
     for values in (np.array(x), np.array(x, np.float32), np.array(x, np.longdouble), exact):
         assert channel.privatize(values, rng=1).data.tolist() == same
     assert channel.privatize(np.array([0, 1]), rng=1).data.shape == (2,)
-    far, ends = [-5, math.inf, -math.inf, 1.5], [0, 1, 0, 1]
-    drawn = channel.privatize(far, rng=1, outside="clip").data
-    assert drawn.tolist() == channel.privatize(ends, rng=1).data.tolist()
+
+
+@pytest.mark.parametrize(
+    ("kind", "far", "near"),
+    [
+        ("cells", [-5, math.inf, -math.inf, 1.5], [0, 1, 0, 1]),
+        ("linear", [-5, math.inf, -math.inf, 1.5], [0, 1, 0, 1]),
+        ("plane", [(-0.1, 0), (0, 2.1), (0, math.inf)], [(0, 0), (0, 2), (0, 2)]),
+    ],
+)
+def test_clipping_takes_the_nearer_end(kind: str, far: list[Any], near: list[Any]) -> None:
+    drawn = CHANNELS[kind].privatize(far, rng=1, outside="clip").data
+    assert drawn.tolist() == CHANNELS[kind].privatize(near, rng=1).data.tolist()
 
 
 def test_half_lines_are_cells() -> None:
@@ -279,6 +317,17 @@ def test_the_node_has_the_law_that_samples_are_rounded_to(data: st.DataObject, k
     assert reports == tuple(sum(column) / len(values) for column in zip(*rows, strict=True))
 
 
+def test_the_node_of_a_point_has_the_law_that_points_are_rounded_to() -> None:
+    law = PlaneSamples([(0.1, 0.5), (0.5, 0.5), (1, 2)])
+    densities = [PLANE.density(x) for x in (("1/10", "1/2"), ("1/2", "1/2"), (1, 2))]
+    mixed = PLANE.nodes.output_distribution(PLANE.node_prior(law))
+    assert mixed == tuple(sum(column) / 3 for column in zip(*densities, strict=True))
+    halves = Channel.from_matrix(np.eye(2))
+    cells = ContinuousChannel([(0, 0), (1, 2)], "cells", [[0, "1/2", 1], [0, 2]], halves)
+    assert cells.density((0.4, 1)) == (1, 0)
+    assert list(cells.node_prior(law)) == [Fraction(1, 3), Fraction(2, 3)]
+
+
 def test_mass_beyond_the_nodes_belongs_to_the_last_node() -> None:
     nodes = Channel.from_matrix(np.eye(2))
     channel = continuous("cells", [-math.inf, 0, math.inf], nodes)
@@ -302,6 +351,10 @@ def test_a_channel_is_what_it_is_made_from() -> None:
     assert channel.inputs.labels == (0, 2)
     assert "linear rounding to 2 nodes" in repr(channel)
     assert "<table" in channel._repr_html_()
+    assert ContinuousChannel([(0, 0), (1, 2)], "linear", PLANE.axes, PLANE.nodes) == PLANE
+    assert PLANE.outputs == tuple(OUTPUTS)
+    assert "3 x 2 nodes" in repr(PLANE)
+    assert len(PLANE.privatize(np.empty((0, 2)))) == 0
 
 
 def test_ends_are_exact_or_infinite() -> None:
