@@ -161,11 +161,10 @@ def designed(
             return noise
     _check_time(problem, limits)
     answers = SolutionPool(problem, limits)
-    if custom is None:
-        answers.run(plan(problem, route, limits, considered), Start())
-    else:
+    attempts = plan(problem, route, limits, considered)
+    if custom is not None:
         attempts = iter([(custom, custom.suits(problem) or "")])
-        answers.run(attempts, Start(own.constraints if own else None))
+    answers.run(attempts, Start(own.constraints if own else None))
     notes = [] if own is None or answers.best is None else own.notes(answers.best.channel)
     found = answers.solution(considered, notes)
     if noise is None or noise.value >= found.value:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.generators import Block
 from mechdesign.kernel.laws import Laws
 from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
-from mechdesign.kernel.laws.torus import TorusNoise
+from mechdesign.kernel.laws.torus import Torus, TorusNoise
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.names import ProblemTable, compile_problem
 from mechdesign.kernel.oracles import Orthant
@@ -117,7 +117,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         if design is not None and not tiles:
             bounds += lattice_bounds(problem, float(value), limits)
     with seconds.phase("certify"):
-        bound, certificate, found, notes = proofs.best(tiles, bounds, limits)
+        bound, certificate, found, notes = proofs.best(noise, tiles, bounds)
     if found is not None:
         said = f"{found.n_inputs} of {k:,} inputs stand for all in the bound"
         notes.insert(0, f"Coarse to fine: {said}, and {len(found.cells):,} rectangles for outputs")
@@ -177,7 +177,6 @@ def _best_remap(
             lost = proofs.value(remapped)
             if lost < value:
                 return remapped, lost, [said] * bool(said)
-        proofs.take(plain)
     return plain, value, []
 
 
@@ -210,61 +209,59 @@ def _tiled(
     return [replace(found, relaxations=relaxations, multipliers=tuple(blocks), prices=prices)]
 
 
-def _table(problem: Problem) -> dict[str, Any]:
-    """Return the problem table in the file of a law: its outputs are the inputs."""
-    return {key: value for key, value in problem.to_table().items() if key != "outputs"}
-
-
 class _Proofs:
     """The kernel's results for noise and its bounds."""
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
-        self._tables, self._limits = [{}, _table(problem)], limits
-        table = read(ProblemTable, self._tables[1])
-        self._compiled = compile_problem(replace(table, outputs=table.domain.inputs().labels))
-        self._statement = self._compiled.statement
+        # in the file of a law the outputs are the inputs
+        self._table = {key: v for key, v in problem.to_table().items() if key != "outputs"}
+        table, self._limits = read(ProblemTable, self._table), limits
+        named = replace(table, outputs=table.domain.inputs().labels)
+        self._statement = compile_problem(named).statement
+
+    def _law(self, noise: LatticeNoise) -> tuple[Torus, int]:
+        """Return the law in the kernel, and the steps to check its privacy."""
+        law, part, k = (
+            read(Laws, noise.to_table()["law"]),
+            self._statement.cone[0],
+            self._statement.k,
+        )
+        assert isinstance(law, TorusNoise)  # noqa: S101 (for mypy)
+        return law.leak(part, k), law.steps(part, k) + 100 * k
 
     def value(self, noise: LatticeNoise) -> Fraction:
-        """Return the loss of a noise, and take it as the saved one.
+        """Return the loss of a noise.
 
         Raises
         ------
         SolverError
             If there is not enough time.
         """
-        self.take(noise)
-        seconds = loss_steps(self._noise, self._statement) / STEPS_A_SECOND
+        law, _ = self._law(noise)
+        seconds = loss_steps(law, self._statement) / STEPS_A_SECOND
         if seconds > self._limits.longest:
             what = f"the loss of noise on {self._statement.k:,} points"
             given = f"a time limit of {self._limits.seconds:g} s"
             raise SolverError(f"{what} takes about {seconds:.0f} s, too long for {given}")
-        return loss_of_noise(self._noise, self._statement)
-
-    def take(self, noise: LatticeNoise) -> None:
-        """Take a noise as the saved one."""
-        self._tables[0] = noise.to_table()["law"]
-        law, part, k = read(Laws, self._tables[0]), self._statement.cone[0], self._statement.k
-        assert isinstance(law, TorusNoise)  # noqa: S101 (for mypy)
-        self._noise = law.leak(part, k)
-        self._steps = max(law.steps(part, k) + 100 * k, loss_steps(self._noise, self._statement))
+        return loss_of_noise(law, self._statement)
 
     def best(
-        self, tiles: list[Certificate], bounds: list[CoarseBound], limits: Limits
+        self, noise: LatticeNoise, tiles: list[Certificate], bounds: list[CoarseBound]
     ) -> tuple[Fraction, Certificate, CoarseBound | None, list[str]]:
         """Return the bound of the last evidence proved in time, and notes."""
-        notes = list[str]()
+        notes, (n, m) = list[str](), noise.law.sides
         named = [(one, self._certificate(one)) for one in reversed(bounds)]
         for found, certificate in [*((None, tile) for tile in tiles), *named]:
             try:
-                bound, note = self._proved(certificate, limits)
+                bound, note = self._proved(noise, certificate)
             except LimitError as error:
-                notes.append(f"a closer bound is not proved, {too_long(error, limits)}")
+                notes.append(f"a closer bound is not proved, {too_long(error, self._limits)}")
                 continue
             if bound > 0:
                 return bound, certificate, found, [*notes, *note]
-        n, m = self._noise.sides  # a rectangle of all outputs has loss 0
+        # a rectangle of all outputs has loss 0
         trivial = Certificate(Costs(), Orthant(), (Cells(((0, n - 1, 0, m - 1),)),))
-        bound, note = self._proved(trivial, None)
+        bound, note = self._proved(noise, trivial, is_trivial=True)
         return bound, trivial, None, [*notes, *note]
 
     def _certificate(self, found: CoarseBound) -> Certificate:
@@ -284,13 +281,15 @@ class _Proofs:
         return Certificate(Costs(), Orthant(), relaxations, blocks)
 
     def _proved(
-        self, certificate: Certificate, limits: Limits | None
+        self, noise: LatticeNoise, certificate: Certificate, *, is_trivial: bool = False
     ) -> tuple[Fraction, list[str]]:
         """Return the bound, and a note on a reader's limit, if it exceeds the default."""
-        entries = entries_of([*self._tables, write(certificate)])
+        law, own = self._law(noise)
+        entries = entries_of([noise.to_table()["law"], self._table, write(certificate)])
         most = max(Resources().steps + STEPS_PER_ENTRY * entries, current().proof_steps)
-        if limits is not None:
-            most = max(FEWEST_STEPS, limits.proof_steps(most, STEPS_A_SECOND))
+        if not is_trivial:
+            most = max(FEWEST_STEPS, self._limits.proof_steps(most, STEPS_A_SECOND))
         steps = Steps(most)
         bound = certificate.bound(self._statement, steps)
-        return bound, asked_of_readers(max(steps.spent, self._steps), entries)
+        needed = max(steps.spent, own, loss_steps(law, self._statement))
+        return bound, asked_of_readers(needed, entries)
