@@ -29,7 +29,6 @@ from mechdesign.mechanisms.set_system import SetMechanism
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.notions import HighLowLDP
 from mechdesign.prior import Prior
-from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances
 
 __all__ = ["HighLow", "around_sensitive", "split_by_sensitivity"]
@@ -220,13 +219,12 @@ class HighLow(PartedMechanism):
         (means, _), products = self._unbalanced(counts, 1.0)
         return np.asarray(-products / (1 - means.sum() - products.sum()))
 
-    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
-        """Return the estimate of a weighted sum, and the mean square of its score."""
+    def _part_scores(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         extra = float(weights @ self._balance)
         # on inner reports the score is Sum_x (w_x - extra) s_x + extra
         inside = np.where(self._is_open, self._own * weights, weights - extra)
         away = self._away * weights[~self._is_open].sum() + extra * self._surplus
-        return self._combination(tally, inside, np.array([extra, away]))
+        return inside, np.array([extra, away])
 
     def ratio(self, x: int, other: int) -> Fraction | None:
         """Return the largest ratio of two rows; None if x is not sensitive and has a label."""

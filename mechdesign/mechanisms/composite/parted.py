@@ -113,12 +113,7 @@ class PartedMechanism(Mechanism):
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score."""
-        return self._combination(tally, weights, np.zeros(len(self._starts) - 1))
-
-    def _combination(
-        self, tally: Tally, weights: FloatArray, constants: FloatArray
-    ) -> tuple[float, float]:
-        """Return :meth:`combination` with a constant added to the scores of each part."""
+        weights, constants = self._part_scores(weights)
         _, total = self.counted(tally)
         mean = square = 0.0
         for n, kind in enumerate(self.alphabet.kinds):
@@ -129,6 +124,10 @@ class PartedMechanism(Mechanism):
                 mean += (found[0] + c) * inside / total
                 square += (found[1] + 2 * c * found[0] + c**2) * inside / total
         return mean, square
+
+    def _part_scores(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the weights of the scores inside the parts, and a constant for each part."""
+        return weights, np.zeros(len(self._starts) - 1)
 
 
 def component_table(mechanism: Mechanism) -> dict[str, Any]:

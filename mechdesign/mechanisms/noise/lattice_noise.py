@@ -143,16 +143,8 @@ class LatticeNoise(Mechanism):
 
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
-        m = self.law.sides[1]
-        masses = (
-            int(self.law.masses(divmod(x, m), divmod(z, m))[0, 0])
-            for z in self._reported_as(int(report[0]))
-        )
-        return Fraction(sum(masses), WHOLE)
-
-    def _reported_as(self, y: int) -> list[int]:
-        """Return the points that the remap replaces by y."""
-        return [y] if self.remap is None else np.flatnonzero(self.remap == y).tolist()
+        row = self._matrix[x] if len(self.inputs) <= MOST_INPUTS else self.row(x)
+        return Fraction(int(row[report[0]]), WHOLE)
 
     def remapped(self, prior: Prior, loss: str = "euclidean", block: int = 1) -> Self:
         """Return the mechanism that replaces each report by the point of least expected loss.
@@ -207,8 +199,9 @@ class LatticeNoise(Mechanism):
 
     def dense(self) -> Channel:
         """Return the matrix, for up to 2048 inputs."""
-        return Channel(self._matrix(), inputs=self.inputs, bits=BITS)
+        return Channel(self._matrix, inputs=self.inputs, bits=BITS)
 
+    @cached_property
     def _matrix(self) -> Int64Array:
         if len(self.inputs) > MOST_INPUTS:
             expected = f"at most {MOST_INPUTS} inputs, to write the matrix out"
@@ -237,7 +230,7 @@ class LatticeNoise(Mechanism):
         if self.remap is not None:
             expected = "a mechanism without a remap, whose reports determine the distribution"
             raise UnsupportedError("mechanism", expected, repr(self))
-        matrix = np.ldexp(self._matrix().astype(np.float64), -BITS)
+        matrix = np.ldexp(self._matrix.astype(np.float64), -BITS)
         inverse = checked("LAPACK", called("LAPACK", np.linalg.inv, matrix), matrix.shape)
         if np.abs(matrix @ inverse - np.eye(len(matrix))).max() > 1e-6:
             raise UnsupportedError(
@@ -255,7 +248,7 @@ class LatticeNoise(Mechanism):
 
     def expected_counts(self, weights: FloatArray) -> FloatArray:
         """Return the distribution of the report."""
-        return np.asarray(weights @ np.ldexp(self._matrix().astype(np.float64), -BITS))
+        return np.asarray(weights @ np.ldexp(self._matrix.astype(np.float64), -BITS))
 
     def _combined(self, weights: FloatArray) -> FloatArray:
         """Return Sum_x w_x s_x(y) for each report y."""
@@ -279,12 +272,12 @@ class LatticeNoise(Mechanism):
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
         """Return the exact distribution of the report, for up to 2048 inputs."""
         weights, unit = whole_weights(self.fitting_prior(prior))
-        sums = np.array(weights, dtype=object) @ self._matrix().astype(object)
+        sums = np.array(weights, dtype=object) @ self._matrix.astype(object)
         return tuple(Fraction(mass, WHOLE * unit) for mass in sums.tolist())
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y), for up to 2048 inputs."""
-        matrix, law = self._matrix(), self.output_distribution(prior)
+        matrix, law = self._matrix, self.output_distribution(prior)
         ends = zip(matrix.min(axis=0).tolist(), matrix.max(axis=0).tolist(), law, strict=True)
         some = [(Fraction(a, WHOLE) / p, Fraction(b, WHOLE) / p) for a, b, p in ends if p]
         return min(low for low, _ in some), max(high for _, high in some)

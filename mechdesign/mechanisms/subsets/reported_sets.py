@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from fractions import Fraction
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
 
 from mechdesign._typing import FloatArray
+from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.mechanisms.set_system import LDPMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows
 from mechdesign.reports import Tally
@@ -58,6 +61,23 @@ class ReportedSets(LDPMechanism):
         mean, rest = float(weights @ estimates), float(1 - estimates.sum())
         away = r_miss * (1 - r_miss) * (hit - miss) ** 2 * float(weights @ weights)
         return mean, max(float(given @ estimates) + rest * away, mean**2)
+
+    @abstractmethod
+    def _patterns(self, few: int) -> tuple[Fraction, Fraction, list[Fraction]]:
+        """Return what a set with and without the own input is worth, and shares of sets.
+
+        Q(y|x) is m(y) times one of the two; the shares are sums of m(y) over the sets that hold
+        certain 0, 1, ..., ``few`` of so many inputs.
+        """
+
+    def merged_reports(self) -> MergedReports:
+        """Return up to three inputs, with sets merged by which of these they contain."""
+        few = min(len(self.inputs), 3)
+        inside, outside, shares = self._patterns(few)
+        found = [bits for bits in product((0, 1), repeat=few) if shares[sum(bits)]]
+        least = tuple(shares[sum(bits)] * outside for bits in found)
+        columns = [[shares[sum(bits)] * (inside if b else outside) for b in bits] for bits in found]
+        return MergedReports(tuple(zip(*columns, strict=True)), least, complete=True)
 
     def decoding_work(self, n: int) -> float:
         """Return the number of additions to count the bits of the reports."""

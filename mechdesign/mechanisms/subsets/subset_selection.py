@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
-from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.optimum import best_size
 from mechdesign.mechanisms.set_system import Level, SetMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
@@ -153,15 +151,10 @@ class SubsetSelection(ReportedSets, SetMechanism):
         """The probability p / j of any input of the set."""
         return self.held / (self.size * WHOLE)
 
-    def merged_reports(self) -> MergedReports:
-        """Return up to three inputs, with sets merged by which of these they contain."""
-        few = min(self._k, 3)
-        shares = {
-            bits: Fraction(math.comb(self._k - few, self.size - sum(bits)))
-            for bits in product((0, 1), repeat=few)
-            if sum(bits) <= self.size
-        }
-        return merged_sets(self.most, self.least, shares)
+    def _patterns(self, few: int) -> tuple[Fraction, Fraction, list[Fraction]]:
+        k, j = self._k, self.size
+        ways = [math.comb(k - few, j - n) if n <= j else 0 for n in range(few + 1)]
+        return self.most, self.least, list(map(Fraction, ways))
 
     def levels(self, prior: Prior) -> list[Level]:
         """Return both probabilities, with sums of the j smallest and of the j largest ones of X."""

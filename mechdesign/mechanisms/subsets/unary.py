@@ -6,7 +6,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +16,6 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE
-from mechdesign.mechanisms.merged_reports import MergedReports, merged_sets
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
 from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
 from mechdesign.prior import Prior
@@ -144,19 +142,13 @@ class UnaryEncoding(ReportedSets):
         hit, miss = float(p / q), float((1 - p) / (1 - q))
         return (hit * -math.expm1(empty) + miss * math.exp(empty)) / k
 
-    def merged_reports(self) -> MergedReports:
-        """Return up to three inputs, with sets merged by which of these they contain.
+    def _patterns(self, few: int) -> tuple[Fraction, Fraction, list[Fraction]]:
+        """Return p/q and (1-p)/(1-q), as if all bits are drawn with q first.
 
-        If all bits are drawn with q first, the own one then makes the set p/q or (1-p)/(1-q) times
-        as likely. The set of all inputs is likelier at all of them than counted here.
+        The set of all inputs is likelier at all of them than counted here.
         """
         p, q = self.chances
-        few = min(len(self.inputs), 3)
-        shares = {
-            bits: q ** sum(bits) * (1 - q) ** (few - sum(bits))
-            for bits in product((0, 1), repeat=few)
-        }
-        return merged_sets(p / q, (1 - p) / (1 - q), shares)
+        return p / q, (1 - p) / (1 - q), [q**n * (1 - q) ** (few - n) for n in range(few + 1)]
 
     def largest_ratio(self) -> Fraction:
         """Return p (1 - q) / (q (1 - p))."""
