@@ -101,7 +101,8 @@ def test_packed_numbers_are_the_same(numbers: Places | Numbers, kind: str | None
 
 def test_packed_numbers_that_are_damaged_too_many_or_of_another_sign_are_refused() -> None:
     text = write(Places([1] * 1000))
-    for wrong in (text.replace("1000", "1001"), text.replace("1000", "999"), text[:-4], "u9:1:"):
+    cut = text.replace("1000", "1001"), text.replace("1000", "999"), text[:-4], "u9:1:"
+    for wrong in (*cut, [1.5], [True]):
         with pytest.raises(CertificateError):
             read(Places, wrong)
     with pytest.raises(CertificateError, match=">= 0"):
