@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
 import math
 from functools import lru_cache
@@ -68,7 +67,9 @@ FAMILY_SIZES = {
 MOST_FOR_ALL_RAYS = 8
 
 MOST_UNKNOWNS = {
-    "textbook": 600,
+    "direct-lp": 60_000,
+    "linear-program": 60_000,
+    "textbook": 300,
     "cvxpy": 20_000,
     "vectorised": 20_000,
     "linear-program:simplex": 20_000,
@@ -102,7 +103,7 @@ def takes(solver: str, name: str) -> bool:
         convex = solver.startswith(("cvxpy", "textbook")) and not (informed and "HIGHS" in solver)
         return solver == "ours" or convex
     if solver == "vertices":
-        many_priors = isinstance(problem.privacy[0], BoundedPriorLIP)
+        many_priors = hasattr(problem.privacy[0], "priors")
         return len(problem.domain) <= (5 if many_priors else MOST_FOR_ALL_RAYS)
     if isinstance(problem.utility, ColumnUtility):
         if isinstance(problem.utility, BayesAccuracy):
@@ -224,13 +225,3 @@ def test_rays_of_high_low() -> None:
 @pytest.mark.parametrize("module", [solvers, problems.families])
 def test_examples_in_docstrings(module: object) -> None:
     assert doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
-
-
-def test_the_library_does_not_know_the_solvers() -> None:
-    for path in (ROOT / "mechdesign").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            imported = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            if isinstance(node, ast.Import):
-                imported = [alias.name for alias in node.names]
-            roots = {name.partition(".")[0] for name in imported}
-            assert not roots & {"solvers", "problems", "benchmarks", "tests"}, path

@@ -53,16 +53,16 @@ def uneven(rng: np.random.Generator, k: int) -> list[int]:
     return [int(n) for n in rng.integers(1, 9, k)]
 
 
-def largest_surplus(problem: Problem, u: np.ndarray) -> float:
+def largest_surplus(problem: Problem, rays: np.ndarray, u: np.ndarray) -> float:
     """Return the most that a ray gains above its price, over rays that ever occur."""
-    rays, P = extreme_rays(rows(problem)), problem.prior.array
+    P = problem.prior.array
     law = rays @ P
     gain = problem.utility.gain(rays.T, P)  # type: ignore[attr-defined]
     return float(((gain - rays @ u)[law > 0] / law[law > 0]).max())
 
 
 @pytest.mark.parametrize("kind", range(6))
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
     """The bound holds, and is closest where boxes are left; the kernel proves at least as much.
 
@@ -75,10 +75,11 @@ def test_one_tree_serves_all_potentials(kind: int, seed: int) -> None:
         assert not all(problem.prior)
         return
     u, size, statement = problem.prior.array.copy(), 0, problem.compiled.statement
+    rays = extreme_rays(rows(problem))
     assert isinstance(statement.objective, Gain)
-    for boxes in (1, 9, 40, 400):
+    for boxes in (1, 9, 100):
         u = u + 0.2 * rng.normal(size=len(u)) * problem.prior.array
-        truth = largest_surplus(problem, u)
+        truth = largest_surplus(problem, rays, u)
         found = search.price(u, 1e-9, boxes)
         certificate = found.proof(problem)
         assert certificate is not None

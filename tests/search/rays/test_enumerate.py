@@ -51,7 +51,7 @@ def test_there_may_be_none() -> None:
     assert len(first) == len(second) == 0
 
 
-@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("k", [3, 4])
 @pytest.mark.parametrize("epsilon", ["1.7", "3", "8"])
 def test_rays_of_differential_identifiability_are_those_of_the_definition(
     k: int, epsilon: str

@@ -78,7 +78,7 @@ def surplus_of_all(problem: Problem, pricer: RaisedSets, u: np.ndarray) -> float
     return float(((pricer.gain(rays) - u @ rays) / (prior @ rays)).max())
 
 
-@examples(60)
+@examples(30)
 @given(problem=problems(), seed=st.integers(0, 10**6), goal=st.sampled_from([1e-9, 1e-2]))
 def test_the_largest_surplus_is_that_of_all_rays(problem: Problem, seed: int, goal: float) -> None:
     pricer = RaisedSets.of(problem, problem.utility)  # type: ignore[arg-type]
@@ -143,8 +143,8 @@ def test_a_gain_that_does_not_split_has_no_sets() -> None:
 def test_a_design_by_sets_is_the_best_mixture_of_all_rays(
     utility: ColumnUtility, place: int
 ) -> None:
-    k = 11
-    prior = Prior.from_counts([1, 2, 2, 3, 5, 7, 8, 8, 9, 13, 21])
+    k = 8
+    prior = Prior.from_counts([1, 2, 2, 3, 5, 8, 8, 13])
     problem = Problem(range(k), notions(k)[place], utility, prior=prior)
     listed = design(problem, route="extreme-rays")
     many = UnsupportedError("domain", "a cone of few extreme rays", "more")
@@ -158,7 +158,7 @@ def test_a_design_by_sets_is_the_best_mixture_of_all_rays(
         assert verify(found.document())
 
 
-@pytest.mark.parametrize(("k", "utility"), [(24, HISTOGRAM), (16, INFORMATION)])
+@pytest.mark.parametrize(("k", "utility"), [(15, HISTOGRAM), (15, INFORMATION)])
 def test_more_rays_than_can_be_listed_have_a_proved_optimum(k: int, utility: Any) -> None:
     prior = Prior.from_counts(np.random.default_rng(5).integers(1, 10**6, k).tolist())
     solution = design(Problem(range(k), LDP(1), utility, prior=prior))
