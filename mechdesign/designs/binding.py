@@ -205,7 +205,7 @@ def _priced(
     problem: Problem, certificate: Certificate, allowed: list[int]
 ) -> Iterable[Multipliers]:
     """Return the multipliers implied by prices at some outputs."""
-    from mechdesign.search.lp.warm_column import row_multipliers  # scipy
+    from mechdesign.search.lp.lp_pricer import row_multipliers  # scipy
 
     if not 0 < len(problem.domain) * len(allowed) <= MOST_PRICED:
         return ()

@@ -19,7 +19,6 @@ from mechdesign.solver_guard import Guarded, called, checked
 __all__ = [
     "PRIMAL",
     "Basis",
-    "BoundedProgram",
     "LPModel",
     "LPResult",
     "WarmStartedLP",
@@ -100,7 +99,7 @@ def highs(method: str, presolve: str = "choose", limits: Limits | None = None) -
 
 
 class WarmStartedLP:
-    """A linear program that stays loaded for repeated solves with other costs.
+    """A linear program that stays loaded for repeated solves with other costs or bounds.
 
     Parameters
     ----------
@@ -111,12 +110,16 @@ class WarmStartedLP:
     limits
         Limits of a long run; None for short runs, in which a callback at every step would dominate:
         they end with the grace of the limits of the design.
+    unit
+        The scale of right-hand sides and costs for HiGHS.
     """
 
-    def __init__(self, program: LPModel, method: str, limits: Limits | None = None) -> None:
+    def __init__(
+        self, program: LPModel, method: str, limits: Limits | None = None, unit: float = UNIT
+    ) -> None:
         self.program, self.method = program, method
-        self._asked = limits
-        self._load(UNIT, method, "on")
+        self._asked, self._first_unit = limits, unit
+        self._load(unit, method, "on")
 
     def _load(self, unit: float, method: str, presolve: str) -> None:
         """Load the program with settings of HiGHS."""
@@ -131,8 +134,8 @@ class WarmStartedLP:
 
     def start_at(self, basis: Basis | None) -> None:
         """Forget earlier runs; start the primal simplex method at a basis, or without one."""
-        if self._unit != UNIT:  # the last run used other settings
-            self._load(UNIT, self.method, "on")
+        if self._unit != self._first_unit:  # the last run used other settings
+            self._load(self._first_unit, self.method, "on")
         self._solver.clearSolver()
         known = basis is not None and basis.valid
         self._solver.setOptionValue("presolve", "off" if known else "on")
@@ -179,26 +182,18 @@ class WarmStartedLP:
             return replace(answer(self._solver, shape, self._unit), is_optimal=False)
         raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended}")
 
+    def within(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
+        """Return the optimum at other costs and variable bounds; None if HiGHS finds none.
 
-class BoundedProgram:
-    """A linear program that stays loaded for repeated solves with other costs and variable bounds.
-
-    Made for many small programs, some of which are infeasible: no other settings are tried.
-    """
-
-    def __init__(self, program: LPModel) -> None:
-        self._shape, self._size = program.A.shape, program.A.shape[1]
-        self._places = np.arange(self._size, dtype=np.int32)
-        self._solver = highs("simplex", presolve="off")
-        self._solver.passModel(_model(program, 1.0))
-
-    def solve(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
-        """Return the optimum, or None if HiGHS finds none."""
+        Made for many small programs, some of which are infeasible: no other settings are tried.
+        """
+        places = np.arange(len(cost), dtype=np.int32)
         try:
-            self._solver.changeColsCost(self._size, self._places, cost)
-            self._solver.changeColsBounds(self._size, self._places, low, high)
+            self._solver.changeColsCost(len(cost), places, cost * self._unit)
+            self._solver.changeColsBounds(len(cost), places, low * self._unit, high * self._unit)
             self._solver.run()
-            return answer(self._solver, self._shape) if is_optimal(self._solver) else None
+            found = is_optimal(self._solver)
+            return answer(self._solver, self.program.A.shape, self._unit) if found else None
         except SolverError:
             return None
 

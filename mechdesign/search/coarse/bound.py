@@ -34,7 +34,7 @@ from mechdesign.search.coarse.representatives import CoarseProgram
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.warm_column import WarmColumn
+from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.reduction import ConicProgram, reduced_costs
 
 __all__ = ["CoarseBound", "RepresentativesProof", "coarse_bound", "first_outputs", "refined"]
@@ -152,9 +152,9 @@ def coarse_bound(
     except UnsupportedError:
         answer = by_highs(small, part)
     potentials = reduced_costs(small, answer.duals).min(axis=1)
-    pricing, whole = WarmColumn(cone, np.ones(cone.size), at_most=True), ConicProgram(cone, costs)
+    pricing, whole = LPPricer(cone, at_most=True), ConicProgram(cone, costs)
     priced = pricing.price(costs - potentials[:, None], limits.expired)
-    duals = pricing.rows.duals(priced.multipliers)
+    duals = pricing.duals(priced.multipliers)
     costs = reduced_costs(whole, duals)
     value = float(costs.min(axis=1).sum())
     spare = spared(unit * value, -math.inf, limits.gap)

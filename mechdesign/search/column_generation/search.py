@@ -46,9 +46,7 @@ FEW = 6
 """Number of non-implied rows per input that counts as few."""
 
 
-def solve_columns(
-    problem: Problem, limits: Limits | None = None, workers: int | None = None
-) -> RawSolution:
+def solve_columns(problem: Problem, limits: Limits | None = None, workers: int = 0) -> RawSolution:
     """Find the channel of least expected loss by extreme rays.
 
     Parameters
@@ -58,7 +56,7 @@ def solve_columns(
     limits
         The limits of the search; default at the optimum.
     workers
-        Threads for the linear programs over one column.
+        Threads for the linear programs over one column; 0 for one on each core.
 
     Raises
     ------

@@ -32,7 +32,7 @@ from mechdesign.notions import ChannelConstraint
 from mechdesign.notions.non_conic.base import ApproximateNotion
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
-from mechdesign.search.highs import BoundedProgram, LPModel, solve_lp
+from mechdesign.search.highs import LPModel, WarmStartedLP, solve_lp
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
@@ -195,7 +195,8 @@ def _next_flow(need: FloatArray, has: FloatArray, capacity: FloatArray) -> Float
     high = np.concatenate([np.full(p, np.inf), has])
     cost = np.repeat([0.0, 1.0], n)
     most = np.concatenate([capacity.ravel(), np.full(n, np.inf)])
-    found = BoundedProgram(LPModel(cost, A, low, high)).solve(cost, np.zeros(2 * n), most)
+    program = WarmStartedLP(LPModel(cost, A, low, high), "simplex", unit=1.0)
+    found = program.within(cost, np.zeros(2 * n), most)
     if found is None:
         return None
     return np.asarray(np.maximum(found.primal, 0.0).reshape(2, p, q).sum(axis=0))

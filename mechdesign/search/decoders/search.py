@@ -166,7 +166,7 @@ class _DecoderPricer:
         component = self.cone.components()
         # with several blocks the sorted columns do not attain the bound
         by_sorting = isinstance(own, BlockPricer | LiftPricer) and not component.any()
-        self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior, in_turn=True)
+        self.pricer = own if own and by_sorting else LPPricer(self.cone, self.prior)
         self.is_on_channels = by_sorting and self.size > FEW
         self.pace = PACE_ON_CHANNELS if self.is_on_channels else PACE
         mass = np.bincount(component, self.prior)

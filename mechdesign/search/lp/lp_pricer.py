@@ -1,46 +1,59 @@
-"""Pricing for any cone: a warm-started linear program over one column for each output.
+"""Pricing for any cone: a warm-started linear program over one column, for repeated costs.
 
 Only costs change between programs, so the simplex method starts at the last optimum, which stays
-feasible. The programs of the outputs differ in their costs only, and HiGHS releases the GIL: they
-are solved on all cores, with one instance of HiGHS for each thread. Each output starts at its own
-last basis, so that the result does not depend on the number of threads; or, in one thread, at the
-optimum of the previous output, which suits outputs in an order.
+feasible: the previous one, which suits outputs in an order; or with several threads, as HiGHS
+releases the GIL, that of the same output, so that the result does not depend on their number.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 import numpy as np
+import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.notions import Cone
 from mechdesign.notions.rows.row import Multipliers
+from mechdesign.problem import Problem
 from mechdesign.search.cones.input_line import ratio_lengths
 from mechdesign.search.cones.pricing import PricedColumns, Pricer
+from mechdesign.search.cones.proofs import weighted_costs
 from mechdesign.search.cones.shortest_paths import closure
-from mechdesign.search.highs import Basis
-from mechdesign.search.lp.warm_column import WarmColumn
+from mechdesign.search.highs import UNIT, Basis, LPModel, LPResult, WarmStartedLP
+from mechdesign.search.limits import Limits
+from mechdesign.search.lp.extended_formulation import extended_formulation
 
-__all__ = ["LPPricer"]
+__all__ = ["LPPricer", "row_multipliers"]
+
+RAREST = 1e-9
+"""The least weight of an input, as a share of the largest, to which its variable is scaled."""
 
 
 class LPPricer(Pricer):
-    """Columns of a cone by linear programs.
+    """The linear program over one column r and the auxiliary variables of its rows.
+
+    Its variables are w_x r_x, and its costs are scaled to a largest entry of 1: the tolerances of
+    HiGHS are absolute, and would ignore the inputs that rarely occur.
 
     Parameters
     ----------
     cone
-        Any cone.
+        The cone of the column.
     weight
         ``(n_inputs,)``: w in w . r = 1; default ones.
+    limits
+        Limits of a long search, which then raises SolverError; None where checking would dominate.
     workers
-        Threads; default one for each core.
-    in_turn
-        Whether each program starts at the previous optimum, in one thread.
+        Threads, each with its own instance of HiGHS, where each output starts at its own last
+        basis; 0 for each core one. None to start each program at the previous optimum.
+    at_most
+        Whether w . r <= 1 instead: then no multiplier is positive where no cost is negative.
+    unit
+        The scale of the program for HiGHS.
     """
 
     route = "one linear program for each output, HiGHS"
@@ -49,24 +62,62 @@ class LPPricer(Pricer):
         self,
         cone: Cone,
         weight: FloatArray | None = None,
+        limits: Limits | None = None,
+        *,
         workers: int | None = None,
-        in_turn: bool = False,
+        at_most: bool = False,
+        unit: float = UNIT,
     ) -> None:
         self.weight = np.ones(cone.size) if weight is None else weight
-        self.workers, self._in_turn = 1 if in_turn else workers or os.cpu_count() or 1, in_turn
-        self._lengths = ratio_lengths(cone)
-        self._first = WarmColumn(cone, self.weight)
-        self.rows = self._first.rows
-        self._idle: SimpleQueue[WarmColumn] = SimpleQueue()
-        for column in (self._first, *(self._first.copy() for _ in range(self.workers - 1))):
-            self._idle.put(column)
+        self.size, self.rows, self._cone = cone.size, extended_formulation(cone, True), cone
+        self._free = np.zeros(self.rows.A.shape[1] - cone.size)
+        output = np.append(self.weight, self._free)
+        top = float(self.weight.max())
+        scale = np.where(self.weight > 0, top / np.maximum(self.weight, RAREST * top), 1.0)
+        self._scale = np.append(scale, self._free + 1)
+        whole = sp.vstack([self.rows.A, sp.csr_array(output[None])], format="csr")
+        A = sp.csr_array(whole @ sp.diags_array(self._scale))
+        low = np.append(np.where(self.rows.equal, 0.0, -np.inf), -np.inf if at_most else 1.0)
+        high = np.append(np.zeros(len(self.rows)), 1.0)
+        self._in_turn, self._workers = workers is None, 1
+        if workers is not None:
+            self._workers = workers or os.cpu_count() or 1
+        self._idle: SimpleQueue[WarmStartedLP] = SimpleQueue()
+        for _ in range(self._workers):
+            self._program = WarmStartedLP(
+                LPModel(0 * output, A, low, high), "simplex", limits, unit
+            )
+            self._idle.put(self._program)
         self._bases: list[Basis | None] = []
+
+    def solve(self, cost: FloatArray) -> LPResult:
+        """Return the column of least cost, with the dual variables of the rows."""
+        return self._solved(self._program, cost)
+
+    def _solved(self, program: WarmStartedLP, cost: FloatArray) -> LPResult:
+        scaled = np.append(cost, self._free) * self._scale
+        unit = float(np.abs(scaled).max()) or 1.0
+        return self._column(program.solve(scaled / unit), unit)
+
+    def _column(self, found: LPResult, unit: float = 1.0) -> LPResult:
+        """Return the answer for the column in the units of its entries."""
+        k, scale = self.size, self._scale[: self.size]
+        column = np.maximum(scale * found.primal[:k], 0.0)
+        return LPResult(column, unit / scale * found.reduced[:k], unit * found.dual)
+
+    def within(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
+        """Return the same for a column between two others; None if there is none."""
+        scaled = np.append(cost, self._free) * self._scale
+        ends = np.append(low, self._free), np.append(high, self._free + np.inf)
+        found = self._program.within(scaled, *(end / self._scale for end in ends))
+        return None if found is None else self._column(found)
 
     def start(self) -> FloatArray:
         """Return the rays on which one input is largest, by a program for each input."""
-        if self._lengths is not None:
-            return np.asarray(np.exp(-closure(self._lengths)).T)
-        found = [self._first.cheapest(-unit).primal for unit in np.eye(len(self.weight))]
+        lengths = ratio_lengths(self._cone)
+        if lengths is not None:
+            return np.asarray(np.exp(-closure(lengths)).T)
+        found = [self.solve(-unit).primal for unit in np.eye(self.size)]
         return np.column_stack([ray / ray.sum() for ray in found])
 
     def cheapest(self, v: FloatArray) -> FloatArray:
@@ -74,32 +125,62 @@ class LPPricer(Pricer):
         return self.price(v).rays
 
     def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
-        """Solve a program for each column of v, with multipliers of the rows."""
-        if self._in_turn:
-            return self._first.price(v, expired)
+        """Solve a program for each column of v; a reduced cost of -inf where time is over."""
         m = v.shape[1]
+        rays, multipliers = np.zeros_like(v), np.zeros((len(self.rows), m))
+        reduced: FloatArray = np.full(m, -np.inf)
         if len(self._bases) != m:
             self._bases = [None] * m
 
-        def solve(y: int) -> PricedColumns:
-            column = self._idle.get()
+        def solve(y: int) -> None:
+            if expired is not None and expired():
+                return
+            program = self._idle.get()
             try:
-                column.start_at(self._bases[y])
-                found = column.price(v[:, [y]], expired)
-                self._bases[y] = column.basis
+                if not self._in_turn:
+                    program.start_at(self._bases[y])
+                found = self._solved(program, v[:, y])
+                if not self._in_turn:
+                    self._bases[y] = program.basis
             finally:
-                self._idle.put(column)
-            return found
+                self._idle.put(program)
+            rays[:, y] = found.primal
+            multipliers[:, y] = np.maximum(-found.dual[:-1], 0.0)
+            total = self.weight @ rays[:, y]
+            reduced[y] = v[:, y] @ rays[:, y] / total if total > 0 else np.inf
 
-        with ThreadPoolExecutor(self.workers) as pool:
-            found = list((map if self.workers == 1 else pool.map)(solve, range(m)))
-        reduced = np.concatenate([one.reduced for one in found])
-        rays, multipliers = (
-            np.hstack(parts)
-            for parts in zip(*((one.rays, one.multipliers) for one in found), strict=True)
-        )
+        if self._workers == 1:
+            for y in range(m):
+                solve(y)
+        else:
+            with ThreadPoolExecutor(self._workers) as pool:
+                list(pool.map(solve, range(m)))
         return PricedColumns(reduced, rays, multipliers)
 
-    def duals(self, multipliers: FloatArray, unit: float) -> list[Multipliers]:
+    def duals(self, multipliers: FloatArray, unit: float = 1.0) -> list[Multipliers]:
         """Return multipliers of the rows, ``(n_rows, m)``, as those of the notions."""
         return self.rows.duals(unit * multipliers)
+
+
+def row_multipliers(
+    problem: Problem,
+    potentials: FloatArray,
+    weights: FloatArray | None,
+    outputs: Sequence[int],
+) -> list[Multipliers]:
+    """Return multipliers of rows that show the prices to be feasible, at some outputs.
+
+    They are the dual variables of the least reduced cost of a private column.
+
+    Parameters
+    ----------
+    problem
+        With a linear loss, or a utility with a linear form.
+    potentials, weights
+        Potentials of the inputs; the weights of a worst case, else None.
+    outputs
+        Indices of allowed outputs. The multipliers count them from 0, in this order.
+    """
+    reduced = weighted_costs(problem, weights)[:, outputs] - potentials[:, None]
+    pricer = LPPricer(problem.cone, np.full(len(reduced), 1 / len(reduced)))
+    return pricer.duals(pricer.price(reduced).multipliers)

@@ -17,7 +17,7 @@ import numpy as np
 from mechdesign.errors import SolverError
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.warm_column import WarmColumn
+from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 
 __all__ = ["by_outputs", "pays"]
@@ -56,7 +56,7 @@ def by_outputs(program: ConicProgram, limits: Limits) -> Answer:
     """
     k, m = program.cost.shape
     active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
-    pricer = WarmColumn(program.cone, np.ones(k), limits, at_most=True)
+    pricer = LPPricer(program.cone, limits=limits, at_most=True)
     rounds, bound, value = 0, -np.inf, np.inf
     while True:
         try:
@@ -82,5 +82,5 @@ def by_outputs(program: ConicProgram, limits: Limits) -> Answer:
         most = max(LEAST_ADDED, len(active) // 5)
         active = np.union1d(active, better[np.argsort(priced.reduced[better])[:most]])
     note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
-    duals = () if program.is_priced else pricer.rows.duals(multipliers)
+    duals = () if program.is_priced else pricer.duals(multipliers)
     return replace(evidence, matrix=matrix, duals=duals, notes=(note,))

@@ -31,7 +31,6 @@ from functools import partial
 from itertools import count
 
 import numpy as np
-import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
@@ -43,9 +42,8 @@ from mechdesign.kernel.oracles import Knapsack
 from mechdesign.kernel.relaxations import Implied
 from mechdesign.problem import Problem
 from mechdesign.search.generation import WORTH_ADDING, SurplusBound
-from mechdesign.search.highs import BoundedProgram, LPModel
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.extended_formulation import extended_formulation
+from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.utilities import ColumnUtility
 
 __all__ = ["BoxSearch"]
@@ -152,8 +150,7 @@ class BoxSearch:
         # the least and the largest P_z r_z for r_x = 1; 0 without a bound
         self._shares = self.prior / R
         self._loads = (self.prior[:, None] * np.where(np.isfinite(R), R, 0.0)).T
-        self._rows = extended_formulation(problem.cone, True)
-        self._program = None if is_lift else self._stated()
+        self._program = None if is_lift else LPPricer(problem.cone, self.prior, unit=1.0)
         self._began = time.perf_counter(), time.process_time()
         self._root: Box | None = None
         self._leaves: list[Box] = []
@@ -165,16 +162,6 @@ class BoxSearch:
         """Return the search; None if r is unbounded."""
         search = cls(problem, utility)
         return search if np.isfinite(search.root()[1]).all() else None
-
-    def _stated(self) -> BoundedProgram:
-        """Return the program of one column, with P . r = 1 as its last row."""
-        A = self._rows.A
-        self._free = np.zeros(A.shape[1] - self.size)
-        output = sp.csr_array(np.append(self.prior, self._free)[None, :])
-        low = np.append(np.where(self._rows.equal, 0.0, -np.inf), 1.0)
-        high = np.append(np.zeros(len(self._rows)), 1.0)
-        whole = sp.csr_array(sp.vstack([A, output]))
-        return BoundedProgram(LPModel(np.zeros(A.shape[1]), whole, low, high))
 
     def gains(self, r: FloatArray) -> FloatArray:
         """Return h_x(r_x) for each input."""
@@ -265,7 +252,7 @@ class BoxSearch:
             problem,
             line,
             Knapsack(own),
-            duals=[] if self._program is None else self._rows.duals(np.array(held).T),
+            duals=[] if self._program is None else self._program.duals(np.array(held).T),
             n_nodes=len(held),
             priors={n: [own] for n in range(len(problem.cone.families))},
             prices=negated(u),
@@ -275,7 +262,7 @@ class BoxSearch:
     def _restate(self, u: FloatArray) -> Box:
         """Bound all boxes at new potentials, by the multipliers of their rows; return the root."""
         if self._root is None:
-            ends, n = self._shrunk(*self.root()), len(self._rows) * (self._program is not None)
+            ends, n = self._shrunk(*self.root()), len(self._program.rows) if self._program else 0
             if ends is None:
                 raise SolverError("branch and bound has no box to start from")
             self._root = self._opened(*ends, np.zeros(n), np.zeros(self.size))
@@ -388,12 +375,11 @@ class BoxSearch:
             box.column = self._filled(slope[None], box.low[None], box.high[None])[0]
             box.bound = box.base + float(slope @ box.column)
             return True
-        k, cost = self.size, np.append(-slope, self._free)
-        low, high = np.append(box.low * (1 - wider), self._free), box.high * (1 + wider)
-        found = self._program.solve(cost, low, np.append(high, self._free + np.inf))
+        k, low, high = self.size, box.low * (1 - wider), box.high * (1 + wider)
+        found = self._program.within(-slope, low, high)
         if found is None:
             return False
-        box.column = np.clip(found.primal[:k], low[:k], high)
+        box.column = np.clip(found.primal[:k], low, high)
         box.weights = np.maximum(-found.dual[:-1], 0.0)
         box.weights[box.weights <= LEAST_MULTIPLIER] = 0.0
         box.taken = found.reduced[:k] + slope + found.dual[-1] * self.prior

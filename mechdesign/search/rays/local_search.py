@@ -16,7 +16,7 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Cone
-from mechdesign.search.lp.warm_column import WarmColumn
+from mechdesign.search.lp.lp_pricer import LPPricer
 
 __all__ = ["Gain", "LocalSearch"]
 
@@ -50,12 +50,12 @@ class LocalSearch:
         slopes: Gain | None = None,
     ) -> None:
         self.prior, self.gain, self.slopes = prior, gain, slopes or self._differences
-        self.column, self.programs = WarmColumn(cone, prior), 0
+        self.column, self.programs = LPPricer(cone, prior), 0
 
     def best(self, direction: FloatArray) -> FloatArray:
         """Return the best ray in a direction."""
         self.programs += 1
-        r = self.column.cheapest(-direction).primal
+        r = self.column.solve(-direction).primal
         if not r.any():
             raise SolverError("the cone has no vertex")
         return r / float(self.prior @ r)

@@ -11,7 +11,7 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.cones.one_budget import OneBudgetCone
-from mechdesign.search.lp.warm_column import WarmColumn
+from mechdesign.search.lp.lp_pricer import LPPricer
 
 __all__ = ["BudgetPricer", "ColumnPricer", "Priced", "Pricer"]
 
@@ -104,7 +104,7 @@ class ColumnPricer:
 
     def __init__(self, cone: Cone) -> None:
         self.size = cone.size
-        self._column = WarmColumn(cone, np.full(cone.size, 1 / cone.size))
+        self._column = LPPricer(cone, np.full(cone.size, 1 / cone.size))
 
     def price(self, cost: FloatArray) -> Priced:
         """Solve the program at each of the costs."""
@@ -125,10 +125,12 @@ class ColumnPricer:
         The multipliers w >= 0 of rows G q <= 0 raise ``cost + w G`` for all inputs to at least the
         least cost.
         """
-        found = self._column.cheapest(cost)
+        found = self._column.solve(cost)
         added = found.reduced + found.dual[-1] / self.size
         return found.primal, added, np.maximum(-found.dual[:-1], 0.0)
 
     def families(self, weights: list[FloatArray], unit: float) -> list[Multipliers]:
         """Return multipliers, an array for each probe, as those of the notions."""
-        return self._column.families(weights, unit)
+        n = len(self._column.rows)  # the last row of the program is the mean
+        mine = np.array([own[:n] for own in weights]).reshape(len(weights), n)
+        return self._column.duals(mine.T, unit)

@@ -41,7 +41,6 @@ from mechdesign.search.cones.input_line import InputLine
 from mechdesign.search.cones.pricing import BlockPricer, LinePricer, Pricer, pricer_of
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.lp.lp_pricer import LPPricer
-from mechdesign.search.lp.warm_column import WarmColumn
 from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.presolve.chain import program_cost
 from mechdesign.solver_guard import Guarded
@@ -448,10 +447,10 @@ def test_a_restricted_master_that_stalls_is_begun_anew_and_ends(
 @pytest.mark.parametrize("distance", ["manhattan", "euclidean"])
 def test_a_warm_column_finds_the_same_as_a_new_one(distance: str) -> None:
     problem, rng = grid_problem(distance), np.random.default_rng(0)
-    warm = WarmColumn(problem.cone, np.full(9, 1 / 9))
+    warm = LPPricer(problem.cone)
     for v in rng.normal(size=(5, 9)):
-        new = warm.copy().cheapest(v).primal
-        assert warm.cheapest(v).primal @ v == pytest.approx(new @ v)
+        new = LPPricer(problem.cone).solve(v).primal
+        assert warm.solve(v).primal @ v == pytest.approx(new @ v)
 
 
 # --- proofs ---------------------------------------------------------------------------------------
