@@ -44,8 +44,9 @@ WORTH_ADDING = 1e-3
 SAME = 1e-9
 """Potentials with a smaller relative difference are not priced again."""
 
-BETTER = 0.05
-"""A round that saves less than this share of the gap saves little."""
+BETTER, LEAST_SAVED = 0.05, 1e-6
+"""A round that saves less than this share of the gap saves little; or of the loss, if nothing
+bounds it."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +97,6 @@ class Pace:
         Times the number of inputs: with more rays, only the best are kept.
     smoothing
         The weight of the best potentials so far in the priced ones; 0 where gains change.
-    least_saved
-        If nothing bounds the loss, rounds that save less than this share of it save little.
     """
 
     goal: float = 3e-7
@@ -110,7 +109,6 @@ class Pace:
     worth: float = WORTH_ADDING
     most_rays: float = math.inf
     smoothing: float = 0.5
-    least_saved: float = 1e-6
 
 
 class Master(Protocol):
@@ -237,7 +235,7 @@ class Generation:
             if math.isfinite(before):
                 is_idle = self.bound <= before + BETTER * (loss - before)
             else:  # boxes come later
-                is_idle = not of_box and last - loss <= pace.least_saved * abs(loss)
+                is_idle = not of_box and last - loss <= LEAST_SAVED * abs(loss)
             idle = idle + 1 if is_idle else 0
             if not useful and (not of_box or (boxes >= most and priced.boxes < boxes)):
                 return  # only rounding errors are left

@@ -260,24 +260,13 @@ class Limits:
 
     @contextmanager
     def hold(self) -> Iterator[Limits]:
-        """Make these the current limits inside the block, and let Ctrl-C end the search."""
-        token = _running.set(self)
-        try:
-            with self.interruptible():
-                yield self
-        finally:
-            _running.reset(token)
+        """Make these the current limits; let the first Ctrl-C end the search with its answer.
 
-    @contextmanager
-    def interruptible(self) -> Iterator[Limits]:
-        """Let the first Ctrl-C stop the search and keep its answer; a second one acts as usual.
-
-        Only the main thread receives signals; other threads are unaffected.
+        A second Ctrl-C acts as usual. Only the main thread receives signals.
         """
-        if threading.current_thread() is not threading.main_thread():
-            yield self
-            return
-        before = signal.getsignal(signal.SIGINT)
+        token, before = _running.set(self), None
+        if threading.current_thread() is threading.main_thread():
+            before = signal.getsignal(signal.SIGINT)
 
         def stop(_number: int, _frame: FrameType | None) -> None:
             self.interrupted = True
@@ -285,14 +274,14 @@ class Limits:
             if self._proving:
                 raise LimitError("the proof", "an end in time", "an interrupt")
 
-        if before is None:  # a handler not installed from Python cannot be restored
-            yield self
-            return
-        signal.signal(signal.SIGINT, stop)
         try:
+            if before is not None:  # a handler not installed from Python cannot be restored
+                signal.signal(signal.SIGINT, stop)
             yield self
         finally:
-            signal.signal(signal.SIGINT, before)
+            _running.reset(token)
+            if before is not None:
+                signal.signal(signal.SIGINT, before)
 
 
 _running: ContextVar[Limits | None] = ContextVar("limits", default=None)

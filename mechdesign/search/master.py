@@ -16,7 +16,6 @@ from mechdesign.search.highs import (
     limit_time,
     status,
 )
-from mechdesign.search.limits import Limits
 
 __all__ = ["RestrictedMaster"]
 
@@ -45,8 +44,6 @@ class RestrictedMaster:
     unit
         The scale of the sums and the gains for HiGHS, which makes its tolerances relatively
         smaller.
-    limits
-        The limits of a run; None for short runs.
     """
 
     def __init__(
@@ -55,13 +52,12 @@ class RestrictedMaster:
         gain: FloatArray,
         unit: float = 1.0,
         sides: tuple[FloatArray, FloatArray] | None = None,
-        limits: Limits | None = None,
     ) -> None:
-        self.unit, self._limits = unit, limits
+        self.unit = unit
         self.scale = (float(np.abs(gain).max()) or 1.0) / unit
         self.gain: FloatArray = np.zeros(0)
         self._rays: list[FloatArray] = []
-        self._solver = highs("simplex", limits=limits)
+        self._solver = highs("simplex")
         one = np.ones(len(rays))
         self._low, self._high = (one, one) if sides is None else sides
         for low, high in zip(unit * self._low, unit * self._high, strict=True):
@@ -109,7 +105,7 @@ class RestrictedMaster:
         """
         steps = MOST_STEPS * (len(self._low) + MOST_STEPS)
         self._solver.setOptionValue("simplex_iteration_limit", steps)
-        limit_time(self._solver, self._limits)
+        limit_time(self._solver, None)
         self._solver.run()
         # degenerate programs can stall: many more steps from here on, but finitely many
         self._solver.setOptionValue("simplex_iteration_limit", MOST_STEPS * steps)
@@ -117,7 +113,7 @@ class RestrictedMaster:
             if is_optimal(self._solver):
                 break
             self._solver.clearSolver()
-            limit_time(self._solver, self._limits)
+            limit_time(self._solver, None)
             self._solver.setOptionValue("simplex_strategy", CHOOSE)
             self._solver.setOptionValue("primal_feasibility_tolerance", tolerance)
             self._solver.setOptionValue("dual_feasibility_tolerance", tolerance)

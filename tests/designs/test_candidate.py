@@ -95,7 +95,7 @@ def test_an_interrupt_of_the_proof_leaves_a_cheaper_one(
         return bound(*given)
 
     monkeypatch.setattr(Certificate, "bound", interrupted)
-    with limits.interruptible():
+    with limits.hold():
         found = solved(problem, raw, limits)
     monkeypatch.undo()
     assert any("an interrupt" in note for note in found.notes)

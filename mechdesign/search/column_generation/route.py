@@ -8,7 +8,7 @@ from functools import lru_cache
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.program_size import program_size
+from mechdesign.search.lp.program_size import LARGE, program_rows
 from mechdesign.search.route import LinearRoute
 
 __all__ = ["ColumnGeneration"]
@@ -44,7 +44,7 @@ class ColumnGeneration(LinearRoute):
         """Return the memory of the rays, their program, and the linear programs for rays."""
         from mechdesign.search.cones.pricing import pricer_of  # imports scipy
 
-        k, rows = len(problem.domain), program_size(problem).rows
+        k, rows = len(problem.domain), program_rows(problem)
         rays = BYTES * k**2
         if pricer_of(problem) is not None:
             return rays
@@ -61,9 +61,9 @@ class ColumnGeneration(LinearRoute):
 @lru_cache(maxsize=4)
 def _simple_rays(problem: Problem) -> str | None:
     """Return why rays are simple to price; None if they are not, or the program is small."""
-    size = program_size(problem)
-    if size.rows < MIDDLE:
+    rows = program_rows(problem)
+    if rows < MIDDLE:
         return None
     from mechdesign.search.column_generation.search import suits  # imports scipy
 
-    return suits(problem, small=not size.is_large)
+    return suits(problem, small=rows < LARGE)

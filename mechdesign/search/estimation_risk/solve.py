@@ -35,7 +35,6 @@ from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.search.rays.any_cone import AnyCone
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.extreme_rays import ListedRays
-from mechdesign.search.rays.local_search import LocalSearch
 from mechdesign.search.starts.private_columns import reach
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import called, checked
@@ -220,8 +219,8 @@ def _mixed(
     master = RiskMaster(first, utility, prior, limits)
     pricer: AnyCone | ListedRays
     if listed is None:
-        local = LocalSearch(problem.cone, prior, master.gain_of, master.slopes_of)
-        pricer = AnyCone(local, limits, first, pace=SEARCHED)
+        gains = master.gain_of, limits, master.slopes_of
+        pricer = AnyCone(problem.cone, prior, *gains, first, pace=SEARCHED)
         master.add(pricer.rays, pricer.gain(pricer.rays))
     else:
         pricer = ListedRays(listed, prior, master.gain_of, pace=LISTED)

@@ -6,7 +6,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.program_size import program_size
+from mechdesign.search.lp.program_size import LARGE, program_rows
 from mechdesign.search.route import LinearRoute
 
 __all__ = ["InteriorPoint"]
@@ -38,8 +38,7 @@ class InteriorPoint(LinearRoute):
         reason = super().suits(problem)
         if reason is None:
             return None
-        size = program_size(problem)
-        if size.is_large and size.is_expected:
+        if program_rows(problem) >= LARGE and not problem.utility.worst_case:
             return f"{reason}; it is large, and falls apart by outputs"
         return reason if named else None
 
@@ -52,7 +51,7 @@ class InteriorPoint(LinearRoute):
         from mechdesign.search.lp.extended_formulation import extended_formulation
 
         k, m = len(problem.domain), len(problem.outputs or problem.domain)
-        rows = program_size(problem).rows / m
+        rows = program_rows(problem) / m
         if 0 < rows <= FEW * k:
             stated = extended_formulation(problem.cone)
             if ArrowRows.of(stated.A, stated.equal, k) is not None:

@@ -9,7 +9,7 @@ from mechdesign.errors import InputError
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.program_size import MOST_FOR_HIGHS, program_size
+from mechdesign.search.lp.program_size import LARGE, MOST_FOR_HIGHS, program_rows
 from mechdesign.search.route import LinearRoute
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ class LinearProgram(LinearRoute):
         reason = super().suits(problem)
         if reason is None or named:
             return reason
-        size = program_size(problem)
-        return reason if not size.is_expected or size.rows <= MOST_FOR_HIGHS else None
+        small = problem.utility.worst_case or program_rows(problem) <= MOST_FOR_HIGHS
+        return reason if small else None
 
     def memory(self, problem: Problem) -> float:
         """Return the memory of the rows of all outputs, and of the factors of HiGHS."""
-        return BYTES * program_size(problem).rows
+        return BYTES * program_rows(problem)
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program, with its symmetries if that is faster."""
@@ -82,7 +82,7 @@ class LinearProgram(LinearRoute):
 
 def _found(problem: Problem) -> Symmetry | None:
     """Return the symmetries of a large program; None without any."""
-    if not (problem.is_conic and program_size(problem).is_large):
+    if not (problem.is_conic and program_rows(problem) >= LARGE):
         return None
     from mechdesign.search.presolve.find_symmetries import symmetries
 

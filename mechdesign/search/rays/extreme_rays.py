@@ -37,11 +37,10 @@ from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.generation import Generation, Pace, SurplusBound
 from mechdesign.search.limits import Limits
 from mechdesign.search.master import RestrictedMaster
-from mechdesign.search.rays.any_cone import AnyCone
+from mechdesign.search.rays.any_cone import AnyCone, Gain
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.lift_polytope import LiftPolytope
-from mechdesign.search.rays.local_search import Gain, LocalSearch
 from mechdesign.search.rays.raised_sets import RaisedSets
 from mechdesign.solver_guard import called
 from mechdesign.utilities import ColumnUtility
@@ -135,8 +134,7 @@ def _pricer(
         return sets
     own = partial(utility.surplus, problem=problem)
     most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)
-    local = LocalSearch(problem.cone, prior, gain)
-    return AnyCone(local, limits, boxes=boxes, own=own, most=most)
+    return AnyCone(problem.cone, prior, gain, limits, boxes=boxes, own=own, most=most)
 
 
 class ListedRays:

@@ -25,7 +25,7 @@ from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.program_size import program_size
+from mechdesign.search.lp.program_size import program_rows
 from mechdesign.search.starts import private_columns as private
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import ColumnUtility, EstimationRisk, LinearUtility, ReadingVariance
@@ -108,7 +108,7 @@ def _provable_outputs(problem: Problem, limits: Limits) -> int:
     n = len(problem.outputs or ())
     if math.isinf(limits.seconds) or not problem.is_conic:
         return n
-    pairs = program_size(problem).rows / n
+    pairs = program_rows(problem) / n
     seconds = limits.seconds * PROOF_SHARE / (PAIR_SECONDS * max(pairs, 1.0))
     return max(FEWEST, min(n, int(seconds)))
 

@@ -14,7 +14,7 @@ from typing import Any
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.program_size import program_size
+from mechdesign.search.lp.program_size import program_rows
 from mechdesign.search.route import Route
 from mechdesign.utilities import ConvexUtility
 
@@ -69,7 +69,7 @@ class Start(Route):
         k = len(problem.domain)
         if k <= FEWEST_INPUTS:
             return False
-        rows = program_size(problem).rows
+        rows = program_rows(problem)
         return rows >= LONG and rows > FEW * k * len(problem.outputs or problem.domain)
 
     def solve(self, problem: Problem, limits: Limits) -> RawSolution:
