@@ -14,7 +14,7 @@ from mechdesign.continuous import Box, ContinuousChannel, Interval
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
 from mechdesign.files.problems import read_domain
-from mechdesign.files.reading import read_json_text
+from mechdesign.files.reading import read_text
 from mechdesign.kernel import Verified, parse, verify
 from mechdesign.notions import NOTIONS
 from mechdesign.prior import Prior
@@ -149,9 +149,11 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
 
 def read_document(file: Path) -> Any:
     """Return the parsed JSON of a file, or raise InputError."""
-    text = read_json_text(file)
+    text = read_text(file)
     try:
-        return parse(text)
+        return parse(text, str(file))
+    except LimitError:
+        raise
     except (ValueError, RecursionError) as error:  # invalid, or absurdly deep or long
         hint = ""
         if file.suffix.lower() == ".toml":

@@ -14,14 +14,13 @@ import tomllib
 import zlib
 from collections.abc import Sequence
 from decimal import Decimal
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from mechdesign.errors import InputError, did_you_mean, shown
-from mechdesign.resources import check_size, current
+from mechdesign.resources import check_size
 
-__all__ = ["open_plain", "place_of_column", "read_json_text", "read_text", "read_toml"]
+__all__ = ["open_plain", "place_of_column", "read_text", "read_toml"]
 
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""
@@ -51,9 +50,6 @@ is linear.
 """
 
 SEPARATORS = ";\t|,"
-
-JSON_TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-NO_BRACKETS = re.compile(r"[^\[\]{}]++")
 
 
 def open_plain(path: Path) -> BinaryIO:
@@ -124,31 +120,6 @@ def read_text(path: Path, limit: str = "bytes") -> str:
     except UnicodeDecodeError:
         fault = "the file is not UTF-8 text"
         raise InputError(str(path), "a text file in UTF-8", "other bytes", fault=fault) from None
-
-
-def read_json_text(path: Path) -> str:
-    """Return the text of a JSON file with lists, entries, numbers and nesting within limits.
-
-    The syntax is not checked.
-
-    Raises
-    ------
-    LimitError
-        If it is too large to be parsed.
-    InputError
-        If it cannot be read.
-    """
-    text, key = read_text(path), str(path)
-    check_size("entries", text.count(","), key)
-    check_size("lists", text.count("[") + text.count("{"), key)
-    most = current().digits
-    long = re.search(rf"(?<![0-9])[0-9]{{{most + 1}}}[0-9]*+", text)
-    if long is not None:
-        check_size("digits", long.end() - long.start(), key)
-    brackets = NO_BRACKETS.sub("", JSON_TEXT.sub("", text))
-    depth = accumulate((1 if bracket in "[{" else -1) for bracket in brackets)
-    check_size("levels", max(depth, default=0), key)
-    return text
 
 
 def read_toml(path: Path) -> dict[str, Any]:

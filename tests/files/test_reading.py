@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from mechdesign import resources
 from mechdesign.errors import InputError, LimitError
-from mechdesign.files.reading import MOST_PARTS, open_plain, read_json_text, read_text, read_toml
+from mechdesign.files.mechanisms import read_document
+from mechdesign.files.reading import MOST_PARTS, open_plain, read_text, read_toml
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -180,10 +181,10 @@ def test_json_is_refused_exactly_above_the_levels(tmp_path: Path, document: Any,
     (tmp_path / "x.json").write_text(text, encoding="utf-8")
     with resources.allow(levels=most):
         if depth(document) <= most:
-            assert json.loads(read_json_text(tmp_path / "x.json")) == document
+            assert read_document(tmp_path / "x.json") == document
         else:
             with pytest.raises(LimitError, match=f"given {depth(document)};"):
-                read_json_text(tmp_path / "x.json")
+                read_document(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_what_json_costs_is_counted_before_it_is_parsed(
         resources.allow(**limits),
         pytest.raises(LimitError, match=f"--allow {next(iter(limits))}"),
     ):
-        read_json_text(tmp_path / "x.json")
+        read_document(tmp_path / "x.json")
 
 
 # the worst files, in little memory
