@@ -73,8 +73,6 @@ MOST_UNKNOWNS = {
     "cvxpy": 20_000,
     "vectorised": 20_000,
     "linear-program:simplex": 20_000,
-    "linear-program:ipm": 50_000,
-    "direct-lp": 50_000,
     "libqif": 20_000,
 }
 """k * k * m up to which the slower solvers are asked."""
