@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PICTURES", "save"]
-
 PICTURES = Path(__file__).parent / "pictures"
 
 DOTS_PER_INCH = 110

@@ -21,8 +21,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import MeanSquaredDistance
 
-__all__ = ["MeanComparison", "MeanErrors", "compare_means"]
-
 FloatArray = npt.NDArray[np.float64]
 
 SCORES, REACH = 41, 1.5

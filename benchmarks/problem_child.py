@@ -24,8 +24,6 @@ from solvers import SOLVERS, SolverResult
 from solvers.raw_privacy import raw_privacy
 from solvers.repaired import repaired
 
-__all__ = ["Forked", "answer_and_repair", "measure", "start"]
-
 PRELOADED = [__name__, "cvxpy"]
 
 

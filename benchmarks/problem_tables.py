@@ -9,8 +9,6 @@ from typing import Any
 
 from benchmarks.speed_tables import in_seconds, table
 
-__all__ = ["OURS", "is_right", "page", "references"]
-
 Record = dict[str, Any]
 
 OURS = "ours"

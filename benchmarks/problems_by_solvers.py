@@ -33,8 +33,6 @@ from mechdesign.files import load_problem
 from mechdesign.writing.atomic import write_atomically
 from solvers import SOLVERS
 
-__all__ = ["LIBRARY", "PEERS", "QUICK", "main", "run"]
-
 Record = dict[str, Any]
 
 TABLE_FROM_ELSEWHERE = "data = {"

@@ -31,8 +31,6 @@ from benchmarks.papers import __main__ as papers
 from benchmarks.start import set_data_folder
 from mechdesign.writing.atomic import write_atomically
 
-__all__ = ["FIGURES", "PARTS", "Places", "Result", "main", "rebuild"]
-
 ROOT = Path(__file__).resolve().parents[1]
 
 FIGURES: dict[str, Callable[[Path], Path]] = {

@@ -19,8 +19,6 @@ from typing import Any
 from mechdesign.plots.style import COLORS
 from mechdesign.refinement.result import Refinement, refinement
 
-__all__ = ["MECHANISMS", "RATIO", "decide", "draw", "main", "tables"]
-
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "pictures" / "refinement.png"
 
 STEP = Fraction(5, 4)

@@ -16,8 +16,6 @@ from solvers.ours import by_route
 from solvers.textbook import by_conic_solver
 from solvers.vectorised import by_backend
 
-__all__ = ["GAP", "GOALS", "QUICK", "SUITES", "TARGETS", "Goal", "Suite", "Target", "contenders"]
-
 GAP = 1e-6
 """Gap that counts as optimal."""
 

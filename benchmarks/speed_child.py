@@ -30,17 +30,6 @@ from solvers import FailedError, Solver, SolverResult, UnsuitableError
 from solvers.base import stopwatch
 from solvers.raw_privacy import RawPrivacy, raw_privacy
 
-__all__ = [
-    "Record",
-    "answer",
-    "limit_memory",
-    "measure",
-    "peak_memory",
-    "privacy_record",
-    "runs",
-    "warm_up",
-]
-
 Record = dict[str, Any]
 State: TypeAlias = Callable[[], Problem]
 Answer: TypeAlias = Callable[[Problem, SolverResult], Iterator[Record]]

@@ -27,8 +27,6 @@ from problems.families import (
     random_prior,
 )
 
-__all__ = ["CITY", "PROBLEMS", "missing"]
-
 CITY = "city"
 
 

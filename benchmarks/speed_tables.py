@@ -8,8 +8,6 @@ from typing import Any
 
 from benchmarks.speed_cases import GAP, GOALS, TARGETS
 
-__all__ = ["goals", "in_seconds", "nearest", "ratios", "table", "tables"]
-
 Record = dict[str, Any]
 
 COLUMNS = (

@@ -15,8 +15,6 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["HEAVY", "PROBLEM", "import_seconds", "loaded", "main", "set_data_folder"]
-
 ROOT = Path(__file__).resolve().parents[1]
 PROBLEM = "problems/lip/rare_disease.toml"
 

@@ -17,24 +17,6 @@ from mechdesign.exact import as_fraction, is_whole
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "Label",
-    "Labels",
-    "Split",
-    "aligned",
-    "by_label",
-    "check_index",
-    "clean_label",
-    "clean_labels",
-    "data_frame",
-    "first_twice",
-    "labels_of",
-    "places",
-    "plain_label",
-    "split",
-    "split_matrix",
-]
-
 Label = Hashable
 """A label is text, a number, or a pair ``(row, column)``."""
 

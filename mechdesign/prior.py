@@ -16,17 +16,6 @@ from mechdesign.exact import LEAST_SIZE, Exact, as_fraction, fraction_text, shor
 from mechdesign.labels import Labels, aligned, by_label, split
 from mechdesign.resources import check_size
 
-__all__ = [
-    "SUM_TOLERANCE",
-    "Prior",
-    "as_prior",
-    "distribution",
-    "exact_numbers",
-    "labeled_numbers",
-    "normalized",
-    "prior_on",
-]
-
 SUM_TOLERANCE = Fraction(1, 10**6)
 """Largest accepted difference between 1 and the sum of given probabilities."""
 

@@ -23,8 +23,6 @@ from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.labels import Labels, aligned, by_label, places
 from mechdesign.prior import Prior, as_prior, labeled_numbers
 
-__all__ = ["PriorBall", "PriorBox", "PriorList", "PriorSet", "Support", "Weights"]
-
 Weights: TypeAlias = tuple[Fraction, ...]
 """One exact probability for each input."""
 

@@ -12,8 +12,6 @@ from mechdesign.kernel.limits import Information, Limit
 from mechdesign.kernel.objectives import Loss, Reading, Risk
 from mechdesign.kernel.statement import Statement
 
-__all__ = ["program_latex"]
-
 MOST_ENTRIES = 8
 """The largest number of entries of a vector to write out."""
 

@@ -40,9 +40,6 @@ from mechdesign.notions.rows.ratio_steps import HALF, LOW, share_above, share_be
 from mechdesign.prior import Prior
 from mechdesign.solver_guard import checked
 
-__all__ = ["EMPTY", "mixed", "repair"]
-
-
 WHOLE = 1 << BITS
 """The sum of each row of Q."""
 

@@ -17,15 +17,6 @@ from typing import Any
 
 from mechdesign.errors import InputError, LimitError, did_you_mean, shown
 
-__all__ = [
-    "STEPS_PER_ENTRY",
-    "Resources",
-    "allow",
-    "check_size",
-    "current",
-    "entries_of",
-]
-
 
 @dataclass(frozen=True)
 class Resources:

@@ -20,8 +20,6 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import MechdesignError, SolverError
 
-__all__ = ["NUMERICAL", "Guarded", "called", "check_product", "checked", "failure"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

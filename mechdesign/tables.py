@@ -15,8 +15,6 @@ from mechdesign.errors import InputError
 from mechdesign.exact import as_fraction, fraction_text, sqrt_lower, sqrt_upper
 from mechdesign.labels import Labels, aligned, by_label, split_matrix
 
-__all__ = ["ExactTable", "Points"]
-
 Points = Sequence[tuple[Fraction, ...]]
 
 

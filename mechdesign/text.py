@@ -11,18 +11,6 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Report",
-    "Table",
-    "Tabular",
-    "format_table",
-    "html_lines",
-    "html_matrix",
-    "latex",
-    "printable",
-    "shortened",
-]
-
 CELL = "text-align:right;padding:0.15em 0.6em;font-variant-numeric:tabular-nums"
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from mechdesign.designs.solution import Solution
 from mechdesign.problem import Problem
 
-__all__ = ["FailedError", "FloatArray", "Solver", "SolverResult", "UnsuitableError", "stopwatch"]
-
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 

@@ -48,8 +48,6 @@ from mechdesign.utilities import (
 )
 from solvers.base import FloatArray, UnsuitableError
 
-__all__ = ["loss", "posterior_values", "prior_vertices", "rows"]
-
 MOST_ORDERS = 20_000
 
 ExactRows: TypeAlias = npt.NDArray[np.object_]

@@ -14,8 +14,6 @@ from mechdesign.problem import Problem
 from solvers.base import FailedError, FloatArray, SolverResult, UnsuitableError, stopwatch
 from solvers.definitions import loss, rows
 
-__all__ = ["minimise", "solve"]
-
 MOST_ENTRIES = 2_000_000
 MANY_ROWS = 20_000
 """From here on the interior point method is tried first."""

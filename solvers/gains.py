@@ -25,17 +25,6 @@ from mechdesign.utilities import (
 from solvers.base import FloatArray
 from solvers.definitions import posterior_values
 
-__all__ = [
-    "DIVERGENCES",
-    "accuracy",
-    "error_left",
-    "gain",
-    "histogram_gain",
-    "information",
-    "is_sum_of_gains",
-    "squared_mean",
-]
-
 MAXIMISED = (MutualInformation, BayesAccuracy, GVulnerability, FisherInformation, Divergence)
 
 

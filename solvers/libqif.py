@@ -15,8 +15,6 @@ from mechdesign.problem import Problem
 from solvers.base import FailedError, FloatArray, SolverResult, UnsuitableError, stopwatch
 from solvers.definitions import loss
 
-__all__ = ["budgets", "implied", "is_installed", "solve", "suits"]
-
 ROUNDING = 1e-12
 """Budgets are sums of others if they are so up to this share: distances are irrational."""
 

@@ -23,8 +23,6 @@ from solvers.base import (
     stopwatch,
 )
 
-__all__ = ["by_route"]
-
 
 def by_route(route: str, name: str | None = None, **limits: float) -> Solver:
     """Return the solver that takes one route of ours.

@@ -13,8 +13,6 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 
 from solvers.base import FloatArray, UnsuitableError
 
-__all__ = ["extreme_rays"]
-
 MOST_INPUTS = 12
 
 THIN = 1e-6

@@ -24,8 +24,6 @@ from mechdesign.notions import ChannelConstraint
 from mechdesign.notions.rows.least import decimal, least_float
 from mechdesign.problem import Problem
 
-__all__ = ["RawPrivacy", "exact_columns", "raw_privacy"]
-
 Long: TypeAlias = npt.NDArray[np.longdouble]
 
 MOST_RATIOS = 30_000_000

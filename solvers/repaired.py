@@ -11,8 +11,6 @@ from mechdesign.channel import Channel
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
 
-__all__ = ["repaired"]
-
 
 def repaired(problem: Problem, matrix: npt.NDArray[Any]) -> tuple[Channel, float]:
     """Return the exactly private channel next to a matrix, and its loss or gain.

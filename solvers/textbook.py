@@ -22,8 +22,6 @@ from solvers.base import FailedError, Solver, SolverResult, UnsuitableError, sto
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["OPTIONS", "by_conic_solver", "by_statement"]
-
 OPTIONS: dict[str, dict[str, Any]] = {
     "CLARABEL": {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10},
     "ECOS": {"abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10},

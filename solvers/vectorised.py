@@ -19,8 +19,6 @@ from solvers.textbook import by_statement
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["by_backend", "state"]
-
 
 def by_backend(backend: str, name: str, options: Mapping[str, Any] | None = None) -> Solver:
     """Return the solver that hands the matrices to one solver of cvxpy's.

@@ -24,8 +24,6 @@ from solvers.definitions import ExactRows, loss, rows
 from solvers.direct_lp import minimise
 from solvers.gains import error_left, gain, is_sum_of_gains
 
-__all__ = ["best_mixture", "extreme_rays", "rays_of", "solve"]
-
 MOST_INPUTS = 4
 """Up to here all choices of rows are tried, if they are no more than :data:`MOST_CHOICES`."""
 

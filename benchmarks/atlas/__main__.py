@@ -17,8 +17,6 @@ from benchmarks.atlas import FILES, build_atlas
 from mechdesign.cli.common import DONE, FAILED, cleared_when_ended, complain
 from mechdesign.errors import InputError, MechdesignError
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build the atlas, and return the exit status."""

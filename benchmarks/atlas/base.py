@@ -22,23 +22,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.sweeps.many import design_each
 
-__all__ = [
-    "NEAR",
-    "Axis",
-    "Boundary",
-    "Entry",
-    "FloatArray",
-    "Formula",
-    "Measured",
-    "Optimum",
-    "Point",
-    "Region",
-    "as_channel",
-    "one_rare",
-    "shares",
-    "sizes",
-]
-
 FloatArray = npt.NDArray[np.float64]
 
 EPSILONS = (

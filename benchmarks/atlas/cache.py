@@ -15,8 +15,6 @@ from benchmarks.atlas.cell import Cell
 from mechdesign.errors import InputError
 from mechdesign.exact import fraction_text
 
-__all__ = ["Cache", "maker_of"]
-
 
 def maker_of(formula: Entry) -> str:
     """Return what a cell depends on: the version of the library and the file of the formula."""

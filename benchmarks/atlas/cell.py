@@ -9,8 +9,6 @@ from benchmarks.atlas.base import NEAR, Entry, Optimum, Point, Region
 from mechdesign.designs.solution import Solution
 from mechdesign.exact import fraction_text
 
-__all__ = ["COLUMNS", "ROUNDING", "Cell"]
-
 ROUNDING = 1e-9
 """How far above epsilon, relative to it, a channel may leak that is private but for rounding."""
 

@@ -8,8 +8,6 @@ from benchmarks.atlas.base import Entry
 from benchmarks.atlas.cache import Cache
 from benchmarks.atlas.cell import Cell
 
-__all__ = ["evaluate"]
-
 DELAY = 0.5
 """Seconds before a bar appears."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["draw_atlas", "draw_map", "save_maps"]
-
 COLORS = {Region.OPTIMAL: SKY, Region.FEASIBLE: "#f6eec2", Region.INFEASIBLE: VERMILION}
 """For the color-blind; they differ in lightness as well."""
 

@@ -19,8 +19,6 @@ from mechdesign.files.reading import read_text
 from mechdesign.text import Table
 from mechdesign.writing.atomic import write_atomically
 
-__all__ = ["FORMAT", "Atlas", "Summary"]
-
 FORMAT = "mechdesign atlas 1"
 
 

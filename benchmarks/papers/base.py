@@ -9,18 +9,6 @@ from typing import Any
 
 from mechdesign.files.folders import data_folder
 
-__all__ = [
-    "CLAIM",
-    "SAME",
-    "SCHEME",
-    "Experiment",
-    "MissingDataError",
-    "Pair",
-    "Panel",
-    "Row",
-    "data_file",
-]
-
 CLAIM = "claim"
 """The paper claims an optimum: ours is equal where its formula is private, and larger elsewhere."""
 

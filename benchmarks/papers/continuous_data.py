@@ -20,16 +20,6 @@ from mechdesign.accounting import GaussianMechanism
 from mechdesign.designs.solution import Solution
 from mechdesign.notions import Notion
 
-__all__ = [
-    "BEST",
-    "ROOT",
-    "corollary_10",
-    "designed",
-    "designed_normal",
-    "mean_difference",
-    "rough_delta",
-]
-
 Array = npt.NDArray[np.float64]
 
 BEST = "designed, δ = 0"

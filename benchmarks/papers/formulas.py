@@ -13,22 +13,6 @@ import numpy.typing as npt
 
 from mechdesign import LIP, Channel, Prior
 
-__all__ = [
-    "claimed_ldp",
-    "claimed_lip",
-    "erasure",
-    "flip",
-    "histogram_error",
-    "lip_ratio",
-    "oue_read",
-    "posterior_error",
-    "printed_symmetric",
-    "randomized_response",
-    "symmetric",
-    "symmetric_error",
-    "uncertain_prior",
-]
-
 Array = npt.NDArray[np.float64]
 
 

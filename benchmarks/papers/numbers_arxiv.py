@@ -15,8 +15,6 @@ from benchmarks.papers.formulas import erasure, posterior_error, randomized_resp
 from benchmarks.papers.optimum import best
 from mechdesign import LDP, LIP, Channel, MeanAbsoluteError, PosteriorMeanSquaredError, Prior
 
-__all__ = ["rows"]
-
 SUM = PosteriorMeanSquaredError()
 
 

@@ -21,8 +21,6 @@ from benchmarks.papers.optimum import ldp_bit, lip_bit
 from benchmarks.papers.surveys import least_flip
 from mechdesign import LIP, Channel, Prior
 
-__all__ = ["rows"]
-
 
 def rows() -> list[Row]:
     """Return the rows."""

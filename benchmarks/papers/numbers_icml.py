@@ -16,8 +16,6 @@ from mechdesign.accounting.measure.hypothesis_testing import error_region
 from mechdesign.mechanisms import HadamardResponse, Mechanism, around_sensitive, by_block
 from mechdesign.notions import Notion
 
-__all__ = ["rows"]
-
 PAIRS = [[0, 1, 2, 3], [4, 5, 6, 7]]
 SENSITIVE = [0, 1, 2, 3]
 

@@ -11,8 +11,6 @@ import math
 from benchmarks.papers.base import Row
 from mechdesign.collection.personalized import TwoValuedResponder
 
-__all__ = ["rows"]
-
 PLACE = "PENA, Section 3.3"
 
 

@@ -27,8 +27,6 @@ from mechdesign.accounting import (
     lip_composition_bound,
 )
 
-__all__ = ["rows"]
-
 SKEWED, UNIFORM = Prior([0.01, 0.33, 0.33, 0.33]), Prior.uniform(4)
 
 

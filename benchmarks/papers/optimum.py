@@ -10,8 +10,6 @@ from mechdesign.errors import CertificateError
 from mechdesign.notions import Notion
 from mechdesign.utilities import Utility
 
-__all__ = ["GAP", "best", "bit", "ldp_bit", "lip_bit"]
-
 GAP = 1e-5
 """A larger gap between value and bound is refused."""
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from benchmarks.papers.base import Experiment, Pair, Panel
 
-__all__ = ["draw"]
-
 COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
     *("#882255", "#999933"),

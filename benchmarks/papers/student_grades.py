@@ -11,8 +11,6 @@ import numpy as np
 from benchmarks.papers.base import data_file
 from mechdesign import Prior
 
-__all__ = ["CARDINALITIES", "PARTS", "coarse", "global_prior", "grades", "local_priors", "split"]
-
 CARDINALITIES = (2, 5, 10, 21)
 TESTED = 60
 """The number of students in B, the reporters; all others are in A."""

@@ -18,8 +18,6 @@ from benchmarks.papers.formulas import (
 from benchmarks.papers.optimum import ldp_bit, lip_bit
 from mechdesign import Prior
 
-__all__ = ["BUDGET", "HALF", "LDP", "LIP", "ROOT", "SYMMETRIC", "crossing", "least_flip", "panels"]
-
 LIP, HALF, LDP, SYMMETRIC = "LIP at ε", "LIP at ε/2", "LDP at ε", "symmetric LIP at ε/2"
 ROOT, BUDGET = "√(MSE / N)", "ε, nats"
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 
 from benchmarks.papers.base import Row
 
-__all__ = ["PAPERS", "as_json", "as_markdown", "replaced"]
-
 PAPERS = {
     "CNS": "Jiang, Li, Tandon 2018, CNS",
     "arXiv": "Jiang, Li, Tandon 2018, the extended version on arXiv",

@@ -37,15 +37,6 @@ from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
 from mechdesign.notions.base import budget
 from mechdesign.text import format_table
 
-__all__ = [
-    "CentralSurvey",
-    "central_error",
-    "central_survey",
-    "error_within",
-    "local_error",
-    "mean_range",
-]
-
 WHOLE = 1 << BITS
 
 MOST_PEOPLE = 2000

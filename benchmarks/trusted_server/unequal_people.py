@@ -15,8 +15,6 @@ from mechdesign.errors import InputError, SolverError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.base import budget
 
-__all__ = ["central_bounds", "sum_distribution"]
-
 FloatArray = npt.NDArray[np.float64]
 
 MOST_PEOPLE = 40

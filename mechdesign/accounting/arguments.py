@@ -10,8 +10,6 @@ from mechdesign.errors import InputError, listed
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.notions.base import budget
 
-__all__ = ["below_one", "finite", "limited", "noises", "numbers", "positive"]
-
 TINY = Fraction(1, 10**100)
 
 

@@ -28,8 +28,6 @@ from mechdesign.reports import Reports, ReportSource
 from mechdesign.sampling import Randomness, stream_of
 from mechdesign.text import printable
 
-__all__ = ["AuditResult", "audit"]
-
 LEAST_DRAWS = 100
 
 MOST_INPUTS = 8

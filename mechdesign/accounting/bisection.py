@@ -9,8 +9,6 @@ from typing import TypeVar
 
 from mechdesign.exact.enclosures import Bounds
 
-__all__ = ["bisected", "least_noise", "within"]
-
 Number = TypeVar("Number", int, float, Fraction)
 
 

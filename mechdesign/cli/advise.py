@@ -13,8 +13,6 @@ from mechdesign.errors import InputError, shown
 if TYPE_CHECKING:
     from mechdesign.accounting.central.result import Central
 
-__all__ = ["COMMANDS"]
-
 
 def _inputs(text: str) -> int | tuple[int, int]:
     """Parse a number of inputs, or the rows and columns of a grid such as ``125x350``."""

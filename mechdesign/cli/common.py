@@ -19,28 +19,6 @@ from typing import Any, NoReturn
 from mechdesign.designs.progress import ProgressBar, tqdm_bar
 from mechdesign.errors import InputError, RepeatedDrawWarning, shown
 
-__all__ = [
-    "DATA",
-    "DONE",
-    "FAILED",
-    "GAP",
-    "INTERRUPTED",
-    "JSON",
-    "PLOT",
-    "SPREADSHEET_SAFE",
-    "TABLE",
-    "WRONG_INPUT",
-    "Command",
-    "FileBar",
-    "check_writable",
-    "cleared_when_ended",
-    "complain",
-    "keywords",
-    "memory_size",
-    "positive",
-    "warnings_in_a_line",
-]
-
 DONE, FAILED, WRONG_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 

@@ -12,9 +12,6 @@ from mechdesign.cli.leakage import read_mechanism
 if TYPE_CHECKING:
     from mechdesign.channel import Channel
 
-__all__ = ["COMMANDS"]
-
-
 VERDICTS = {
     (True, True): "equivalent: each is the other with its output post-processed",
     (True, False): "the first is better: the second is the first with its output post-processed",

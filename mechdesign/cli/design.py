@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from mechdesign.designs.solution import Solution
     from mechdesign.problem import Problem
 
-__all__ = ["COMMANDS"]
-
 LONGEST = 100
 """Maximum number of characters of a statement that `verify` prints in full."""
 

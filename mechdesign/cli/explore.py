@@ -19,8 +19,6 @@ from typing import Any
 from mechdesign.cli.common import DATA, DONE, Command
 from mechdesign.errors import InputError
 
-__all__ = ["COMMANDS", "PageServer", "page_folder"]
-
 LIBRARY = Path(__file__).parents[1]
 
 PLACES = (LIBRARY / "explorer_page", LIBRARY.parent / "docs" / "explorer" / "dist")

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from mechdesign.cli.common import DONE, Command, check_writable
 
-__all__ = ["COMMANDS"]
-
 
 def _export(options: argparse.Namespace) -> int:
     if options.client is not None:

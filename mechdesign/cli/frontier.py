@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from mechdesign.problem import Problem
     from mechdesign.sweeps.frontier import Frontier
 
-__all__ = ["COMMANDS"]
-
 COLUMNS = ("epsilon", "value", "bound", "gap", "status", "route")
 MOST_BUDGETS = 10_000
 DIGITS = 12

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism
     from mechdesign.prior import Prior
 
-__all__ = ["COMMANDS", "read_mechanism"]
-
 
 def _leakage(options: argparse.Namespace) -> int:
     if (options.channel is None) == (options.ledger is None):

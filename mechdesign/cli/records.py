@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from mechdesign.files import SavedMechanism
     from mechdesign.reports import Tally
 
-__all__ = ["COMMANDS"]
-
 SECRET_BYTES = 65
 """Bytes of a key file to read: one more than allowed, so that longer keys are rejected."""
 

@@ -17,8 +17,6 @@ from mechdesign.errors import InputError, known_word
 from mechdesign.files import SavedMechanism
 from mechdesign.writing.atomic import write_atomically
 
-__all__ = ["LANGUAGES", "export_client"]
-
 LANGUAGES = ("c", "javascript")
 
 VECTORS = 100

@@ -27,8 +27,6 @@ from mechdesign.mechanisms.subsets.unary_encoding import (
 from mechdesign.reports import Labels
 from mechdesign.sampling import AliasTable
 
-__all__ = ["FORMAT", "client_table"]
-
 FORMAT = {"format": "mechdesign-client", "version": 1}
 
 FEW_INTEGERS = {

@@ -21,8 +21,6 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.files import SavedMechanism
 from mechdesign.sampling import Source
 
-__all__ = ["VectorSource", "vector_lines"]
-
 EDGES = 0.25
 """The share of words that are thresholds of the law, or just below."""
 

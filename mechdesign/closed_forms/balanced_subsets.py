@@ -13,9 +13,6 @@ from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["balanced_arrangements", "balanced_subsets", "subset_selection"]
-
-
 FEW = 150
 """Up to this number all arrangements are used, with equal weights."""
 

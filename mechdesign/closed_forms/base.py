@@ -18,18 +18,6 @@ from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.utilities import ColumnUtility, EstimationRisk
 
-__all__ = [
-    "ClosedForm",
-    "Decided",
-    "Formula",
-    "Optimum",
-    "best_outputs",
-    "best_when_informed",
-    "lift_rows_at",
-    "name_outputs",
-    "post_processed",
-]
-
 
 @dataclass(frozen=True)
 class Formula:

@@ -24,8 +24,6 @@ from mechdesign.notions import LDP, BlockLDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import Divergence
 
-__all__ = ["BinaryMechanism"]
-
 
 class BinaryMechanism(ClosedForm):
     """Report which mixture gives the input more weight, with odds e**eps.

@@ -36,8 +36,6 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 
-__all__ = ["Sites", "are_in_line"]
-
 SAME = 1e-12
 """Losses that differ by less than this share of the largest count as equal."""
 

@@ -24,8 +24,6 @@ from mechdesign.problem import Problem
 from mechdesign.solver_guard import called
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["HighLowSubsetSelection"]
-
 PRECISION = 1e-10
 """Absolute accuracy of a share, and so of its risk, up to rounding."""
 

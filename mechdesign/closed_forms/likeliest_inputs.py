@@ -27,8 +27,6 @@ from mechdesign.kernel.relaxations import Relaxations
 from mechdesign.notions import MaximalLeakage
 from mechdesign.problem import Problem
 
-__all__ = ["LikeliestInputs"]
-
 
 class LikeliestInputs(ClosedForm):
     r"""Report the likeliest inputs exactly, the next one sometimes, and the first for all others.

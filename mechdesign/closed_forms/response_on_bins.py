@@ -22,8 +22,6 @@ from mechdesign.domain import Label
 from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 
-__all__ = ["ResponseOnBins"]
-
 MOST_OUTPUTS = 4_000
 """Beyond this, tables with a row and a column for each output exceed a gigabyte."""
 

@@ -27,17 +27,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk, LinearUtility
 
-__all__ = [
-    "BinaryUniversal",
-    "IndependentRelease",
-    "KaryMangat",
-    "LIPRandomizedResponse",
-    "Unconstrained",
-    "Universal",
-    "binary_channel",
-    "binary_limits",
-]
-
 MOST_INPUTS = 300
 
 POST_PROCESSED = (

@@ -33,22 +33,6 @@ from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.problem import Problem
 from mechdesign.utilities import ColumnUtility, EstimationRisk
 
-__all__ = [
-    "LARGEST_LOW",
-    "LEAST_LOW",
-    "MOST_INPUTS",
-    "TOO_LARGE",
-    "TOO_SMALL",
-    "BlockSubsetSelection",
-    "LiftSubsetSelection",
-    "RandomizedResponse",
-    "SubsetSelection",
-    "UniformLift",
-    "UniformSubsets",
-    "best_lift",
-    "write_out",
-]
-
 MOST_INPUTS = 96
 """For more inputs, the subsets, about half the square of the inputs, are too many for a matrix."""
 

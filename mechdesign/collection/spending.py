@@ -18,8 +18,6 @@ from mechdesign.kernel import canonical
 from mechdesign.mechanisms import Mechanism
 from mechdesign.text import Table, Tabular
 
-__all__ = ["SHORT", "Spending", "adding_leakages", "spending", "totals"]
-
 SHORT = 12
 """Number of digits of an abbreviated digest."""
 

@@ -32,8 +32,6 @@ except ImportError:
         'pip install -e ".[sklearn]"',
     ) from None
 
-__all__ = ["ChannelTransformer"]
-
 MOST_DESIGNED = 24
 """Maximum number of categories for which a channel is designed."""
 

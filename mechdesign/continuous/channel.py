@@ -29,8 +29,6 @@ from mechdesign.reports import Labels, Reports, ReportSource
 from mechdesign.sampling import Randomness, Source, source_of
 from mechdesign.text import format_table, html_lines, html_matrix
 
-__all__ = ["ContinuousChannel"]
-
 
 class ContinuousChannel(ReportSource):
     """A kernel Q(y|x) = Sum_i w_i(x) Q_i(y) for the numbers of an interval or the points of a box.

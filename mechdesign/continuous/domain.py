@@ -11,8 +11,6 @@ from typing import Any, ClassVar, Self
 from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 
-__all__ = ["Box", "End", "Interval", "Region", "domain_of", "end_text", "labels_between", "pair_of"]
-
 End = Fraction | float
 """A position on the line: an exact rational; a float only if it is infinite."""
 

@@ -12,8 +12,6 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import InputError, listed, shown
 
-__all__ = ["OUTSIDE", "doubles_of", "within"]
-
 OUTSIDE = ("refuse", "clip")
 """The options for numbers outside the interval."""
 

@@ -17,8 +17,6 @@ from mechdesign.notions import NOTIONS, Notion
 from mechdesign.problem import Expected, notions_at, notions_of, utility_of
 from mechdesign.utilities import UTILITIES, Utility
 
-__all__ = ["ContinuousProblem"]
-
 
 class ContinuousProblem:
     """A design problem on an interval or a box: a privacy requirement and a utility.

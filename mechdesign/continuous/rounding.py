@@ -18,8 +18,6 @@ from mechdesign.errors import InputError, choose, listed
 from mechdesign.exact import as_fraction
 from mechdesign.sampling import Source, rational_coin
 
-__all__ = ["ROUNDINGS", "Cells", "Linear", "Rounding", "rounding_of"]
-
 WORD = 64
 
 

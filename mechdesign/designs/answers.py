@@ -42,8 +42,6 @@ from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import failure
 
-__all__ = ["SolutionPool", "asked_of_readers", "too_long"]
-
 PROOF_SECONDS, SET_SECONDS = 1e-5, 1e-4
 """Seconds of the proof for each input and output, and additional seconds for each box or ball of
 priors, of which it may use two members for each output."""

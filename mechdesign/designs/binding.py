@@ -29,8 +29,6 @@ from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 
-__all__ = ["BindingRow", "binding_of", "label_text"]
-
 NEGLIGIBLE = 1e-7
 """Multipliers below this share of the largest are rounding errors of a solver."""
 

@@ -20,8 +20,6 @@ from mechdesign.problem import Problem
 from mechdesign.search import RawSolution
 from mechdesign.search.limits import Limits
 
-__all__ = ["certify"]
-
 TOLERANCE = 1e-4
 """Largest deviation of entries below 0 and of row sums from 1: more than that of solvers."""
 

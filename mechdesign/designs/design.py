@@ -27,8 +27,6 @@ from mechdesign.search.starts.route import Start
 if TYPE_CHECKING:
     from mechdesign.search.conic.user_terms import UserTerms
 
-__all__ = ["check_limits", "check_problem", "design", "design_until", "designed", "time_left"]
-
 LEAST_SECONDS = 0.1
 """The least time of a part of a design when the time is nearly over."""
 

@@ -15,8 +15,6 @@ from mechdesign.errors import InfeasibleError, InputError, MechdesignError, Solv
 from mechdesign.exact import Exact, as_fraction, short_text
 from mechdesign.problem import Problem
 
-__all__ = ["MOST", "Reach", "min_epsilon"]
-
 MOST = 40
 """Nats above which multiples of 2**-62 cannot represent different budgets."""
 

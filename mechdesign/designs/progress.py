@@ -12,8 +12,6 @@ from mechdesign.writing.terminal import below
 if TYPE_CHECKING:
     from mechdesign.search.limits import Progress
 
-__all__ = ["GapBar", "ProgressBar", "tqdm_bar"]
-
 DELAY, PAUSE = 0.5, 0.1
 """Seconds before a bar appears, so that short work shows none, and between two updates."""
 

@@ -12,8 +12,6 @@ from typing import Any
 from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
 from mechdesign.notions import Notion
 
-__all__ = ["PrivacyClaim", "float_below", "inside"]
-
 WHOLE = 1e-6
 """A budget with no larger share left counts as used up."""
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["POPULATION", "TARGETS", "standard_error"]
-
 POPULATION = "population"
 
 TARGETS = {

@@ -21,9 +21,6 @@ from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource
 
-__all__ = ["METHODS", "estimate", "estimate_groups"]
-
-
 METHODS = {
     "unbiased": "the mean of a score of each report",
     "maximum-likelihood": "the distribution under which the reports are likeliest",

@@ -28,8 +28,6 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.estimation.simplex import projected
 
-__all__ = ["LEVEL", "fit_p_value"]
-
 LEVEL = 1e-6
 """The level: at most this share of the collections drawn by the channel is rejected."""
 

@@ -24,9 +24,6 @@ from mechdesign.prior import Prior
 from mechdesign.reports import Reports, ReportSource, Tally
 from mechdesign.text import printable
 
-__all__ = ["mean", "numeric_values", "survey", "total", "weighted_sum"]
-
-
 MOST_DISTINCT = 1 << 14
 
 UNBIASED = 1e-9

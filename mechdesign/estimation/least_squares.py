@@ -16,9 +16,6 @@ from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Tally
 from mechdesign.solver_guard import called, check_product, checked
 
-__all__ = ["ColumnScores", "reference_distribution"]
-
-
 LEAST_SINGULAR = 1e-9
 """Directions with a smaller singular value, relative to the largest, are not identifiable.
 

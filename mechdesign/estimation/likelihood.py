@@ -20,9 +20,6 @@ from mechdesign.errors import InputError, SolverError, shown
 from mechdesign.estimation.report_models import DistinctReports
 from mechdesign.solver_guard import called, check_product, checked
 
-__all__ = ["Fit", "Progress", "fit", "likelihood_gap", "observed_information"]
-
-
 Columns: TypeAlias = FloatArray | LinearOperator
 
 Progress = Callable[[int, float], None]

@@ -17,9 +17,6 @@ from mechdesign.estimation.result import Estimate, ScalarEstimate
 from mechdesign.prior import Prior
 from mechdesign.reports import ReportSource
 
-__all__ = ["posterior_mean"]
-
-
 NOTE = "Bayes-optimal if the prior is right; standard errors are posterior standard deviations"
 
 

@@ -14,9 +14,6 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.sampling import pieces
 
-__all__ = ["Quantile", "normal_quantile", "quantile_of"]
-
-
 CELLS = 1 << 22
 """Maximum number of weights held at once."""
 

@@ -34,9 +34,6 @@ from mechdesign.reports import (
     reports_of,
 )
 
-__all__ = ["DistinctReports", "ReportData", "ReportModel", "undigested"]
-
-
 ReportData = Any
 """Reports, a Tally of them, or a list, an array or a column of reports."""
 

@@ -19,9 +19,6 @@ from mechdesign.text import Table, html_lines, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Deviation", "Estimate", "ScalarEstimate"]
-
-
 Deviation = Callable[[FloatArray], FloatArray]
 """The standard errors of Sum_x w_x p_x for each row w of ``(n, n_inputs)`` weights."""
 

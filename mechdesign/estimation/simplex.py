@@ -6,8 +6,6 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["clipped", "projected"]
-
 
 def projected(values: FloatArray) -> FloatArray:
     """Return the distribution that is nearest in Euclidean distance.

@@ -17,8 +17,6 @@ from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior
 from mechdesign.reports import Tally
 
-__all__ = ["Unbiased"]
-
 LEAST_VARIANCE = 1e-9
 """Lower limit of variances: without noise, that of an input of probability 0 is 0."""
 

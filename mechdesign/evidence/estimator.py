@@ -12,8 +12,6 @@ from mechdesign._typing import FloatArray
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.relaxations import Estimator
 
-__all__ = ["alike", "estimator"]
-
 ABOVE = 1 + 1e-12
 """Times the least tangent that the kernel takes."""
 

@@ -22,8 +22,6 @@ from mechdesign.notions.rows.equations import reduced
 from mechdesign.prior_sets import Weights
 from mechdesign.solver_guard import called
 
-__all__ = ["NamedRow", "binary", "equal_rows", "erasure", "simplicial"]
-
 NamedRow: TypeAlias = tuple[int | None, str, int, int | None, Weights | None]
 """The place of a notion, None for q_x >= 0; a side, x, another input, and the prior of a lift, None
 for that of the problem."""

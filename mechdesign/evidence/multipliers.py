@@ -21,8 +21,6 @@ from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.prior_sets import Weights as Prior
 from mechdesign.problem import Problem
 
-__all__ = ["block_of", "rounded", "shortened"]
-
 WORTH_SAVING = 1e-16
 """Multipliers below this share of the largest are left out whatever they do."""
 

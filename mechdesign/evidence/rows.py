@@ -22,22 +22,6 @@ from mechdesign.notions.rows.row import Multipliers
 from mechdesign.prior_sets import Weights as Prior
 from mechdesign.problem import Problem
 
-__all__ = [
-    "FAR",
-    "Proof",
-    "averaged",
-    "blocks_of",
-    "ceiling_of",
-    "certificate",
-    "mass_of",
-    "members_of",
-    "negated",
-    "relaxed",
-    "rounded_numbers",
-    "spared",
-    "unproved",
-]
-
 Proof: TypeAlias = Callable[[Problem], Certificate | None]
 """Makes the certificate of a bound when it is asked for; None where there is none after all."""
 

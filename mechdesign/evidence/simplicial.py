@@ -31,8 +31,6 @@ from mechdesign.kernel.relaxations import Estimator, Relaxations
 from mechdesign.kernel.risk import Inverse
 from mechdesign.kernel.statement import Statement
 
-__all__ = ["facet_row", "objective", "short", "universal"]
-
 FEW_INPUTS, PRECISE = 8, 112
 """Inputs up to which prices have so many bits."""
 

@@ -18,8 +18,6 @@ from mechdesign.kernel.oracles.sources import Classes
 from mechdesign.kernel.oracles.sources.base import Ask
 from mechdesign.kernel.statement import Statement
 
-__all__ = ["subset_selection", "symmetric"]
-
 
 def symmetric(compiled: Compiled) -> Certificate:
     """Return prices 0, and classes of rays that are alike but for a permutation of all inputs."""

@@ -14,8 +14,6 @@ from mechdesign.kernel.oracles.sources import Facet
 from mechdesign.kernel.packed import Numbers, Weights
 from mechdesign.kernel.relaxations import Average
 
-__all__ = ["at_one", "evenly", "nothing_constrained"]
-
 
 def nothing_constrained(compiled: Compiled) -> Certificate:
     """Return the bound that every input has its own best output."""

@@ -23,16 +23,6 @@ from mechdesign.exact.rationals import (
     sqrt_upper,
 )
 
-__all__ = [
-    "Bounds",
-    "Enclosure",
-    "beta_below",
-    "exponential",
-    "logarithm",
-    "normal_below",
-    "normal_density",
-]
-
 BITS = 200
 """Significant bits of products, which are rounded outward."""
 

@@ -24,8 +24,6 @@ from mechdesign.files.reading import open_plain, place_of_column
 from mechdesign.notions.base import is_infinite
 from mechdesign.resources import check_size, current
 
-__all__ = ["DataFile", "is_file", "read_matrix", "read_numbers", "read_rows"]
-
 COLUMNS = ("name", "side", "label", "coefficient", "exponent", "slope")
 """The columns of a table of rows; the last is optional."""
 

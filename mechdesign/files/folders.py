@@ -14,8 +14,6 @@ from pathlib import Path
 
 from mechdesign.errors import InputError, listed, shown
 
-__all__ = ["DATA_VARIABLE", "data_folder", "find_data", "reading_from"]
-
 DATA_VARIABLE = "MECHDESIGN_DATA"
 """The environment variable with the folder of real data."""
 

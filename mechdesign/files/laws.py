@@ -22,8 +22,6 @@ from mechdesign.errors import InputError, inside, shown
 from mechdesign.files.data_files import DataFile
 from mechdesign.files.sections import Table, a_list, is_true, read_form, table_of
 
-__all__ = ["read_law", "read_plane_law"]
-
 HISTOGRAM = ("edges", "masses")
 MIXTURE = ("weights", "means", "deviations")
 

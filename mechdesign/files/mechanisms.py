@@ -25,8 +25,6 @@ from mechdesign.writing.atomic import write_atomically
 if TYPE_CHECKING:
     from mechdesign.mechanisms import Mechanism
 
-__all__ = ["SavedMechanism", "load_channel", "load_mechanism", "read_document", "save"]
-
 
 @dataclass(frozen=True, repr=False)
 class SavedMechanism:

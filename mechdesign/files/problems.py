@@ -43,8 +43,6 @@ from mechdesign.problem import Expected, Problem
 from mechdesign.resources import check_size
 from mechdesign.utilities import UTILITIES, Utility
 
-__all__ = ["Setting", "load_problem", "load_problem_on_labels", "load_setting", "read_domain"]
-
 R = TypeVar("R")
 
 ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")

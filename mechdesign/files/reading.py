@@ -20,8 +20,6 @@ from typing import Any, BinaryIO
 from mechdesign.errors import InputError, did_you_mean, shown
 from mechdesign.resources import check_size
 
-__all__ = ["open_plain", "place_of_column", "read_text", "read_toml"]
-
 GZIP = b"\x1f\x8b"
 """The first bytes of a gzip file."""
 

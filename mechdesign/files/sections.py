@@ -7,17 +7,6 @@ from typing import Any, TypeVar
 
 from mechdesign.errors import InputError, check_keys, inside, shown
 
-__all__ = [
-    "Table",
-    "a_list",
-    "is_true",
-    "one_form",
-    "read_form",
-    "section_of",
-    "table_of",
-    "text_of",
-]
-
 R = TypeVar("R")
 
 Table = dict[str, Any]

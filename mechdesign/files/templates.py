@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from mechdesign.notions import Notion
 
-__all__ = ["CONTINUOUS", "template"]
-
 SKELETON = """\
 # A problem for mechdesign: {title}.
 # Solve it with:  mechdesign solve THIS_FILE.toml -o channel.json

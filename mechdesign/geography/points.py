@@ -11,8 +11,6 @@ from typing import Any
 from mechdesign.errors import InputError, known_word, listed, shown
 from mechdesign.exact import as_fraction
 
-__all__ = ["HAVERSINE", "NearestPoint", "check_metric", "exact_points", "great_circle"]
-
 Pair = tuple[Fraction, Fraction]
 
 NUMBER = r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*"

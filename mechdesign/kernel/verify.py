@@ -33,8 +33,6 @@ from mechdesign.kernel.packed import denominator_bits, packed_entries
 from mechdesign.kernel.value import decoder, value, value_steps
 from mechdesign.resources import STEPS_PER_ENTRY, current, entries_of
 
-__all__ = ["verify"]
-
 STEPS_PER_PACKED = 10
 """Steps to read a packed number."""
 

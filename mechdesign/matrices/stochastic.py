@@ -13,8 +13,6 @@ from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import as_fraction, is_whole
 from mechdesign.labels import labels_of
 
-__all__ = ["BITS", "rounded_rows", "whole_matrix"]
-
 BITS = 62
 """Entries are whole multiples of 2**-62, so that a row fits machine integers."""
 

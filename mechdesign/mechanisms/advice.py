@@ -18,8 +18,6 @@ from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
 from mechdesign.text import Table, Tabular
 
-__all__ = ["Advice", "BlockAdvice", "BlockOption", "Option", "advise", "advise_blocks"]
-
 MOST_REPORTS = 1 << 62
 
 NEAR = 0.05

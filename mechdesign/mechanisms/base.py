@@ -26,15 +26,6 @@ from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Alphabet, Labels, ReportSource, Tally, check_counts
 from mechdesign.sampling import Source
 
-__all__ = [
-    "WHOLE",
-    "Frequencies",
-    "Mechanism",
-    "held_mass",
-    "informative",
-    "inputs_of",
-]
-
 WHOLE = 1 << BITS
 """The sum of the integer masses of a distribution."""
 

@@ -19,8 +19,6 @@ from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from mechdesign.reports import Numbers
 from mechdesign.sampling import Source
 
-__all__ = ["HadamardResponse"]
-
 
 class HadamardResponse(NumberedSets):
     """Report a number y of B b, e**epsilon times as likely in one half of one of B blocks of b.

@@ -27,14 +27,6 @@ from mechdesign.prior import Prior
 from mechdesign.reports import Labels
 from mechdesign.sampling import AliasTable, Source
 
-__all__ = [
-    "LIPRandomizedResponse",
-    "in_region",
-    "leakage_of_formula",
-    "least_mass",
-    "outside_region",
-]
-
 
 class LIPRandomizedResponse(ScoredMechanism):
     """Report the truth with probability 1 - e**-eps, else a fresh draw from the prior.

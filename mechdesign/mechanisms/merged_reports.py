@@ -5,8 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["MergedReports"]
-
 
 class MergedReports(NamedTuple):
     """The rows of a few inputs over classes of reports, for a mechanism with symmetries.

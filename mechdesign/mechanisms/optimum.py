@@ -9,15 +9,6 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 
-__all__ = [
-    "best_high_low_size",
-    "best_size",
-    "high_low_terms",
-    "least_block_risk",
-    "least_high_low_risk",
-    "least_ldp_risk",
-]
-
 
 def _risks(k: int, epsilon: Fraction | float) -> FloatArray:
     """Return the risk of subset selection for each size from 1 to k - 1."""

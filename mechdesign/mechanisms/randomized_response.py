@@ -16,8 +16,6 @@ from mechdesign.mechanisms.set_system import NumberedSets
 from mechdesign.reports import Labels
 from mechdesign.sampling import Source, chances
 
-__all__ = ["GeneralizedRandomizedResponse"]
-
 
 class GeneralizedRandomizedResponse(NumberedSets):
     """Report the truth with odds e**epsilon against each other input (GRR).

@@ -31,8 +31,6 @@ from mechdesign.mechanisms.subsets.unary_encoding import (
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, MetricPrivacy, Notion
 from mechdesign.prior import Prior
 
-__all__ = ["FORMS", "LDP_MECHANISMS", "MECHANISMS", "NOISE", "mechanism_for", "restored"]
-
 Parameters: TypeAlias = Mapping[str, Any]
 
 

@@ -33,15 +33,6 @@ from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.sampling import Source, below
 
-__all__ = [
-    "TOLERANCE",
-    "LDPMechanism",
-    "Level",
-    "NumberedSets",
-    "ScoredMechanism",
-    "SetMechanism",
-]
-
 TOLERANCE = 0.01
 """Relative increase of the risk accepted for fewer reports."""
 

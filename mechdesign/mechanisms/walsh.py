@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["parity", "walsh_hadamard"]
-
 
 def walsh_hadamard(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return H @ values in K log2(K) additions, exactly in integers.

@@ -8,8 +8,6 @@ from typing import Any
 from mechdesign.exact import fraction_text
 from mechdesign.notions.base import Notion, budget, is_infinite
 
-__all__ = ["AsymmetricLift"]
-
 
 class AsymmetricLift(Notion):
     """Asymmetric LIP: e**-lower <= P(x|y) / P(x) <= e**upper for every x and y.

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 LINEAR = 1e-12
 """Largest deviation from a linear function of e**-epsilon due to rounding."""
 
-__all__ = ["BudgetNotion", "Notion", "budget", "cone_of", "is_infinite", "prior_for"]
-
 
 class Notion:
     """A privacy notion: a bound on what outputs reveal.

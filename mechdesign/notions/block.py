@@ -13,8 +13,6 @@ from mechdesign.errors import InputError, listed, shown
 from mechdesign.exact import Exact
 from mechdesign.notions.base import BudgetNotion
 
-__all__ = ["BlockLDP"]
-
 
 class BlockLDP(BudgetNotion):
     """Block-structured LDP: Q(y|x) <= e**epsilon Q(y|x') for x, x' in one block and every y.

@@ -29,8 +29,6 @@ from mechdesign.notions.rows.row import Multipliers
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["ChannelConstraint", "Columns"]
-
 Columns: TypeAlias = Sequence[Sequence[int]]
 """Integer columns: ``columns[y][x]`` is Q[x, y] times the common sum of the rows."""
 

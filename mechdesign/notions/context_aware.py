@@ -12,8 +12,6 @@ from mechdesign.exact import as_fraction, fraction_text
 from mechdesign.labels import aligned, by_label, split_matrix
 from mechdesign.notions.base import Notion, is_infinite
 
-__all__ = ["ContextAwareLDP"]
-
 
 class ContextAwareLDP(Notion):
     """E-LDP: Q(y|x) <= e**E[x, x'] Q(y|x') for every y and every x != x'.

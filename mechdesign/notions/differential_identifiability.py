@@ -10,8 +10,6 @@ from mechdesign.exact import exp_lower, fraction_text
 from mechdesign.notions.base import BudgetNotion, prior_for
 from mechdesign.prior import Prior
 
-__all__ = ["DifferentialIdentifiability"]
-
 
 class DifferentialIdentifiability(BudgetNotion):
     """Differential identifiability: P(x|y) <= e**epsilon P(x'|y) for every y and every x, x'.

@@ -11,8 +11,6 @@ from mechdesign.exact import Exact
 from mechdesign.labels import clean_labels
 from mechdesign.notions.base import BudgetNotion
 
-__all__ = ["HighLowLDP"]
-
 
 class HighLowLDP(BudgetNotion):
     """High-low LDP: Q(y|x) <= e**epsilon Q(y|x') for sensitive x, every x' and every y.

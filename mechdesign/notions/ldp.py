@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from mechdesign.notions.base import BudgetNotion
 
-__all__ = ["LDP"]
-
 
 class LDP(BudgetNotion):
     """Local differential privacy: Q(y|x) <= e**epsilon Q(y|x') for every y and every x, x'.

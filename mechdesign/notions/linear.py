@@ -15,8 +15,6 @@ from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Row
 from mechdesign.prior import Prior
 
-__all__ = ["LinearNotion"]
-
 ROUNDING = Fraction(1, 10**9)
 """Exponents this close to a straight line in epsilon count as on it, in floating point."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from mechdesign.notions.base import BudgetNotion
 
-__all__ = ["LIP"]
-
 
 class LIP(BudgetNotion):
     """Local information privacy: e**-epsilon <= P(x|y) / P(x) <= e**epsilon for every x and y.

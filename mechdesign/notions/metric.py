@@ -14,8 +14,6 @@ from mechdesign.notions.base import BudgetNotion, budget
 from mechdesign.prior import Prior
 from mechdesign.tables import ExactTable, Points
 
-__all__ = ["MetricPrivacy", "points_of"]
-
 NAMES = ("absolute", "euclidean", "manhattan")
 
 

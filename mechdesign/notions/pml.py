@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from mechdesign.notions.base import BudgetNotion
 
-__all__ = ["PML"]
-
 
 class PML(BudgetNotion):
     """Pointwise maximal leakage: P(x|y) / P(x) <= e**epsilon for every x and y.

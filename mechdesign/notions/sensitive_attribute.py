@@ -22,8 +22,6 @@ from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.prior import SUM_TOLERANCE, Prior, distribution, exact_numbers, normalized
 from mechdesign.prior_sets import Weights
 
-__all__ = ["SensitiveAttribute", "SensitiveAttributePrivacy", "attribute_of"]
-
 
 class SensitiveAttribute:
     """A protected attribute other than the input: its values, and its joint distribution.

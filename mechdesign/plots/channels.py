@@ -14,8 +14,6 @@ from mechdesign.plots.style import REPORTED, TRUTH, label_axis, probability_map,
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MOST_NUMBERS", "dense_channel", "plot_channel"]
-
 MOST_NUMBERS = 12
 
 

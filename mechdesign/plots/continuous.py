@@ -23,8 +23,6 @@ from mechdesign.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_kernel", "plot_loss", "plot_report_quantiles"]
-
 X = "x (the truth)"
 
 POSITIONS = 401

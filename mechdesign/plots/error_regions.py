@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from mechdesign.accounting.measure.hypothesis_testing import ErrorRegion, TradeOff
 
-__all__ = ["plot_error_region"]
-
 
 def plot_error_region(
     curves: TradeOff | Iterable[TradeOff] = (),

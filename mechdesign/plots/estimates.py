@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from mechdesign.estimation import Estimate
 
-__all__ = ["plot_estimate"]
-
 MOST_BARS, MOST_LEVEL = 40, 12
 """Maximum number of inputs for bars, and for horizontal labels."""
 

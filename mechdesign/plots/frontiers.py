@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from mechdesign.designs.min_epsilon import Reach
     from mechdesign.sweeps.frontier import Frontier
 
-__all__ = ["plot_frontier"]
-
 SIZE = (6.0, 5.6)
 """Figure size in inches, with the legend below."""
 

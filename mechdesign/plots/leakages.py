@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from mechdesign.accounting.conversions.relations import Relations
     from mechdesign.accounting.measure.leakage_table import Leakages
 
-__all__ = ["plot_leakages", "plot_relations"]
-
 
 def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -> Axes:
     """Draw the leakage of a channel under each notion.

@@ -18,8 +18,6 @@ from mechdesign.plots.style import GREY, titled_axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["has_map", "plot_map"]
-
 SIZE = (6.4, 5.2)
 MOST_TICKS = 12
 MOST_NAMED = 24

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
 
-__all__ = ["plot_reports", "save_reports_plot"]
-
 SIZE = (6.4, 5.2)
 SIZE_OF_FOUR = (8.4, 7.4)
 LARGEST = 420.0

@@ -16,9 +16,6 @@ from mechdesign.problem import Problem
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_polytope"]
-
-
 INPUTS = 3
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 """The corners for the inputs; a posterior is drawn at its mean of them."""

@@ -26,8 +26,6 @@ from mechdesign.prior import Prior, prior_on
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MOST_BARS", "plot_posterior"]
-
 MOST_BARS = 60
 """Maximum number of bars; with more, or with more inputs than colors, a map is drawn."""
 

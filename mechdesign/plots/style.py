@@ -15,24 +15,6 @@ from mechdesign.writing.atomic import atomic_file
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "BLUE",
-    "COLORS",
-    "GREY",
-    "MARKS",
-    "PALE",
-    "SKY",
-    "VERMILION",
-    "check_picture_name",
-    "heat_map",
-    "label_axis",
-    "plain",
-    "probability_map",
-    "save_plot",
-    "short",
-    "titled_axes",
-]
-
 BLUE, SKY, VERMILION, GREY = "#0072b2", "#56b4e9", "#d55e00", "#595959"
 COLORS = (BLUE, VERMILION, "#009e73", "#cc79a7", "#e69f00", SKY, GREY)
 """The palette of Okabe and Ito for color-blind readers, and a grey."""

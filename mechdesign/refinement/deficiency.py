@@ -29,8 +29,6 @@ from mechdesign.errors import LimitError, SolverError
 from mechdesign.refinement.linear_system import Equation, solved
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["Separation", "Table", "decided"]
-
 Table: TypeAlias = Sequence[Sequence[Fraction]]
 """Rows of probabilities, each with sum 1."""
 

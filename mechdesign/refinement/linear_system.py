@@ -15,8 +15,6 @@ import numpy as np
 
 from mechdesign._typing import Int64Array, IntArray
 
-__all__ = ["Equation", "solved"]
-
 Equation = tuple[dict[int, int], int]
 """The coefficients by index of the unknown, and the right-hand side."""
 

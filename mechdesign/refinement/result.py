@@ -14,8 +14,6 @@ from mechdesign.exact import fraction_text, short_text
 from mechdesign.refinement.deficiency import Separation, Table, decided
 from mechdesign.text import format_table, html_lines, html_matrix
 
-__all__ = ["Refinement", "refinement"]
-
 
 @dataclass(frozen=True)
 class Refinement:

@@ -18,8 +18,6 @@ import numpy.typing as npt
 from mechdesign._typing import Int64Array
 from mechdesign.sampling.sources import Source
 
-__all__ = ["AliasTable"]
-
 LIMB = 62
 """Bits of a threshold per machine integer."""
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from mechdesign.sampling.sources import Source
 
-__all__ = ["below", "chances", "coin_rows", "coin_words", "rational_coin"]
-
 WORD = 64
 
 

@@ -22,8 +22,6 @@ import numpy.typing as npt
 from mechdesign.errors import InputError, LimitError, UnsupportedError, shown_kind
 from mechdesign.sampling.sources import Source
 
-__all__ = ["KeyedSource", "check_key", "subkey", "tags_of_numbers", "tags_of_texts"]
-
 Tags = npt.NDArray[np.uint64]
 """``(n, 2)`` words: 104 bits that identify a record, and 24 zero bits for the counter."""
 

@@ -18,8 +18,6 @@ import numpy.typing as npt
 
 from mechdesign.errors import InputError, shown
 
-__all__ = ["SIMULATION", "Randomness", "Source", "pieces", "source_of", "stream_of"]
-
 Randomness = int | np.random.Generator | None
 """None for the operating system; a seed or a generator for a simulation."""
 

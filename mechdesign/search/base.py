@@ -10,8 +10,6 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Label
 from mechdesign.evidence.rows import Proof
 
-__all__ = ["RawSolution"]
-
 
 @dataclass(frozen=True)
 class RawSolution:

@@ -15,8 +15,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.route import RejectedRoute, Route
 from mechdesign.utilities import ColumnUtility, ConvexUtility, EstimationRisk
 
-__all__ = ["ClosedForms"]
-
 
 class _Choice(NamedTuple):
     """The first closed form that applies, and those that do not."""

@@ -22,9 +22,6 @@ from mechdesign.errors import SolverError
 from mechdesign.evidence.rows import Proof
 from mechdesign.search.limits import OPTIMAL, Limits
 
-__all__ = ["USED", "WORTH_ADDING", "Generation", "Master", "Pace", "Pricer", "SurplusBound"]
-
-
 ROUNDS, KEPT = 10_000, 3
 """The largest number of rounds, and the number of rays per input after a removal of rays."""
 

@@ -16,20 +16,6 @@ from mechdesign.errors import SolverError
 from mechdesign.search.limits import Limits, running
 from mechdesign.solver_guard import Guarded, called, checked
 
-__all__ = [
-    "PRIMAL",
-    "Basis",
-    "LPModel",
-    "LPResult",
-    "WarmStartedLP",
-    "answer",
-    "highs",
-    "is_optimal",
-    "limit_time",
-    "solve_lp",
-    "status",
-]
-
 NAME = "HiGHS"
 
 

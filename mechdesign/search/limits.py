@@ -23,8 +23,6 @@ from mechdesign.errors import InfeasibleError, LimitError, MechdesignError
 from mechdesign.search.base import RawSolution
 from mechdesign.search.stopwatch import Stopwatch
 
-__all__ = ["OPTIMAL", "Limits", "Progress", "available_memory", "running"]
-
 OPTIMAL = 1e-8
 """The default gap of a search: below the threshold of optimality."""
 

@@ -17,9 +17,6 @@ from mechdesign.search.highs import (
     status,
 )
 
-__all__ = ["RestrictedMaster"]
-
-
 CHOOSE = 0
 """HiGHS's number for its default simplex method."""
 

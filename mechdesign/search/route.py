@@ -17,8 +17,6 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 
-__all__ = ["LinearRoute", "RejectedRoute", "Route"]
-
 USED = 1e-12
 """A column with all entries below this is dropped."""
 

@@ -22,8 +22,6 @@ from mechdesign.search.readings.route import UnbiasedReadings
 from mechdesign.search.route import RejectedRoute, Route
 from mechdesign.utilities import BayesAccuracy, ConvexUtility
 
-__all__ = ["AUTO", "FORMULAS", "NOISE", "NUMERIC", "ROUTES", "plan"]
-
 AGAIN = "; another method for a smaller gap"
 
 AUTO = "auto"

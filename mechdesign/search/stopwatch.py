@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["PHASES", "Stopwatch"]
-
 PHASES = ("compile", "presolve", "solve", "repair", "certify")
 """The phases of a design, in order."""
 

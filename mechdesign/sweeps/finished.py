@@ -17,8 +17,6 @@ from mechdesign.kernel.schema import read
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
 
-__all__ = ["Cache", "Finished"]
-
 Cache = str | os.PathLike[str]
 """The name of a folder of certificates."""
 

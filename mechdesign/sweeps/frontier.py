@@ -23,8 +23,6 @@ from mechdesign.text import Table, Tabular
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Frontier", "FrontierPoint", "design_frontier", "trace_frontier"]
-
 
 @dataclass(frozen=True)
 class FrontierPoint:

@@ -25,8 +25,6 @@ from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.tasks import Options, Task, divided, run, run_each
 from mechdesign.sweeps.workers import Processes
 
-__all__ = ["answers_to", "design_each", "design_many"]
-
 WINDOW = 4096
 """The number of problems read ahead to find those of the same shape."""
 

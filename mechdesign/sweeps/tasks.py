@@ -23,8 +23,6 @@ from mechdesign.search.lp.batching import most_together, shape
 from mechdesign.search.router import FORMULAS
 from mechdesign.sweeps.finished import Cache, Finished
 
-__all__ = ["Options", "Task", "divided", "run", "run_each"]
-
 SINGLES = 8
 """Number of separately solved problems sent to a process at a time."""
 

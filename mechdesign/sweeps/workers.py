@@ -10,8 +10,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-__all__ = ["Processes"]
-
 AHEAD = 2
 """Tasks submitted per process: the next one waits while the last one runs."""
 

@@ -25,8 +25,6 @@ from mechdesign.tables import ExactTable
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Distortion", "LinearUtility", "MeanOrWorstCase", "Utility"]
-
 
 class Utility(ABC):  # noqa: B024
     """A loss of a channel at a prior, to be minimized, or a gain, to be maximized.

@@ -8,8 +8,6 @@ from mechdesign.domain import Domain, Label
 from mechdesign.utilities.hamming import HammingLoss
 from mechdesign.utilities.kernel_gain import KernelGain
 
-__all__ = ["BayesAccuracy"]
-
 
 class BayesAccuracy(KernelGain):
     """Pr(X = the likeliest input given Y) = Sum_y max_x P_x Q[x,y], maximized.

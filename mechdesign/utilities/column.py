@@ -16,8 +16,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.prior import Prior, prior_on
 from mechdesign.utilities.base import Utility
 
-__all__ = ["ColumnUtility"]
-
 ROUNDING = 1e-9
 """Largest relative error of a gain."""
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 LONGEST = 500
 """Quoted characters of an expression."""
 
-__all__ = ["ConvexUtility", "ExpressionUtility", "placed"]
-
 
 class ConvexUtility(Utility):
     """A loss that is convex in Q, or a gain that is concave, with a name and an objective.

@@ -12,8 +12,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.tables import ExactTable
 from mechdesign.utilities.base import LinearUtility
 
-__all__ = ["EuclideanDistance", "MeanAbsoluteError", "MeanSquaredDistance"]
-
 Points = tuple[tuple[Fraction, ...], ...]
 """Exact coordinates, a tuple for each point."""
 

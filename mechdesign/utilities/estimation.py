@@ -12,8 +12,6 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.prior import Prior
 from mechdesign.utilities.base import MeanOrWorstCase
 
-__all__ = ["Deviations", "EstimationRisk"]
-
 
 class Deviations(NamedTuple):
     """The risk as a function of the variances v_x = (M**-1)_xx, summed over the inputs.

@@ -10,8 +10,6 @@ from mechdesign.domain import Domain, Label
 from mechdesign.tables import ExactTable
 from mechdesign.utilities.base import LinearUtility
 
-__all__ = ["HammingLoss"]
-
 
 class HammingLoss(LinearUtility):
     """Pr(Y != X), for any labels.

@@ -13,8 +13,6 @@ from mechdesign.exact import as_fraction, fraction_text, short_text
 from mechdesign.labels import Labels, aligned, by_label, split
 from mechdesign.prior import distribution, labeled_numbers
 
-__all__ = ["InputValues"]
-
 
 @dataclass(frozen=True)
 class InputValues:

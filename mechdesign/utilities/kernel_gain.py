@@ -24,8 +24,6 @@ from mechdesign.tables import ExactTable
 from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.input_values import InputValues
 
-__all__ = ["KernelGain"]
-
 DENSE = 4096
 """Entries of a matrix from which its zeros are left out."""
 

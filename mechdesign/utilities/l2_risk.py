@@ -7,8 +7,6 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.utilities.estimation import Deviations, EstimationRisk
 
-__all__ = ["L2Risk"]
-
 
 class L2Risk(EstimationRisk):
     """tr M**-1 - |p|**2: n times the expected squared error of the estimated distribution.

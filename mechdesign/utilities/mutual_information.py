@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from mechdesign.domain import Domain, Label
 from mechdesign.utilities.kernel_gain import KernelGain
 
-__all__ = ["MutualInformation"]
-
 
 class MutualInformation(KernelGain):
     """I(X; Y) = Sum_xy P_x Q[x,y] ln(Q[x,y] / lambda_y) in nats, maximized.

@@ -11,8 +11,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.utilities.input_values import InputValues
 from mechdesign.utilities.kernel_gain import KernelGain
 
-__all__ = ["PosteriorMeanSquaredError"]
-
 
 class PosteriorMeanSquaredError(KernelGain):
     """E |f(X) - E[f(X) | Y]|**2 = E |f(X)|**2 - Sum_y |Sum_x P_x f_x Q[x,y]|**2 / lambda_y.

@@ -9,8 +9,6 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.utilities.estimation import Deviations, EstimationRisk
 
-__all__ = ["TVRisk"]
-
 
 class TVRisk(EstimationRisk):
     """sqrt(1 / (2 pi)) Sum_x sqrt((M**-1)_xx - p_x**2): the total variation, times sqrt(n).

@@ -21,8 +21,6 @@ from mechdesign.solver_guard import called, checked
 from mechdesign.utilities.base import MeanOrWorstCase
 from mechdesign.utilities.input_values import InputValues
 
-__all__ = ["ReadingVariance", "UnbiasedVariance", "exact_readings"]
-
 GUESS_BITS = 64
 """Number of binary digits of the guess that exact readings are corrected from."""
 

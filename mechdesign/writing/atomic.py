@@ -13,8 +13,6 @@ from typing import BinaryIO, cast
 
 from mechdesign.errors import InputError
 
-__all__ = ["atomic_file", "check_different", "write_atomically"]
-
 PREFIX = ".mechdesign-"
 """Name prefix of temporary files."""
 

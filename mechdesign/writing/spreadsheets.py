@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["spreadsheet_restored", "spreadsheet_safe"]
-
 RUN = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20']|[\t\r\n]")
 """Beginnings of cells that may be run as a formula, or that look as if already escaped."""
 

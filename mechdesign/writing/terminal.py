@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any, TextIO, cast
 
-__all__ = ["VisibleStream", "below", "visible"]
-
 STEERING = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f"  # the controls C0 and C1 and DEL, but not the line feed
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # direction marks and overrides

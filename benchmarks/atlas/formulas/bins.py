@@ -15,8 +15,6 @@ from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import MeanAbsoluteError
 
-__all__ = ["Bins", "Likeliest"]
-
 
 class Bins(Formula):
     """Seven numbers in bins of neighbors, each with one output, for the absolute error under LDP.

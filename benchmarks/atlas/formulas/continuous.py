@@ -25,8 +25,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import MeanAbsoluteError
 
-__all__ = ["AnalyticGaussian", "BestPiecewise", "LaplaceNoise", "Sampling"]
-
 DELTA = Fraction(1, 20)
 
 NUMBERS = Axis("k", "numbers k", sizes(range(2, 13)), sizes([2, 5]))

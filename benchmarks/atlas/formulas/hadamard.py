@@ -20,15 +20,6 @@ from mechdesign.notions import LDP, BlockLDP, HighLowLDP, Notion
 from mechdesign.problem import Problem
 from mechdesign.utilities import L2Risk
 
-__all__ = [
-    "BlockHadamard",
-    "BlockSubsets",
-    "HadamardRisk",
-    "HighLowHadamard",
-    "HighLowSubsets",
-    "HighLowTwoSizes",
-]
-
 EIGHT, TWELVE = 8, 12
 SENSITIVE = Axis("s", "sensitive inputs s of 8", sizes(range(1, 8)), sizes([1, 4]))
 BLOCKS = Axis("b", "inputs in each block b", sizes([2, 3, 4, 6, 12]), sizes([2, 4]))

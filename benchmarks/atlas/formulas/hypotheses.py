@@ -25,8 +25,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import Divergence, FisherInformation, KullbackLeibler, TotalVariation
 
-__all__ = ["BinaryDivergence", "BinaryVariation", "ResponseDivergence", "SignMechanism"]
-
 EVEN = Axis("k", "number of cells k", sizes(range(2, 25, 2)), sizes([4, 12]))
 FEW = Axis("k", "number of inputs k", sizes(range(2, 11)), sizes([3, 6]))
 

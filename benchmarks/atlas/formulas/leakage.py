@@ -11,8 +11,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import BayesAccuracy
 
-__all__ = ["LeakageAccuracy"]
-
 
 class LeakageAccuracy(Formula):
     """The best guess under maximal leakage, where one of four inputs is rarer.

@@ -26,16 +26,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import HammingLoss, MeanAbsoluteError, PosteriorMeanSquaredError, Utility
 
-__all__ = [
-    "PRIOR_OF_TWO",
-    "LIPAbsolute",
-    "LIPHamming",
-    "LIPSum",
-    "LIPSurvey",
-    "OneSidedHamming",
-    "OneSidedSurvey",
-]
-
 PRIOR_OF_TWO = Axis(
     "P_min",
     "prior of the rarer input",

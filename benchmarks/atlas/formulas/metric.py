@@ -29,15 +29,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import EuclideanDistance, MeanAbsoluteError
 
-__all__ = [
-    "ExponentialGrid",
-    "ExponentialLine",
-    "Geometric",
-    "GeometricDecided",
-    "falling",
-    "largest_step",
-]
-
 SEVEN = 7
 
 

@@ -14,8 +14,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import HammingLoss, L2Risk, PosteriorMeanSquaredError, Utility
 
-__all__ = ["INPUTS", "GRRHamming", "GRRRisk", "GRRSum", "GRRSurvey"]
-
 INPUTS = Axis("k", "number of inputs k", sizes([*range(2, 13), 14, 17, 20]), sizes([2, 5]))
 
 

@@ -10,8 +10,6 @@ from mechdesign.notions import LDP
 from mechdesign.problem import Problem
 from mechdesign.utilities import PosteriorMeanSquaredError
 
-__all__ = ["ResponderSum"]
-
 
 class ResponderSum(Formula):
     """The squared error of the best estimate of one of k equally likely numbers.

@@ -13,8 +13,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import L2Risk
 
-__all__ = ["OUERisk", "SubsetRisk", "SubsetSize", "SubsetSkewed"]
-
 TWELVE = 12
 
 

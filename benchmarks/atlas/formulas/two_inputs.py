@@ -26,14 +26,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import L2Risk, MutualInformation, PosteriorMeanSquaredError, Utility
 
-__all__ = [
-    "BoundedPrior",
-    "Mangat",
-    "SymmetricModel",
-    "WarnerInformation",
-    "WarnerSurvey",
-]
-
 HALF = Fraction(1, 2)
 MIDDLE = Fraction(3, 10)
 

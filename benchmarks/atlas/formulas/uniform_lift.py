@@ -15,8 +15,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import PosteriorMeanSquaredError
 
-__all__ = ["UniformLift"]
-
 
 class UniformLift(Formula):
     """The k cyclic shifts of the extreme lift: j entries e**eps, one between, the rest e**-eps."""

@@ -29,8 +29,6 @@ from scipy.linalg.lapack import dgttrf
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["BitSum", "bit_sum", "hockey_stick"]
-
 UNIT = 2.0**-53
 
 STEP = 16

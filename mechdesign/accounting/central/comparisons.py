@@ -19,8 +19,6 @@ from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import Exact, exp_lower, exp_upper
 from mechdesign.mechanisms.base import Mechanism
 
-__all__ = ["MOST_EPSILON", "MOST_REPORTS", "Pair", "central_budget", "compared", "reports"]
-
 MOST_REPORTS = 10**9
 
 MOST_BUDGET = 200

@@ -10,8 +10,6 @@ from scipy.optimize import brentq
 
 from mechdesign.solver_guard import called
 
-__all__ = ["COARSE", "FINE", "coarse_crossing", "crossing"]
-
 COARSE, FINE = 1e-2, 1e-4
 """Relative tolerances of the first and the last lattice."""
 

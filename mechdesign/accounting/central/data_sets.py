@@ -23,8 +23,6 @@ from mechdesign.accounting.central.bit_sums import BitSum, bit_sum, hockey_stick
 from mechdesign.accounting.central.crossings import crossing
 from mechdesign.accounting.central.result import Central
 
-__all__ = ["SummedReports"]
-
 Range = tuple[int, int]
 
 CERTAIN = BitSum(np.ones(1), np.ones(1), np.zeros(1), 0.0, 0.0, 0.0)

@@ -33,8 +33,6 @@ from mechdesign.mechanisms.base import LEAST_BUDGET, MOST_BUDGET, Mechanism, inp
 from mechdesign.problem import Problem
 from mechdesign.solver_guard import called
 
-__all__ = ["AggregatedDesign", "ShuffledDesign", "design_for_aggregation", "design_for_shuffle"]
-
 RATIOS = np.geomspace(0.25, 1e5, 24)
 """Initial ratios of 1 - p to q in the search; symmetric unary encoding has 1."""
 

@@ -14,20 +14,6 @@ from scipy.optimize import brentq
 from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.solver_guard import called
 
-__all__ = [
-    "LARGEST",
-    "LOOSE",
-    "Part",
-    "SumLaw",
-    "clipped",
-    "is_spread",
-    "moment_bound",
-    "positive_part",
-    "saddle_point",
-    "spacing_for",
-    "sum_law",
-]
-
 UNIT = 2.0**-53
 
 FFT_LEVEL = 8.0

@@ -25,9 +25,6 @@ from mechdesign.accounting.central.lattice_sums import (
 )
 from mechdesign.accounting.central.upper import delta_of_pair, odds
 
-__all__ = ["delta_below", "epsilon_below"]
-
-
 Test: TypeAlias = Callable[[float, float], float]
 """A lower bound on delta, at an epsilon and a tolerance."""
 

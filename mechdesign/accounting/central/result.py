@@ -9,8 +9,6 @@ from typing import Any
 from mechdesign.accounting.measure.leakage_table import rounded
 from mechdesign.text import Table, Tabular
 
-__all__ = ["Central"]
-
 
 @dataclass(frozen=True, repr=False)
 class Central(Tabular):

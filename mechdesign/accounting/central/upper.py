@@ -27,18 +27,6 @@ from mechdesign.accounting.central.lattice_sums import (
 )
 from mechdesign.exact import exp_lower, exp_upper
 
-__all__ = [
-    "Hidden",
-    "delta_above",
-    "delta_of_pair",
-    "epsilon_above",
-    "feldman_epsilon",
-    "hardest_pair",
-    "is_within",
-    "odds",
-    "variation_ratio_epsilon",
-]
-
 MARGINS = (1.002, 1.005, 1.01, 1.02, 1.05, 1.1)
 """Budgets relative to a guess, of which the first that is proved is returned."""
 

@@ -32,8 +32,6 @@ from mechdesign.prior import Prior, as_prior, prior_on
 from mechdesign.prior_sets import PriorList, PriorSet
 from mechdesign.text import Table, Tabular
 
-__all__ = ["Composition", "CompositionRow", "compose", "compose_sequence"]
-
 MOST_SEQUENCES = 4096
 
 

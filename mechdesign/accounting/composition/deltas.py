@@ -17,8 +17,6 @@ from mechdesign.channel import Channel
 from mechdesign.exact import Exact
 from mechdesign.notions.base import budget
 
-__all__ = ["approximate_delta"]
-
 SLACK = 1e-14
 """Bound on the relative error of a probability, of a logarithm and of a product."""
 

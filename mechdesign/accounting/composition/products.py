@@ -17,15 +17,6 @@ from typing import Any, TypeAlias
 from mechdesign.channel import Channel, as_channel
 from mechdesign.errors import InputError, UnsupportedError, listed
 
-__all__ = [
-    "Column",
-    "adaptive",
-    "merged",
-    "product",
-    "product_columns",
-    "same_inputs",
-]
-
 Column: TypeAlias = tuple[int, ...]
 """A column in lowest terms: integers without a common divisor."""
 

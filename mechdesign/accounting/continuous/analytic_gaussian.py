@@ -10,8 +10,6 @@ from mechdesign.accounting.continuous.enclosures import FloatEnclosure, normal_m
 from mechdesign.exact import Exact
 from mechdesign.exact.enclosures import Bounds, exponential
 
-__all__ = ["analytic_gaussian_delta", "analytic_gaussian_deviation"]
-
 
 def analytic_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float) -> Bounds:
     """Return bounds on the least delta with which Gaussian noise is (epsilon, delta)-LDP.

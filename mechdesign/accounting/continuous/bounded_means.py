@@ -20,14 +20,6 @@ from mechdesign.accounting.arguments import limited
 from mechdesign.exact import Exact, as_fraction
 from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm
 
-__all__ = [
-    "BoundedMechanism",
-    "DuchiMechanism",
-    "HybridMechanism",
-    "OptimalPiecewiseMechanism",
-    "PiecewiseMechanism",
-]
-
 Number = Enclosure | Fraction
 
 HALF = Fraction(1, 2)

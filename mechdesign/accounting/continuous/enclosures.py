@@ -35,8 +35,6 @@ import numpy.typing as npt
 from mechdesign._typing import FloatArray
 from mechdesign.exact.enclosures import Bounds, Enclosure
 
-__all__ = ["FloatEnclosure", "between", "exponential", "normal_density", "normal_mass"]
-
 EXP = 16 * 2.0**-53
 SERIES = 130 * 2.0**-53
 LOG2 = 0.6931471805599453

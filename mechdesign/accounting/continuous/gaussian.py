@@ -38,8 +38,6 @@ from mechdesign.errors import InputError, UnsupportedError, shown
 from mechdesign.exact import Exact
 from mechdesign.exact.enclosures import Bounds, exponential
 
-__all__ = ["GaussianMechanism", "least_deviation"]
-
 ROOT = 0.7978845608028654
 """E|N| = sqrt(2 / pi) for a standard normal N, rounded."""
 

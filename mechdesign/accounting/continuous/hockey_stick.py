@@ -23,8 +23,6 @@ from mechdesign._typing import FloatArray
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure, between
 from mechdesign.accounting.continuous.normal_laws import Law
 
-__all__ = ["Excess", "excess", "hockey_stick"]
-
 PIECES = 16
 """Number of parts that an open cell is divided into."""
 

@@ -24,8 +24,6 @@ from mechdesign.exact.enclosures import Bounds, Enclosure, logarithm
 from mechdesign.prior import Prior
 from mechdesign.solver_guard import called
 
-__all__ = ["LaplaceMechanism", "laplace_scale", "least_laplace_scale"]
-
 MOST_EXPONENT = 600.0
 """Largest exponent of a ratio of densities; larger ones may overflow and are rejected."""
 

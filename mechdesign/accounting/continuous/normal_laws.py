@@ -20,8 +20,6 @@ from mechdesign.accounting.continuous.enclosures import (
 )
 from mechdesign.continuous.laws import GaussianMixture
 
-__all__ = ["CELLS", "BinnedNormals", "Law", "Normals", "mass_between"]
-
 SPREAD = 9.0
 """Standard deviations beyond which a normal law has less than 1.2e-19 of its mass, on each side."""
 

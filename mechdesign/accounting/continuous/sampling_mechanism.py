@@ -11,8 +11,6 @@ from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
 from mechdesign.exact.enclosures import Bounds, exponential
 from mechdesign.prior import Prior
 
-__all__ = ["SamplingMechanism"]
-
 
 @dataclass(frozen=True)
 class SamplingMechanism:

@@ -36,8 +36,6 @@ from mechdesign.prior import Prior
 from mechdesign.prior_sets import PriorSet
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["ARROWS", "Arrow", "best_bound", "extreme_minima"]
-
 ROUNDING = 1e-12
 """Relative amount by which the least entry of a mixture is lowered to cover rounding."""
 

@@ -26,9 +26,6 @@ from mechdesign.notions import Cone
 from mechdesign.repair import repair
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["ExtremalColumns"]
-
-
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 SOME = 1e-9

@@ -12,8 +12,6 @@ from fractions import Fraction
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper, log_upper
 
-__all__ = ["added", "lip_composition_bound", "lip_to_ldp", "posterior_ratio", "through_ldp"]
-
 ZERO = Fraction(0)
 
 

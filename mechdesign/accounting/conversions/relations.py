@@ -43,8 +43,6 @@ from mechdesign.problem import Problem
 from mechdesign.text import Table, Tabular
 from mechdesign.utilities import Distortion, MutualInformation
 
-__all__ = ["TARGETS", "Implied", "Relations", "implied", "relations"]
-
 ANY = 600
 """Placeholder epsilon of the targets below, replaced by :func:`_without_budget`."""
 

@@ -18,8 +18,6 @@ from mechdesign.notions.base import budget
 from mechdesign.prior import Prior
 from mechdesign.solver_guard import called
 
-__all__ = ["Capacity", "capacity", "ldp_capacity"]
-
 ROUNDS, GAP, SHRINK = 100, 1e-17, 0.1
 """Maximum number of steps, the mean of p_x s_x to stop at, and its factor in a step."""
 

@@ -14,8 +14,6 @@ from mechdesign.exact import as_fraction, exp_lower
 from mechdesign.notions.base import budget
 from mechdesign.text import Table, Tabular
 
-__all__ = ["ErrorRegion", "Point", "TradeOff", "error_region", "trade_off"]
-
 Point: TypeAlias = tuple[Fraction, Fraction]
 """A false alarm rate and a missed detection rate."""
 

@@ -16,8 +16,6 @@ from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
 from mechdesign.text import Table, format_table, html_lines, shortened
 
-__all__ = ["Leakage", "Leakages", "rounded"]
-
 MATRIX = "tightest E matrix, ln Q(y|row)/Q(y|column)"
 
 MOST_SHOWN = 8

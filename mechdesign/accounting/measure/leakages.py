@@ -26,8 +26,6 @@ from mechdesign.mechanisms.base import Mechanism
 from mechdesign.prior import Prior, prior_on
 from mechdesign.prior_sets import PriorSet
 
-__all__ = ["Ratios", "leakages", "measured"]
-
 MOST_COMPARED = 1 << 31
 """Maximum number of ratios of entries compared for the tightest matrix."""
 

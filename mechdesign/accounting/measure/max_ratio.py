@@ -9,17 +9,6 @@ from typing import NamedTuple, TypeAlias
 
 from mechdesign.exact import log_upper
 
-__all__ = [
-    "MaxRatio",
-    "Ratio",
-    "float_above",
-    "inverse",
-    "largest",
-    "log_above",
-    "max_ratio",
-    "pair_ratios",
-]
-
 Ratio: TypeAlias = Fraction | None
 """A ratio of probabilities; None if infinite."""
 

@@ -12,8 +12,6 @@ from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.kernel.gains import Entropy
 from mechdesign.prior import Prior
 
-__all__ = ["information_above"]
-
 MOST_EXACT = 2500
 """Maximum number of entries for which all logarithms are bounded in rationals."""
 

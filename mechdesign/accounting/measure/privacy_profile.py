@@ -18,9 +18,6 @@ from mechdesign.notions.base import budget
 from mechdesign.prior import Prior, prior_on
 from mechdesign.text import Table, Tabular
 
-__all__ = ["PrivacyProfile", "privacy_profile"]
-
-
 MOST_EXACT = 1 << 21
 """Maximum number of entries of near-largest sums that are added exactly."""
 

@@ -17,11 +17,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.labels import Labels, aligned, split_matrix
 from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers
 
-__all__ = [
-    "sensitive_attribute_channel",
-    "sensitive_attribute_leakage",
-]
-
 Joint = list[list[Fraction]]
 """The distribution of (S, X): a row for each value of S, a column for each input."""
 

@@ -10,8 +10,6 @@ from mechdesign._typing import AnyArray, FloatArray
 from mechdesign.accounting.measure.max_ratio import log_above, pair_ratios
 from mechdesign.channel import Channel, as_channel
 
-__all__ = ["matrix_of", "tightest_matrix"]
-
 ABOVE = 1 + 2.0**-49
 """Covers six roundings of a logarithm, and the conversion of a float to its decimal text."""
 

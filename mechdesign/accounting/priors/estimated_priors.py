@@ -17,8 +17,6 @@ from mechdesign.prior_sets import PriorBall
 from mechdesign.problem import Problem
 from mechdesign.utilities import Utility
 
-__all__ = ["prior_ball", "robust_problem", "sample_radius"]
-
 RADIUS_STEPS = 10**9
 """A radius is rounded up to a multiple of 1 / RADIUS_STEPS."""
 

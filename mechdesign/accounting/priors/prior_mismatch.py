@@ -16,14 +16,6 @@ from mechdesign.notions import LIP
 from mechdesign.prior import Prior, as_prior, prior_on
 from mechdesign.text import Table, Tabular
 
-__all__ = [
-    "PriorMismatch",
-    "family_bound",
-    "log_ratio_bound",
-    "prior_mismatch",
-    "total_variation",
-]
-
 
 def total_variation(p: Prior, q: Prior) -> Fraction:
     """Return half of Sum_x |P_x - Q_x|, exactly.

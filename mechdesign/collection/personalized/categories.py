@@ -24,8 +24,6 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.sampling import Randomness
 
-__all__ = ["PersonalizedReports", "privatize_each"]
-
 MOST_DESIGNS = 64
 """The largest number of channels to design unless ``levels`` limits it."""
 

@@ -19,8 +19,6 @@ from mechdesign.prior import Prior
 from mechdesign.reports import Reports
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
 
-__all__ = ["Group", "GroupedReports", "budgets_of", "distinct", "draw_groups", "rounded_down"]
-
 MOST_SHOWN = 12
 """Maximum number of groups in a repr."""
 

@@ -27,8 +27,6 @@ from mechdesign.notions import LDP
 from mechdesign.reports import Tally
 from mechdesign.sampling import Randomness
 
-__all__ = ["NumberReports", "TwoValuedResponder", "collect_numbers"]
-
 WEIGHTS = {"information": "population", "size": "respondents"}
 """Weightings of reports with different budgets, with the estimand that each is unbiased for."""
 

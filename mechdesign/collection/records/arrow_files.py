@@ -10,8 +10,6 @@ import pyarrow as pa
 from mechdesign.collection.records.arrow_messages import Messages
 from mechdesign.collection.records.sources import STANDARD, Reader
 
-__all__ = ["ArrowReader"]
-
 FOOTED = b"ARROW1"
 """First and last bytes of the file format: a stream from byte 8 on, with a footer."""
 

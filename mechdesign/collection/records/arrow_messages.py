@@ -13,8 +13,6 @@ from typing import BinaryIO
 
 from mechdesign.resources import check_size
 
-__all__ = ["Messages"]
-
 STEP = 2**20
 """Bytes read at once: a damaged length may claim any number."""
 

@@ -19,8 +19,6 @@ from mechdesign.collection.records.sinks import check_separator
 from mechdesign.collection.records.sources import Reader
 from mechdesign.errors import InputError
 
-__all__ = ["CSVReader"]
-
 EMPTY_LINES = (b"\n\n", b"\n\r", b"\r\r")
 """A text has an empty line, apart from the first line, only if it contains one of these."""
 

@@ -20,8 +20,6 @@ from mechdesign.writing.atomic import atomic_file, check_different
 if TYPE_CHECKING:
     from mechdesign.estimation import Estimate
 
-__all__ = ["check_table_name", "save_estimate"]
-
 
 def check_table_name(
     path: str | os.PathLike[str], source: str | os.PathLike[str] | None = None

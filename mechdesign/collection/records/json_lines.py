@@ -12,8 +12,6 @@ import pyarrow as pa
 from mechdesign.collection.records.sources import PIECE, Reader
 from mechdesign.errors import InputError
 
-__all__ = ["NDJSONReader"]
-
 EXPECTED = "a JSON object of text, numbers and nulls in each line, no key twice"
 
 

@@ -28,8 +28,6 @@ from mechdesign.kernel.schema import read
 from mechdesign.resources import check_size
 from mechdesign.text import Table, Tabular
 
-__all__ = ["Draw", "Leakage", "Ledger", "add_draw", "read_ledger"]
-
 APPLICATION, VERSION = 0x4D444C47, 2
 """application_id and user_version of the SQLite file, which identify a ledger and its format."""
 

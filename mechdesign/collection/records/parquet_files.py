@@ -12,8 +12,6 @@ from mechdesign.collection.records.parquet_pages import Page, page_sizes
 from mechdesign.collection.records.sources import PIECE, Reader, is_text
 from mechdesign.resources import check_size
 
-__all__ = ["ParquetReader"]
-
 EXPANDED = 2**26
 """Maximum expanded size in bytes of a batch, apart from pages and one row."""
 

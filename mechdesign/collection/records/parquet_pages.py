@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
-__all__ = ["Page", "page_sizes"]
-
 USUAL, HEADER = 2**8, 2**20
 """Typical and maximum bytes of a header, which may contain the extreme cells of its page."""
 

@@ -31,8 +31,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.sampling import SIMULATION, Randomness
 from mechdesign.writing.atomic import check_different
 
-__all__ = ["PrivatizedFile", "privatize_file"]
-
 
 @dataclass(frozen=True)
 class PrivatizedFile:

@@ -31,9 +31,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.files.mechanisms import load_mechanism
 from mechdesign.files.reading import place_of_column
 
-__all__ = ["KINDS", "AnyPath", "ColumnName", "FileKind", "Progress", "Records"]
-__all__ += ["check_has_text_cells", "checked_mechanisms", "chunk_size", "kind_of", "parts_of"]
-
 CHUNK = 1 << 15
 """Default number of rows per chunk."""
 

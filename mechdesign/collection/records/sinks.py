@@ -24,9 +24,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.writing.atomic import atomic_file
 from mechdesign.writing.spreadsheets import spreadsheet_safe
 
-__all__ = ["Sink", "arrow_sink", "check_separator", "csv_sink", "ndjson_sink", "parquet_sink"]
-__all__ += ["safe_table", "whole_output", "write_tables"]
-
 GROUP = 1 << 22
 """Approximate bytes written at once; each row group of a Parquet file needs metadata."""
 

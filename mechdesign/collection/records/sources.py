@@ -22,8 +22,6 @@ from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.files.reading import open_plain
 from mechdesign.resources import check_size, current
 
-__all__ = ["BLOCK", "PIECE", "STANDARD", "Reader"]
-
 BLOCK = 1 << 18
 """Bytes of text read at once."""
 

@@ -24,8 +24,6 @@ from mechdesign.errors import InputError
 from mechdesign.reports import Tally
 from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe as safe_text
 
-__all__ = ["states_channel", "tally_file"]
-
 
 def tally_file(
     mechanism: Drawer | AnyPath | Mapping[Any, Drawer | AnyPath],

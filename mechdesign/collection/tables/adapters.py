@@ -23,8 +23,6 @@ from mechdesign.collection.tables.jobs import ALONE, Drawn, PrivatizeJob, TallyJ
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Tally
 
-__all__ = ["ADAPTERS", "Adapter", "adapter_of", "arrow_column"]
-
 
 @dataclass(frozen=True)
 class Adapter:

@@ -18,8 +18,6 @@ from mechdesign.errors import InputError, shown, shown_kind
 from mechdesign.reports import Tally
 from mechdesign.sampling import Randomness
 
-__all__ = ["privatize", "tally"]
-
 Mechanisms = Drawer | Mapping[Any, Drawer]
 
 

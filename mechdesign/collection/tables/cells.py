@@ -15,9 +15,6 @@ import pyarrow.compute as pc
 from mechdesign._typing import BoolArray, IntArray
 from mechdesign.errors import InputError
 
-__all__ = ["Batch", "Cells", "Column", "Metadata"]
-__all__ += ["one_array", "pairs_of", "text_array", "texts_of"]
-
 Column = Any
 """An Arrow array or chunked array."""
 

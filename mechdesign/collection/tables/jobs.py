@@ -32,9 +32,6 @@ from mechdesign.mechanisms import Mechanism
 from mechdesign.reports import Reports, Tally
 from mechdesign.sampling import SIMULATION, Randomness, Source, below, source_of, stream_of
 
-__all__ = ["ALONE", "NOTE", "Drawer", "Drawn", "Policies", "PrivatizeJob", "TallyJob"]
-__all__ += ["as_mechanism", "by_column", "names_of"]
-
 ALONE = ""
 """The name of a column outside a table."""
 

@@ -22,8 +22,6 @@ from mechdesign.sampling import (
     tags_of_texts,
 )
 
-__all__ = ["CollectionCoins", "RecordTags", "check_distinct"]
-
 RecordTags = npt.NDArray[np.uint64]
 """``(n, 2)`` words that identify records."""
 

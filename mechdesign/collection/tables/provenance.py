@@ -17,8 +17,6 @@ from mechdesign.errors import InputError
 from mechdesign.reports import STAMP, check_digest
 from mechdesign.sampling import SIMULATION
 
-__all__ = ["check_stamps", "check_stated", "metadata_of", "says_simulation", "stamp_of"]
-
 SIMULATED, CHANNELS = b"mechdesign", b"mechdesign.channels"
 """The metadata keys of the simulation note, and of the digests by column as JSON."""
 

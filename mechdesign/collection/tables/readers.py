@@ -19,8 +19,6 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Alphabet, Labels
 
-__all__ = ["LabelReader", "NumberReader", "Policy", "Reader", "read_reports"]
-
 EMPTY, OTHER = "an empty cell", "another text"
 """Descriptions of a cell in an error, which never quotes it, as it may be private."""
 

@@ -11,8 +11,6 @@ import pyarrow as pa
 from mechdesign.collection.tables.cells import text_array
 from mechdesign.reports import Alphabet, Labels, Numbers
 
-__all__ = ["report_columns"]
-
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 Columns = Callable[[Any, bool], list[pa.Array]]

@@ -18,8 +18,6 @@ from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.rounding.laws import Prior, Stated
 from mechdesign.kernel.rounding.moments import Axis, Moments
 
-__all__ = ["Law"]
-
 
 class Law(ABC):
     """The law of a number or of a point, truncated to the interval or the box.

@@ -20,8 +20,6 @@ from mechdesign.kernel.rounding.families import FAMILIES, Normal
 from mechdesign.prior import distribution, exact_numbers
 from mechdesign.resources import check_size
 
-__all__ = ["GaussianMixture", "Histogram", "NamedLaw", "exact_list", "rising"]
-
 SHAPES = {"lognormal": ("shape",), "beta": ("a", "b")}
 """The shape parameters of laws that have any; location and scale follow them."""
 

@@ -15,8 +15,6 @@ from mechdesign.kernel.rounding import laws as kernel
 from mechdesign.prior import distribution, exact_numbers
 from mechdesign.resources import check_size
 
-__all__ = ["PlaneHistogram", "PlaneMixture", "ProductLaw"]
-
 
 class PlaneMixture(Law):
     """A mixture of laws whose coordinates are independent.

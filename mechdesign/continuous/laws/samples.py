@@ -23,8 +23,6 @@ from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.rounding import laws as kernel, moments
 from mechdesign.resources import check_size
 
-__all__ = ["KDE", "PlaneSamples", "Samples"]
-
 
 class Atoms(moments.Law):
     """Equal masses at some points, of any dimension."""

@@ -16,8 +16,6 @@ from mechdesign.continuous.domain import Interval
 from mechdesign.continuous.problem import ContinuousProblem
 from mechdesign.errors import InputError
 
-__all__ = ["axes_for"]
-
 FINEST = Fraction(1, 1 << 24)
 """The narrowest cell, as a share of the interval."""
 

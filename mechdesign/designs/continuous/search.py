@@ -33,8 +33,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.tables import ExactTable
 from mechdesign.utilities import UTILITIES, Distortion, UnbiasedVariance, Utility
 
-__all__ = ["Finite", "design_continuous", "finite_problem"]
-
 GAP = 0.01
 """The default gap."""
 

@@ -40,8 +40,6 @@ from mechdesign.search.coarse.bound import CoarseBound
 from mechdesign.search.coarse.lattice import lattice_bounds
 from mechdesign.search.limits import Limits
 
-__all__ = ["design_noise"]
-
 Designer: TypeAlias = Callable[[Problem, float, float], Solution]
 """Designs a problem with a gap and a time limit."""
 

@@ -14,8 +14,6 @@ from mechdesign.estimation import simplex
 from mechdesign.estimation.quantiles import Quantile, quantile_of
 from mechdesign.estimation.result import Estimate
 
-__all__ = ["ContinuousEstimate"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ContinuousEstimate(Estimate):

@@ -21,8 +21,6 @@ from mechdesign.kernel.claims import Leak
 from mechdesign.kernel.generators import Cone
 from mechdesign.kernel.schema import Kind
 
-__all__ = ["WHOLE", "Law", "LawLeak", "check_masses", "denominator_bits"]
-
 WHOLE = 1 << 62
 """The probability 1 in the unit of masses."""
 

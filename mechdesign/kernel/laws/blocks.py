@@ -22,8 +22,6 @@ from mechdesign.kernel.laws.base import WHOLE, Law, LawLeak, check_masses
 from mechdesign.kernel.laws.ratios import ConstantLaw, Ratios, constant
 from mechdesign.kernel.schema import Whole
 
-__all__ = ["ByComponent", "HighLow", "Part"]
-
 
 @dataclass(frozen=True)
 class Part:

@@ -45,8 +45,6 @@ from mechdesign.kernel.laws.torus import Torus
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.statement import Statement
 
-__all__ = ["loss_of_noise", "loss_steps"]
-
 Pair = tuple[int, int]
 
 Table = list[list[int]]

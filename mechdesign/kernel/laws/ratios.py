@@ -38,8 +38,6 @@ from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
 from mechdesign.kernel.laws.base import WHOLE, Law, LawLeak, check_masses, denominator_bits
 from mechdesign.kernel.schema import Named, Whole
 
-__all__ = ["ConstantLaw", "LIPRandomizedResponse", "Ratios", "constant"]
-
 MOST_DIGITS = 62
 """Binary digits of a probability of unary encoding, as many as are drawn at once."""
 

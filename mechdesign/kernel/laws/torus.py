@@ -44,8 +44,6 @@ from mechdesign.kernel.generators import Cone, Distance, Ratio
 from mechdesign.kernel.laws.base import WHOLE, Law
 from mechdesign.kernel.schema import Whole
 
-__all__ = ["GeometricNoise", "PlanarLaplace", "Torus", "TorusNoise"]
-
 SHARE = Fraction(999_999, 1_000_000)
 """The least share of its stated leakage that noise has. The weight of the displacement 0 is the
 remainder of all others, so it may be a few units less than privacy allows."""

@@ -70,8 +70,6 @@ from mechdesign.kernel.rounding.program import (
 from mechdesign.kernel.rounding.readings import estimates, readings
 from mechdesign.kernel.schema import Label
 
-__all__ = ["node_losses", "of_law", "program_of"]
-
 SHORT_BITS = 24
 
 Rectangle = tuple[tuple[int, int], ...]

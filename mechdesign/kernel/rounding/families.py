@@ -26,8 +26,6 @@ from mechdesign.exact.enclosures import (
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.rounding.moments import Axis, Cells, End, Ends, Law, basis
 
-__all__ = ["FAMILIES", "NONE", "AnyFamily", "Integrals", "NumberLaw", "Uniform"]
-
 Integrals = tuple[Any, Any, Any]
 """The integrals of 1, x and x**2: rationals, or enclosures of irrational values."""
 

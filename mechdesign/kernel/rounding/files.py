@@ -23,8 +23,6 @@ from mechdesign.kernel.rounding.program import on_nodes
 from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
 from mechdesign.kernel.schema import Kind, read
 
-__all__ = ["Linear", "RoundedFile", "read_rounded"]
-
 
 @dataclass(frozen=True)
 class Linear(Kind):

@@ -26,8 +26,6 @@ from mechdesign.kernel.arithmetic import lattice, need
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.program import Program, beside, less, program, stretched
 
-__all__ = ["hard_cells", "node_places"]
-
 Line = list[Fraction]
 
 

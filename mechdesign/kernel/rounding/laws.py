@@ -17,8 +17,6 @@ from mechdesign.kernel.rounding.families import NONE, AnyFamily, Integrals, Numb
 from mechdesign.kernel.rounding.moments import Axis, Cells, End, Ends, Law, Moments
 from mechdesign.kernel.schema import Kind
 
-__all__ = ["AxisLaw", "Histogram", "Mixture", "Prior", "Products", "Rectangles", "Stated"]
-
 
 def total(weights: Iterable[Fraction], integrals: Iterable[Integrals]) -> Integrals:
     """Return integrals with weights, summed."""

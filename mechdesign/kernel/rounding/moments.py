@@ -28,8 +28,6 @@ from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.schema import Kind
 
-__all__ = ["PLACES", "WEIGHTS", "Axis", "Cells", "End", "Ends", "Law", "Moments", "Row", "mass"]
-
 ONE = (1, 2, 1)
 """The weights of U_0, U_1, U_2 in 1."""
 

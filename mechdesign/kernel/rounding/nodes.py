@@ -18,8 +18,6 @@ from mechdesign.kernel.rounding.laws import Prior
 from mechdesign.kernel.rounding.moments import PLACES, Axis, End, Moments
 from mechdesign.resources import check_size
 
-__all__ = ["Rounded", "RoundedProblem"]
-
 
 @dataclass(frozen=True)
 class Side:

@@ -19,8 +19,6 @@ from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.schema import Label
 from mechdesign.kernel.statement import Statement
 
-__all__ = ["Costs", "Program", "beside", "less", "on_nodes", "program", "stretched"]
-
 Line = Sequence[Fraction]
 N = TypeVar("N", int, Fraction)
 

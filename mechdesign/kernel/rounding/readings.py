@@ -27,8 +27,6 @@ from mechdesign.kernel.names import Utility
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.rounding.program import Program, program
 
-__all__ = ["estimates", "readings"]
-
 
 def estimates(rounded: Rounded) -> Program:
     """Return the program for the best estimate."""

@@ -38,8 +38,6 @@ from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.statement import Statement
 from mechdesign.kernel.value import decoder, value
 
-__all__ = ["highest", "kernel_decoder", "kernel_value", "slope"]
-
 Columns = Sequence[Sequence[int]]
 Points = Sequence[tuple[Fraction, ...]]
 Cell = Sequence[tuple[tuple[int, ...], int]]

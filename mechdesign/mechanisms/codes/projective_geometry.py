@@ -22,8 +22,6 @@ from mechdesign.mechanisms.set_system import TOLERANCE, NumberedSets
 from mechdesign.reports import Numbers
 from mechdesign.sampling import Source, below, chances
 
-__all__ = ["ProjectiveGeometryResponse"]
-
 MOST_POINTS = 1 << 23
 """The largest number of reports with a count each."""
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from mechdesign._typing import FloatArray, Int64Array
 
-__all__ = ["ProjectiveSpace", "count_points"]
-
 LONG = 32
 """For larger fields, sums of floats use Fourier transforms."""
 

@@ -20,8 +20,6 @@ from mechdesign.notions import BlockLDP
 from mechdesign.prior import Prior
 from mechdesign.sampling import Source
 
-__all__ = ["ByComponent", "by_block"]
-
 
 class ByComponent(PartedMechanism):
     """Report the block of the input in clear, and a report of the mechanism of that block.

@@ -10,8 +10,6 @@ from mechdesign.mechanisms.subsets.bit_rows import BitRows
 from mechdesign.reports import Alphabet
 from mechdesign.sampling import pieces
 
-__all__ = ["count_by_group", "is_numbered"]
-
 CELLS = 1 << 22
 """Bits unpacked at a time."""
 

@@ -31,8 +31,6 @@ from mechdesign.notions import HighLowLDP
 from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances
 
-__all__ = ["HighLow", "around_sensitive", "split_by_sensitivity"]
-
 HIDDEN, OPEN = 0, 1
 """The two parts of the reports: those of the inner mechanism, and labels in clear."""
 

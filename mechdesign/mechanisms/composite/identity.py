@@ -15,8 +15,6 @@ from mechdesign.prior import Prior
 from mechdesign.reports import Labels
 from mechdesign.sampling import Source
 
-__all__ = ["IdentityMechanism"]
-
 
 class IdentityMechanism(GeneralizedRandomizedResponse):
     """Report the input: Q[x, x] = 1, with the score 1{y = x}.

@@ -18,8 +18,6 @@ from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.notions import BlockLDP, HighLowLDP
 from mechdesign.reports import Tally
 
-__all__ = ["PartedMechanism", "component_table"]
-
 
 class PartedMechanism(Mechanism):
     """Each input belongs to a part, and reports by that part's mechanism on the inputs 0, 1, ...

@@ -16,8 +16,6 @@ from mechdesign.mechanisms.composite.group_counts import count_by_group, is_numb
 from mechdesign.reports import Alphabet
 from mechdesign.sampling import source_of
 
-__all__ = ["TaggedReports"]
-
 
 class TaggedReports(Alphabet):
     """The reports of a mechanism with several parts, the name of the part in clear.

@@ -31,8 +31,6 @@ from mechdesign.reports import Labels
 from mechdesign.sampling import Source, chances
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["GeometricNoise", "LatticeNoise", "PlanarLaplace"]
-
 LEAST_EXPONENT, MOST_EXPONENT = Fraction(1, 10**4), Fraction(30)
 """Range of epsilon times a lattice step in which 62 bits represent the noise to within 1e-6."""
 

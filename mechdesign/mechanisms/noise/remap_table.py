@@ -21,8 +21,6 @@ from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.errors import choose
 from mechdesign.mechanisms.noise.torus_law import TorusLaw
 
-__all__ = ["LOSSES", "Losses"]
-
 Point = tuple[int, int]
 
 WINDOW_NATS = 40

@@ -31,8 +31,6 @@ from mechdesign.channel import BITS
 from mechdesign.errors import UnsupportedError
 from mechdesign.exact import exp_lower_scaled, fraction_text
 
-__all__ = ["Coordinates", "TorusLaw"]
-
 Coordinates: TypeAlias = tuple[Any, Any]
 """Coordinates along both sides: integers, or arrays of integers."""
 

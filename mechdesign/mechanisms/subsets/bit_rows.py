@@ -17,9 +17,6 @@ from mechdesign.errors import InputError, shown
 from mechdesign.reports import Alphabet
 from mechdesign.sampling import pieces
 
-__all__ = ["BitRows", "bit_of", "count_ones", "write_bits"]
-
-
 BLOCK = 1 << 19
 """Bytes counted at a time, which fit the processor's cache."""
 

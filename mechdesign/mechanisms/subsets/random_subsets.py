@@ -17,9 +17,6 @@ import numpy as np
 from mechdesign._typing import BoolArray, ByteArray, Int64Array, WordArray
 from mechdesign.sampling import Source, coin_words
 
-__all__ = ["UniformSets"]
-
-
 WORD = 64
 
 WORD_COST, PICK_COST = 2.5, 30.0

@@ -15,8 +15,6 @@ from mechdesign.mechanisms.set_system import LDPMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows
 from mechdesign.reports import Tally
 
-__all__ = ["ReportedSets"]
-
 
 class ReportedSets(LDPMechanism):
     """A mechanism under LDP whose reports are sets of inputs, with a count for each input.

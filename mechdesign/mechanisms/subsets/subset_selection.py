@@ -23,8 +23,6 @@ from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
 from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances
 
-__all__ = ["SubsetSelection"]
-
 BLOCK = 1 << 22
 """Bytes of reports drawn at a time."""
 

@@ -21,8 +21,6 @@ from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
 from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances, coin_rows
 
-__all__ = ["UnaryEncoding"]
-
 BLOCK = 1 << 19
 """Bytes of reports drawn at a time, which fit the processor's cache."""
 

@@ -13,8 +13,6 @@ from mechdesign.exact import Exact, exp_lower, sqrt_lower
 from mechdesign.mechanisms.base import held_mass
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
 
-__all__ = ["OptimizedUnaryEncoding", "SymmetricUnaryEncoding"]
-
 
 class OptimizedUnaryEncoding(UnaryEncoding):
     """Unary encoding with the least variance: p near 1/2, q near 1 / (e**epsilon + 1) (OUE).

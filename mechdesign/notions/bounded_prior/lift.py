@@ -7,8 +7,6 @@ from typing import Any
 from mechdesign.notions.asymmetric_lift import AsymmetricLift
 from mechdesign.notions.bounded_prior.stated import ForEveryPrior, stated_priors
 
-__all__ = ["BoundedPriorLift"]
-
 
 class BoundedPriorLift(ForEveryPrior, AsymmetricLift):
     """Asymmetric LIP for every prior in a set: e**-lower <= P(x|y) / P(x) <= e**upper.

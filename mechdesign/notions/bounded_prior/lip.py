@@ -8,8 +8,6 @@ from mechdesign.exact import Exact, fraction_text
 from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.bounded_prior.stated import WAYS, ForEveryPrior, stated_priors
 
-__all__ = ["BoundedPriorBudget", "BoundedPriorLIP"]
-
 
 class BoundedPriorBudget(BudgetNotion, ForEveryPrior):
     """A bound on the lift with one budget, for every prior in a set.

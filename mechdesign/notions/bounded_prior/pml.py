@@ -5,8 +5,6 @@ from __future__ import annotations
 from mechdesign.notions.bounded_prior.lip import BoundedPriorBudget
 from mechdesign.notions.bounded_prior.stated import WAYS
 
-__all__ = ["BoundedPriorPML"]
-
 
 class BoundedPriorPML(BoundedPriorBudget):
     """PML for every prior in a set: P(x|y) / P(x) <= e**epsilon for every x, y and P.

@@ -11,8 +11,6 @@ from mechdesign.errors import InputError, check_keys
 from mechdesign.notions.base import Notion
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 
-__all__ = ["WAYS", "ForEveryPrior", "stated_priors"]
-
 WAYS = """
 center = [0.1, 0.2, 0.3, 0.4]
 radius = 0.05               # total-variation distance from the center

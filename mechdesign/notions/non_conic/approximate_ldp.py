@@ -8,8 +8,6 @@ from mechdesign.domain import Domain, Label
 from mechdesign.errors import UnsupportedError, shown
 from mechdesign.notions.non_conic.base import ApproximateNotion
 
-__all__ = ["ApproximateLDP"]
-
 MOST_INPUTS = 512
 
 

@@ -8,8 +8,6 @@ from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.notions.non_conic.base import ApproximateNotion
 
-__all__ = ["ApproximateLIP"]
-
 
 class ApproximateLIP(ApproximateNotion):
     """Approximate LIP: LIP for all sets of outputs, up to a probability delta.

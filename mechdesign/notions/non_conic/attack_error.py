@@ -14,8 +14,6 @@ from mechdesign.notions.metric import points_of
 from mechdesign.notions.non_conic.base import GuessNotion, in_words, positive
 from mechdesign.tables import ExactTable
 
-__all__ = ["AttackError"]
-
 HAMMING = "hamming"
 NAMES = (HAMMING, "absolute", "squared", "euclidean")
 

@@ -14,8 +14,6 @@ from mechdesign.notions.base import BudgetNotion, Notion, budget
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.prior import Prior
 
-__all__ = ["ApproximateNotion", "GuessNotion", "WholeChannelNotion", "in_words", "positive"]
-
 
 class WholeChannelNotion(Notion):
     """A notion that is a limit on the whole channel.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.non_conic.base import WholeChannelNotion
 
-__all__ = ["MaximalLeakage"]
-
 
 class MaximalLeakage(WholeChannelNotion, BudgetNotion):
     """Maximal leakage: Sum_y max_x Q[x,y] <= e**epsilon.

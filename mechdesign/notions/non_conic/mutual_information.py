@@ -5,8 +5,6 @@ from __future__ import annotations
 from mechdesign.notions.base import BudgetNotion
 from mechdesign.notions.non_conic.base import WholeChannelNotion
 
-__all__ = ["MutualInformationLeakage"]
-
 
 class MutualInformationLeakage(WholeChannelNotion, BudgetNotion):
     """I(X; Y) = Sum_x P_x Sum_y Q[x,y] ln(Q[x,y] / lambda_y) <= epsilon, lambda = P Q.

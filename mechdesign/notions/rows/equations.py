@@ -15,8 +15,6 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Basis", "null_space", "on_grid", "reduced"]
-
 Basis: TypeAlias = list[tuple[Fraction, ...]]
 """``(size, n_basis)``: a row for each entry, unit vectors for the free entries."""
 

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from mechdesign.notions.rows.lift_rows import LiftRows
     from mechdesign.notions.rows.pair_rows import PairRows
 
-__all__ = ["Edges", "Family", "Keys", "components", "edges_of"]
-
 Edges: TypeAlias = tuple[IntArray, IntArray]
 """Pairs of inputs, as an array of the first ones and one of the second ones."""
 

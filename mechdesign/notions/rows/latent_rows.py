@@ -28,8 +28,6 @@ from mechdesign.notions.rows.family import Family, Keys
 from mechdesign.notions.rows.row import Row
 from mechdesign.prior_sets import Weights
 
-__all__ = ["LatentRows"]
-
 TAIL = " of the sensitive attribute"
 """Suffix of the names of rows."""
 

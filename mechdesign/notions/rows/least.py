@@ -10,8 +10,6 @@ import struct
 from collections.abc import Callable
 from fractions import Fraction
 
-__all__ = ["LOWEST", "decimal", "least_float", "reported"]
-
 LARGEST, SMALLEST = 1e100, 1e-300
 """The range of floats that are read back as numbers; the largest stands for infinity."""
 

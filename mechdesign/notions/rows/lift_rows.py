@@ -26,8 +26,6 @@ from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
 from mechdesign.text import shortened
 
-__all__ = ["LiftRows"]
-
 MOST_SHOWN = 60
 """Characters of a prior in the name of a row."""
 

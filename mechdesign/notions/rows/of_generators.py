@@ -38,8 +38,6 @@ from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.notions.rows.row import Row
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 
-__all__ = ["family_of"]
-
 ONE = Fraction(1)
 MOST_STEP = 1 << 30
 """Squares of smaller steps fit machine integers."""

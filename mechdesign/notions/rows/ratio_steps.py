@@ -19,8 +19,6 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from mechdesign._typing import BoolArray, Int64Array, IntArray
 
-__all__ = ["FREE", "HALF", "LOW", "Raising", "share_above", "share_below"]
-
 FREE = -1
 """The index of an unconstrained pair."""
 

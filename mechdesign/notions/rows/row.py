@@ -15,8 +15,6 @@ from mechdesign.exact import exp_lower
 from mechdesign.notions.rows.least import least_float
 from mechdesign.prior_sets import Weights
 
-__all__ = ["Multipliers", "Row"]
-
 
 class Row(NamedTuple):
     """One named row, ``left . q <= e**exponent (right . q)``, exact and sparse.

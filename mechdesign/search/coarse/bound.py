@@ -37,8 +37,6 @@ from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.reduction import ConicProgram, reduced_costs
 
-__all__ = ["CoarseBound", "RepresentativesProof", "coarse_bound", "first_outputs", "refined"]
-
 ACCURATE = 1e-2
 """The gap of a program on representatives: the bound is not more accurate anyway."""
 

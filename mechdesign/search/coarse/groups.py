@@ -33,8 +33,6 @@ from mechdesign.search.coarse.representatives import (
     chosen,
 )
 
-__all__ = ["grouped"]
-
 MOST_ENTRIES = 2 * 10**6
 """The largest number of entries of the losses, or pairs of inputs."""
 

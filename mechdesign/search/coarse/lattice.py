@@ -28,8 +28,6 @@ from mechdesign.search.coarse.bound import CoarseBound, coarse_bound, refined
 from mechdesign.search.coarse.representatives import CoarseProgram, Ratios, chosen
 from mechdesign.search.limits import Limits
 
-__all__ = ["Lattice", "LatticeProgram", "cut", "first_cells", "lattice_bounds"]
-
 AT_ONCE = 2 * 10**7
 """Entries of losses in memory at a time."""
 

@@ -24,8 +24,6 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.row import Multipliers
 
-__all__ = ["CoarseProgram", "Ratios", "chosen"]
-
 ALIKE = 0.1
 """The share of the uniform part in the weights of inputs."""
 

@@ -14,8 +14,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.route import LinearRoute
 from mechdesign.search.starts.route import Start
 
-__all__ = ["Coarse", "is_too_large"]
-
 TOO_MANY = 10**8
 """The number of non-implied rows of all columns from which the whole program is too large:
 Euclidean grids of more than 24 x 24 points."""

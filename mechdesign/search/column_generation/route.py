@@ -11,8 +11,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import LARGE, program_rows
 from mechdesign.search.route import LinearRoute
 
-__all__ = ["ColumnGeneration"]
-
 MIDDLE = 400
 """The number of rows of the extended formulation from which column generation with simple pricing
 is tried first."""

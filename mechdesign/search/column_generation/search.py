@@ -38,8 +38,6 @@ from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.presolve.chain import program_cost
 from mechdesign.search.presolve.implied_pairs import implied_pairs
 
-__all__ = ["solve_columns", "suits"]
-
 PACE = Pace(goal=1e-10, patience=math.inf, worth=0.01, most_rays=8)
 
 FEW = 6

@@ -11,9 +11,6 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 
-__all__ = ["InputLine", "ratio_lengths"]
-
-
 FOLLOWS = 1e-12
 """Relative amount by which a bound may be tighter than what neighbors imply."""
 

@@ -20,8 +20,6 @@ from mechdesign.notions import Cone
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.notions.rows.pair_rows import FREE
 
-__all__ = ["OneBudgetCone"]
-
 
 @dataclass(frozen=True)
 class OneBudgetCone:

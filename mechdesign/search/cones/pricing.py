@@ -25,16 +25,6 @@ from mechdesign.problem import Problem
 from mechdesign.search.cones.input_line import InputLine
 from mechdesign.search.cones.one_budget import OneBudgetCone
 
-__all__ = [
-    "BlockPricer",
-    "LiftPricer",
-    "LinePricer",
-    "PricedColumns",
-    "Pricer",
-    "pricer_of",
-]
-
-
 NEAR, MOST_TURNS = 1e-14, 30
 """Dinkelbach's method ends when the mean changes by less; it converges superlinearly."""
 

@@ -21,8 +21,6 @@ from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.cones.pricing import pricer_of
 
-__all__ = ["feasible_prices", "linear_proof", "multiplier_bound", "weighted_costs"]
-
 TURNS = 4
 """The number of times that potentials are lowered."""
 

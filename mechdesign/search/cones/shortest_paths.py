@@ -15,8 +15,6 @@ from scipy.sparse.csgraph import shortest_path
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["closure"]
-
 MOST_SPARSE = 0.1
 """The share of pairs up to which Dijkstra's algorithm is faster than Floyd-Warshall."""
 

@@ -18,9 +18,6 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 
-__all__ = ["best_potentials", "potential_bound"]
-
-
 ROUNDS, TOLERANCE = 5_000, 1e-14
 
 LEAST_SHARE = 1e-9

@@ -30,17 +30,6 @@ from mechdesign.utilities import LinearUtility
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = [
-    "CONIC_SOLVERS",
-    "OPTIONS",
-    "DualBound",
-    "StatedProblem",
-    "run",
-    "solve_conic",
-    "solver_named",
-]
-
-
 OPTIONS: dict[str, dict[str, Any]] = {
     "CLARABEL": {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11},
     "ECOS": {"abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11, "max_iters": 500},

@@ -22,8 +22,6 @@ from mechdesign.solver_guard import called
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["dual_objective", "lagrangian_term", "linearized"]
-
 
 def lagrangian_term(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
     """Return a constraint times its dual value, at most 0 where it holds; None for unknown kinds.

@@ -16,8 +16,6 @@ from mechdesign.utilities import ConvexUtility
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["Cvxpy", "NonConic"]
-
 HIGHS = ("simplex", "ipm")
 """Methods of HiGHS; the other solvers are those of cvxpy."""
 

@@ -41,9 +41,6 @@ from mechdesign.search.presolve.chain import solve_chain
 from mechdesign.search.presolve.components import Components
 from mechdesign.search.presolve.reduction import Answer, ConicProgram, reduced_costs
 
-__all__ = ["strict_mixture"]
-
-
 MOST_FLOWS = 20_000
 """The number of flows up to which one program finds the best capacities."""
 

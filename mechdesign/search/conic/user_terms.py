@@ -27,9 +27,6 @@ from mechdesign.utilities import ExpressionUtility, placed
 if TYPE_CHECKING:
     import cvxpy as cp
 
-__all__ = ["UserTerms", "best_constant", "solve_custom"]
-
-
 FLOOR = 1e-12
 """Smaller entries are raised to it for the tangents of logarithms and roots."""
 

@@ -7,8 +7,6 @@ from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 from mechdesign.search.route import Route
 
-__all__ = ["DecoderGrid"]
-
 
 class DecoderGrid(Route):
     """Searches for the best decoder, the aggregator's estimates for the outputs."""

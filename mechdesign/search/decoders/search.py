@@ -56,9 +56,6 @@ from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.presolve.reduction import ConicProgram
 
-__all__ = ["least_on_gaps", "merge_columns", "solve_decoders"]
-
-
 FIRST_PROBES, MOST_PROBES = 17, 4000
 """Evenly spaced probes of each bound, and the largest number of probes."""
 

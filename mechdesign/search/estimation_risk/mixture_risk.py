@@ -17,8 +17,6 @@ from mechdesign.errors import SolverError
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["Expansion", "MixtureRisk", "RayMoments"]
-
 
 @dataclass(frozen=True)
 class RayMoments:

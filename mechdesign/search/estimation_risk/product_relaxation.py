@@ -40,9 +40,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["product_bound"]
-
-
 SOLVER, SIMPLEX = "CLARABEL", "HIGHS"
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 

@@ -25,8 +25,6 @@ from mechdesign.search.rays.extreme_rays import listed_rays, set_vertices
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["Oracle", "RiskProof", "by_classes", "by_rays", "channel_proof"]
-
 
 @dataclass(frozen=True)
 class RiskProof:

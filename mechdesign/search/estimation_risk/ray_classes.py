@@ -17,9 +17,6 @@ from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.estimation_risk.mixture_risk import RayMoments
 from mechdesign.search.estimation_risk.saddle_point import Mixture
 
-__all__ = ["RayClasses"]
-
-
 MOST_NUMBERS = 1 << 25
 """The largest number of entries of the classes' matrices."""
 

@@ -12,8 +12,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.route import Route
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["Estimation"]
-
 
 class Estimation(Route):
     """Minimizes a risk of estimation over mixtures of extreme rays, by Newton's method."""

@@ -33,9 +33,6 @@ from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["Mixture", "RiskMaster", "best_mixture"]
-
-
 MOST_STEPS = 120
 GOAL = 1e-12
 """The target of complementarity, relative to the risk."""

@@ -34,8 +34,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.rays.extreme_rays import solve_by_rays
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["separable_bound"]
-
 ROUNDS, STEP = 6, 0.5
 """The largest number of linearizations, and the step size towards the last channel's diagonal."""
 

@@ -40,9 +40,6 @@ from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
 
-__all__ = ["solve_estimation"]
-
-
 AT_ONCE, FIRST = 400, 250
 """The number of listed rays up to which all are used; and the initial number of more rays."""
 

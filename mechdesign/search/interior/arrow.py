@@ -39,8 +39,6 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.search.interior.blocks import Blocks, inverses, middle, scaling
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["ArrowBlocks", "ArrowRows"]
-
 LEAST_SLACK = 1e-8
 """Cones whose rows have less initial slack count as without interior."""
 

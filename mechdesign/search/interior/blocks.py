@@ -18,8 +18,6 @@ import numpy as np
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["INSIDE", "Blocks", "inverses", "middle", "scaling"]
-
 INSIDE = 1e-9
 """The least initial slack of all rows: with less the cone counts as flat."""
 

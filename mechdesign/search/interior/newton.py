@@ -43,9 +43,6 @@ from mechdesign.search.interior.blocks import Blocks
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["FRACTION_TO_BOUNDARY", "InteriorResult", "interior_point", "longest_step"]
-
-
 MOST_STEPS = 400
 PATIENCE, BETTER = 10, 0.9
 """The method ends after this many steps in a row without a gap below this share of the best."""

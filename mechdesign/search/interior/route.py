@@ -9,9 +9,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import LARGE, program_rows
 from mechdesign.search.route import LinearRoute
 
-__all__ = ["InteriorPoint"]
-
-
 FEW = 6
 """The number of rows per input up to which arrow form is possible."""
 

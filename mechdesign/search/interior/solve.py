@@ -34,8 +34,6 @@ from mechdesign.search.presolve.orbit_reduction import OrbitReduction
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 from mechdesign.search.presolve.symmetry_group import Symmetry
 
-__all__ = ["by_interior", "solve_interior", "solve_interior_batch"]
-
 
 def solve_interior(
     problem: Problem,

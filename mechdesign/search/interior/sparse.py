@@ -20,9 +20,6 @@ from mechdesign.search.interior.blocks import INSIDE, Blocks, middle
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["SparseBlocks"]
-
-
 REGULARIZATIONS = (1e-14, 1e-12, 1e-10)
 """Added to a diagonal of 1: the first for which a Cholesky factor exists.
 

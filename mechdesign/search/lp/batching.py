@@ -11,8 +11,6 @@ from collections.abc import Hashable
 from mechdesign.notions.rows.cone import Family
 from mechdesign.problem import Problem
 
-__all__ = ["most_together", "shape"]
-
 MOST_ENTRIES = 28_000
 """The largest total number of row entries for which a batch stays in the cache."""
 

@@ -36,9 +36,6 @@ from mechdesign.search.lp.support_formulation import (
 )
 from mechdesign.search.presolve.implied_pairs import thin_pairs
 
-__all__ = ["NONE", "ExtendedFormulation", "extended_formulation", "family_rows"]
-
-
 FEWEST_IN_SET = 3
 """An auxiliary variable for the least of fewer entries saves no rows."""
 

@@ -18,9 +18,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import extended_formulation
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 
-__all__ = ["by_highs"]
-
-
 MANY_ROWS = 3_000
 """Number of rows from which HiGHS's interior-point method is faster without shared variables."""
 

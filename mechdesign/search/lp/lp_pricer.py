@@ -27,8 +27,6 @@ from mechdesign.search.highs import UNIT, Basis, LPModel, LPResult, WarmStartedL
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import extended_formulation
 
-__all__ = ["LPPricer", "row_multipliers"]
-
 RAREST = 1e-9
 """The least weight of an input, as a share of the largest, to which its variable is scaled."""
 

@@ -20,9 +20,6 @@ from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 
-__all__ = ["by_outputs", "pays"]
-
-
 FEWEST_INPUTS = 80
 """With fewer inputs one program for all outputs is as fast."""
 

@@ -7,8 +7,6 @@ from functools import lru_cache
 from mechdesign.errors import UnsupportedError
 from mechdesign.problem import Problem
 
-__all__ = ["LARGE", "MOST_FOR_HIGHS", "program_rows"]
-
 LARGE, MOST_FOR_HIGHS = 3_000, 200_000
 """Numbers of rows of the extended formulation for all outputs: from the first on, the simplex
 method is slow and the interior-point method is tried first; up to the second, HiGHS is tried after

@@ -15,8 +15,6 @@ from mechdesign.search.route import LinearRoute
 if TYPE_CHECKING:
     from mechdesign.search.presolve.symmetry_group import Symmetry
 
-__all__ = ["LinearProgram"]
-
 METHODS = ("simplex", "ipm")
 
 BYTES = 2_000.0

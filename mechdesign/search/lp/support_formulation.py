@@ -44,8 +44,6 @@ from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.prior_sets import Support, Weights
 
-__all__ = ["TIED", "rows_of_list", "rows_of_set", "split_of_list", "split_of_set", "transport"]
-
 TIED = 1 - 1e-10
 """Replaces a bound of 1 against a mean, whose float coefficients may not sum to 1."""
 

@@ -27,15 +27,6 @@ from mechdesign.search.presolve.reduction import (
     reduced_costs,
 )
 
-__all__ = [
-    "PRESOLVE",
-    "UNLIKELY",
-    "conic_program",
-    "program_cost",
-    "solve_chain",
-    "solve_reduced",
-]
-
 PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
 """Reductions of any program. Inputs are merged first, as their bounds may then imply others."""
 

@@ -15,8 +15,6 @@ import numpy as np
 from mechdesign._typing import IntArray
 from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced, Reduction
 
-__all__ = ["Components"]
-
 
 class Components(Reduction):
     """Split a program into one for each component of its cone."""

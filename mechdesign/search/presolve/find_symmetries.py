@@ -20,8 +20,6 @@ from mechdesign.notions.rows.pair_rows import FREE
 from mechdesign.problem import Problem
 from mechdesign.search.presolve.symmetry_group import Action, Symmetry
 
-__all__ = ["given_symmetries", "symmetries"]
-
 
 def symmetries(problem: Problem) -> Symmetry | None:
     """Return the detected symmetries, or None.

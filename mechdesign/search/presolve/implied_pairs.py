@@ -16,8 +16,6 @@ from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.search.presolve.reduction import ConicProgram, Reduced, Reduction
 
-__all__ = ["ImpliedPairs", "count_pairs", "implied_pairs", "thin_pairs", "without_implied_pairs"]
-
 CHAIN_TOLERANCE = 1e-13
 """Chains longer than a pair by less than this relative amount are ties."""
 

@@ -31,8 +31,6 @@ from mechdesign.search.presolve.reduction import (
     reduced_costs,
 )
 
-__all__ = ["MergeInputs"]
-
 
 class MergeInputs(Reduction):
     """Merge the inputs whose rows must be equal, for bounds on ratios and an expected loss.

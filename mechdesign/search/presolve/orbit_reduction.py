@@ -14,8 +14,6 @@ import numpy as np
 from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced, Reduction
 from mechdesign.search.presolve.symmetry_group import Symmetry
 
-__all__ = ["OrbitReduction"]
-
 
 @dataclass(frozen=True)
 class OrbitReduction(Reduction):

@@ -26,8 +26,6 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.limits import Limits
 
-__all__ = ["Answer", "Backend", "ConicProgram", "Reduced", "Reduction", "reduced_costs"]
-
 
 @dataclass(frozen=True)
 class ConicProgram:

@@ -28,8 +28,6 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.prior_sets import Weights
 
-__all__ = ["Action", "Symmetry"]
-
 
 @dataclass(frozen=True)
 class Action:

@@ -23,8 +23,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.rays.boxes import BoxSearch
 
-__all__ = ["AnyCone", "Gain"]
-
 Gain: TypeAlias = Callable[[FloatArray], FloatArray]
 
 STEPS = 8

@@ -46,8 +46,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["BoxSearch"]
-
 SWEEPS = 2
 """Rounds of bound propagation on a box: more rounds seldom shrink it further."""
 

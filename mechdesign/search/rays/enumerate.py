@@ -22,9 +22,6 @@ from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.limits import Limits
 from mechdesign.search.presolve.implied_pairs import without_implied_pairs
 
-__all__ = ["MOST_RAYS", "all_rays"]
-
-
 MOST_RAYS = 10_000
 """The largest number of rays of an enumeration."""
 

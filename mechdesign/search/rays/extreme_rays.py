@@ -45,9 +45,6 @@ from mechdesign.search.rays.raised_sets import RaisedSets
 from mechdesign.solver_guard import called
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["ListedRays", "listed_rays", "set_vertices", "solve_by_rays"]
-
-
 MOST_SUBSETS = 1 << 14
 """The number of rays up to which subsets are listed, if inputs are not equivalent."""
 

@@ -28,9 +28,6 @@ from mechdesign.search.generation import WORTH_ADDING, Pace, SurplusBound
 from mechdesign.search.limits import Limits
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["LiftPolytope"]
-
-
 MOST_ENTRIES = 10_000_000
 """The largest number of entries of the dynamic program."""
 

@@ -38,9 +38,6 @@ from mechdesign.search.generation import Pace, SurplusBound
 from mechdesign.search.limits import Limits
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["RaisedSets"]
-
-
 LEAST_LOW = 1e-20
 """Below this the checker treats e**-eps as 0."""
 

@@ -8,8 +8,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.route import Route
 from mechdesign.utilities import ColumnUtility
 
-__all__ = ["ExtremeRays"]
-
 
 class ExtremeRays(Route):
     """Mixes extreme rays of the cone, all of them or those of a local search."""

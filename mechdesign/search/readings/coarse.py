@@ -16,8 +16,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.readings.pricing import BudgetPricer
 from mechdesign.search.readings.search import ALL_INTERVALS, ReadingsSearch
 
-__all__ = ["budget_search"]
-
 
 def budget_search(
     form: OneBudgetCone, f: FloatArray, prior: FloatArray | None, limits: Limits, scale: float

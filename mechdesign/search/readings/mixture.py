@@ -21,8 +21,6 @@ from mechdesign.errors import SolverError
 from mechdesign.search.limits import running
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["Mixture", "best_mixture", "thinned"]
-
 SOLVER = "CLARABEL"
 TOLERANCE, ENDED_WELL = 1e-10, ("Solved", "AlmostSolved", "InsufficientProgress")
 

@@ -13,8 +13,6 @@ from mechdesign.notions.rows.row import Multipliers
 from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.lp.lp_pricer import LPPricer
 
-__all__ = ["BudgetPricer", "ColumnPricer", "Priced", "Pricer"]
-
 
 @dataclass(frozen=True)
 class Priced:

@@ -18,8 +18,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.readings.pricing import BudgetPricer, ColumnPricer
 from mechdesign.search.readings.search import ReadingsDual
 
-__all__ = ["budget_probes", "row_probes"]
-
 MOST_PROGRAMS = 4000
 FIRST = 33
 FARTHER, TIMES = 2.0, 60

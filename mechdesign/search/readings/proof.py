@@ -23,8 +23,6 @@ from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.cones.one_budget import OneBudgetCone
 
-__all__ = ["ReadingsProof"]
-
 SHARE, MOST_PROBES = 0.2, 2000
 """The share of the allowed loss for one gap between probes, and the largest number of probes."""
 

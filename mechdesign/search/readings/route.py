@@ -8,8 +8,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.route import Route
 from mechdesign.utilities import ReadingVariance
 
-__all__ = ["UnbiasedReadings"]
-
 
 class UnbiasedReadings(Route):
     """Minimizes the variance of unbiased readings over mixtures of rays with their readings."""

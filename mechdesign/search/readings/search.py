@@ -27,8 +27,6 @@ from mechdesign.search.readings.mixture import Mixture, best_mixture, thinned
 from mechdesign.search.readings.pricing import BudgetPricer, ColumnPricer, Priced
 from mechdesign.solver_guard import called
 
-__all__ = ["ReadingsDual", "ReadingsSearch"]
-
 ROUNDS = 150
 GOAL, ENOUGH = 2e-8, 0.5
 """The relative accuracy of the variance, or this share of the requested gap."""

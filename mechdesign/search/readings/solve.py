@@ -27,8 +27,6 @@ from mechdesign.search.readings.search import ReadingsDual, ReadingsSearch
 from mechdesign.search.starts.private_columns import reach
 from mechdesign.utilities import ReadingVariance
 
-__all__ = ["solve_readings"]
-
 LEAST_GAP = 2e-7
 """The least gap that the proof aims at."""
 

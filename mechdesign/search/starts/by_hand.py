@@ -30,8 +30,6 @@ from mechdesign.search.starts import private_columns as private
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import ColumnUtility, EstimationRisk, LinearUtility, ReadingVariance
 
-__all__ = ["by_hand", "decided", "risk_of"]
-
 PAIR_SECONDS, PROOF_SHARE = 4e-7, 0.3
 """Seconds of the repair and the proof for each pair of inputs and each output, and their share of
 the time limit."""

@@ -27,8 +27,6 @@ from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.solver_guard import called, checked
 
-__all__ = ["MOST_CLOSED", "completed", "groups", "is_quick", "raised", "reach"]
-
 MOST_CLOSED = 700
 """Number of inputs up to which shortest paths are computed; named distances are shortest paths."""
 

@@ -21,8 +21,6 @@ from mechdesign.errors import InputError
 from mechdesign.problem import Problem
 from mechdesign.utilities import ColumnUtility, ConvexUtility, LinearUtility
 
-__all__ = ["remapped", "without_rare"]
-
 ROUNDING = 1e-12
 """A column is remapped if that lowers the loss by more than this share of it."""
 

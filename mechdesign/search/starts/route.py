@@ -18,8 +18,6 @@ from mechdesign.search.lp.program_size import program_rows
 from mechdesign.search.route import Route
 from mechdesign.utilities import ConvexUtility
 
-__all__ = ["Start"]
-
 FEWEST_INPUTS = 8
 """The number of inputs up to which no search takes long."""
 

@@ -12,8 +12,6 @@ from mechdesign.prior import Prior
 from mechdesign.utilities.input_values import InputValues
 from mechdesign.utilities.kernel_gain import KernelGain
 
-__all__ = ["ChiSquared", "Divergence", "KullbackLeibler", "SquaredHellinger", "TotalVariation"]
-
 
 class Divergence(KernelGain):
     """Sum_y f(a_y, b_y) of the laws a and b of the report under two mixtures of inputs, maximized.

@@ -16,8 +16,6 @@ from mechdesign.prior import Prior
 from mechdesign.utilities.input_values import InputValues
 from mechdesign.utilities.kernel_gain import KernelGain
 
-__all__ = ["FisherInformation"]
-
 Row = tuple[Fraction, ...]
 
 MEAN_TOLERANCE = 1e-6

@@ -21,8 +21,6 @@ from mechdesign.exact.enclosures import logarithm
 from mechdesign.notions import LDP
 from mechdesign.utilities import UnbiasedVariance
 
-__all__ = ["DuchiMean", "HybridMean", "PiecewiseMean"]
-
 GAP = 2e-3
 
 
