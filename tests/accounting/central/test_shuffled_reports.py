@@ -141,6 +141,18 @@ def test_large_local_budgets_are_bracketed(local: int, n: int, least: float) -> 
         assert delta_after_shuffling(local, n, least).low > 0.5 * alone
 
 
+def test_more_reports_hide_better_and_more_local_budget_worse() -> None:
+    channel = randomized_response(4, 2)
+    for falling in (
+        [after_shuffling(channel, n, "1e-6").epsilon for n in (2, 10, 100, 1000, 10_000)],
+        [after_shuffling(e, 1000, "1e-6").epsilon for e in (3, 2, 1, 0.5)],
+        [after_shuffling(channel, 1000, d).epsilon for d in ("1e-9", "1e-6", "1e-3")],
+    ):
+        assert sorted(falling, reverse=True) == falling
+    found = after_shuffling(randomized_response(3, 3), 2, "1e-12")
+    assert 2.9 < found.at_least <= found.epsilon <= found.local
+
+
 @pytest.mark.parametrize("tiny", ["1e-120", "1e-200", "1e-299"])
 def test_ratios_whose_squares_are_no_floats_are_bounded(tiny: str) -> None:
     rare = Fraction(tiny)

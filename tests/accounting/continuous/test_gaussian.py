@@ -30,7 +30,7 @@ BINNED = GaussianMechanism(PEAKS, [0, 40, 80, 200], [60, 40, 120])
 
 @cache
 def bounds(mechanism: GaussianMechanism, epsilon: float) -> tuple[float, float]:
-    return mechanism.delta(epsilon, 1e-4)
+    return mechanism.delta(epsilon, 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_no_input_has_a_larger_delta_and_some_input_has_it(
     mechanism: GaussianMechanism, epsilon: float
 ) -> None:
     low, high = bounds(mechanism, epsilon)
-    assert 0 < low <= high <= low + 1.1e-4
+    assert 0 < low <= high <= low + 1.1e-5
     rng = np.random.default_rng(3)
     inputs = [*rng.uniform(mechanism.edges[0], mechanism.edges[-1], 6), *mechanism.edges]
     # the bins are half open: at an edge the supremum counts the noise of either side
@@ -75,7 +75,7 @@ def test_a_fine_discretization_has_the_same_delta_nearly() -> None:
     own = np.diff(norm.cdf(np.linspace(-700, 900, 2001), inputs[:, None], noise[:, None]), axis=1)
     weights = sum(w * norm.pdf(inputs, m, s) for w, m, s in PARTS)
     law = weights / weights.sum() @ own
-    for epsilon in (1,):
+    for epsilon in (1, 2.5):
         gamma = math.exp(epsilon)
         forward = np.maximum(own - gamma * law, 0).sum(axis=1) / gamma
         backward = np.maximum(law - gamma * own, 0).sum(axis=1)
@@ -90,7 +90,7 @@ def test_noise_that_depends_on_the_input_is_not_accounted_by_a_normal_law_of_rep
     """
     law, edges, epsilon, delta = GaussianMixture.normal(0, 1), [-2, -1, 1, 2], 1, 1e-3
     by_bin = [
-        least_deviation(law, ends, epsilon, delta, truncated=False, relative=1e-2).high
+        least_deviation(law, ends, epsilon, delta, truncated=False, relative=1e-3).high
         for ends in itertools.pairwise(edges)
     ]
     assert by_bin[1] < by_bin[0]  # less noise where inputs are likely, as in Fig. 9
@@ -104,13 +104,13 @@ def test_over_all_inputs_delta_is_as_large_as_it_can_be() -> None:
 
 def test_the_least_noise_is_private_and_less_is_not() -> None:
     delta = 1e-3
-    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False, relative=1e-3)
-    assert high <= low * 1.002
+    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False)
+    assert high <= low * 1.0002
     enough, less = (
-        GaussianMechanism(NORMAL, [-10, 10], noise, truncated=False).delta(1, delta / 100)
+        GaussianMechanism(NORMAL, [-10, 10], noise, truncated=False).delta(1, delta / 1e3)
         for noise in (high, low * 0.99)
     )
-    assert enough.high <= delta * 1.01
+    assert enough.high <= delta * 1.001
     assert less.low > delta
 
 

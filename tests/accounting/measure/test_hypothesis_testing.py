@@ -70,6 +70,17 @@ def test_the_region_of_the_tightest_matrix_and_not_less(channel: Channel) -> Non
             assert last[1] == 0
 
 
+@examples(60)
+@given(channels(2), channels(4))
+def test_processing_makes_no_test_better(channel: Channel, after: Channel) -> None:
+    m = channel.shape[1]
+    rows = [[after.probability(x % 4, y) for y in after.outputs] for x in range(m)]
+    before, later = (trade_off(c, 0, 1) for c in (channel, channel.then(Channel.from_matrix(rows))))
+    for alarm, missed in later.points:
+        assert before.missed(alarm) <= missed
+    assert later.total_variation <= before.total_variation
+
+
 @pytest.mark.parametrize("budgets", [(1, 1), (0.5, 2), (3, 0.2), (2, math.inf), (math.inf, 1)])
 def test_corners_are_where_both_lines_meet(budgets: tuple[float, float]) -> None:
     region = error_region(*budgets)
