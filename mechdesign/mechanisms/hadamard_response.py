@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain, whole_number
 from mechdesign.exact import Exact
-from mechdesign.mechanisms.base import WHOLE, held_mass
+from mechdesign.mechanisms.base import WHOLE, Frequencies, held_mass
 from mechdesign.mechanisms.set_system import TOLERANCE, NumberedSets
 from mechdesign.mechanisms.walsh import parity, walsh_hadamard
 from mechdesign.reports import Numbers
@@ -102,10 +101,6 @@ class HadamardResponse(NumberedSets):
         """0, as S_x is half of its block."""
         return 0.0
 
-    @cached_property
-    def _scores(self) -> tuple[float, float]:
-        return self._scale, -self._scale
-
     def parameters(self) -> dict[str, Any]:
         """Return B b, the mass of S_x at x, and B unless it is 1, as in old files."""
         law = {"size": self.n_outputs, "held": self.held}
@@ -163,17 +158,15 @@ class HadamardResponse(NumberedSets):
         twice = placed.sum(axis=-1, keepdims=True) + walsh_hadamard(placed)
         return np.ravel(twice / 2 if weights.dtype.kind == "f" else twice // 2)
 
-    def _held_near(self, weights: FloatArray) -> FloatArray:
-        return np.repeat(self._placed(weights).sum(axis=-1), self._block)
+    def _combined(self, weights: FloatArray) -> FloatArray:
+        return np.ravel(walsh_hadamard(self._placed(weights * self._scale)))
 
-    def _hits(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        blocks = self._blocks(values)
-        twice = blocks.sum(axis=-1, keepdims=True) + walsh_hadamard(blocks)
-        return np.asarray(twice.reshape(values.shape)[..., self._place] / 2)
-
-    def _near(self, values: FloatArray, _totals: FloatArray) -> FloatArray:
-        """Return the sums over the block of each input."""
-        return np.asarray(self._blocks(values).sum(axis=-1)[..., self._of_block])
+    def _score_sums(self, counts: FloatArray, _totals: FloatArray) -> Frequencies:
+        """Return the signed sums, and those over the block of each input."""
+        blocks = self._blocks(counts)
+        signed = walsh_hadamard(blocks).reshape(counts.shape)[..., self._place]
+        near = blocks.sum(axis=-1)[..., self._of_block]
+        return Frequencies(self._scale * signed, self._scale**2 * near)
 
 
 def _best_copies(k: int, odds: float) -> int:

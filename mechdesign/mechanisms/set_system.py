@@ -66,14 +66,10 @@ class ScoredMechanism(Mechanism):
         """Return the sums of ``(..., n_counts)`` counts over the hits of each input."""
         return counts
 
-    def _near(self, _counts: FloatArray, totals: FloatArray) -> FloatArray:
-        """Return the number of reports with a nonzero score of each input: by default all."""
-        return totals[:, None]
-
     def _score_sums(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
         """Return the sums of all scores and of their squares."""
         hits, (hit, miss) = self._hits(counts), self._scores
-        misses = self._near(counts, totals) - hits
+        misses = totals[:, None] - hits
         return Frequencies(hits * hit + misses * miss, hits * hit**2 + misses * miss**2)
 
     def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
@@ -89,14 +85,10 @@ class ScoredMechanism(Mechanism):
         """Return Sum_x w_x 1{y hits x} for each report y; by default y hits the input y alone."""
         return weights
 
-    def _held_near(self, weights: FloatArray) -> Any:
-        """Return the sum of the weights of the inputs with a nonzero score at each report."""
-        return weights.sum()
-
     def _combined(self, weights: FloatArray) -> FloatArray:
         """Return Sum_x w_x s_x(y) for each report y."""
         hit, miss = self._scores
-        return np.asarray(self._held(weights * (hit - miss)) + self._held_near(weights * miss))
+        return np.asarray(self._held(weights * (hit - miss)) + (weights * miss).sum())
 
 
 class LDPMechanism(ScoredMechanism):

@@ -40,7 +40,7 @@ from mechdesign.mechanisms import (
 )
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.set_system import LDPMechanism
-from mechdesign.mechanisms.subsets.bit_rows import bit_of
+from mechdesign.mechanisms.subsets.bit_rows import read_bits
 from mechdesign.reports import Tally
 from tests.kernel.laws.support import MADE
 from tests.mechanisms_support import (
@@ -298,7 +298,7 @@ def test_the_chances_of_subset_selection_are_those_of_its_law(made: SubsetSelect
     assert np.allclose(scores(made).sum(axis=0), 1)
     assert np.allclose(scores(made).mean(axis=1), float(made.uniform_score), rtol=1e-7)
     for x, z in itertools.product(range(k), repeat=2):
-        held = [bit_of(row[None], z) for row in made.listed()]
+        held = read_bits(made.listed(), z)
         share = sum(mass for mass, bit in zip(table[x], held, strict=True) if bit)
         assert share == made.chances[x != z]
 

@@ -161,14 +161,10 @@ def _sums_on_parallels(table: npt.NDArray[Any], q: int) -> npt.NDArray[Any]:
 def _by_addition(planes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return R[s, f] = Sum_v T[s - f v, v], exactly for integers, by q**3 additions."""
     q, n = len(planes), np.arange(len(planes))
-    rows = planes.reshape(q * q, -1)
-    found = np.zeros_like(rows)
-    at, slope = np.repeat(n, q), np.tile(n, q)  # s - f v, for v = 0
+    found = np.zeros_like(planes)
     for v in range(q):
-        found += rows[at * q + v]
-        at -= slope
-        at += (at < 0) * q
-    return found.reshape(planes.shape)
+        found += planes[(n[:, None] - v * n) % q, v]
+    return found
 
 
 def _by_spectrum(planes: FloatArray) -> FloatArray:

@@ -177,7 +177,7 @@ class Losses:
             for y, size, margin in zip(z, self._law.sides, self._law.margins, strict=True)
         )
         if ends or last != z:
-            masses = self._law.block_masses((np.arange(n), np.arange(m)), z, last)
+            masses = self._law.masses((np.arange(n), np.arange(m)), z, last)
             return np.asarray(self._prior * np.ldexp(masses.astype(np.float64), -62))
         weights = self._weights[n - 1 - a : 2 * n - 1 - a, m - 1 - b : 2 * m - 1 - b]
         return np.asarray(self._prior * weights)

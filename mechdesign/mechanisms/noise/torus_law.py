@@ -15,11 +15,12 @@ nearest point of it (a remap, which preserves privacy).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, exp, isqrt
+from math import ceil, exp, isqrt, prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -116,33 +117,24 @@ class TorusLaw:
         np.cumsum(np.cumsum(unrolled, axis=0), axis=1, out=found[1:, 1:])
         return found
 
-    def masses(self, inputs: Coordinates, reports: Coordinates) -> Int64Array:
-        """Return the masses of reports, points of the grid, in units of 2**-62.
+    def masses(
+        self, inputs: Coordinates, firsts: Coordinates, lasts: Coordinates | None = None
+    ) -> Int64Array:
+        """Return the masses of rectangles of reports, in units of 2**-62.
 
         Parameters
         ----------
-        inputs, reports
-            Coordinates of inputs and of reports along each side, numbers or arrays of one length.
+        inputs, firsts, lasts
+            Coordinates along each side, numbers or arrays of one length: of inputs, and of the
+            first and the last points of rectangles on the grid; by default these are single points.
 
         Returns
         -------
         Int64Array
             One mass for each pair of coordinates along the first and the second side.
         """
-        return self.block_masses(inputs, reports, reports)
-
-    def block_masses(
-        self, inputs: Coordinates, firsts: Coordinates, lasts: Coordinates
-    ) -> Int64Array:
-        """Return the masses of rectangles of reports, given by their first and last points.
-
-        Parameters
-        ----------
-        inputs, firsts, lasts
-            As in :meth:`masses`.
-        """
         lows, highs = [], []
-        asked = zip(inputs, firsts, lasts, self.sides, self.margins, strict=True)
+        asked = zip(inputs, firsts, lasts or firsts, self.sides, self.margins, strict=True)
         for x, low, high, n, margin in asked:
             # the displacements to the points reported in it, counted from the least one
             first = np.where(low == 0, -margin, low)
@@ -165,11 +157,9 @@ class TorusLaw:
         placed[self._grid] = p.reshape(self.sides)
         found = self._convolved(placed)
         for axis, (n, margin) in enumerate(zip(self.sides, self.margins, strict=True)):
-            lines = np.moveaxis(found, axis, 0)
-            kept = lines[margin : margin + n].copy()
-            kept[0] += lines[:margin].sum(axis=0)
-            kept[-1] += lines[margin + n :].sum(axis=0)
-            found = np.moveaxis(kept, 0, axis)
+            firsts = np.arange(margin, margin + n)
+            firsts[0] = 0  # the ends of a side are reported for all points beyond them
+            found = np.add.reduceat(found, firsts, axis=axis)
         # every probability is at least one unit: anything smaller is a rounding error
         return np.asarray(np.maximum(found.ravel(), 2.0**-BITS * p.sum()))
 
@@ -240,11 +230,11 @@ def _margins(sides: tuple[int, int], exponent: float) -> tuple[int, int]:
     """Return margins that the noise rarely leaves, within the largest size of a torus."""
     wanted = [ceil(MARGIN_NATS / exponent) if n > 2 else 0 for n in sides]
     most_cells = max(MOST_CELLS, 4 * sides[0] * sides[1])
-    low, high = 0, max(wanted)
-    while low < high:
-        middle = (low + high + 1) // 2
-        N, M = (n + 2 * min(middle, most) for n, most in zip(sides, wanted, strict=True))
-        low, high = (low, middle - 1) if most_cells < N * M else (middle, high)
+
+    def cells(most: int) -> int:
+        return prod(n + 2 * min(most, w) for n, w in zip(sides, wanted, strict=True))
+
+    low = bisect_right(range(1, max(wanted) + 1), most_cells, key=cells)
     first, second = (min(low, most) for most in wanted)
     return first, second
 

@@ -6,12 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from string import hexdigits
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mechdesign._typing import ByteArray, Int64Array
+from mechdesign._typing import BoolArray, ByteArray, Int64Array
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
 from mechdesign.reports import Alphabet
@@ -78,10 +78,6 @@ class BitRows(Alphabet):
         """Return the number of reports that contain each input."""
         return count_ones(data, len(self.inputs))
 
-    def counting_work(self, n: int) -> float:
-        """Return the approximate number of additions to count n reports, 16 bits at a time."""
-        return n * (1 + len(self.inputs) / 16)
-
     def in_pieces(self, count: int, block: int, draw: Callable[[slice], ByteArray]) -> ByteArray:
         """Return reports drawn in chunks of at most ``block`` bytes.
 
@@ -92,11 +88,11 @@ class BitRows(Alphabet):
         block
             Bytes of a chunk.
         draw
-            Draws the reports of a slice.
+            Draws the reports of a slice, with any number of spare bytes.
         """
         drawn = np.empty((count, self._bytes), dtype=np.uint8)
         for piece in pieces(count, max(1, block // self._bytes)):
-            drawn[piece] = draw(piece)
+            drawn[piece] = draw(piece)[:, : self._bytes]
         return drawn
 
     def matches(self, other: Alphabet) -> bool:
@@ -141,24 +137,17 @@ class BitRows(Alphabet):
         """Return the rows written as hexadecimal."""
         stripped = [text.strip() for text in texts]
         width = 2 * self._bytes
-        if any(len(text) != width for text in stripped):
-            self._refuse(stripped, key)
         try:
-            raw = bytes.fromhex("".join(stripped))
+            raw = bytes.fromhex("".join(stripped))  # which skips spaces
         except ValueError:
-            self._refuse(stripped, key)
-        if len(raw) != self._bytes * len(stripped):  # a text contains a space
-            self._refuse(stripped, key)
-        data = np.frombuffer(raw, dtype=np.uint8).reshape(len(stripped), self._bytes)
+            raw = b""
+        if len(raw) != self._bytes * len(texts) or any(len(text) != width for text in stripped):
+            fits = (len(text) == width and set(text) <= set(hexdigits) for text in stripped)
+            n = list(fits).index(False)
+            expected = f"{width} hexadecimal digits, {len(self.inputs)} bits"
+            raise InputError(f"{key}[{n}]", expected, shown(stripped[n]))
+        data = np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), self._bytes)
         return self._checked(data, key)
-
-    def _refuse(self, texts: list[str], key: str) -> None:
-        """Raise the error of the first invalid text."""
-        digits = set("0123456789abcdefABCDEF")
-        for n, text in enumerate(texts):
-            if len(text) != 2 * self._bytes or not set(text) <= digits:
-                expected = f"{2 * self._bytes} hexadecimal digits, {len(self.inputs)} bits"
-                raise InputError(f"{key}[{n}]", expected, shown(text))
 
     def _checked(self, data: ByteArray, key: str) -> ByteArray:
         """Return rows, after a check that their spare bits are 0 and their sizes are allowed."""
@@ -175,12 +164,13 @@ class BitRows(Alphabet):
         return data
 
 
-def bit_of(report: ByteArray, x: int) -> int:
-    """Return bit x of one report, as an array of length 1."""
-    return int(report[0, x >> 3]) >> (x & 7) & 1
+def read_bits(rows: ByteArray, places: Int64Array | int) -> BoolArray:
+    """Return one bit of each row, at its place or at a common one."""
+    held = rows[np.arange(len(rows)), places >> 3] >> np.asarray(places & 7, dtype=np.uint8)
+    return np.asarray(held & 1, dtype=bool)
 
 
-def write_bits(rows: ByteArray, places: Int64Array, values: npt.NDArray[np.bool_]) -> None:
+def write_bits(rows: ByteArray, places: Int64Array, values: BoolArray) -> None:
     """Overwrite one bit of each row, in place.
 
     Parameters

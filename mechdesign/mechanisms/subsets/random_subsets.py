@@ -9,12 +9,12 @@ number of random bits depends on the coins alone.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from mechdesign._typing import BoolArray, ByteArray, Int64Array, WordArray
+from mechdesign.mechanisms.subsets.bit_rows import write_bits
 from mechdesign.sampling import Source, coin_words
 
 WORD = 64
@@ -25,65 +25,35 @@ WORD_COST, PICK_COST = 2.5, 30.0
 MOST_DIGITS = 8
 
 
-@dataclass
-class UniformSets:
-    """Uniform sets of ``size`` among ``width`` positions, with a position in each and one outside.
+def uniform_sets(
+    count: int, width: int, size: int, source: Source
+) -> tuple[ByteArray, Int64Array, Int64Array]:
+    """Return uniform sets of ``size`` among ``width`` positions, for 1 <= size <= width - 1.
 
-    Attributes
-    ----------
-    words
-        ``(n, n_words)`` little-endian words, bit 0 first; the spare bits are 0.
+    A uniform set of size - 1 is drawn, then two more positions one after the other. With the first
+    of them it is a uniform set of ``size``, of which that position is, by symmetry, a uniform
+    member; the second is uniform among the others. A set of more than half of the positions is
+    drawn as the complement of a small one, where tries seldom fail.
+
+    Returns
+    -------
+    rows
+        ``(n, 8 * n_words)`` packed bits, bit 0 first; the spare bits are 0.
     inside, outside
         ``(n,)`` a uniform position of each set, and a uniform position outside. Given the set, they
         are independent.
-    width
-        The number of positions.
     """
-
-    words: WordArray
-    inside: Int64Array
-    outside: Int64Array
-    width: int
-
-    @classmethod
-    def draw(cls, count: int, width: int, size: int, source: Source) -> UniformSets:
-        """Draw sets, for 1 <= size <= width - 1.
-
-        A uniform set of size - 1 is drawn, then two more positions one after the other. With the
-        first of them it is a uniform set of ``size``, of which that position is, by symmetry, a
-        uniform member; the second is uniform among the others. A set of more than half of the
-        positions is drawn as the complement of a small one, where tries seldom fail.
-        """
-        if 2 * size > width:
-            sets = cls.draw(count, width, width - size, source)
-            sets.words ^= _all_ones(width)
-            sets.inside, sets.outside = sets.outside, sets.inside
-            return sets
-        words = _start(count, width, size - 1, source)
-        held = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
-        _flip_some(words, width, held - (size - 1), source, member=True)
-        lacking = np.maximum(size + 1 - held, 2)
-        outside, inside = _flip_some(words, width, lacking, source, member=False)
-        sets = cls(words, inside, outside, width)
-        sets.flip(outside, np.ones(count, dtype=np.uint64))
-        return sets
-
-    def holds(self, places: Int64Array) -> BoolArray:
-        """Return whether each set contains its position."""
-        word = self.words.reshape(-1)[self._at(places)]
-        held: BoolArray = (word >> (places & (WORD - 1)).astype(np.uint64) & np.uint64(1)) != 0
-        return held
-
-    def flip(self, places: Int64Array, bits: WordArray) -> None:
-        """Flip one bit of each row, at its place, where ``bits`` is 1."""
-        self.words.reshape(-1)[self._at(places)] ^= bits << (places & (WORD - 1)).astype(np.uint64)
-
-    def rows(self) -> ByteArray:
-        """Return the packed bits, ``(n, ceil(width / 8))``."""
-        return self.words.view(np.uint8)[:, : -(-self.width // 8)]
-
-    def _at(self, places: Int64Array) -> Int64Array:
-        return np.arange(0, self.words.size, self.words.shape[1]) + (places >> 6)
+    if 2 * size > width:
+        rows, outside, inside = uniform_sets(count, width, width - size, source)
+        return rows ^ _all_ones(width).view(np.uint8), inside, outside
+    words = _start(count, width, size - 1, source)
+    held = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    _flip_some(words, width, held - (size - 1), source, member=True)
+    lacking = np.maximum(size + 1 - held, 2)
+    outside, inside = _flip_some(words, width, lacking, source, member=False)
+    rows = words.view(np.uint8)
+    write_bits(rows, outside, np.zeros(count, dtype=bool))
+    return rows, inside, outside
 
 
 def _flip_some(

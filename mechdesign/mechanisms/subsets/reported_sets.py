@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from fractions import Fraction
 from itertools import product
-from typing import ClassVar
+from math import exp, expm1, inf, log1p, perm
 
 import numpy as np
 
@@ -17,21 +16,38 @@ from mechdesign.reports import Tally
 
 
 class ReportedSets(LDPMechanism):
-    """A mechanism under LDP whose reports are sets of inputs, with a count for each input.
+    """A mechanism under LDP whose reports are sets T of inputs, with a count for each input.
 
-    Given the input, and whether the set contains it, all other inputs are equivalent.
+    There is a law m of sets that no permutation of the inputs changes, with m(z in T) = r for each
+    input z: of all sets of a size j, uniformly, where r = j / k; or of sets of any size, each input
+    with probability r = q. With p = Pr(x in T | x), the report of x has this law given whether x is
+    in it:
+
+        Q(T|x) = m(T) p / r if x is in T, else m(T) (1 - p) / (1 - r)
     """
 
     alphabet: BitRows
     """The sets of inputs."""
 
-    _independent: ClassVar[bool] = True
-    """Whether the other inputs are members independently; else the size of the set is fixed."""
+    @property
+    def _rise(self) -> tuple[Fraction, Fraction]:
+        """Q(T|x) / m(T) of sets with and without x: p / r, and (1 - p) / (1 - r)."""
+        (p, q), size = self.chances, self.alphabet.size
+        r = q if size is None else Fraction(size, len(self.inputs))
+        return p / r, (1 - p) / (1 - r)
+
+    def largest_ratio(self) -> Fraction:
+        """Return p (1 - r) / (r (1 - p))."""
+        inside, outside = self._rise
+        return inside / outside
 
     @property
-    @abstractmethod
-    def _rest(self) -> tuple[float, float]:
-        """The probability of another input in a set with, and in one without, the own input."""
+    def best_guess(self) -> float:
+        """(p/r (1 - e) + (1 - p)/(1 - r) e) / k, by any input of a set, empty with m(T) = e."""
+        (_, q), k = self.chances, len(self.inputs)
+        empty = k * log1p(-float(q)) if self.alphabet.size is None else -inf
+        inside, outside = map(float, self._rise)
+        return (inside * -expm1(empty) + outside * exp(empty)) / k
 
     def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
         """Return the estimate of a weighted sum, and the mean square of its score.
@@ -48,9 +64,10 @@ class ReportedSets(LDPMechanism):
         0. The mean square is raised to the square of the mean if it is smaller.
         """
         estimates, (hit, miss) = self.frequencies(tally).estimates, self._scores
-        p, (r_hit, r_miss) = float(self.chances[0]), self._rest
+        (p, q), size, k = map(float, self.chances), self.alphabet.size, len(weights)
+        r_hit, r_miss = (q, q) if size is None else ((size - 1) / (k - 1), size / (k - 1))
         total, squares = weights.sum() - weights, weights @ weights - weights**2
-        others = np.inf if self._independent else max(len(weights) - 2, 1)
+        others = inf if size is None else max(k - 2, 1)
         spread = np.maximum(squares - (total**2 - squares) / others, 0) * (hit - miss) ** 2
         given = np.zeros(len(weights))
         for own, chance, r in ((hit, p, r_hit), (miss, 1 - p, r_miss)):
@@ -60,23 +77,21 @@ class ReportedSets(LDPMechanism):
         away = r_miss * (1 - r_miss) * (hit - miss) ** 2 * float(weights @ weights)
         return mean, max(float(given @ estimates) + rest * away, mean**2)
 
-    @abstractmethod
-    def _patterns(self, few: int) -> tuple[Fraction, Fraction, list[Fraction]]:
-        """Return what a set with and without the own input is worth, and shares of sets.
-
-        Q(y|x) is m(y) times one of the two; the shares are sums of m(y) over the sets that hold
-        certain 0, 1, ..., ``few`` of so many inputs.
-        """
-
     def merged_reports(self) -> MergedReports:
         """Return up to three inputs, with sets merged by which of these they contain."""
-        few = min(len(self.inputs), 3)
-        inside, outside, shares = self._patterns(few)
+        k, size, q = len(self.inputs), self.alphabet.size, self.chances[1]
+        few = min(k, 3)
+        if size is None:
+            shares = [q**n * (1 - q) ** (few - n) for n in range(few + 1)]
+        else:
+            ways = (perm(size, n) * perm(k - size, few - n) for n in range(few + 1))
+            shares = [Fraction(n, perm(k, few)) for n in ways]
+        inside, outside = self._rise
         found = [bits for bits in product((0, 1), repeat=few) if shares[sum(bits)]]
         least = tuple(shares[sum(bits)] * outside for bits in found)
         columns = [[shares[sum(bits)] * (inside if b else outside) for b in bits] for bits in found]
         return MergedReports(tuple(zip(*columns, strict=True)), least, complete=True)
 
     def decoding_work(self, n: int) -> float:
-        """Return the number of additions to count the bits of the reports."""
-        return self.alphabet.counting_work(n)
+        """Return the approximate number of additions to count n reports, 16 bits at a time."""
+        return n * (1 + len(self.inputs) / 16)

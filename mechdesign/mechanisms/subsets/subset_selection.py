@@ -17,8 +17,8 @@ from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
 from mechdesign.mechanisms.optimum import best_size
 from mechdesign.mechanisms.set_system import Level, SetMechanism
-from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of
-from mechdesign.mechanisms.subsets.random_subsets import UniformSets
+from mechdesign.mechanisms.subsets.bit_rows import BitRows, read_bits, write_bits
+from mechdesign.mechanisms.subsets.random_subsets import uniform_sets
 from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
 from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances
@@ -76,7 +76,6 @@ class SubsetSelection(ReportedSets, SetMechanism):
     name = "subset-selection"
     source = "Ye and Barg 2018; Wang et al. 2016"
     options: ClassVar[Mapping[str, int | None]] = {"size": None}
-    _independent = False
 
     def __init__(
         self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, size: int | None = None
@@ -106,10 +105,6 @@ class SubsetSelection(ReportedSets, SetMechanism):
         p = Fraction(self.held, WHOLE)
         return p, (self.size - p) / (self._k - 1)
 
-    @property
-    def _rest(self) -> tuple[float, float]:
-        return (self.size - 1) / (self._k - 1), self.size / (self._k - 1)
-
     def parameters(self) -> dict[str, Any]:
         """Return j, and the mass of all sets that contain the own input."""
         return {"size": self.size, "held": self.held}
@@ -119,12 +114,13 @@ class SubsetSelection(ReportedSets, SetMechanism):
 
         def some(piece: slice) -> ByteArray:
             own, coins = codes[piece], source.of(piece)
-            sets = UniformSets.draw(len(own), self._k, self.size, coins)
+            rows, inside, outside = uniform_sets(len(own), self._k, self.size, coins)
             wanted = chances(coins, len(own), BITS) < self.held
-            change = (sets.holds(own) != wanted).astype(np.uint64)
-            sets.flip(own, change)
-            sets.flip(np.where(wanted, sets.inside, sets.outside), change)
-            return sets.rows()
+            change = read_bits(rows, own) != wanted
+            write_bits(rows, own, wanted)
+            place = np.where(change, np.where(wanted, inside, outside), own)
+            write_bits(rows, place, wanted ^ change)
+            return rows
 
         return self.alphabet.in_pieces(len(codes), BLOCK, some)
 
@@ -136,23 +132,12 @@ class SubsetSelection(ReportedSets, SetMechanism):
         """Draw reports that are uniform over the sets of j inputs."""
 
         def some(piece: slice) -> ByteArray:
-            coins = source.of(piece)
-            return UniformSets.draw(piece.stop - piece.start, self._k, self.size, coins).rows()
+            return uniform_sets(piece.stop - piece.start, self._k, self.size, source.of(piece))[0]
 
         return self.alphabet.in_pieces(count, BLOCK, some)
 
     def _holds(self, x: int, report: AnyArray) -> bool:
-        return bool(bit_of(report, x))
-
-    @property
-    def best_guess(self) -> float:
-        """The probability p / j of any input of the set."""
-        return self.held / (self.size * WHOLE)
-
-    def _patterns(self, few: int) -> tuple[Fraction, Fraction, list[Fraction]]:
-        k, j = self._k, self.size
-        ways = [math.comb(k - few, j - n) if n <= j else 0 for n in range(few + 1)]
-        return self.most, self.least, list(map(Fraction, ways))
+        return bool(read_bits(report, x)[0])
 
     def levels(self, prior: Prior) -> list[Level]:
         """Return both probabilities, with sums of the j smallest and of the j largest ones of X."""

@@ -16,7 +16,7 @@ from mechdesign.domain import Domain, whole_number
 from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE
-from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, write_bits
+from mechdesign.mechanisms.subsets.bit_rows import BitRows, read_bits, write_bits
 from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
 from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances, coin_rows
@@ -90,10 +90,6 @@ class UnaryEncoding(ReportedSets):
         return Fraction(self.held, WHOLE), self._q
 
     @property
-    def _rest(self) -> tuple[float, float]:
-        return float(self._q), float(self._q)
-
-    @property
     def variance(self) -> float:
         """The number of reports times the variance of the estimate of an input of frequency 0."""
         return self._variance(self._digits)
@@ -121,37 +117,12 @@ class UnaryEncoding(ReportedSets):
 
     def mass(self, x: int, report: AnyArray) -> Fraction:
         """Return the probability of a report."""
-        own = bit_of(report, x)
+        own = int(read_bits(report, x)[0])
         ones = int(np.bitwise_count(report).sum()) - own
         zeros = len(self.inputs) - 1 - ones
         others = self._others**ones * ((1 << self._digits) - self._others) ** zeros
         held = self.held if own else WHOLE - self.held
         return Fraction(held * others, 1 << BITS + self._digits * (ones + zeros))
-
-    @property
-    def best_guess(self) -> float:
-        """(p/q (1 - r) + (1-p)/(1-q) r) / k with r = (1 - q)**k, by any input of a nonempty set.
-
-        If all bits are drawn with q first, the own one then makes the set p/q or (1-p)/(1-q) times
-        as likely, and r is the probability of an empty set.
-        """
-        (p, q), k = self.chances, len(self.inputs)
-        empty = k * math.log1p(-float(q))
-        hit, miss = float(p / q), float((1 - p) / (1 - q))
-        return (hit * -math.expm1(empty) + miss * math.exp(empty)) / k
-
-    def _patterns(self, few: int) -> tuple[Fraction, Fraction, list[Fraction]]:
-        """Return p/q and (1-p)/(1-q), as if all bits are drawn with q first.
-
-        The set of all inputs is likelier at all of them than counted here.
-        """
-        p, q = self.chances
-        return p / q, (1 - p) / (1 - q), [q**n * (1 - q) ** (few - n) for n in range(few + 1)]
-
-    def largest_ratio(self) -> Fraction:
-        """Return p (1 - q) / (q (1 - p))."""
-        p, q = self.chances
-        return p * (1 - q) / (q * (1 - p))
 
     def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
         """Return the extremes of Q(y|x) / P(y).
@@ -163,8 +134,7 @@ class UnaryEncoding(ReportedSets):
         P_x.
         """
         prior = self.fitting_prior(prior)
-        p, q = self.chances
-        one, zero, least = p / q, (1 - p) / (1 - q), min(prior)
+        (one, zero), least = self._rise, min(prior)
         low = zero / (least * zero + (1 - least) * one)
         high = one / (least * one + (1 - least) * zero)
         return low, high

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import Domain, InputError
-from mechdesign.mechanisms.subsets.bit_rows import BitRows, bit_of, count_ones, write_bits
+from mechdesign.mechanisms.subsets.bit_rows import BitRows, count_ones, read_bits, write_bits
 from tests.strategies import examples
 
 sets_of = st.integers(1, 20).flatmap(
@@ -28,7 +28,7 @@ def test_sets_go_in_and_out(case: tuple[int, list[set[int]]]) -> None:
     assert all(len(text) == 2 * -(-k // 8) for text in texts)
     assert (alphabet.read([f" {text.upper()}\n" for text in texts]) == rows).all()
     for n, members in enumerate(sets):
-        assert {x for x in range(k) if bit_of(rows[n : n + 1], x)} == members
+        assert {x for x in range(k) if read_bits(rows, x)[n]} == members
 
 
 @pytest.mark.parametrize("width", [1, 7, 8, 9, 64, 100])
@@ -46,12 +46,13 @@ def test_counts_go_through_many_blocks() -> None:
     assert (count_ones(np.full((200_000, 4), 255, dtype=np.uint8), 32) == 200_000).all()
 
 
-def test_one_bit_of_each_row_is_written() -> None:
+def test_one_bit_of_each_row_is_written_and_read() -> None:
     rng = np.random.default_rng(5)
     bits = rng.random((500, 19)) < 0.5
     rows = np.packbits(bits, axis=1, bitorder="little")
     places, values = rng.integers(0, 19, size=500), rng.random(500) < 0.5
     write_bits(rows, places, values)
+    assert (read_bits(rows, places) == values).all()
     bits[np.arange(500), places] = values
     assert (rows == np.packbits(bits, axis=1, bitorder="little")).all()
 

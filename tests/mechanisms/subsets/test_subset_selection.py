@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign.mechanisms import SubsetSelection
-from mechdesign.mechanisms.subsets.random_subsets import UniformSets, _flip_some, _positions
+from mechdesign.mechanisms.subsets.random_subsets import _flip_some, _positions, uniform_sets
 from mechdesign.mechanisms.subsets.subset_selection import best_size
 from mechdesign.sampling import Source, source_of
 from tests.strategies import examples
@@ -112,10 +112,8 @@ def members(rows: npt.NDArray[np.uint8], width: int) -> Iterator[tuple[int, ...]
 def test_uniform_sets_are_uniform(width: int, size: int) -> None:
     """All sets, members and others come up alike, together: within 4.5 errors."""
     n = 40_000
-    sets = UniformSets.draw(n, width, size, source_of(width * size))
-    cases = list(
-        zip(members(sets.rows(), width), sets.inside.tolist(), sets.outside.tolist(), strict=True)
-    )
+    rows, inside, outside = uniform_sets(n, width, size, source_of(width * size))
+    cases = list(zip(members(rows, width), inside.tolist(), outside.tolist(), strict=True))
     assert all(a in some and b not in some for some, a, b in cases)
     number = math.comb(width, size) * size * (width - size)
     table: dict[tuple[tuple[int, ...], int, int], int] = dict.fromkeys(cases, 0)
@@ -131,9 +129,9 @@ def test_uniform_sets_are_uniform(width: int, size: int) -> None:
 )
 def test_sets_of_many_have_their_size(width: int, size: int) -> None:
     n = 3000
-    sets = UniformSets.draw(n, width, size, source_of(1))
-    bits = np.unpackbits(sets.rows(), axis=1, count=width, bitorder="little")
-    assert (np.bitwise_count(sets.words).sum(axis=1) == size).all()
+    rows, _, _ = uniform_sets(n, width, size, source_of(1))
+    bits = np.unpackbits(rows, axis=1, count=width, bitorder="little")
+    assert (np.bitwise_count(rows).sum(axis=1) == size).all()
     assert (bits.sum(axis=1) == size).all()
     share, expected = bits.mean(axis=0), size / width
     assert (abs(share - expected) < 5 * math.sqrt(expected * (1 - expected) / n)).all()
