@@ -46,7 +46,9 @@ def uniform_sets(
     if 2 * size > width:
         rows, outside, inside = uniform_sets(count, width, width - size, source)
         return rows ^ _all_ones(width).view(np.uint8), inside, outside
-    words = _start(count, width, size - 1, source)
+    numerator, digits = _cheapest(width, size - 1)
+    words = coin_words(source, (count, -(-width // WORD)), numerator, digits)
+    words &= _all_ones(width)
     held = np.bitwise_count(words).sum(axis=1, dtype=np.int64)
     _flip_some(words, width, held - (size - 1), source, member=True)
     lacking = np.maximum(size + 1 - held, 2)
@@ -104,14 +106,6 @@ def _positions(count: int, width: int, source: Source) -> tuple[Int64Array, Bool
     valid = place < width
     place *= valid
     return place, valid
-
-
-def _start(count: int, width: int, size: int, source: Source) -> WordArray:
-    """Return rows of coins of about the given size."""
-    numerator, digits = _cheapest(width, size)
-    words = coin_words(source, (count, -(-width // WORD)), numerator, digits)
-    words &= _all_ones(width)
-    return words
 
 
 def _all_ones(width: int) -> WordArray:
