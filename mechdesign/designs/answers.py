@@ -98,7 +98,7 @@ class SolutionPool:
     problem
         The problem.
     limits
-        The limits of the search; its stopwatch measures every phase.
+        The limits of the search, which measure every phase.
 
     Attributes
     ----------
@@ -111,13 +111,13 @@ class SolutionPool:
     """
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
-        self._problem, self._limits, self._stopwatch = problem, limits, limits.stopwatch
+        self._problem, self._limits = problem, limits
         if math.isfinite(limits.seconds):
             size = len(problem.domain) * len(problem.outputs or problem.domain)
             lifts = [family.lift_rows() for family in problem.cone.families]
             sets = sum(rows is not None and not rows.priors.members for rows in lifts)
             limits.keep(size * (PROOF_SECONDS + sets * SET_SECONDS))
-        with self._stopwatch.phase("compile"):
+        with self._limits.phase("compile"):
             self._statement = problem.compiled.statement  # cached, and timed in this phase
         self._sign = -1 if problem.utility.is_maximized else 1
         self.best: _Sent | None = None
@@ -213,7 +213,7 @@ class SolutionPool:
     def _next(self, attempts: Iterator[tuple[Route, str]]) -> tuple[Route, str] | None:
         """Return the next attempt; None if there is none, or choosing it failed."""
         try:
-            with self._stopwatch.phase("compile"):
+            with self._limits.phase("compile"):
                 return next(attempts, None)
         except Exception as error:
             if isinstance(error, MechdesignError) or not self._fails("the router", error):
@@ -229,7 +229,7 @@ class SolutionPool:
     def _solved(self, route: Route) -> RawSolution | None:
         """Return the answer of a route; None if it failed."""
         try:
-            with self._stopwatch.phase("solve"):
+            with self._limits.phase("solve"):
                 return route.solve(self._problem, self._limits)
         except Exception as error:
             if not self._fails(route.name, error):
@@ -259,7 +259,7 @@ class SolutionPool:
                 if self._is_below(raw.value, start.value):
                     start, told = raw, why
                 sent = self._repaired(start, told, as_given=as_given)
-            with self._stopwatch.phase("certify"):
+            with self._limits.phase("certify"):
                 if raw.numeric_bound is None:
                     self._prove(proofs, sent, source)
                 else:
@@ -292,7 +292,7 @@ class SolutionPool:
     def _repaired(self, raw: RawSolution, why: str, *, as_given: bool) -> _Sent:
         """Return an exactly private channel near that of a raw answer."""
         problem, matrix, outputs = self._problem, raw.matrix, list(raw.outputs)
-        with self._stopwatch.phase("repair"):
+        with self._limits.phase("repair"):
             if not as_given:
                 matrix, outputs = remapped(problem, matrix, outputs)
                 share = RARE * min(self._limits.gap, OPTIMAL)
@@ -380,7 +380,7 @@ class SolutionPool:
             return sent.privacy
         problem, channel, claims = self._problem, sent.channel, list[PrivacyClaim]()
         parts = problem.compiled.table.privacy, problem.cone.families, problem.channel_constraints
-        with self._stopwatch.phase("certify"):
+        with self._limits.phase("certify"):
             columns = channel.columns()
             for notion, table, family, constraint in zip(problem.privacy, *parts, strict=True):
                 stated = problem.compiled.alone(table)
@@ -448,8 +448,8 @@ class SolutionPool:
             notes=(*found, *dict.fromkeys(self._notes), *notes),
             certificate=proof.certificate,
             readings=sent.readings if proof.certificate else None,
-            seconds=self._stopwatch.seconds,
-            timings=dict(self._stopwatch.timings),
+            seconds=limits.elapsed,
+            timings=dict(limits.timings),
         )
 
     def _asked_of_readers(self, channel: Channel, proof: _Proved) -> list[str]:

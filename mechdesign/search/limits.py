@@ -21,11 +21,12 @@ from typing import Any
 from mechdesign import solver_guard
 from mechdesign.errors import InfeasibleError, LimitError, MechdesignError
 from mechdesign.search.base import RawSolution
-from mechdesign.search.stopwatch import Stopwatch
 
 OPTIMAL = 1e-8
 """The default gap of a search: below the threshold of optimality."""
 
+PHASES = ("compile", "presolve", "solve", "repair", "certify")
+"""The phases of a design, in order."""
 
 LATE = 1.05
 """The latest end of the proof, as a multiple of the time limit, plus one second."""
@@ -101,8 +102,8 @@ class Limits:
     ended: str = field(default="", init=False)
     """A short reason why the search stopped before the gap was reached; else empty."""
     interrupted: bool = field(default=False, init=False)
-    stopwatch: Stopwatch = field(default_factory=Stopwatch, init=False, repr=False)
-    """The stopwatch of the phases."""
+    timings: dict[str, float] = field(default_factory=dict, init=False, repr=False)
+    """Seconds by the name of the phase; they add up to at most the total time."""
     reserve: float = field(default=0.0, init=False)
     """Seconds of the time limit reserved for the proof."""
     incumbent: float = field(default=math.inf, init=False)
@@ -114,6 +115,7 @@ class Limits:
     bound: float = field(default=-math.inf, init=False)
     """The best bound on the loss so far."""
     _start: float = field(default=0.0, init=False)
+    _phases: list[str] = field(default_factory=list, init=False, repr=False)
     _until: float = field(default=math.inf, init=False)
     _told: float = field(default=math.nan, init=False)
     _proving: bool = field(default=False, init=False)
@@ -125,6 +127,35 @@ class Limits:
     def __post_init__(self) -> None:
         """Start the clock."""
         self._start = self.clock()
+        self.charge(dict.fromkeys(PHASES, 0.0))
+
+    def charge(self, timings: dict[str, float]) -> None:
+        """Count the time of phases before these limits as part of theirs."""
+        self.timings, self._start = timings, self._start - sum(timings.values())
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count the time of the block for a phase; that of a nested phase for the inner one only.
+
+        Examples
+        --------
+        >>> limits = Limits()
+        >>> with limits.phase("solve"):
+        ...     with limits.phase("presolve"):
+        ...         time.sleep(0.01)
+        >>> limits.timings["presolve"] > limits.timings["solve"]
+        True
+        """
+        start = time.perf_counter()
+        self._phases.append(name)
+        try:
+            yield
+        finally:
+            spent = time.perf_counter() - start
+            self._phases.pop()
+            self.timings[name] += spent
+            for outer in self._phases[-1:]:
+                self.timings[outer] -= spent
 
     @property
     def elapsed(self) -> float:
@@ -162,7 +193,8 @@ class Limits:
         Its progress is reported with values times the unit; without a unit, not at all.
         """
         part = Limits(self.gap, share * self.left, memory=self.memory, clock=self.clock)
-        part._whole, part._unit, part.stopwatch = self, unit, self.stopwatch
+        part._whole, part._unit = self, unit
+        part.timings, part._phases = self.timings, self._phases
         return part
 
     def expired(self) -> bool:

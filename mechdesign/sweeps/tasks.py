@@ -184,18 +184,17 @@ def _solve_batch(
 ) -> dict[int, Solution]:
     """Solve problems of one shape, except those with a closed form and those that fail."""
     limits = Limits(AIM if options.gap is None else options.gap / 2, seconds)
-    stopwatch = limits.stopwatch
     numeric: list[tuple[int, Problem, tuple[RejectedRoute, ...]]] = []
     for place, problem in asked:
         if limits.expired():  # the user's own utilities may be slow
             return {}
-        with stopwatch.phase("compile"):
+        with limits.phase("compile"):
             if FORMULAS.suits(problem) is None:
                 numeric.append((place, problem, FORMULAS.rejected(problem)))
     if not numeric:
         return {}
     try:
-        with stopwatch.phase("solve"):
+        with limits.phase("solve"):
             raws = solve_interior_batch([problem for _, problem, _ in numeric], limits)
     except Exception as error:
         if not limits.is_failure(error):
@@ -204,7 +203,7 @@ def _solve_batch(
     found = {}
     for (place, problem, considered), raw in zip(numeric, raws or [], strict=raws is not None):
         own = Limits(options.gap or OPTIMAL_GAP)
-        own.stopwatch = stopwatch.shared(len(numeric))
+        own.charge({phase: spent / len(numeric) for phase, spent in limits.timings.items()})
         answers = SolutionPool(problem, own)
         if answers.take(raw, WHY) and answers.are_enough:
             found[place] = answers.solution(considered)

@@ -10,7 +10,7 @@ import pytest
 
 from mechdesign import LDP, HammingLoss, MeanAbsoluteError, Problem, Solution, design
 from mechdesign.designs.design import design_until
-from mechdesign.search.stopwatch import PHASES
+from mechdesign.search.limits import PHASES
 from mechdesign.sweeps.frontier import design_frontier
 from mechdesign.sweeps.many import design_many
 

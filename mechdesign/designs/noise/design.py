@@ -94,27 +94,27 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
     if notion is None or loss is None or not problem.suits_noise:
         expected = "metric privacy by a named distance on a lattice, and a loss by distance"
         raise UnsupportedError("route", f"{expected}, for noise", repr(problem))
-    seconds, k = limits.stopwatch, len(problem.domain)
+    k = len(problem.domain)
     if k * POINT_SECONDS > limits.longest:
         most = int(limits.longest / POINT_SECONDS)
         told = f"noise on {k:,} points takes about {k * POINT_SECONDS:.0f} s"
         raise SolverError(
             f"{told}: for a time limit of {limits.seconds:g} s there may be {most:,} points"
         )
-    with seconds.phase("solve"):
+    with limits.phase("solve"):
         kind = PlanarLaplace if _is_planar(problem, notion) else GeometricNoise
         plain = kind(problem.domain, notion)
     proofs = _Proofs(problem, limits)
     noise, value, remap_notes = _best_remap(problem, plain, loss.distance, proofs, limits)
-    reserve = 2 * seconds.timings["certify"]
+    reserve = 2 * limits.timings["certify"]
     limits.keep(reserve)
     tiles, bounds = list[Certificate](), list[CoarseBound]()
-    with seconds.phase("solve"):
+    with limits.phase("solve"):
         if design is not None and not problem.is_written_out:
             tiles += _tiled(problem, plain.law.sides, limits, design)
         if design is not None and not tiles:
             bounds += lattice_bounds(problem, float(value), limits)
-    with seconds.phase("certify"):
+    with limits.phase("certify"):
         bound, certificate, found, notes = proofs.best(noise, tiles, bounds)
     if found is not None:
         said = f"{found.n_inputs} of {k:,} inputs stand for all in the bound"
@@ -134,8 +134,8 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
         notes=tuple(notes),
         certificate=certificate,
         readings=None,
-        seconds=seconds.seconds,
-        timings=dict(seconds.timings),
+        seconds=limits.elapsed,
+        timings=dict(limits.timings),
     )
 
 
@@ -151,11 +151,11 @@ def _best_remap(
     If there are too many posteriors, either points are replaced in squares, if these are small
     compared to the noise, or the individual points that save most are.
     """
-    seconds, prior, k = limits.stopwatch, problem.prior, len(problem.domain)
-    with seconds.phase("certify"):
+    prior, k = problem.prior, len(problem.domain)
+    with limits.phase("certify"):
         value = proofs.value(plain)
     losses, exponent = plain.losses(prior, distance), plain.exponent
-    with seconds.phase("solve"):
+    with limits.phase("solve"):
         block = max(1, math.ceil(math.sqrt(int((prior.array > 0).sum()) * k / MOST_PAIRS)))
         found = list[tuple[float, str, Int64Array]]()
         if block * exponent < SMALL or block == 1:
@@ -171,7 +171,7 @@ def _best_remap(
         total, said, table = min(found)
     if total < (1 - LEAST) * value:
         remapped = plain.replacing(table)
-        with seconds.phase("certify"), contextlib.suppress(SolverError):
+        with limits.phase("certify"), contextlib.suppress(SolverError):
             lost = proofs.value(remapped)
             if lost < value:
                 return remapped, lost, [said] * bool(said)

@@ -154,7 +154,7 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[C
     limits
         The limits of the search.
     """
-    with limits.stopwatch.phase("presolve"):
+    with limits.phase("presolve"):
         lattice = Lattice(problem, limits.steps(MOST_CANDIDATES, A_SECOND))
     cells = first_cells(lattice.sides, -(-max(lattice.sides) // ALONG))
     weights = np.ones(len(cells))

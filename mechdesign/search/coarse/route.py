@@ -75,7 +75,7 @@ class Coarse(LinearRoute):
         loss = utility.loss(problem.domain, outputs).array
         cost = prior[:, None] * loss
         value = float((cost * raw.matrix).sum())
-        with limits.stopwatch.phase("presolve"):
+        with limits.phase("presolve"):
             ratios = Ratios(problem.cone)
 
         def bound(count: int) -> tuple[CoarseBound, bool]:

@@ -61,7 +61,7 @@ def solve_interior(
     """
     if problem.utility.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
-    with limits.stopwatch.phase("presolve"):
+    with limits.phase("presolve"):
         is_joined = problem.cone.components().max() < problem.cone.size - 1
         symmetry = (symmetry or symmetries(problem)) if is_joined else None
     chain = PRESOLVE if symmetry is None else (OrbitReduction(symmetry),)

@@ -74,7 +74,7 @@ def solve_reduced(
     >>> raw.notes
     ['Presolve: 4 inputs merged to 3, as rows must be equal; 1 of 4 pairs follows from others']
     """
-    with limits.stopwatch.phase("presolve"):
+    with limits.phase("presolve"):
         program, unit = conic_program(problem, unlikely)
     answer = solve_chain(program, reductions, backend, limits.part(unit))
     duals, potentials = answer.duals, None
@@ -150,7 +150,7 @@ def solve_chain(
     if not reductions:
         return backend(program, limits)
     first, *rest = reductions
-    with limits.stopwatch.phase("presolve"):
+    with limits.phase("presolve"):
         reduced = first.apply(program)
     if reduced is None:
         return solve_chain(program, rest, backend, limits)
@@ -160,6 +160,6 @@ def solve_chain(
         solve_chain(left, rest, backend, limits if is_only else limits.part())
         for left in reduced.programs
     ]
-    with limits.stopwatch.phase("presolve"):
+    with limits.phase("presolve"):
         answer = reduced.invert(answers)
     return replace(answer, reductions=(reduced.note, *answer.reductions))
