@@ -13,7 +13,7 @@ from mechdesign.search import AUTO, RawSolution, Route, plan, router
 from mechdesign.search.interior import solve as interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.presolve.chain import PRESOLVE
-from mechdesign.search.presolve.reduction import ConicProgram, Reduced, Reduction
+from mechdesign.search.presolve.reduction import ConicProgram, Reduced
 
 
 class RandomizedResponse(Route):
@@ -58,36 +58,33 @@ def test_a_method_is_one_class_and_one_line(own: RandomizedResponse) -> None:
     assert own not in [route for route, _ in plan(other, AUTO, Limits(), [])]
 
 
-class WithoutRepeatedOutputs(Reduction):
+def without_repeated_outputs(program: ConicProgram) -> Reduced | None:
     """Leave out outputs that cost what an earlier one does at every input."""
+    m = program.cost.shape[1]
+    _, first = np.unique(program.cost, axis=1, return_index=True)
+    kept = np.sort(first)
+    if len(kept) == m:
+        return None
 
-    def apply(self, program: ConicProgram) -> Reduced | None:
-        """Keep the first of alike columns; the matrix gets zeros for the others."""
-        m = program.cost.shape[1]
-        _, first = np.unique(program.cost, axis=1, return_index=True)
-        kept = np.sort(first)
-        if len(kept) == m:
-            return None
+    def invert(answers):  # type: ignore[no-untyped-def]
+        (answer,) = answers
+        matrix = np.zeros((len(program.cost), m))
+        matrix[:, kept] = answer.matrix
+        assert program.is_priced  # prices hold for the outputs left out, which cost the same
+        return replace(answer, matrix=matrix)
 
-        def invert(answers):  # type: ignore[no-untyped-def]
-            (answer,) = answers
-            matrix = np.zeros((len(program.cost), m))
-            matrix[:, kept] = answer.matrix
-            assert program.is_priced  # prices hold for the outputs left out, which cost the same
-            return replace(answer, matrix=matrix)
-
-        left = replace(program, cost=program.cost[:, kept])
-        return Reduced((left,), f"{m - len(kept)} outputs are repeated", invert)
+    left = replace(program, cost=program.cost[:, kept])
+    return Reduced((left,), f"{m - len(kept)} outputs are repeated", invert)
 
 
-def test_a_reduction_is_one_class_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reduction_is_one_function_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The report names it, and the proof is that of the whole problem."""
     losses = [[abs(x - y % 3) ** 2 + x * (y % 3) for y in range(6)] for x in range(4)]
     problem = Problem(
         range(4), LDP(1), Distortion(losses), prior=[0.1, 0.2, 0.3, 0.4], outputs=range(6)
     )
     plain = design(problem, route="interior")
-    monkeypatch.setattr(interior, "PRESOLVE", (WithoutRepeatedOutputs(), *PRESOLVE))
+    monkeypatch.setattr(interior, "PRESOLVE", (without_repeated_outputs, *PRESOLVE))
     monkeypatch.setattr(interior, "symmetries", lambda _: None)
     found = design(problem, route="interior")
     assert any("3 outputs are repeated" in note for note in found.notes)

@@ -38,7 +38,7 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.chain import solve_chain
-from mechdesign.search.presolve.components import Components
+from mechdesign.search.presolve.components import components
 from mechdesign.search.presolve.reduction import Answer, ConicProgram, reduced_costs
 
 MOST_FLOWS = 20_000
@@ -86,7 +86,7 @@ def strict_mixture(
     strict = ConicProgram(cone, cost, program.worst_case)
     try:
         solver = by_highs if program.worst_case else by_interior
-        answer = solve_chain(strict, [Components()], solver, limits.part())
+        answer = solve_chain(strict, [components], solver, limits.part())
     except (SolverError, UnsupportedError):
         return None  # with a budget of 0 the interior-point method has no interior
     weights = answer.worst_case_multipliers

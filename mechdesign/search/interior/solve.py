@@ -30,7 +30,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import ExtendedFormulation, extended_formulation
 from mechdesign.search.presolve.chain import PRESOLVE, program_cost, solve_reduced
 from mechdesign.search.presolve.find_symmetries import symmetries
-from mechdesign.search.presolve.orbit_reduction import OrbitReduction
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 from mechdesign.search.presolve.symmetry_group import Symmetry
 
@@ -64,7 +63,7 @@ def solve_interior(
     with limits.phase("presolve"):
         is_joined = problem.cone.components().max() < problem.cone.size - 1
         symmetry = (symmetry or symmetries(problem)) if is_joined else None
-    chain = PRESOLVE if symmetry is None else (OrbitReduction(symmetry),)
+    chain = PRESOLVE if symmetry is None else (symmetry.reduce,)
     return solve_reduced(problem, limits, by_interior, chain)
 
 

@@ -8,8 +8,7 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.output_generation import by_outputs, pays
 from mechdesign.search.presolve.chain import UNLIKELY, solve_reduced
-from mechdesign.search.presolve.components import Components
-from mechdesign.search.presolve.orbit_reduction import OrbitReduction
+from mechdesign.search.presolve.components import components
 from mechdesign.search.presolve.reduction import Answer, ConicProgram
 from mechdesign.search.presolve.symmetry_group import Symmetry
 
@@ -48,7 +47,7 @@ def solve_linear(
     SolverError
         If HiGHS fails, or the time is over before there is an answer.
     """
-    reduction = Components() if symmetry is None else OrbitReduction(symmetry)
+    reduction = components if symmetry is None else symmetry.reduce
 
     def backend(program: ConicProgram, within: Limits) -> Answer:
         if method == "auto" and pays(program):

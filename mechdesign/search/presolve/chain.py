@@ -16,9 +16,9 @@ from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import pricer_of
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.limits import Limits
-from mechdesign.search.presolve.components import Components
-from mechdesign.search.presolve.implied_pairs import ImpliedPairs
-from mechdesign.search.presolve.merge_inputs import MergeInputs
+from mechdesign.search.presolve.components import components
+from mechdesign.search.presolve.implied_pairs import without_implied
+from mechdesign.search.presolve.merge_inputs import merge_inputs
 from mechdesign.search.presolve.reduction import (
     Answer,
     Backend,
@@ -27,7 +27,7 @@ from mechdesign.search.presolve.reduction import (
     reduced_costs,
 )
 
-PRESOLVE: tuple[Reduction, ...] = (MergeInputs(), ImpliedPairs(), Components())
+PRESOLVE: tuple[Reduction, ...] = (merge_inputs, without_implied, components)
 """Reductions of any program. Inputs are merged first, as their bounds may then imply others."""
 
 UNLIKELY = 1e-10
@@ -151,7 +151,7 @@ def solve_chain(
         return backend(program, limits)
     first, *rest = reductions
     with limits.phase("presolve"):
-        reduced = first.apply(program)
+        reduced = first(program)
     if reduced is None:
         return solve_chain(program, rest, backend, limits)
     # with several programs, value and bound of one are not those of the whole

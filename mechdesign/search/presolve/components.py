@@ -13,29 +13,26 @@ from itertools import chain
 import numpy as np
 
 from mechdesign._typing import IntArray
-from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced, Reduction
+from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced
 
 
-class Components(Reduction):
-    """Split a program into one for each component of its cone."""
-
-    def apply(self, program: ConicProgram) -> Reduced | None:
-        """Restrict the cone and the cost to every component."""
-        if program.worst_case or program.input_orbit is not None:
-            return None
-        component = program.cone.components()
-        count = int(component.max()) + 1
-        if count == 1:
-            return None
-        members = tuple(np.flatnonzero(component == part) for part in range(count))
-        programs = tuple(
-            ConicProgram(
-                program.cone.restricted(inputs), program.cost[inputs], is_priced=program.is_priced
-            )
-            for inputs in members
+def components(program: ConicProgram) -> Reduced | None:
+    """Restrict the cone and the cost of a program to every component of its cone."""
+    if program.worst_case or program.input_orbit is not None:
+        return None
+    component = program.cone.components()
+    count = int(component.max()) + 1
+    if count == 1:
+        return None
+    members = tuple(np.flatnonzero(component == part) for part in range(count))
+    programs = tuple(
+        ConicProgram(
+            program.cone.restricted(inputs), program.cost[inputs], is_priced=program.is_priced
         )
-        note = f"{count} groups that share no row, solved apart"
-        return Reduced(programs, note, partial(_joined, program, members))
+        for inputs in members
+    )
+    note = f"{count} groups that share no row, solved apart"
+    return Reduced(programs, note, partial(_joined, program, members))
 
 
 def _joined(whole: ConicProgram, members: Sequence[IntArray], answers: Sequence[Answer]) -> Answer:

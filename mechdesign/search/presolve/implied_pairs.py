@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray
-from mechdesign.notions.rows.cone import Cone, Family
+from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.search.cones.shortest_paths import closure
-from mechdesign.search.presolve.reduction import ConicProgram, Reduced, Reduction
+from mechdesign.search.presolve.reduction import ConicProgram, Reduced
 
 CHAIN_TOLERANCE = 1e-13
 """Chains longer than a pair by less than this relative amount are ties."""
@@ -23,44 +23,34 @@ SHORTEST = 1e-9
 """Pairs of at most this length may imply each other both ways."""
 
 
-class ImpliedPairs(Reduction):
+def without_implied(program: ConicProgram) -> Reduced | None:
     """Remove the pairs that others of the same notion imply.
 
-    The remaining rows are rows of the notion, so multipliers on them stay the same.
+    The remaining rows are rows of the notion, so multipliers on them stay the same. The exact check
+    of the result catches pairs removed only because of rounding.
 
     Examples
     --------
     >>> import numpy as np
     >>> from mechdesign import Domain, MetricPrivacy
     >>> cone = MetricPrivacy(1, "manhattan").cone(Domain.grid(7, 7))
-    >>> ImpliedPairs().apply(ConicProgram(cone, np.ones((49, 1)))).note
+    >>> without_implied(ConicProgram(cone, np.ones((49, 1)))).note
     '2,184 of 2,352 pairs follow from others'
     """
-
-    def apply(self, program: ConicProgram) -> Reduced | None:
-        """Reduce each family of ratios separately."""
-        cone = Cone([without_implied_pairs(family) for family in program.cone.families])
-        before, after = count_pairs(program.cone), count_pairs(cone)
-        if before == after:
-            return None
-        verb = "follows" if before - after == 1 else "follow"
-        note = f"{before - after:,} of {before:,} pairs {verb} from others"
-        return Reduced((replace(program, cone=cone),), note)
+    before = [(family, family.ratio_rows()) for family in program.cone.families]
+    cone = Cone([family if rows is None else thin_pairs(rows) for family, rows in before])
+    more, fewer = count_pairs(program.cone), count_pairs(cone)
+    if more == fewer:
+        return None
+    verb = "follows" if more - fewer == 1 else "follow"
+    note = f"{more - fewer:,} of {more:,} pairs {verb} from others"
+    return Reduced((replace(program, cone=cone),), note)
 
 
 def count_pairs(cone: Cone) -> int:
     """Return the number of bounds on ratios of two entries in a cone."""
     families = (family.ratio_rows() for family in cone.families)
     return sum(rows.n_pairs for rows in families if rows is not None)
-
-
-def without_implied_pairs(family: Family) -> Family:
-    """Return a family without its implied pairs; a family without pairs is unchanged.
-
-    The exact check of the result catches pairs removed only because of rounding.
-    """
-    rows = family.ratio_rows()
-    return family if rows is None else thin_pairs(rows)
 
 
 def thin_pairs(family: PairRows) -> PairRows:

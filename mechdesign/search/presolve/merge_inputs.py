@@ -23,58 +23,48 @@ from scipy.sparse.csgraph import breadth_first_order
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Cone, Multipliers
 from mechdesign.notions.rows.family import edges_of
-from mechdesign.search.presolve.reduction import (
-    Answer,
-    ConicProgram,
-    Reduced,
-    Reduction,
-    reduced_costs,
-)
+from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced, reduced_costs
 
 
-class MergeInputs(Reduction):
+def merge_inputs(program: ConicProgram) -> Reduced | None:
     """Merge the inputs whose rows must be equal, for bounds on ratios and an expected loss.
 
     Examples
     --------
     >>> from mechdesign import ContextAwareLDP, Domain
     >>> cone = ContextAwareLDP([[0, 0, 2], [1, 0, 1], [1, 1, 0]]).cone(Domain.range(3))
-    >>> merged = MergeInputs().apply(ConicProgram(cone, np.eye(3)))
+    >>> merged = merge_inputs(ConicProgram(cone, np.eye(3)))
     >>> merged.programs[0].cost
     array([[1., 1., 0.],
            [0., 0., 1.]])
     >>> merged.note
     '3 inputs merged to 2, as rows must be equal'
     """
+    families = [family.ratio_rows() for family in program.cone.families]
+    pairs = [rows for rows in families if rows is not None]
+    if len(pairs) < len(families) or program.worst_case or program.input_orbit is not None:
+        return None
+    member_of = program.cone.equal_classes()
+    count = int(member_of.max()) + 1
+    if count == len(member_of):
+        return None
+    merged, first, second = zip(*(rows.merged(member_of) for rows in pairs), strict=True)
+    cost = np.zeros((count, program.cost.shape[1]))
+    np.add.at(cost, member_of, program.cost)
+    note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
+    # rows are equal as they sum to 1, not column by column, so prices do not suffice
+    left = ConicProgram(Cone(merged), cost)
 
-    def apply(self, program: ConicProgram) -> Reduced | None:
-        """Merge if all rows bound ratios."""
-        families = [family.ratio_rows() for family in program.cone.families]
-        pairs = [rows for rows in families if rows is not None]
-        if len(pairs) < len(families) or program.worst_case or program.input_orbit is not None:
-            return None
-        member_of = program.cone.equal_classes()
-        count = int(member_of.max()) + 1
-        if count == len(member_of):
-            return None
-        merged, first, second = zip(*(rows.merged(member_of) for rows in pairs), strict=True)
-        cost = np.zeros((count, program.cost.shape[1]))
-        np.add.at(cost, member_of, program.cost)
-        note = f"{len(member_of)} inputs merged to {count}, as rows must be equal"
-        # rows are equal as they sum to 1, not column by column, so prices do not suffice
-        left = ConicProgram(Cone(merged), cost)
+    def invert(answers: Sequence[Answer]) -> Answer:
+        (answer,) = answers
+        taken = [
+            replace(m, x=first[m.notion][m.x, m.other], other=second[m.notion][m.x, m.other])
+            for m in answer.duals
+        ]
+        duals = _evened(program, member_of, taken)
+        return replace(answer, matrix=answer.matrix[member_of], duals=duals, potentials=None)
 
-        def invert(answers: Sequence[Answer]) -> Answer:
-            (answer,) = answers
-            taken = [
-                replace(m, x=first[m.notion][m.x, m.other], other=second[m.notion][m.x, m.other])
-                for m in answer.duals
-            ]
-            duals = _evened(program, member_of, taken)
-            matrix = answer.matrix[member_of]
-            return replace(answer, matrix=matrix, duals=duals, potentials=None)
-
-        return Reduced((left,), note, invert)
+    return Reduced((left,), note, invert)
 
 
 def _evened(

@@ -5,7 +5,7 @@ The program is a conic one, linear in the channel Q:
     minimize    Sum_xy cost[x, y] Q[x, y]     or, in the worst case,  max_x Sum_y cost[x, y] Q[x, y]
     subject to  every column of Q in the cone,  every row of Q sums to 1
 
-A :class:`Reduction` maps a program to a :class:`Reduced` one, which inverts answers: the channel,
+A :data:`Reduction` maps a program to a :class:`Reduced` one, which inverts answers: the channel,
 and the dual variables that prove the same bound for the original program. The contract is that of
 cvxpy's reductions (Agrawal et al. 2018, "A rewriting system for convex optimization problems"),
 except that one program may split into several.
@@ -13,7 +13,6 @@ except that one program may split into several.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -145,12 +144,8 @@ class Reduced:
     invert: Callable[[Sequence[Answer]], Answer] = _the_same
 
 
-class Reduction(ABC):
-    """One step of presolve, with the same optimum before and after."""
-
-    @abstractmethod
-    def apply(self, program: ConicProgram) -> Reduced | None:
-        """Reduce a program; None if there is nothing to reduce."""
+Reduction: TypeAlias = Callable[[ConicProgram], Reduced | None]
+"""One step of presolve, with the same optimum before and after; None if nothing is reduced."""
 
 
 def reduced_costs(program: ConicProgram, duals: Sequence[Multipliers]) -> FloatArray:

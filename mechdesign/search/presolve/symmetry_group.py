@@ -16,7 +16,7 @@ multipliers of the rows of those columns prove the same bound for the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -27,6 +27,7 @@ from scipy.sparse.csgraph import connected_components
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.prior_sets import Weights
+from mechdesign.search.presolve.reduction import Answer, ConicProgram, Reduced
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,17 @@ class Symmetry:
     array([[0.6, 0.3, 0.1],
            [0.3, 0.4, 0.3],
            [0.1, 0.3, 0.6]])
+
+    One column of each orbit is enough:
+
+    >>> from mechdesign import LDP, Problem
+    >>> from mechdesign.search.lp.solve import solve_linear
+    >>> from mechdesign.search.presolve.find_symmetries import symmetries
+    >>> from mechdesign.utilities import HammingLoss
+    >>> problem = Problem(range(4), LDP(1), HammingLoss())
+    >>> raw = solve_linear(problem, symmetry=symmetries(problem))
+    >>> raw.matrix[0].round(6)
+    array([0.475367, 0.174878, 0.174878, 0.174878])
     """
 
     def __init__(self, actions: Iterable[Action]) -> None:
@@ -132,6 +144,28 @@ class Symmetry:
             return start, action.inputs[start // m] * m + action.outputs[start % m]
 
         return _orbits(k * m, map(moved, self.actions)).reshape(k, m)
+
+    def reduce(self, program: ConicProgram) -> Reduced:
+        """Keep one output of each orbit of a program, also for a worst case."""
+
+        def invert(answers: Sequence[Answer]) -> Answer:
+            (answer,) = answers
+            totals, families = answer.worst_case_multipliers, program.cone.families
+            return replace(
+                answer,
+                matrix=self.expand(answer.matrix),
+                duals=[m for w in answer.duals for m in self.expand_dual(families[w.notion], w)],
+                route=f"{answer.route}, by symmetry",
+                worst_case_multipliers=None if totals is None else self.expand_inputs(totals),
+            )
+
+        left = replace(
+            program,
+            cost=program.cost[:, self.representatives],
+            output_count=self.multiplicity.astype(np.float64),
+            input_orbit=self.input_orbit,
+        )
+        return Reduced((left,), self.note, invert)
 
     def expand(self, columns: FloatArray) -> FloatArray:
         """Return the whole channel from the columns of the representatives.

@@ -34,8 +34,8 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.solve import solve_linear
 from mechdesign.search.presolve.chain import PRESOLVE, conic_program, solve_chain, solve_reduced
-from mechdesign.search.presolve.implied_pairs import ImpliedPairs, implied_pairs, thin_pairs
-from mechdesign.search.presolve.merge_inputs import MergeInputs
+from mechdesign.search.presolve.implied_pairs import implied_pairs, thin_pairs, without_implied
+from mechdesign.search.presolve.merge_inputs import merge_inputs
 from mechdesign.search.presolve.reduction import ConicProgram, Reduced, reduced_costs
 from tests.search_support import assert_optimal, proved_bound, repaired_value
 from tests.strategies import cases, examples, lp_optimum, priors
@@ -136,14 +136,14 @@ def test_a_note_counts_the_implied_pairs() -> None:
     both = Problem(
         Domain.grid(3, 3), [MetricPrivacy(1, "manhattan"), LIP(2)], HammingLoss(), prior=[1 / 9] * 9
     )
-    reduced = ImpliedPairs().apply(conic_program(both)[0])
+    reduced = without_implied(conic_program(both)[0])
     assert reduced is not None
     assert reduced.note == "48 of 72 pairs follow from others"
     (left,) = reduced.programs
     assert len(left.cone.families) == 2
     assert left.cone.families[1] is both.cone.families[1]
     alone = LDP(1).cone(Domain.range(4))
-    assert ImpliedPairs().apply(ConicProgram(alone, np.eye(4))) is None
+    assert without_implied(ConicProgram(alone, np.eye(4))) is None
 
 
 # --- merging --------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_inputs_with_equal_rows_stay_apart_beside_bounds_on_the_lift() -> None:
     notions: list[Notion] = [ContextAwareLDP(text_of(E)), LIP("0.4"), LDP("0.9")]
     prior = Prior.from_counts([3, 1, 4, 1, 5])
     problem = Problem(Domain.range(5), notions, distortion(rng, 5, 3), prior=prior)
-    assert MergeInputs().apply(conic_program(problem)[0]) is None
+    assert merge_inputs(conic_program(problem)[0]) is None
     assert_optimal(problem, solve_reduced(problem, Limits(), by_highs), lp_optimum(problem).value)
 
 
@@ -219,7 +219,7 @@ def test_the_bound_is_the_same_for_weights_that_are_not_optimal() -> None:
     E = planted(rng, [0, 0, 0, 1, 1, 2], one_way=True, consistent=False)
     cone = ContextAwareLDP(text_of(E)).cone(Domain.range(6))
     program = ConicProgram(cone, rng.random((6, 4)))
-    merged = MergeInputs().apply(program)
+    merged = merge_inputs(program)
     assert merged is not None
     (small,) = merged.programs
     answer = by_highs(ConicProgram(small.cone, small.cost + 0.1 * rng.random((3, 4))), Limits())
@@ -232,7 +232,7 @@ def test_the_bound_is_the_same_for_weights_that_are_not_optimal() -> None:
 
 def test_nothing_is_merged_where_rows_may_differ() -> None:
     def merged(cone: Cone, *, worst_case: bool = False) -> Reduced | None:
-        return MergeInputs().apply(ConicProgram(cone, np.eye(cone.size), worst_case))
+        return merge_inputs(ConicProgram(cone, np.eye(cone.size), worst_case))
 
     assert merged(LDP("0.001").cone(Domain.range(4))) is None
     assert merged(LIP(0).cone(Domain.range(4), Prior.uniform(4))) is None

@@ -42,7 +42,6 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.solve import solve_linear
 from mechdesign.search.presolve.chain import solve_reduced
 from mechdesign.search.presolve.find_symmetries import given_symmetries, symmetries
-from mechdesign.search.presolve.orbit_reduction import OrbitReduction
 from mechdesign.search.presolve.symmetry_group import Action, Symmetry
 from mechdesign.utilities import Utility
 from tests.search_support import assert_optimal, proved_bound
@@ -311,9 +310,9 @@ def test_examples_have_the_optimum_of_the_whole(problem: Problem) -> None:
     assert raw.notes == [f"Presolve: {found.note}"]
     if getattr(problem.utility, "worst_case", False):
         with pytest.raises(UnsupportedError, match="worst case"):
-            solve_reduced(problem, Limits(), by_interior, [OrbitReduction(found)])
+            solve_reduced(problem, Limits(), by_interior, [found.reduce])
         return
-    inside = solve_reduced(problem, Limits(), by_interior, [OrbitReduction(found)])
+    inside = solve_reduced(problem, Limits(), by_interior, [found.reduce])
     assert_optimal(problem, inside, optimum)
     assert inside.route.endswith("by symmetry")
 
@@ -326,7 +325,7 @@ def test_sets_of_many_priors_are_reduced_too() -> None:
     optimum = proved_bound(problem, solve_linear(problem))
     assert_optimal(problem, solve_linear(problem, symmetry=found), optimum)
     with pytest.raises(UnsupportedError, match="list of priors"):
-        solve_reduced(problem, Limits(), by_interior, [OrbitReduction(found)])
+        solve_reduced(problem, Limits(), by_interior, [found.reduce])
 
 
 def test_every_permutation_is_judged_by_its_definition() -> None:
