@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
+
+import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.evidence.multipliers import shortened
@@ -170,17 +173,21 @@ def blocks_of(
     """Return multipliers as the kernel has them: of generators, and of parts of limits."""
     compiled, found = problem.compiled, list[Block]()
     for m in parts:
-        at = compiled.parts[m.notion]
-        node, x, other = (Places(numbers.tolist()) for numbers in (m.output, m.x, m.other))
-        weight = Weights(m.weight.tolist())
+        part, at = m, compiled.parts[m.notion]
         of, places = ("cone", at.cone) if len(at.cone) else ("limit", at.limits)
-        place = places.start
-        if m.side and place in members:
-            number = {p: n for n, p in enumerate(members[place])}
-            other = Places(number[tuple(m.priors[n])] for n in other)
-        other = other if any(other) else Places()
-        found.append(Block(of, place, node, x, weight, other, m.side))
+        if m.side and places.start in members:
+            number = {p: n for n, p in enumerate(members[places.start])}
+            other = [number[tuple(m.priors[n])] for n in m.other]
+            part = replace(m, other=np.array(other, dtype=np.intp))
+        found.append(block(part, of, places.start))
     return found
+
+
+def block(m: Multipliers, of: str = "cone", place: int = 0) -> Block:
+    """Return multipliers of one generator, or of one part of limits, as the kernel has them."""
+    node, x, other = (Places(numbers.tolist()) for numbers in (m.output, m.x, m.other))
+    other = other if any(other) else Places()
+    return Block(of, place, node, x, Weights(m.weight.tolist()), other, m.side)
 
 
 def ceiling_of(problem: Problem) -> float:

@@ -21,15 +21,15 @@ from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import LimitError, SolverError, UnsupportedError
 from mechdesign.evidence.multipliers import rounded
+from mechdesign.evidence.rows import block
 from mechdesign.kernel.certificate import Certificate, Steps
-from mechdesign.kernel.generators import Block
 from mechdesign.kernel.laws import Laws
 from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
 from mechdesign.kernel.laws.torus import Torus, TorusNoise
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.names import ProblemTable, compile_problem
 from mechdesign.kernel.oracles import Orthant
-from mechdesign.kernel.packed import Numbers, Places, Weights
+from mechdesign.kernel.packed import Numbers, Weights
 from mechdesign.kernel.relaxations import Cells, Representatives, Tiles
 from mechdesign.kernel.schema import read, write
 from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
@@ -117,7 +117,7 @@ def design_noise(problem: Problem, limits: Limits, design: Designer | None = Non
     with limits.phase("certify"):
         bound, certificate, found, notes = proofs.best(noise, tiles, bounds)
     if found is not None:
-        said = f"{found.n_inputs} of {k:,} inputs stand for all in the bound"
+        said = f"{found.proof.n_inputs} of {k:,} inputs stand for all in the bound"
         notes.insert(0, f"Coarse to fine: {said}, and {len(found.cells):,} rectangles for outputs")
     if limits.ended:
         notes.insert(0, f"{EARLY}: {limits.ended}")
@@ -264,19 +264,9 @@ class _Proofs:
 
     def _certificate(self, found: CoarseBound) -> Certificate:
         """Return multipliers of representatives, for rectangles of outputs."""
-        blocks = found.proof.renumbered(
-            Block(
-                "cone",
-                0,
-                Places(m.output.tolist()),
-                Places(m.x.tolist()),
-                Weights(m.weight.tolist()),
-                Places(m.other.tolist()),
-            )
-            for m in rounded(found.proof.duals, DIGITS)
-        )
+        parts = found.proof.renumbered(rounded(found.proof.duals, DIGITS))
         relaxations = Cells(found.cells), Representatives(found.proof.stands)
-        return Certificate(Costs(), Orthant(), relaxations, blocks)
+        return Certificate(Costs(), Orthant(), relaxations, tuple(map(block, parts)))
 
     def _proved(
         self, noise: LatticeNoise, certificate: Certificate, *, is_trivial: bool = False

@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from mechdesign._typing import IntArray
+from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.notions.rows.equations import Basis, null_space
 from mechdesign.notions.rows.family import Family, components
 from mechdesign.notions.rows.row import Multipliers, Row
+
+if TYPE_CHECKING:
+    from mechdesign.notions.rows.pair_rows import PairRows
 
 __all__ = ["Cone", "Family", "Multipliers", "Row"]
 
@@ -46,6 +49,24 @@ class Cone:
     def matrix(self) -> sp.csr_array:
         """Return G as a sparse float matrix, in the order of :meth:`rows`."""
         return sp.csr_array(sp.vstack([family.matrix() for family in self.families]))
+
+    @property
+    def ratios(self) -> dict[int, PairRows]:
+        """The families of bounds on ratios of two entries, by their places."""
+        found = ((n, family.ratio_rows()) for n, family in enumerate(self.families))
+        return {n: rows for n, rows in found if rows is not None}
+
+    @property
+    def is_by_ratios(self) -> bool:
+        """Whether all families are bounds on ratios of two entries."""
+        return len(self.ratios) == len(self.families)
+
+    def lengths(self) -> FloatArray:
+        """Return the least E with ln(q_x / q_x') <= E[x, x'] in a family; inf without a bound."""
+        found = np.full((self.size, self.size), np.inf)
+        for rows in self.ratios.values():
+            np.minimum(found, rows.lengths(), out=found)
+        return found
 
     def restricted(self, inputs: IntArray) -> Cone:
         """Return the cone on a subset of the inputs that shares no row with the others."""

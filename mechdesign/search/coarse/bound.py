@@ -14,17 +14,16 @@ are positive as there are representatives.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.multipliers import block_of, shortened
+from mechdesign.evidence.multipliers import shortened
 from mechdesign.evidence.rows import blocks_of, spared
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.generators import Block
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.relaxations import Representatives
@@ -68,29 +67,22 @@ class RepresentativesProof:
     duals: Sequence[Multipliers]
     spare: float
 
+    @property
+    def n_inputs(self) -> int:
+        """The number of representatives."""
+        return len(set(self.stands))
+
     def __call__(self, problem: Problem) -> Certificate:
         """Return the certificate."""
         rows = shortened(problem, self.duals, len(problem.guesses), lambda: self.spare)
-        blocks = self.renumbered(blocks_of(problem, rows, {}))
+        blocks = tuple(blocks_of(problem, self.renumbered(rows), {}))
         return Certificate(Costs(), Orthant(), (Representatives(self.stands),), blocks)
 
-    def renumbered(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
+    def renumbered(self, parts: Sequence[Multipliers]) -> list[Multipliers]:
         """Return multipliers with inputs numbered among the representatives."""
-        at = {x: n for n, x in enumerate(sorted(set(self.stands)))}
-        return tuple(
-            block_of(
-                block.of,
-                block.place,
-                block.side,
-                [
-                    (y, at[x], at[z], w)
-                    for y, x, z, w in zip(
-                        block.node, block.x, block.others, block.weight, strict=True
-                    )
-                ],
-            )
-            for block in blocks
-        )
+        at: IntArray = np.zeros(max(self.stands) + 1, dtype=np.intp)
+        at[np.unique(self.stands)] = np.arange(self.n_inputs)
+        return [replace(m, x=at[m.x], other=at[m.other]) for m in parts]
 
 
 @dataclass(frozen=True)
@@ -114,11 +106,6 @@ class CoarseBound:
     proof: RepresentativesProof
     weights: FloatArray
     cells: tuple[tuple[int, int, int, int], ...] = ()
-
-    @property
-    def n_inputs(self) -> int:
-        """The number of representatives."""
-        return len(set(self.proof.stands))
 
 
 def first_outputs(loss: FloatArray, inputs: IntArray) -> IntArray:

@@ -27,11 +27,7 @@ from mechdesign.kernel.oracles.sources import Facet
 from mechdesign.kernel.relaxations import Representatives
 from mechdesign.kernel.statement import Statement
 from mechdesign.problem import Problem
-from mechdesign.search.coarse.representatives import (
-    CoarseProgram,
-    Ratios,
-    chosen,
-)
+from mechdesign.search.coarse.representatives import CoarseProgram, chosen
 
 MOST_ENTRIES = 2 * 10**6
 """The largest number of entries of the losses, or pairs of inputs."""
@@ -47,17 +43,16 @@ def grouped(problem: Problem) -> Certificate | None:
     n_outputs = len(problem.guesses) if isinstance(statement.objective, Loss) else 1
     if k < 2 or k * max(k, n_outputs) > MOST_ENTRIES:
         return None
-    ratios, steps = Ratios(problem.cone), averaged(statement, np.ones(k))
+    cone, E, steps = problem.cone, problem.cone.lengths(), averaged(statement, np.ones(k))
     aim = relaxed(statement, steps).objective
     most = MOST_ESTIMATED if isinstance(aim, Risk) else MOST_FACETS
-    if not isinstance(aim, Loss | Risk | Gain) or not np.isfinite(ratios.E).sum() > k:
+    if not isinstance(aim, Loss | Risk | Gain) or not np.isfinite(E).sum() > k:
         return None
     if k > most and not isinstance(aim, Loss):
         return None
     counts = [1 << n for n in range(k.bit_length()) if 1 << n < k]
-    groups = [
-        CoarseProgram(ratios, inputs) for inputs in chosen(ratios, problem.prior.array, counts)
-    ]
+    sets = chosen(E, problem.prior.array, counts)
+    groups = [CoarseProgram(cone, E, inputs) for inputs in sets]
     if isinstance(aim, Loss):
         weights = np.array([float(w) for w in aim.weights or ()])
         tables = (np.array(aim.costs.lower(y), dtype=float) for y in range(n_outputs))

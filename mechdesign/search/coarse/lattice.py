@@ -25,7 +25,7 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.of_generators import family_of
 from mechdesign.problem import Problem
 from mechdesign.search.coarse.bound import CoarseBound, coarse_bound, refined
-from mechdesign.search.coarse.representatives import CoarseProgram, Ratios, chosen
+from mechdesign.search.coarse.representatives import CoarseProgram, chosen
 from mechdesign.search.limits import Limits
 
 AT_ONCE = 2 * 10**7
@@ -70,8 +70,8 @@ class Lattice:
         The inputs whose prior is not 0.
     candidates
         The candidates for representatives, in increasing order.
-    ratios
-        The bounds on their ratios.
+    cone, lengths
+        The bounds on their ratios, and their lengths.
     exponent, power
         The budget of one step; and 2 for Euclidean, 1 for Manhattan distances.
     """
@@ -94,7 +94,8 @@ class Lattice:
         points = tuple((step * int(a), step * int(b)) for a, b in self.places[self.candidates])
         unit = Ratio(Distance(Fraction(1), notion.distance, points))  # type: ignore[arg-type]
         rows = family_of((unit,), notion.name, len(points), notion.epsilon, has_epsilon=True)
-        self.ratios = Ratios(Cone([rows]))
+        self.cone = Cone([rows])
+        self.lengths = self.cone.lengths()
         corner = loss.loss(domain, domain.labels[:1]).array
         self._corner = corner.reshape(self.sides)
 
@@ -130,7 +131,7 @@ class LatticeProgram(CoarseProgram):
         found = cKDTree(places).query(lattice.places, p=lattice.power)
         steps, own = np.asarray(found[0]), np.asarray(found[1])
         shares = np.exp(-lattice.exponent * steps)
-        self._take(lattice.ratios, inputs, lattice.candidates[inputs], own, shares)
+        self._take(lattice.cone, inputs, lattice.candidates[inputs], own, shares)
         self._lattice, populated = lattice, lattice.populated
         self._weights = self.shares[:, populated] @ sp.diags_array(lattice.prior[populated])
 
@@ -161,7 +162,7 @@ def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[C
 
     def bound(count: int) -> tuple[CoarseBound, bool]:
         nonlocal cells, weights
-        (inputs,) = chosen(lattice.ratios, lattice.prior[lattice.candidates], [count])
+        (inputs,) = chosen(lattice.lengths, lattice.prior[lattice.candidates], [count])
         found, cells, weights = _round(lattice, inputs, cells, weights, limits)
         return found, len(found.cells) == len(cells)
 

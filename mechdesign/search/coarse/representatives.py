@@ -32,37 +32,15 @@ STRETCH = 1.05
 city of 64 x 64 cells a tenth of the pairs remained, with a loss of one percent of the bound."""
 
 
-class Ratios:
-    """The bounds on ratios of the notions of a cone.
-
-    Parameters
-    ----------
-    cone
-        The cone; families without bounds on ratios are ignored.
-
-    Attributes
-    ----------
-    families
-        The families on ratios, by the index of their notion.
-    E
-        ``(size, size)``: the least exponent of each pair, inf without a bound, 0 on the diagonal.
-    """
-
-    def __init__(self, cone: Cone) -> None:
-        found = ((n, family.ratio_rows()) for n, family in enumerate(cone.families))
-        self.families = {n: rows for n, rows in found if rows is not None}
-        self.E: FloatArray = np.full((cone.size, cone.size), np.inf)
-        for rows in self.families.values():
-            np.minimum(self.E, rows.lengths(), out=self.E)
-
-
 class CoarseProgram:
     """Representatives of the inputs.
 
     Parameters
     ----------
-    ratios
-        The bounds on all inputs.
+    cone
+        The cone on all inputs; families without bounds on ratios are ignored.
+    E
+        ``(size, size)``: its lengths.
     inputs
         The representatives, in increasing order.
 
@@ -74,44 +52,43 @@ class CoarseProgram:
         ``(n_representatives, n_inputs)``: s_x at the representative of x, else 0.
     """
 
-    def __init__(self, ratios: Ratios, inputs: IntArray) -> None:
-        lengths, every = ratios.E[inputs], np.arange(len(ratios.E))
+    def __init__(self, cone: Cone, E: FloatArray, inputs: IntArray) -> None:
+        lengths, every = E[inputs], np.arange(len(E))
         own = lengths.argmin(axis=0)
         own[inputs] = np.arange(len(inputs))
-        self._take(ratios, inputs, inputs, own, np.exp(-lengths[own, every]))
+        self._take(cone, inputs, inputs, own, np.exp(-lengths[own, every]))
 
     def _take(
-        self, ratios: Ratios, inputs: IntArray, names: IntArray, own: IntArray, shares: FloatArray
+        self, cone: Cone, inputs: IntArray, names: IntArray, own: IntArray, shares: FloatArray
     ) -> None:
         """Set representatives, names, the representative of each input, and shares."""
-        self._ratios, self._inputs, self._names, self.stands = ratios, inputs, names, names[own]
+        self._whole, self._inputs, self._names, self.stands = cone, inputs, names, names[own]
         places, shape = (own, np.arange(len(own))), (len(inputs), len(own))
         self.shares = sp.csr_array((shares, places), shape=shape)
 
     def cone(self) -> Cone:
         """Return the cone of the pairs of a spanner, slightly larger than that of all pairs."""
-        families = [rows.restricted(self._inputs) for rows in self._ratios.families.values()]
+        families = [rows.restricted(self._inputs) for rows in self._whole.ratios.values()]
         E = np.array([rows.lengths() for rows in families])
         kept, place = spanner_pairs(E.min(axis=0)), E.argmin(axis=0)
         return Cone([rows.on_pairs(kept & (place == n)) for n, rows in enumerate(families)])
 
     def on_inputs(self, duals: Sequence[Multipliers], unit: float) -> list[Multipliers]:
         """Return multipliers of the cone's rows, times a unit, as those of the notions' rows."""
-        families = list(self._ratios.families.items())
+        names, notions = self._names, list(self._whole.ratios)
         return [
-            replace(rows.renamed(m, self._names), notion=notion).scaled(unit)
+            replace(m, x=names[m.x], other=names[m.other], notion=notions[m.notion]).scaled(unit)
             for m in duals
-            for notion, rows in families[m.notion : m.notion + 1]
         ]
 
 
-def chosen(ratios: Ratios, prior: FloatArray, counts: Sequence[int]) -> list[IntArray]:
+def chosen(E: FloatArray, prior: FloatArray, counts: Sequence[int]) -> list[IntArray]:
     """Choose representatives for each of several increasing counts.
 
     Parameters
     ----------
-    ratios
-        The bounds that define the shares.
+    E
+        ``(size, size)``: the lengths of the cone, which define the shares.
     prior
         ``(n_inputs,)``.
     counts
@@ -121,11 +98,11 @@ def chosen(ratios: Ratios, prior: FloatArray, counts: Sequence[int]) -> list[Int
     --------
     >>> from mechdesign import Domain, MetricPrivacy
     >>> cone = Cone([MetricPrivacy(1, "absolute").family(Domain.range(5))])
-    >>> (two,) = chosen(Ratios(cone), np.array([0.1, 0.4, 0.1, 0.1, 0.3]), [2])
-    >>> two.tolist(), CoarseProgram(Ratios(cone), two).stands.tolist()
+    >>> (two,) = chosen(cone.lengths(), np.array([0.1, 0.4, 0.1, 0.1, 0.3]), [2])
+    >>> two.tolist(), CoarseProgram(cone, cone.lengths(), two).stands.tolist()
     ([1, 4], [1, 1, 1, 4, 4])
     """
-    shares = np.exp(-ratios.E)
+    shares = np.exp(-E)
     weight = (1 - ALIKE) * prior + ALIKE / len(prior)
     covered, order = np.zeros(len(prior)), list[int]()
     heap = [(-gain, i) for i, gain in enumerate((shares @ weight).tolist())]

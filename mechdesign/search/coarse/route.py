@@ -47,7 +47,7 @@ class Coarse(LinearRoute):
         """Require an expected loss, bounds on ratios, and a very large program."""
         if problem.expected_loss is None or not (named or is_too_large(problem)):
             return None
-        if all(family.ratio_rows() is None for family in problem.cone.families):
+        if not problem.cone.ratios:
             return None
         n_rows = rows_of_all(problem)
         reason = super().suits(problem)
@@ -64,7 +64,7 @@ class Coarse(LinearRoute):
             first_outputs,
             refined,
         )
-        from mechdesign.search.coarse.representatives import CoarseProgram, Ratios, chosen
+        from mechdesign.search.coarse.representatives import CoarseProgram, chosen
 
         utility = problem.expected_loss
         if utility is None:
@@ -76,11 +76,11 @@ class Coarse(LinearRoute):
         cost = prior[:, None] * loss
         value = float((cost * raw.matrix).sum())
         with limits.phase("presolve"):
-            ratios = Ratios(problem.cone)
+            E = problem.cone.lengths()
 
         def bound(count: int) -> tuple[CoarseBound, bool]:
-            inputs, more = chosen(ratios, prior, [count, round(OUTPUTS * count)])
-            program = CoarseProgram(ratios, inputs)
+            inputs, more = chosen(E, prior, [count, round(OUTPUTS * count)])
+            program = CoarseProgram(problem.cone, E, inputs)
             some = first_outputs(loss, np.union1d(inputs, more))
             return coarse_bound(program, np.asarray(program.shares @ cost), some, limits), True
 
@@ -88,7 +88,7 @@ class Coarse(LinearRoute):
         if not found:
             raise SolverError("no program of representatives was solved in time")
         best, rounds, k = found[-1], len(found), len(prior)
-        note = f"Coarse to fine: {best.n_inputs} of {k:,} inputs stand for all in the bound"
+        note = f"Coarse to fine: {best.proof.n_inputs} of {k:,} inputs stand for all in the bound"
         if is_too_large(problem) and value - best.value > limits.gap * value:
             limits.ended = limits.ended or "the program of all inputs is too large"
         route = f"coarse: {raw.route}, {rounds} round{'s' * (rounds > 1)}"
@@ -102,6 +102,6 @@ def is_too_large(problem: Problem) -> bool:
 
 def rows_of_all(problem: Problem) -> float:
     """Return the number of non-implied rows of all columns; one budget counts as none."""
-    found = (family.ratio_rows() for family in problem.cone.families)
-    pairs = sum(rows.n_checked for rows in found if rows is not None and len(rows.units) > 1)
+    found = problem.cone.ratios.values()
+    pairs = sum(rows.n_checked for rows in found if len(rows.units) > 1)
     return float(pairs * len(problem.outputs or ()))

@@ -27,7 +27,6 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.cones.input_line import ratio_lengths
 from mechdesign.search.cones.pricing import LinePricer, Pricer, pricer_of
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.generation import Generation, Pace, SurplusBound
@@ -101,8 +100,10 @@ def suits(problem: Problem, *, small: bool = False) -> str | None:
         return None
     if isinstance(pricer_of(problem), LinePricer):
         return "the inputs lie on a line, where rays are found one input after the other"
-    E = None if small else ratio_lengths(problem.cone)
-    if E is None or not np.array_equal(E, E.T):
+    if small or not problem.cone.is_by_ratios:
+        return None
+    E = problem.cone.lengths()
+    if not np.array_equal(E, E.T):
         return None
     (first, *more) = problem.cone.families
     pairs = first.ratio_rows()

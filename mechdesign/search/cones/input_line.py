@@ -8,7 +8,6 @@ from typing import Self
 import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
-from mechdesign.notions.rows.cone import Cone
 from mechdesign.problem import Problem
 
 FOLLOWS = 1e-12
@@ -41,9 +40,9 @@ class InputLine:
 
         They are taken in the order of their numbers, or as listed, as in the checker.
         """
-        E = ratio_lengths(problem.cone)
-        if E is None or len(E) < 2:
+        if not problem.cone.is_by_ratios or len(problem.domain) < 2:
             return None
+        E = problem.cone.lengths()
         points = problem.domain.coordinates
         in_line = points is not None and len(points[0]) == 1
         order = (
@@ -73,17 +72,3 @@ class InputLine:
         fall = np.concatenate([[0.0], np.cumsum(self.down)])
         ahead = np.tri(k, dtype=bool)  # x >= z: from z on ln q falls as fast as allowed
         return np.asarray(np.exp(np.where(ahead, fall - fall[:, None], rise[:, None] - rise)))
-
-
-def ratio_lengths(cone: Cone) -> FloatArray | None:
-    """Return E with ln(q_x / q_x') <= E[x, x'] for private columns, inf without a bound.
-
-    None if a family has rows other than ratios of two entries.
-    """
-    found = np.full((cone.size, cone.size), np.inf)
-    for family in cone.families:
-        pairs = family.ratio_rows()
-        if pairs is None:
-            return None
-        np.minimum(found, pairs.lengths(), out=found)
-    return found

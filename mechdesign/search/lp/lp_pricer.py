@@ -19,7 +19,6 @@ from mechdesign._typing import FloatArray
 from mechdesign.notions import Cone
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
-from mechdesign.search.cones.input_line import ratio_lengths
 from mechdesign.search.cones.pricing import PricedColumns, Pricer
 from mechdesign.search.cones.proofs import weighted_costs
 from mechdesign.search.cones.shortest_paths import closure
@@ -112,9 +111,8 @@ class LPPricer(Pricer):
 
     def start(self) -> FloatArray:
         """Return the rays on which one input is largest, by a program for each input."""
-        lengths = ratio_lengths(self._cone)
-        if lengths is not None:
-            return np.asarray(np.exp(-closure(lengths)).T)
+        if self._cone.is_by_ratios:
+            return np.asarray(np.exp(-closure(self._cone.lengths())).T)
         found = [self.solve(-unit).primal for unit in np.eye(self.size)]
         return np.column_stack([ray / ray.sum() for ray in found])
 

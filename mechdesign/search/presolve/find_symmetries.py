@@ -107,10 +107,9 @@ class _Checker:
         """The index of the probability of each input; 0 if the prior does not matter."""
         self.bounds: list[tuple[str, IntArray]] = []
         """For each family of ratios its name and the index of the bound on each pair."""
-        for rows in (family.ratio_rows() for family in problem.cone.families):
-            if rows is not None:
-                numbers = _numbers(zip(rows.exponents, rows.scales, strict=True))
-                self.bounds.append((rows.name, np.append(numbers, FREE)[rows.index]))
+        for rows in problem.cone.ratios.values():
+            numbers = _numbers(zip(rows.exponents, rows.scales, strict=True))
+            self.bounds.append((rows.name, np.append(numbers, FREE)[rows.index]))
         table = utility.loss(problem.domain, problem.outputs or ()).numerators
         if table.dtype == object:
             table = _numbers(table.ravel().tolist()).reshape(table.shape)

@@ -40,9 +40,8 @@ def merge_inputs(program: ConicProgram) -> Reduced | None:
     >>> merged.note
     '3 inputs merged to 2, as rows must be equal'
     """
-    families = [family.ratio_rows() for family in program.cone.families]
-    pairs = [rows for rows in families if rows is not None]
-    if len(pairs) < len(families) or program.worst_case or program.input_orbit is not None:
+    pairs = program.cone.ratios.values()
+    if not program.cone.is_by_ratios or program.worst_case or program.input_orbit is not None:
         return None
     member_of = program.cone.equal_classes()
     count = int(member_of.max()) + 1
@@ -88,9 +87,8 @@ def _tree_moves(cone: Cone, lack: FloatArray) -> Iterator[Multipliers]:
     """
     tied = {
         pair: n
-        for n, family in enumerate(cone.families)
-        if family.ratio_rows() is not None
-        for pair in zip(*(end.tolist() for end in family.forced_equal()), strict=True)
+        for n, rows in cone.ratios.items()
+        for pair in zip(*(end.tolist() for end in rows.forced_equal()), strict=True)
     }
     graph = sp.csr_array((np.ones(len(tied)), edges_of(tied)), shape=(cone.size, cone.size))
     seen, lack = set[int](), lack.copy()

@@ -133,12 +133,9 @@ class BoxSearch:
         self._steps = () if is_lift else (Implied(alone=False),)
         low, high = problem.compiled.statement.lift(own)
         self.lift = float(low), _upper(high)
-        E = np.full((k, k), np.inf)
-        for family in [] if is_lift else problem.cone.families:
-            pairs, bounds = family.ratio_rows(), family.lift_rows()
-            if pairs is not None:
-                np.minimum(E, pairs.lengths(), out=E)
-            elif bounds is not None and len(bounds.sides()) > 1:
+        E = problem.cone.lengths()
+        for bounds in [] if is_lift else lifts:
+            if bounds is not None and len(bounds.sides()) > 1:
                 np.minimum(E, float(sum(bounds.sides().values())), out=E)
         R = np.nextafter(np.exp(np.where(math.log(LARGEST_BOUND) < E, np.inf, E)), np.inf)
         np.fill_diagonal(R, 1.0)

@@ -20,7 +20,7 @@ from mechdesign.notions import Cone
 from mechdesign.resources import current
 from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.limits import Limits
-from mechdesign.search.presolve.implied_pairs import without_implied_pairs
+from mechdesign.search.presolve.implied_pairs import thinned
 
 MOST_RAYS = 10_000
 """The largest number of rays of an enumeration."""
@@ -62,8 +62,7 @@ def all_rays(cone: Cone, limits: Limits | None = None) -> FloatArray:
         listed = _scaled_subsets(cone)
     if listed is not None:
         return listed
-    reduced = [without_implied_pairs(family) for family in cone.families]
-    G = np.unique(Cone(reduced).matrix().toarray(), axis=0)
+    G = np.unique(thinned(cone).matrix().toarray(), axis=0)
     G = G / np.abs(G).max(axis=1, keepdims=True, initial=1e-300)
     k = cone.size
     rays: FloatArray = np.eye(k)

@@ -234,7 +234,7 @@ def risk_of(matrix: FloatArray, utility: EstimationRisk, prior: FloatArray) -> f
 def _subset_selections(cone: Cone) -> Iterator[FloatArray]:
     """Yield subset selection, with sets of one and of the best size, by component of the ratios."""
     d, k = private.lengths(cone), cone.size
-    if d is None or not private.is_by_ratios(cone):
+    if d is None or not cone.is_by_ratios:
         return
     _, component = connected_components(np.isfinite(d), directed=False)
     for is_best in (False, True):

@@ -21,7 +21,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError
-from mechdesign.notions.rows.cone import Cone, Family
+from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.search.cones.shortest_paths import closure
@@ -122,31 +122,19 @@ def _extreme_means(lifts: LiftRows, directions: FloatArray) -> tuple[FloatArray,
 
 def is_quick(cone: Cone) -> bool:
     """Return whether :func:`reach` takes linear time in the entries."""
-    families = [family.ratio_rows() for family in cone.families if _is_ratio(family)]
-    return all(one is not None and _is_uniform(one) for one in families)
-
-
-def _is_ratio(family: Family) -> bool:
-    pairs = family.ratio_rows()
-    return pairs is not None and bool(pairs.n_pairs)
+    return all(_is_uniform(rows) for rows in cone.ratios.values() if rows.n_pairs)
 
 
 def lengths(cone: Cone) -> FloatArray | None:
     """Return shortest paths d with ln(q_x / q_z) <= d[x, z]; None without ratios or with many."""
-    families = [family.ratio_rows() for family in cone.families if _is_ratio(family)]
-    known = [one for one in families if one is not None]
+    known = [rows for rows in cone.ratios.values() if rows.n_pairs]
     if not known:
         return None
     if len(known) == 1 and (known[0].near is not None or _is_uniform(known[0])):
         return known[0].lengths()
     if cone.size > MOST_CLOSED:
         return None
-    return closure(np.min([one.lengths() for one in known], axis=0))
-
-
-def is_by_ratios(cone: Cone) -> bool:
-    """Return whether there are only bounds on ratios."""
-    return all(family.ratio_rows() is not None for family in cone.families)
+    return closure(cone.lengths())
 
 
 def raised(cone: Cone, d: FloatArray | None, sets: FloatArray) -> FloatArray:
@@ -166,7 +154,7 @@ def raised(cone: Cone, d: FloatArray | None, sets: FloatArray) -> FloatArray:
     found = np.empty_like(sets)
     for y, members in enumerate(sets.T > 0):
         found[:, y] = np.exp(-d[members].min(axis=0))
-    return found if is_by_ratios(cone) else inside(cone, found)
+    return found if cone.is_by_ratios else inside(cone, found)
 
 
 def inside(cone: Cone, columns: FloatArray) -> FloatArray:

@@ -36,7 +36,6 @@ from mechdesign.search.coarse.representatives import (
     ALIKE,
     STRETCH,
     CoarseProgram,
-    Ratios,
     chosen,
     spanner_pairs,
 )
@@ -122,12 +121,12 @@ def test_rounds_approach_the_optimum_and_are_reported() -> None:
 def test_a_third_of_the_inputs_proves_most() -> None:
     problem = city()
     best = float(design(problem, gap=1e-4).bound)
-    prior, ratios = problem.prior.array, Ratios(problem.cone)
+    prior, cone, E = problem.prior.array, problem.cone, problem.cone.lengths()
     cost = problem.utility.cost(problem.domain, problem.prior, problem.outputs or ())  # type: ignore[attr-defined]
-    (inputs,) = chosen(ratios, prior, [12])
-    program = CoarseProgram(ratios, inputs)
+    (inputs,) = chosen(E, prior, [12])
+    program = CoarseProgram(cone, E, inputs)
     whole = coarse_bound(program, np.asarray(program.shares @ cost), np.arange(36), Limits())
-    some = first_outputs(cost / prior[:, None], chosen(ratios, prior, [24])[0])
+    some = first_outputs(cost / prior[:, None], chosen(E, prior, [24])[0])
     part = coarse_bound(program, np.asarray(program.shares @ cost), some, Limits())
     assert len(some) == 24
     assert (1 - ACCURATE) * part.value <= 1.001 * whole.value
@@ -163,10 +162,10 @@ def test_each_choice_adds_most(data: st.DataObject, size: int) -> None:
     points = data.draw(st.lists(st.integers(0, 30), min_size=size, max_size=size, unique=True))
     weights = np.array(data.draw(st.lists(st.integers(1, 9), min_size=size, max_size=size)))
     prior = weights / weights.sum()
-    ratios = Ratios(Cone([MetricPrivacy("0.4", "absolute").family(Domain(points))]))
-    shares, weight = np.exp(-ratios.E), (1 - ALIKE) * prior + ALIKE / size
+    E = Cone([MetricPrivacy("0.4", "absolute").family(Domain(points))]).lengths()
+    shares, weight = np.exp(-E), (1 - ALIKE) * prior + ALIKE / size
     covered = np.zeros(size)
-    for inputs in chosen(ratios, prior, range(1, size + 1)):
+    for inputs in chosen(E, prior, range(1, size + 1)):
         gains = np.maximum(shares, covered) @ weight
         covered = shares[inputs].max(axis=0)
         assert float(covered @ weight) == pytest.approx(float(gains.max()))
@@ -174,7 +173,7 @@ def test_each_choice_adds_most(data: st.DataObject, size: int) -> None:
 
 def test_the_stricter_of_two_notions_makes_the_share() -> None:
     both = Problem(3, [LDP("0.6"), MetricPrivacy("0.4", "absolute")], MeanAbsoluteError())
-    program = CoarseProgram(Ratios(both.cone), np.array([0]))
+    program = CoarseProgram(both.cone, both.cone.lengths(), np.array([0]))
     assert program.shares.toarray()[0] == pytest.approx(np.exp([0, -0.4, -0.6]))
     assert program.stands.tolist() == [0, 0, 0]
 
