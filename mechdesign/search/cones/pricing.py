@@ -69,16 +69,16 @@ class Pricer(ABC):
     def start(self) -> FloatArray:
         """Return first rays, one for each input on which it is largest."""
 
-    @abstractmethod
     def cheapest(self, v: FloatArray) -> FloatArray:
         """Return a column of least v_y . r / w . r for each column of v, ``(n_inputs, m)``."""
+        return self.price(v).rays
 
     def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
-        """Return the cheapest columns; a reduced cost of -inf if the search is cut short."""
-        return self.priced(v, self.cheapest(v))
+        """Return the :meth:`cheapest` columns, of which a subclass defines this or that.
 
-    def priced(self, v: FloatArray, rays: FloatArray) -> PricedColumns:
-        """Return rays with their reduced costs."""
+        A reduced cost is -inf if the search is cut short.
+        """
+        rays = self.cheapest(v)
         worth, total = (v * rays).sum(axis=0), self.weight @ rays
         reduced: FloatArray = np.full(len(worth), np.inf)
         np.divide(worth, total, out=reduced, where=total > 0)

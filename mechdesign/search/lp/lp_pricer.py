@@ -116,10 +116,6 @@ class LPPricer(Pricer):
         found = [self.solve(-unit).primal for unit in np.eye(self.size)]
         return np.column_stack([ray / ray.sum() for ray in found])
 
-    def cheapest(self, v: FloatArray) -> FloatArray:
-        """Return the columns only."""
-        return self.price(v).rays
-
     def price(self, v: FloatArray, expired: Callable[[], bool] | None = None) -> PricedColumns:
         """Solve a program for each column of v; a reduced cost of -inf where time is over."""
         m = v.shape[1]
