@@ -96,6 +96,11 @@ class HadamardResponse(NumberedSets):
         self._of_block, row = np.arange(k) % self.copies, np.arange(k) // self.copies + 1
         self._place = self._of_block * self._block + row
 
+    @property
+    def uniform_score(self) -> float:
+        """0, as S_x is half of its block."""
+        return 0.0
+
     def parameters(self) -> dict[str, Any]:
         """Return B b, the mass of S_x at x, and B unless it is 1, as in old files."""
         law = {"size": self.n_outputs, "held": self.held}

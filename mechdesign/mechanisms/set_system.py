@@ -180,8 +180,8 @@ class SetMechanism(LDPMechanism):
     @property
     def uniform_score(self) -> float:
         """The mean of each score under a uniform report, equal for all inputs."""
-        found = self.batch_frequencies(self.uniform_counts()[None], np.ones(1))
-        return float(found.estimates[0, 0])
+        (on, off), (p, q) = self.odds, self.chances
+        return float((Fraction(on, on + off) - q) / (p - q))
 
     @abstractmethod
     def uniform_counts(self) -> FloatArray:

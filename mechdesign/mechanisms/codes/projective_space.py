@@ -161,9 +161,11 @@ def _sums_on_parallels(table: npt.NDArray[Any], q: int) -> npt.NDArray[Any]:
 def _by_addition(planes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return R[s, f] = Sum_v T[s - f v, v], exactly for integers, by q**3 additions."""
     q, n = len(planes), np.arange(len(planes))
-    found = np.zeros_like(planes)
+    found, at = np.zeros_like(planes), np.repeat(n[:, None], q, axis=1)  # s - f v, for v = 0
     for v in range(q):
-        found += planes[(n[:, None] - v * n) % q, v]
+        found += planes[at, v]
+        at -= n
+        at += (at < 0) * q
     return found
 
 
