@@ -9,8 +9,9 @@ nearly private column satisfy them; and their **leakage**, the least epsilon at 
 of it follows from the rows alone. A subclass with more structure, such as ratios of two entries,
 overrides the methods that it can compute faster.
 
-In integers a row is ``g . q <= 0`` with g in proportion to ``left - r right``, where r is a
-rational just below e**a. The kernel decides whether a column satisfies all rows.
+In integers a row is ``g . q <= 0`` with g in proportion to ``r left - right``, where r is a
+rational just above e**-a. The kernel decides whether a column satisfies all rows: each family is a
+generator of the kernel at one epsilon, and derives from it what solvers need in bulk.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Label
-from mechdesign.exact import exp_lower
-from mechdesign.kernel.generators import Cone, ListedRow, Rows
+from mechdesign.kernel.arithmetic import over_one_denominator
+from mechdesign.kernel.generators import Cone, Key, ListedRow, Rows
 from mechdesign.kernel.generators.base import Test
 from mechdesign.notions.rows.least import LOWEST, decimal, reported
 from mechdesign.notions.rows.row import Multipliers, Row
@@ -47,9 +48,6 @@ Edges: TypeAlias = tuple[IntArray, IntArray]
 Keys: TypeAlias = tuple[str, IntArray, IntArray]
 """Rows of one side, by the names that the kernel and :class:`Multipliers` give them."""
 
-FAR = 4000
-"""The largest exponent of e with a rational upper bound."""
-
 
 class Family:
     """The rows of one notion, on columns of ``size`` entries: by default listed one by one.
@@ -64,8 +62,6 @@ class Family:
         The epsilon of the bounds.
     has_epsilon
         Whether the notion has a budget; the leakage is then at least 0.
-    numbers
-        The number of each row in multipliers, in increasing order; default 0, 1, 2, ...
     """
 
     part: Cone | None = None
@@ -82,11 +78,9 @@ class Family:
         epsilon: Fraction,
         *,
         has_epsilon: bool = False,
-        numbers: IntArray | None = None,
     ) -> None:
         self.size, self.epsilon, self.has_epsilon = size, epsilon, has_epsilon
-        self._rows = tuple(rows)
-        self._numbers = np.arange(len(self._rows)) if numbers is None else numbers
+        self._rows = dict(enumerate(rows))
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop what is computed from the attributes, here and in copies."""
@@ -102,9 +96,9 @@ class Family:
 
     def at(self, epsilon: Fraction) -> Family:
         """Return the same rows at another epsilon."""
-        more = epsilon - self.epsilon
-        rows = [row._replace(exponent=row.exponent + row.slope * more) for row in self._rows]
-        return self._with(_rows=tuple(rows), epsilon=epsilon)
+        more, rows = epsilon - self.epsilon, self._rows.items()
+        moved = {n: row._replace(exponent=row.exponent + row.slope * more) for n, row in rows}
+        return self._with(_rows=moved, epsilon=epsilon)
 
     def restricted(self, inputs: IntArray) -> Family:
         """Return the rows on a subset of the inputs that shares no row with the others.
@@ -112,15 +106,15 @@ class Family:
         Numbered rows keep their numbers.
         """
         place = {x: n for n, x in enumerate(inputs.tolist())}
-        kept = [r for r, row in enumerate(self._rows) if place.keys() & {*row.left, *row.right}]
-        rows = tuple(
-            row._replace(
+        rows = {
+            n: row._replace(
                 left={place[x]: v for x, v in row.left.items()},
                 right={place[x]: v for x, v in row.right.items()},
             )
-            for row in (self._rows[r] for r in kept)
-        )
-        return self._with(_rows=rows, size=len(inputs), _numbers=self._numbers[kept])
+            for n, row in self._rows.items()
+            if place.keys() & {*row.left, *row.right}
+        }
+        return self._with(_rows=rows, size=len(inputs))
 
     def renamed(self, found: Multipliers, _inputs: IntArray) -> Multipliers:
         """Return multipliers on the same rows with each input x renamed to ``inputs[x]``.
@@ -141,7 +135,8 @@ class Family:
 
     def keys(self) -> list[Keys]:
         """Return the names of all rows, in their order."""
-        return [("", self._numbers, np.zeros_like(self._numbers))]
+        numbers = np.array([*self._rows], dtype=np.intp)
+        return [("", numbers, np.zeros_like(numbers))]
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows, exact and named."""
@@ -160,17 +155,27 @@ class Family:
         """
         priors = found.priors or self.vertices
         places = zip(found.x.tolist(), found.other.tolist(), strict=True)
-        return [self._row(found.side, *place, labels, priors) for place in places]
+        return [self._named((found.side, *place), labels, priors) for place in places]
 
-    def _row(
-        self,
-        _side: str,
-        x: int,
-        _other: int,
-        _labels: Sequence[Label] | None = None,
-        _priors: Sequence[Weights] = (),
-    ) -> Row:
-        return self._rows[int(np.searchsorted(self._numbers, x))]
+    def _named(self, key: Key, labels: Sequence[Label] | None, priors: Sequence[Weights]) -> Row:
+        row = self._row(key, priors)
+        return row._replace(name=self._name(row, key, labels, priors))
+
+    def _row(self, key: Key, _priors: Sequence[Weights]) -> Row:
+        return self._rows[key[1]]
+
+    def _name(
+        self, row: Row, _key: Key, _labels: Sequence[Label] | None, _priors: Sequence[Weights]
+    ) -> str:
+        return str(row.name)
+
+    def _moved(self, row: ListedRow) -> Row:
+        """Return a row of the kernel generator at the epsilon."""
+        unit, slope = row.exponent, row.exponent if self.has_epsilon else Fraction(1)
+        return Row("", dict(row.left), self._exponent(unit), dict(row.right), slope)
+
+    def _exponent(self, unit: Fraction) -> Fraction:
+        return unit * self.epsilon if self.has_epsilon else unit + self.epsilon
 
     def terms(self, keys: Keys, _priors: Sequence[Weights] = ()) -> sp.csr_array:
         """Return the rows ``e**-a left - right`` in floats, ``(n_rows, size)``: at most 0 times q.
@@ -182,11 +187,11 @@ class Family:
         priors
             Those that the rows refer to, in place of :attr:`vertices`.
         """
-        return sp.csr_array(self._terms[np.searchsorted(self._numbers, keys[1])])
+        return sp.csr_array(self._terms[np.searchsorted([*self._rows], keys[1])])
 
     @cached_property
     def _terms(self) -> sp.csr_array:
-        return self._matrix([_terms(row) for row in self._rows])
+        return self._matrix([row.listed.net(weak=True) for row in self._rows.values()])
 
     def matrix(self) -> sp.csr_array:
         """Return all rows as a float matrix G of shape ``(n_rows, size)``: G q <= 0."""
@@ -226,7 +231,7 @@ class Family:
     def generator(self) -> Cone:
         """Return the kernel generator of the rows, which decides what holds."""
         if self.part is None:
-            return Rows(tuple(map(_listed, self.rows())))
+            return Rows(tuple(row.listed for row in self.rows()))
         if self.has_epsilon:
             return self.part.moved(self.epsilon, Fraction(0))
         return self.part.moved(Fraction(1), self.epsilon)
@@ -242,10 +247,11 @@ class Family:
             return None
         if self.part is None:
             return next(islice(self.rows(), key[1], None))
-        return self._broken_row(*key, column)
+        return self._named(key, None, self._priors_at(key, column))
 
-    def _broken_row(self, side: str, x: int, other: int, _column: Sequence[int]) -> Row:
-        return self._row(side, x, other)
+    def _priors_at(self, _key: Key, _column: Sequence[int]) -> Sequence[Weights]:
+        """Return the priors that a broken row refers to."""
+        return self.vertices
 
     def violation(self, column: Sequence[int]) -> str | None:
         """Return the name of a row that an integer column violates, exactly; None if none."""
@@ -435,26 +441,7 @@ def _product(row: Mapping[int, int], column: Sequence[int]) -> int:
 
 
 def _integers(row: Row) -> dict[int, int]:
-    """Return left - r right times a common denominator, without zeros; r is just below e**a."""
-    top, bottom = exp_lower(row.exponent).as_integer_ratio()
-    whole = math.lcm(*(v.denominator for v in (*row.left.values(), *row.right.values())))
-    net = {x: bottom * v.numerator * (whole // v.denominator) for x, v in row.left.items()}
-    for x, v in row.right.items():
-        net[x] = net.get(x, 0) - top * v.numerator * (whole // v.denominator)
-    return {x: v for x, v in net.items() if v}
-
-
-def _terms(row: Row) -> dict[int, Fraction]:
-    """Return e**-a left - right, with a rational just below e**-a."""
-    shrink = exp_lower(-row.exponent)
-    net = {x: shrink * v for x, v in row.left.items()}
-    for x, v in row.right.items():
-        net[x] = net.get(x, Fraction(0)) - v
-    return net
-
-
-def _listed(row: Row) -> ListedRow:
-    """Return a row for the kernel; e to a very negative exponent becomes 0."""
-    if row.exponent < -FAR:
-        return ListedRow(tuple(row.left.items()), Fraction(0), ())
-    return ListedRow(tuple(row.left.items()), row.exponent, tuple(row.right.items()))
+    """Return e**-a left - right in integers without zeros, with a rational just above e**-a."""
+    net = row.listed.net(weak=False)
+    whole, _ = over_one_denominator(net.values())
+    return {x: v for x, v in zip(net, whole, strict=True) if v}

@@ -11,19 +11,18 @@ A row on w is a row on q, ``left . B q <= e**a (right . B q)``. B is nonnegative
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Label
-from mechdesign.kernel.generators import Latent
+from mechdesign.kernel.arithmetic import dot
+from mechdesign.kernel.generators import Key, Latent, Rows
 from mechdesign.notions.rows.family import Family, Keys
 from mechdesign.notions.rows.row import Row
 from mechdesign.prior_sets import Weights
@@ -63,58 +62,25 @@ class LatentRows(Family):
         """B as floats, ``(n_values, n_inputs)``."""
         return np.array([[float(p) for p in row] for row in self.given_value])
 
-    @cached_property
-    def _whole(self) -> npt.NDArray[np.object_]:
-        """B times its common denominator, ``(n_values, n_inputs)`` integers of any size."""
-        whole = math.lcm(*(p.denominator for row in self.given_value for p in row))
-        rows = [[p.numerator * (whole // p.denominator) for p in row] for row in self.given_value]
-        return np.array(rows, dtype=object)
-
-    def _on_inputs(self, side: Mapping[int, Fraction]) -> dict[int, Fraction]:
-        """Return side . B for coefficients on the values of the latent variable."""
-        found: dict[int, Fraction] = {}
-        for s, coefficient in side.items():
-            for x, p in enumerate(self.given_value[s]):
-                if p:
-                    found[x] = found.get(x, Fraction(0)) + coefficient * p
-        return found
-
-    def _pulled(self, row: Row, tail: str) -> Row:
-        left, right = self._on_inputs(row.left), self._on_inputs(row.right)
-        return row._replace(name=row.name + tail, left=left, right=right)
-
     def keys(self) -> list[Keys]:
         """Return the names of the inner rows."""
         return self.inner.keys()
 
-    def _row(
-        self,
-        side: str,
-        x: int,
-        other: int,
-        labels: Sequence[Label] | None = None,
-        priors: Sequence[Weights] = (),
-    ) -> Row:
-        """Return an inner row in terms of the inputs; labels are those of the values."""
-        row = self.inner._row(side, x, other, labels, priors)
-        return self._pulled(row, TAIL if labels is None else "")
+    def _row(self, key: Key, priors: Sequence[Weights]) -> Row:
+        """Return an inner row in terms of the inputs."""
+        row = self.inner._row(key, priors)
+        one = Latent(self.given_value, Rows((row.listed,)))
+        pulled = one.row(("", 0, 0), self.size, up=False)
+        return row._replace(left=dict(pulled.left), right=dict(pulled.right))
 
-    def _broken_row(self, side: str, x: int, other: int, column: Sequence[int]) -> Row:
-        return self._pulled(self.inner._broken_row(side, x, other, self._values(column)), TAIL)
+    def _name(
+        self, row: Row, key: Key, labels: Sequence[Label] | None, priors: Sequence[Weights]
+    ) -> str:
+        """Return the name of the inner row; labels are those of the values."""
+        return self.inner._name(row, key, labels, priors) + (TAIL if labels is None else "")
 
-    def _values(self, column: Sequence[int]) -> list[int]:
-        """Return the entries of the values of the latent variable, in integers."""
-        found: list[int] = (self._whole @ np.array(column, dtype=object)).tolist()
-        return found
-
-    def violation(self, column: Sequence[int]) -> str | None:
-        """Return the name of a broken inner row."""
-        name = self.inner.violation(self._values(column))
-        return None if name is None else name + TAIL
-
-    def raise_needed(self, column: Sequence[int], direction: Sequence[int]) -> int | None:
-        """Return what the values of the latent variable need."""
-        return self.inner.raise_needed(self._values(column), self._values(direction))
+    def _priors_at(self, key: Key, column: Sequence[int]) -> Sequence[Weights]:
+        return self.inner._priors_at(key, [dot(row, column) for row in self.given_value])
 
     def terms(self, keys: Keys, priors: Sequence[Weights] = ()) -> sp.csr_array:
         """Return the inner rows times B."""

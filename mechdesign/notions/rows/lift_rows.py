@@ -21,6 +21,7 @@ from mechdesign._typing import BoolArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower, short_text
+from mechdesign.kernel.generators import Key, Lift, Listed
 from mechdesign.notions.rows.family import Edges, Family, Keys
 from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import PriorList, PriorSet, Weights
@@ -69,12 +70,8 @@ class LiftRows(Family):
 
     def sides(self) -> dict[str, Fraction]:
         """Return the bounded sides with their exponents."""
-        units, epsilon = {"upper": self.upper, "lower": self.lower}, self.epsilon
-        return {
-            side: unit * epsilon if self.has_epsilon else unit + epsilon
-            for side, unit in units.items()
-            if unit is not None
-        }
+        units = {"upper": self.upper, "lower": self.lower}
+        return {side: self._exponent(unit) for side, unit in units.items() if unit is not None}
 
     @cached_property
     def vertices(self) -> tuple[Weights, ...]:  # type: ignore[override]
@@ -98,28 +95,21 @@ class LiftRows(Family):
         x, numbers = np.arange(self.size), range(len(self.vertices))
         return [(side, x, np.full_like(x, n)) for n in numbers for side in self.sides()]
 
-    def _row(
-        self,
-        side: str,
-        x: int,
-        other: int,
-        labels: Sequence[Label] | None = None,
-        priors: Sequence[Weights] = (),
-    ) -> Row:
-        """Return the row of an input and a prior; with several priors the name has the prior."""
-        prior = priors[other]
+    def _row(self, key: Key, priors: Sequence[Weights]) -> Row:
+        part = Lift(self.lower, self.upper, Listed(tuple(priors)))
+        return self._moved(part.row(key, self.size, up=False))
+
+    def _name(
+        self, _row: Row, key: Key, labels: Sequence[Label] | None, priors: Sequence[Weights]
+    ) -> str:
+        """Return the name of the row of an input and a prior, with the prior if there are more."""
+        side, x, other = key
         if labels is None:
             tail = f" prior {other + 1}" if len(priors) > 1 else ""
-            name = f"{self.name} {side} x={x}{tail}"
-        else:
-            text = shortened(", ".join(map(short_text, prior)), MOST_SHOWN)
-            tail = "" if self.is_for(prior) else f" at the prior ({text})"
-            name = f"{'max' if side == 'upper' else 'min'}-lift of {shown(labels[x])}{tail}"
-        entry, output = {x: Fraction(1)}, {z: p for z, p in enumerate(prior) if p}
-        left, right = (entry, output) if side == "upper" else (output, entry)
-        unit = self.upper if side == "upper" else self.lower
-        slope = unit if self.has_epsilon else Fraction(1)
-        return Row(name, left, self.sides()[side], right, slope)
+            return f"{self.name} {side} x={x}{tail}"
+        text = shortened(", ".join(map(short_text, priors[other])), MOST_SHOWN)
+        tail = "" if self.is_for(priors[other]) else f" at the prior ({text})"
+        return f"{'max' if side == 'upper' else 'min'}-lift of {shown(labels[x])}{tail}"
 
     def terms(self, keys: Keys, priors: Sequence[Weights] = ()) -> sp.csr_array:
         """Return the rows: one entry, and all in proportion to a prior."""
@@ -160,10 +150,10 @@ class LiftRows(Family):
         """Rename the input of each row; the numbers of priors stay."""
         return replace(found, x=inputs[found.x])
 
-    def _broken_row(self, side: str, x: int, other: int, column: Sequence[int]) -> Row:
-        """Return the row of an input at the prior that is extreme for the column."""
-        prior = self.priors.extreme(column, largest=side == "lower")
-        return self._row(side, x, other, None, [prior] * max(1, len(self.priors.members)))
+    def _priors_at(self, key: Key, column: Sequence[int]) -> Sequence[Weights]:
+        """Return the prior that is extreme for the column, in every place."""
+        prior = self.priors.extreme(column, largest=key[0] == "lower")
+        return [prior] * max(1, len(self.priors.members))
 
     def links(self) -> Edges:
         """Connect all inputs: P . q involves all of them, or is compared with all of them."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import comb, gcd
+from math import comb
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mechdesign._typing import BoolArray, IntArray
 from mechdesign.exact import sqrt_lower
-from mechdesign.kernel.arithmetic import lattice, over_one_denominator
+from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.generators import (
     Ball,
     Box,
@@ -68,8 +68,8 @@ def family_of(
         inner = family_of((part.inner,), name, len(part.matrix), epsilon, has_epsilon=has_epsilon)
         return LatentRows(inner, part.matrix)
     if isinstance(part, Rows | Latent) or more:
-        rows = list(_listed(cones, name, size, epsilon, has_epsilon))
-        return Family(rows, size, epsilon, has_epsilon=has_epsilon)
+        rows = list(_listed(cones, name, size, has_epsilon))
+        return Family(rows, size, Fraction(has_epsilon), has_epsilon=has_epsilon).at(epsilon)
     found: Family
     if isinstance(part, Lift):
         ends, priors = (part.upper, part.lower), _priors(part.priors)
@@ -81,19 +81,14 @@ def family_of(
     return found
 
 
-def _listed(
-    parts: Sequence[Cone], name: str, size: int, epsilon: Fraction, has_epsilon: bool
-) -> Iterator[Row]:
-    """Yield the rows of arbitrary generators."""
+def _listed(parts: Sequence[Cone], name: str, size: int, has_epsilon: bool) -> Iterator[Row]:
+    """Yield the rows of arbitrary generators, at epsilon = 1 or at the excess 0."""
     for part in parts:
         for key in part.keys(size):
             row = part.row(key, size, up=False)
             words = " ".join(str(word) for word in (name, part.kind, *key) if word != "")
-            unit, left, right = row.exponent, dict(row.left), dict(row.right)
-            if has_epsilon:
-                yield Row(words, left, unit * epsilon, right, unit)
-            else:
-                yield Row(words, left, unit + epsilon, right, ONE)
+            slope = row.exponent if has_epsilon else ONE
+            yield Row(words, dict(row.left), row.exponent, dict(row.right), slope)
 
 
 def _of_ratio(
@@ -108,7 +103,10 @@ def _of_ratio(
     else:
         (levels, index), near = _of_distance(part.exponents), _near(part.exponents)
     if part.prior is not None:
-        factors, scale = _of_prior(part.prior)
+        number = {p: n for n, p in enumerate(dict.fromkeys(part.prior))}
+        factors = [z / x for x in number for z in number]
+        own = np.array([number[p] for p in part.prior])
+        scale = own + len(number) * own[:, None]
         index = np.where(index == FREE, FREE, index * len(factors) + scale)
     bounds = [a for a in levels for _ in factors], factors * len(levels)
     return bounds, index, near
@@ -176,14 +174,3 @@ def _near(given: Distance) -> BoolArray | None:
     near = np.zeros((size, size), dtype=bool)
     near[tuple(np.array(pairs, dtype=np.intp).T)] = True
     return near | near.T
-
-
-def _of_prior(prior: Sequence[Fraction]) -> Levels:
-    """Number the distinct ratios P_z / P_x."""
-    masses, _ = over_one_denominator(prior)
-    number: dict[tuple[int, int], int] = {}
-    index = [
-        [number.setdefault((z // (g := gcd(x, z)), x // g), len(number)) for z in masses]
-        for x in masses
-    ]
-    return [Fraction(*ratio) for ratio in number], np.array(index, dtype=np.intp)

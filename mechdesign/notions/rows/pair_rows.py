@@ -24,6 +24,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower
+from mechdesign.kernel.generators import Key, ListedRow
 from mechdesign.notions.rows.family import Edges, Family, Keys, components
 from mechdesign.notions.rows.ratio_steps import FREE, Raising
 from mechdesign.notions.rows.row import Multipliers, Row
@@ -81,9 +82,7 @@ class PairRows(Family):
     @cached_property
     def exponents(self) -> tuple[Fraction, ...]:
         """The exponent of each bound."""
-        if self.has_epsilon:
-            return tuple(unit * self.epsilon for unit in self.units)
-        return tuple(unit + self.epsilon for unit in self.units)
+        return tuple(map(self._exponent, self.units))
 
     @cached_property
     def limits(self) -> tuple[Fraction, ...]:
@@ -177,21 +176,20 @@ class PairRows(Family):
         x, other = np.nonzero(self.index != FREE)
         return [("", x, other)]
 
-    def _row(
-        self,
-        _side: str,
-        x: int,
-        other: int,
-        labels: Sequence[Label] | None = None,
-        _priors: Sequence[Weights] = (),
-    ) -> Row:
+    def _row(self, key: Key, _priors: Sequence[Weights]) -> Row:
         """Return ``q_x <= scale e**a q_x'``."""
-        name = f"{self.name} ratio x={x} to {other}"
-        if labels is not None:
-            name = f"{shown(labels[x])} against {shown(labels[other])}"
+        _, x, other = key
         b = self.index[x, other]
-        slope = self.units[b] if self.has_epsilon else Fraction(1)
-        return Row(name, {x: Fraction(1)}, self.exponents[b], {other: self.scales[b]}, slope)
+        one = Fraction(1)
+        return self._moved(ListedRow(((x, one),), self.units[b], ((other, self.scales[b]),)))
+
+    def _name(
+        self, _row: Row, key: Key, labels: Sequence[Label] | None, _priors: Sequence[Weights]
+    ) -> str:
+        _, x, other = key
+        if labels is None:
+            return f"{self.name} ratio x={x} to {other}"
+        return f"{shown(labels[x])} against {shown(labels[other])}"
 
     def terms(self, keys: Keys, _priors: Sequence[Weights] = ()) -> sp.csr_array:
         """Return e**-a at x and -scale at x'."""
@@ -268,7 +266,7 @@ class PairRows(Family):
         column = columns[:, at].tolist()
         if found is not None:
             z = min((z for z in sets[found[1]] if z != found[0]), key=column.__getitem__)
-            row = self._row("", found[0], z)
+            row = self._named(("", found[0], z), None, ())
             if not row.holds(column):
                 return at, row
         return at, self.broken(column)

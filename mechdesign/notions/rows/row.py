@@ -12,6 +12,7 @@ import numpy as np
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.exact import exp_lower
+from mechdesign.kernel.generators import ListedRow
 from mechdesign.notions.rows.least import least_float
 from mechdesign.prior_sets import Weights
 
@@ -37,6 +38,11 @@ class Row(NamedTuple):
     exponent: Any
     right: Mapping[Any, Any]
     slope: Any = Fraction(0)
+
+    @property
+    def listed(self) -> ListedRow:
+        """The row as the kernel states it."""
+        return ListedRow(tuple(self.left.items()), self.exponent, tuple(self.right.items()))
 
     def sums(self, column: Sequence[int]) -> tuple[Fraction, Fraction]:
         """Return left . q and right . q."""
