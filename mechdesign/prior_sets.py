@@ -20,6 +20,7 @@ from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, listed
 from mechdesign.exact import Exact, as_fraction, fraction_text
+from mechdesign.kernel.generators import Ball, Box, Listed
 from mechdesign.labels import Labels, aligned, by_label, places
 from mechdesign.prior import Prior, as_prior, labeled_numbers
 
@@ -93,10 +94,6 @@ class PriorSet(ABC):
     @abstractmethod
     def _vertices(self) -> Iterator[Weights]: ...
 
-    def contains(self, prior: Weights) -> bool:
-        """Return whether a prior is in the set; for a list, whether it is listed."""
-        return prior in self.members
-
     def extreme(self, values: Sequence[Any], *, largest: bool) -> Weights:
         """Return the vertex of :meth:`extreme_numerators` as exact probabilities."""
         numerators = self.extreme_numerators(values, largest=largest)
@@ -114,12 +111,6 @@ class PriorSet(ABC):
     def support(self) -> Support | None:
         """Return the linear program of the largest expectation; None for a list."""
         return None
-
-    @property
-    def middle(self) -> Weights:
-        """A member, in the relative interior if there are several."""
-        columns = zip(*self.members, strict=True)
-        return tuple(sum(column, Fraction(0)) / len(self.members) for column in columns)
 
     def member_near(self, prior: FloatArray) -> Weights:
         """Return an exact member near an approximate distribution in floating point."""
@@ -295,15 +286,6 @@ class PriorBox(PriorSet):
         low, high = (np.array([float(p) for p in end]) for end in (self.lower, self.upper))
         return Support(low, high - low, 0.0)
 
-    @property
-    def middle(self) -> Weights:
-        """The member that distributes the remaining mass in proportion to the widths."""
-        left = 1 - sum(self.lower, Fraction(0))
-        width = sum(self.upper, Fraction(0)) - sum(self.lower, Fraction(0))
-        share = left / width if width else Fraction(0)
-        ends = zip(self.lower, self.upper, strict=True)
-        return tuple(low + share * (high - low) for low, high in ends)
-
     def member_near(self, prior: FloatArray) -> Weights:
         """Clip each probability to its range, and give the missing mass to entries with room."""
         whole = math.lcm(ROUNDED, self.denominator)
@@ -317,11 +299,6 @@ class PriorBox(PriorSet):
             found[x] += step
             left -= step
         return tuple(Fraction(n, whole) for n in found)
-
-    def contains(self, prior: Weights) -> bool:
-        """Return whether every probability is in its range."""
-        ends = zip(self.lower, prior, self.upper, strict=True)
-        return all(low <= p <= high for low, p, high in ends)
 
     def _vertices(self) -> Iterator[Weights]:
         return _corners(self.lower, self.upper, Fraction(1))
@@ -379,11 +356,6 @@ class PriorBall(PriorSet):
         """Return the linear program of a ball."""
         return Support(np.zeros(self.size), self._center_near, float(self.radius))
 
-    @property
-    def middle(self) -> Weights:
-        """The center."""
-        return self.center
-
     def member_near(self, prior: FloatArray) -> Weights:
         """Mix the distribution with the center, with the least weight that reaches the ball."""
         share, (radius,) = 1 / ROUNDED, self._over([self.radius])
@@ -397,11 +369,6 @@ class PriorBall(PriorSet):
             near = found + share * (self._center_near - found)
             share *= 4
         return self.center
-
-    def contains(self, prior: Weights) -> bool:
-        """Return whether the total-variation distance from the center is at most the radius."""
-        moved = sum(abs(p - c) for p, c in zip(prior, self.center, strict=True))
-        return moved <= 2 * self.radius
 
     def _vertices(self) -> Iterator[Weights]:
         """At a vertex one entry receives what some others lose, all of it or all they can."""
@@ -421,6 +388,15 @@ class PriorBall(PriorSet):
 
     def __repr__(self) -> str:
         return f"PriorBall({self.size} inputs, radius {fraction_text(self.radius)})"
+
+
+def set_of(given: Listed | Ball | Box) -> PriorSet:
+    """Return a set of the kernel as one with vertices and members."""
+    if isinstance(given, Listed):
+        return PriorList(given.priors)
+    if isinstance(given, Ball):
+        return PriorBall(given.center, given.radius)
+    return PriorBox(given.low, given.high)
 
 
 def _corners(low: Weights, high: Weights, total: Fraction) -> Iterator[Weights]:

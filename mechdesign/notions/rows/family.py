@@ -80,7 +80,7 @@ class Family:
         has_epsilon: bool = False,
     ) -> None:
         self.size, self.epsilon, self.has_epsilon = size, epsilon, has_epsilon
-        self._rows = dict(enumerate(rows))
+        self._rows, self._given = dict(enumerate(rows)), epsilon
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop what is computed from the attributes, here and in copies."""
@@ -94,11 +94,9 @@ class Family:
         vars(found).update(changes)
         return found
 
-    def at(self, epsilon: Fraction) -> Family:
+    def at(self, epsilon: Fraction) -> Self:
         """Return the same rows at another epsilon."""
-        more, rows = epsilon - self.epsilon, self._rows.items()
-        moved = {n: row._replace(exponent=row.exponent + row.slope * more) for n, row in rows}
-        return self._with(_rows=moved, epsilon=epsilon)
+        return self._with(epsilon=epsilon)
 
     def restricted(self, inputs: IntArray) -> Family:
         """Return the rows on a subset of the inputs that shares no row with the others.
@@ -162,7 +160,8 @@ class Family:
         return row._replace(name=self._name(row, key, labels, priors))
 
     def _row(self, key: Key, _priors: Sequence[Weights]) -> Row:
-        return self._rows[key[1]]
+        row = self._rows[key[1]]
+        return row._replace(exponent=row.exponent + row.slope * (self.epsilon - self._given))
 
     def _name(
         self, row: Row, _key: Key, _labels: Sequence[Label] | None, _priors: Sequence[Weights]
@@ -191,7 +190,7 @@ class Family:
 
     @cached_property
     def _terms(self) -> sp.csr_array:
-        return self._matrix([row.listed.net(weak=True) for row in self._rows.values()])
+        return self._matrix([row.listed.net(weak=True) for row in self.rows()])
 
     def matrix(self) -> sp.csr_array:
         """Return all rows as a float matrix G of shape ``(n_rows, size)``: G q <= 0."""
@@ -321,7 +320,8 @@ class Family:
 
     def binds(self) -> bool:
         """Return whether any column violates a row, exactly: if not, nothing is constrained."""
-        return any(v > 0 for row in self._integers for v in row.values())
+        units = np.eye(self.size, dtype=int).tolist()
+        return any(self._test(unit) is not None for unit in units)
 
     def links(self) -> Edges:
         """Return edges that connect the inputs that share a row."""

@@ -20,11 +20,11 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
-from mechdesign.exact import exp_lower, short_text
+from mechdesign.exact import short_text
 from mechdesign.kernel.generators import Key, Lift, Listed
 from mechdesign.notions.rows.family import Edges, Family, Keys
 from mechdesign.notions.rows.row import Multipliers, Row
-from mechdesign.prior_sets import PriorList, PriorSet, Weights
+from mechdesign.prior_sets import Weights, set_of
 from mechdesign.text import shortened
 
 MOST_SHOWN = 60
@@ -41,28 +41,20 @@ class LiftRows(Family):
     ----------
     name
         The notion, for the names of the rows.
-    priors
-        The set of priors; rows are linear in P, so its vertices suffice.
-    upper, lower
-        Exponents of the bounds on lift and inverse lift at epsilon = 1, or at the excess 0 for a
-        notion without a budget; None for no bound.
+    part
+        The kernel generator at epsilon = 1, or at the excess 0 for a notion without a budget. Rows
+        are linear in P, so the vertices of its set of priors suffice.
     epsilon, has_epsilon
         As for :class:`Family`: exponents are multiples of epsilon, or grow by it.
     """
 
+    part: Lift
+
     def __init__(
-        self,
-        name: str,
-        priors: PriorSet,
-        upper: Fraction | None,
-        lower: Fraction | None,
-        epsilon: Fraction,
-        *,
-        has_epsilon: bool = True,
+        self, name: str, part: Lift, epsilon: Fraction, *, has_epsilon: bool = True
     ) -> None:
-        self.name, self.priors, self.size = name, priors, priors.size
-        self.upper, self.lower = upper, lower
-        self.epsilon, self.has_epsilon = epsilon, has_epsilon
+        self.name, self.part, self.priors = name, part, set_of(part.priors)
+        self.size, self.epsilon, self.has_epsilon = self.priors.size, epsilon, has_epsilon
 
     def lift_rows(self) -> LiftRows:
         """Return these rows."""
@@ -70,7 +62,7 @@ class LiftRows(Family):
 
     def sides(self) -> dict[str, Fraction]:
         """Return the bounded sides with their exponents."""
-        units = {"upper": self.upper, "lower": self.lower}
+        units = {"upper": self.part.upper, "lower": self.part.lower}
         return {side: self._exponent(unit) for side, unit in units.items() if unit is not None}
 
     @cached_property
@@ -96,7 +88,7 @@ class LiftRows(Family):
         return [(side, x, np.full_like(x, n)) for n in numbers for side in self.sides()]
 
     def _row(self, key: Key, priors: Sequence[Weights]) -> Row:
-        part = Lift(self.lower, self.upper, Listed(tuple(priors)))
+        part = replace(self.part, priors=Listed(tuple(priors)))
         return self._moved(part.row(key, self.size, up=False))
 
     def _name(
@@ -122,29 +114,12 @@ class LiftRows(Family):
         found[np.arange(len(x)), x] += of_entry
         return sp.csr_array(found)
 
-    def binds(self) -> bool:
-        """Return whether some column supported on a single input violates a row.
-
-        It has lift 1 / P_x there, and lift 0 at another input, if there is one.
-        """
-        if self.lower is not None and self.size > 1:
-            return True
-        if self.upper is None:
-            return False
-        most = exp_lower(self.sides()["upper"])
-        units = ([int(z == x) for z in range(self.size)] for x in range(self.size))
-        return any(most * self.priors.extreme_mean(unit, largest=False) < 1 for unit in units)
-
-    def at(self, epsilon: Fraction) -> LiftRows:
-        """Return the same rows at another epsilon."""
-        return self._with(epsilon=epsilon)
-
     def restricted(self, inputs: IntArray) -> LiftRows:
         """Return no rows: rows on P . q would join all inputs."""
         if self.sides():
             raise ValueError("lift rows join all inputs: there is no part to restrict them to")
-        part = PriorList([[Fraction(1, len(inputs))] * len(inputs)])
-        return self._with(priors=part, size=len(inputs), part=None)
+        prior = (Fraction(1, len(inputs)),) * len(inputs)
+        return LiftRows(self.name, replace(self.part, priors=Listed((prior,))), self.epsilon)
 
     def renamed(self, found: Multipliers, inputs: IntArray) -> Multipliers:
         """Rename the input of each row; the numbers of priors stay."""
@@ -174,4 +149,4 @@ class LiftRows(Family):
 
     def support(self, positive: BoolArray) -> BoolArray:
         """Return all inputs if the lift is bounded from below and any input is positive."""
-        return positive | positive.any(axis=0) if self.lower is not None else positive
+        return positive | positive.any(axis=0) if self.part.lower is not None else positive

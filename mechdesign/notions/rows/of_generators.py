@@ -18,14 +18,11 @@ from mechdesign._typing import BoolArray, IntArray
 from mechdesign.exact import sqrt_lower
 from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.generators import (
-    Ball,
-    Box,
     Cone,
     Constant,
     Distance,
     Latent,
     Lift,
-    Listed,
     Matrix,
     Ratio,
     Rows,
@@ -36,7 +33,6 @@ from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
 from mechdesign.notions.rows.row import Row
-from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 
 ONE = Fraction(1)
 MOST_STEP = 1 << 30
@@ -70,13 +66,10 @@ def family_of(
     if isinstance(part, Rows | Latent) or more:
         rows = list(_listed(cones, name, size, has_epsilon))
         return Family(rows, size, Fraction(has_epsilon), has_epsilon=has_epsilon).at(epsilon)
-    found: Family
     if isinstance(part, Lift):
-        ends, priors = (part.upper, part.lower), _priors(part.priors)
-        found = LiftRows(name, priors, *ends, epsilon, has_epsilon=has_epsilon)
-    else:
-        (units, scales), index, near = _of_ratio(part, size)
-        found = PairRows(name, units, scales, index, epsilon, has_epsilon=has_epsilon, near=near)
+        return LiftRows(name, part, epsilon, has_epsilon=has_epsilon)
+    (units, scales), index, near = _of_ratio(part, size)
+    found = PairRows(name, units, scales, index, epsilon, has_epsilon=has_epsilon, near=near)
     found.part = part
     return found
 
@@ -110,14 +103,6 @@ def _of_ratio(
         index = np.where(index == FREE, FREE, index * len(factors) + scale)
     bounds = [a for a in levels for _ in factors], factors * len(levels)
     return bounds, index, near
-
-
-def _priors(given: Listed | Ball | Box) -> PriorSet:
-    if isinstance(given, Listed):
-        return PriorList(given.priors)
-    if isinstance(given, Ball):
-        return PriorBall(given.center, given.radius)
-    return PriorBox(given.low, given.high)
 
 
 def _of_blocks(given: Constant, size: int) -> Levels:

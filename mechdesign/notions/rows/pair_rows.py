@@ -93,7 +93,9 @@ class PairRows(Family):
     @cached_property
     def _checked(self) -> IntArray:
         """The index on the checked pairs, which imply the others."""
-        return self.index if self.near is None else np.where(self.near, self.index, FREE)
+        if self.near is None or self.epsilon < 0:
+            return self.index
+        return np.where(self.near, self.index, FREE)
 
     @cached_property
     def _pairs(self) -> Edges:
@@ -198,14 +200,6 @@ class PairRows(Family):
         values = np.concatenate([self.inverse[b], -self.factors[b]])
         places = (np.concatenate([row, row]), np.concatenate([x, other]))
         return sp.csr_array((values, places), shape=(len(x), self.size))
-
-    def binds(self) -> bool:
-        """Return whether any pair is constrained: the column of x alone violates its rows."""
-        return bool((self.index != FREE).any())
-
-    def at(self, epsilon: Fraction) -> PairRows:
-        """Return the same rows at another epsilon."""
-        return self._with(epsilon=epsilon, near=self.near if epsilon >= 0 else None)
 
     def restricted(self, inputs: IntArray) -> PairRows:
         """Return the rows on some of the inputs."""

@@ -194,7 +194,7 @@ class _Forms:
                 E = [min(LARGEST_EXPONENT, float(exponent)) for exponent in ratios.exponents]
                 limits = np.append(np.exp(E) * ratios.factors, np.inf)[ratios.index]
                 bounds[:k, :k] = np.minimum(bounds[:k, :k], limits)
-            elif lifts is not None and lifts.priors.contains(problem.prior.probabilities):
+            elif lifts is not None and lifts.part.priors.has(problem.prior.probabilities):
                 least, most = lifts.ends()
                 bounds[:k, k] = np.minimum(bounds[:k, k], most)
                 if least > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,10 +11,10 @@ import scipy.optimize
 from hypothesis import given, strategies as st
 
 from mechdesign import LDP, BlockLDP, ContextAwareLDP, Domain, HighLowLDP, MetricPrivacy
+from mechdesign.kernel.generators import Listed
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.prior_sets import PriorList
 from mechdesign.search.lp.extended_formulation import family_rows
 from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.implied_pairs import thin_pairs
@@ -24,9 +25,8 @@ def listed(family: Family) -> Family:
     """List the vertices of a set of priors."""
     if not isinstance(family, LiftRows) or family.priors.members:
         return family
-    sides, budget = (family.upper, family.lower), family.has_epsilon
-    priors = PriorList(family.priors.vertices())
-    return LiftRows(family.name, priors, *sides, family.epsilon, has_epsilon=budget)
+    part = replace(family.part, priors=Listed(family.priors.vertices()))
+    return LiftRows(family.name, part, family.epsilon, has_epsilon=family.has_epsilon)
 
 
 def least_cost(

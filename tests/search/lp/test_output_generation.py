@@ -69,14 +69,14 @@ def test_members_are_found_after_the_last_round_only(
     monkeypatch.setattr(module, "LEAST_ADDED", 1)
     problem = kind(11)  # type: ignore[operator]
     program, _ = conic_program(problem)
-    priors = program.cone.families[0].lift_rows().priors
-    calls, rounds, near = [], [], type(priors).member_near
+    family = program.cone.families[0].lift_rows()
+    calls, rounds, near = [], [], type(family.priors).member_near
 
     def counted(self: PriorSet, prior: FloatArray) -> Weights:
         calls.append(len(rounds))
         return near(self, prior)
 
-    monkeypatch.setattr(type(priors), "member_near", counted)
+    monkeypatch.setattr(type(family.priors), "member_near", counted)
     answer = by_outputs(program, Limits(watch=rounds.append))
     assert len(rounds) > 1
     assert set(calls) == {len(rounds)}
@@ -84,4 +84,4 @@ def test_members_are_found_after_the_last_round_only(
     for prior in answer.duals[0].priors:
         assert sum(prior) == 1
         assert min(prior) >= 0
-        assert priors.contains(prior)
+        assert family.part.priors.has(prior)

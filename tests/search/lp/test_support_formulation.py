@@ -10,8 +10,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings, strategies as st
 
 import mechdesign as md
+from mechdesign.kernel.generators import Lift, Listed
 from mechdesign.notions.rows.lift_rows import LiftRows
-from mechdesign.prior_sets import PriorList, PriorSet
+from mechdesign.prior_sets import PriorSet
 from mechdesign.search.highs import LPModel, solve_lp
 from mechdesign.search.lp.extended_formulation import family_rows
 from problems.families import random_prior
@@ -40,11 +41,13 @@ def test_the_columns_are_those_of_all_vertices(
 ) -> None:
     """The cheapest column with one sum is the same, and multipliers carried back prove it."""
     priors = sets(k, seed)[min(n, 2)]
-    vertices = PriorList(priors.vertices())
+    vertices = Listed(priors.vertices())
+    (both,) = md.BoundedPriorLIP(1, priors).generators(md.Domain.range(k), None)
+    assert isinstance(both, Lift)
     upper, lower = (Fraction(1) if side else None for side in sides)
     own, listed = (
-        LiftRows("lift", given, upper, lower, Fraction(1, 2))
-        for given in (vertices if n == 3 else priors, vertices)
+        LiftRows("lift", Lift(lower, upper, given), Fraction(1, 2))
+        for given in (vertices if n == 3 else both.priors, vertices)
     )
     costs, values = np.random.default_rng(draw).normal(size=k), []
     for family in (own, listed):
@@ -61,7 +64,7 @@ def test_the_columns_are_those_of_all_vertices(
         reduced = costs[:, None].copy()
         for m in short.duals(np.maximum(-found.dual[:-1, None], 0.0)):
             family.add_terms(reduced, m)
-            assert all(priors.contains(prior) or prior in vertices.members for prior in m.priors)
+            assert all(map(both.priors.has, m.priors))
         assert float(reduced.min()) == pytest.approx(values[0], abs=1e-8)
     assert values[0] == pytest.approx(values[1], abs=1e-9)
 
@@ -76,7 +79,7 @@ def test_the_optimum_is_proved(n: int, seed: int, method: str) -> None:
         md.Domain.range(k),
         md.BoundedPriorLIP(1, priors),
         md.MeanAbsoluteError(),
-        prior=priors.middle,
+        prior=priors.member_near(np.full(k, 1 / k)),
     )
     solution = md.design(problem, route=f"linear-program:{method}")
     assert solution.gap < 1e-8
@@ -85,7 +88,7 @@ def test_the_optimum_is_proved(n: int, seed: int, method: str) -> None:
 
 def test_a_ball_meets_its_vertices_and_another_notion() -> None:
     ball = md.PriorBall(random_prior(4), "1/10")
-    prior, utility = ball.middle, md.MeanAbsoluteError()
+    prior, utility = ball.center, md.MeanAbsoluteError()
     values = [
         float(md.design(md.Problem(range(4), notions, utility, prior=prior)).value)
         for notions in (
