@@ -24,8 +24,9 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.domain import Label
 from mechdesign.errors import shown
 from mechdesign.exact import exp_lower
-from mechdesign.kernel.generators import Key, ListedRow
+from mechdesign.kernel.generators import Key, ListedRow, Ratio
 from mechdesign.notions.rows.family import Edges, Family, Keys, components
+from mechdesign.notions.rows.ratio_bounds import bounds_of
 from mechdesign.notions.rows.ratio_steps import FREE, Raising
 from mechdesign.notions.rows.row import Multipliers, Row
 from mechdesign.prior_sets import Weights
@@ -40,14 +41,17 @@ class PairRows(Family):
     ----------
     name
         The notion, for the names of the rows.
-    units, scales
-        The distinct bounds ``scale * e**exponent``, each with its exponent at epsilon = 1, or at
-        the excess 0 for a notion without a budget.
-    index
-        ``(size, size)`` integers: the bound on ``q_x / q_x'``, or -1 for none. The diagonal is
-        ignored.
-    epsilon, has_epsilon
+    part
+        The kernel generator at epsilon = 1, or at the excess 0 for a notion without a budget.
+    size, epsilon, has_epsilon
         As for :class:`Family`: exponents are multiples of epsilon, or grow by it.
+
+    Attributes
+    ----------
+    units, scales
+        The distinct bounds ``scale * e**exponent``, each with its exponent in the generator.
+    index
+        ``(size, size)`` integers: the bound on ``q_x / q_x'``, or -1 for none.
     near
         ``(size, size)`` truth values: pairs whose bounds imply all others at any epsilon >= 0, such
         as neighbors on a line; only these are checked. None: all pairs are.
@@ -59,21 +63,11 @@ class PairRows(Family):
     """
 
     def __init__(
-        self,
-        name: str,
-        units: Sequence[Fraction],
-        scales: Sequence[Fraction],
-        index: IntArray,
-        epsilon: Fraction,
-        *,
-        has_epsilon: bool = True,
-        near: BoolArray | None = None,
+        self, name: str, part: Ratio, size: int, epsilon: Fraction, *, has_epsilon: bool = True
     ) -> None:
-        self.name, self.units, self.scales = name, tuple(units), tuple(scales)
-        self.epsilon, self.has_epsilon, self.near = epsilon, has_epsilon, near
-        self.index = index.copy()
-        np.fill_diagonal(self.index, FREE)
-        self.size = len(index)
+        self.name, self.part, self.size = name, part, size
+        self.epsilon, self.has_epsilon = epsilon, has_epsilon
+        self.units, self.scales, self.index, self.near = bounds_of(part, size)
 
     def ratio_rows(self) -> PairRows:
         """Return these rows."""
