@@ -320,7 +320,7 @@ class Family:
 
     def binds(self) -> bool:
         """Return whether any column violates a row, exactly: if not, nothing is constrained."""
-        units = np.eye(self.size, dtype=int).tolist()
+        units = ([int(z == x) for z in range(self.size)] for x in range(self.size))
         return any(self._test(unit) is not None for unit in units)
 
     def links(self) -> Edges:
