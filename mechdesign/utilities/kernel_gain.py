@@ -107,8 +107,9 @@ class FloatGain:
         """The vectors of the form, ``(n_vectors, n_inputs)``: of guesses, those to maximize."""
         if isinstance(self.aim, Loss):
             costs, weights = self.aim.costs, np.array(self.aim.weights, dtype=np.float64)
-            rows = [costs.lower(y) for y in range(costs.n_outputs)]
-            found = -np.array(rows, dtype=np.float64) / costs.denominator * weights
+            unit = costs.denominator  # may be beyond the floats, as the costs
+            rows = [[-v / unit for v in costs.lower(y)] for y in range(costs.n_outputs)]
+            found = np.array(rows) * weights
         else:
             found = np.array(self.aim.vectors, dtype=np.float64)
         return found if found.size <= DENSE else sp.csr_array(found)

@@ -157,6 +157,18 @@ LABELED: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
+def test_exact_numbers_may_be_longer_than_floats() -> None:
+    """Their common denominator is larger than every float; each of them has one."""
+    first = [Fraction(1, 7**100 + n) for n in range(3)]
+    second = [Fraction(1, 5**150 + n) for n in range(3)]
+    sides = [[*side, 1 - sum(side)] for side in (first, second)]
+    columns = np.array([[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]])
+    found = TotalVariation(*sides).gain(columns, PRIOR.array)
+    assert found.sum() == pytest.approx(0, abs=1e-12)
+    gains = GVulnerability([[Fraction(1, 3**200 + n + z) for n in range(4)] for z in range(4)])
+    assert gains.gain(columns, PRIOR.array).sum() == pytest.approx(0, abs=1e-12)
+
+
 @pytest.mark.parametrize("name", LABELED)
 def test_labels_decide(name: str) -> None:
     by_place, by_label = LABELED[name]

@@ -17,7 +17,7 @@ subset-selection
     Of the sets of j inputs, C(k - 1, j - 1) = C(k, j) j / k hold x and have the mass h together,
     C(k, j) (k - j) / k do not and have W - h: h (k - j) / ((W - h) j).
 in-clear
-    One input, whose one report reveals nothing.
+    One input, whose one report reveals nothing: a part of other laws.
 lip-randomized-response
     t + Sum_y f_y = W, and Q(y|x) is f_y, and t more if y = x. The probability of y is f_y + t P_y:
     its lifts lie between f_y and f_y + t over that, so the ratio is the largest
@@ -161,6 +161,7 @@ class ConstantLaw(Named, Law):
         """Return the largest ratio of two rows."""
         found = constant(part)
         need(found.block is found.protected is None, f"{self.name}: all ratios must be bounded")
+        need(self.name != "in-clear", "an input in clear is a part of other laws only")
         return LawLeak(self.ratios(k).ratio)
 
     def steps(self, part: Cone, k: int) -> int:

@@ -95,9 +95,17 @@ class Torus(Leak):
         return None
 
     def reaches(self, leakage: Fraction) -> bool:
-        """Return whether the leakage is at least this, up to a relative error of 1e-6."""
-        less, ratio = SHARE * leakage * self.step, Fraction(*self.law.weights[:2])
-        return leakage == 0 or (less <= LARGEST_STEP and ratio > exp_upper(less))
+        """Return whether the leakage is at least this, up to a relative error of 1e-6.
+
+        An output with the lengths 0 and h from two inputs shows it; by the sum of steps along both
+        sides, there is one for any two successive lengths.
+        """
+        less, weights = SHARE * leakage * self.step, self.law.weights
+        if not leakage or less > LARGEST_STEP:
+            return not leakage
+        bound = exp_upper(less)
+        steps = pairwise(weights if self.law.power == 1 else weights[:2])
+        return any(w > bound * v for w, v in steps)
 
     def sums(self) -> list[list[int]]:
         """Return the weights of all displacements x - z, summed over rectangles from a corner.

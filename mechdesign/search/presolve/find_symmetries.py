@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mechdesign._typing import IntArray
 from mechdesign.errors import InputError, UnsupportedError, listed, shown
@@ -171,9 +172,21 @@ class _Checker:
         for _, index in self.bounds:
             if (index[a, swap] != index[b]).any() or (index[swap, a] != index[:, b]).any():
                 return False
+        weights, sums = self._hash
+        change = (self.losses[b] - self.losses[a]).astype(np.uint64)
+        moved = sums + (weights[[a]] - weights[[b]]) * change  # mod 2**64
+        if (np.sort(moved) != np.sort(sums)).any():
+            return False
         changed = self.losses[:, self.losses[a] != self.losses[b]].T
         images = np.ascontiguousarray(changed[:, swap])
         return sorted(map(bytes, images)) == sorted(map(bytes, np.ascontiguousarray(changed)))
+
+    @cached_property
+    def _hash(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
+        """A random number for each input, and their sum of losses for each output, mod 2**64."""
+        top = np.iinfo(np.uint64).max
+        weights = np.random.default_rng(0).integers(0, top, self.size, dtype=np.uint64)
+        return weights, weights @ self.losses.astype(np.uint64)
 
 
 def _numbers(items: Iterable[Hashable]) -> IntArray:

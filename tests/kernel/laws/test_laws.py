@@ -259,6 +259,14 @@ def test_reports_that_reveal_nothing_have_the_leakage_0(epsilon: str) -> None:
     verify(sealed(document))
 
 
+def test_an_input_in_clear_is_no_law_by_itself() -> None:
+    document = document_of("randomized response")
+    document["problem"]["domain"], document["law"] = {"values": ["a"]}, {"kind": "in-clear"}
+    leakage(0)(document)
+    with pytest.raises(CertificateError, match="a part of other laws only"):
+        verify(sealed(document))
+
+
 @given(st.sampled_from(sorted(MADE)), st.data())
 @examples(30)
 def test_a_document_that_lacks_anything_is_refused(name: str, data: st.DataObject) -> None:

@@ -166,6 +166,14 @@ def test_a_file_brings_it_back(tmp_path: Path) -> None:
     assert again != PlanarLaplace(Domain.grid(4, 5), 1)
 
 
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (10, 10)])
+def test_noise_of_a_tiny_budget_is_saved(shape: tuple[int, int], tmp_path: Path) -> None:
+    """The mass that rounding leaves goes to the length 0: another step reaches the budget."""
+    made = GeometricNoise(Domain.grid(*shape), "0.0001")
+    save(made, tmp_path / "noise.json")
+    assert load_mechanism(tmp_path / "noise.json").mechanism == made
+
+
 @pytest.mark.parametrize(
     "made",
     [
