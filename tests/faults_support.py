@@ -194,7 +194,8 @@ class Faults:
         """Replace the functions of the solvers."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(highspy, "Highs", _faulty_highs(self))
-            patch.setattr(cp.Problem, "solve", _faulty_solve(self, cp.Problem.solve))
+            answered = _faulty_answer(self, cp.Problem.unpack_results)
+            patch.setattr(cp.Problem, "unpack_results", answered)
             for owner, name in FUNCTIONS:
                 patch.setattr(owner, name, self._faulty(f"{name}", getattr(owner, name)))
             patch.setattr(newton, "lapack", self._lapack())
@@ -260,10 +261,10 @@ def _faulty_highs(faults: Faults) -> type:
     return Highs
 
 
-def _faulty_solve(faults: Faults, solve: Callable[..., Any]) -> Callable[..., Any]:
+def _faulty_answer(faults: Faults, unpack: Callable[..., Any]) -> Callable[..., Any]:
     def faulty(self: cp.Problem, *args: Any, **kwargs: Any) -> Any:
         fault = faults.next("cvxpy")
-        found = solve(self, *args, **kwargs)
+        found = unpack(self, *args, **kwargs)
         if fault is None:
             return found
         if fault.primal is not None:

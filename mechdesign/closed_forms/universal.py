@@ -60,6 +60,8 @@ from mechdesign.prior_sets import PriorSet, Weights
 from mechdesign.problem import notions_of
 from mechdesign.repair import repair
 
+__all__ = ["Decision", "Universality", "decide_cone", "universal_channel"]
+
 ZERO, ONE = Decimal(0), Decimal(1)
 DIGITS, EQUAL = 80, Decimal("1e-60")
 """Digits of numbers, and the relative size below which a difference counts as 0."""

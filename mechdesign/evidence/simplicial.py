@@ -10,6 +10,7 @@ and the best objective v_i of each ray gives prices that are optimal, for the fa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -86,17 +87,16 @@ def _turned(statement: Statement, facets: Sequence[Facet], tie: Facet) -> list[F
     """Return facets where a row that ties inputs has a ray >= 0.
 
     q_x <= q_z of tied inputs means q_z <= q_x as well: that row takes its place. Where the notions
-    do not say so, the facet q_z >= 0 becomes q_x >= 0.
+    do not say so, since it is the row sums that tie them, the facet q_z >= 0 becomes q_x >= 0.
     """
     turned = replace(tie, x=tie.other, other=tie.x)
     if tie.side:
         turned = replace(tie, side="lower" if tie.side == "upper" else "upper")
-    try:
+    moved = {Facet(None, tie.other): Facet(None, tie.x)}
+    with suppress(CertificateError):
         opposite = {x: -v for x, v in facet_row(statement, turned).items()}
-    except CertificateError:
-        moved = {Facet(None, tie.other): Facet(None, tie.x)}
-    else:
-        moved = {tie: turned} if facet_row(statement, tie) == opposite else {}
+        if facet_row(statement, tie) == opposite:
+            moved = {tie: turned}
     return [moved.get(facet, facet) for facet in facets]
 
 

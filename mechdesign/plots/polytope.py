@@ -135,7 +135,8 @@ def _hull(places: FloatArray) -> FloatArray:
 
     points = np.unique(places.round(DIGITS), axis=0)
     sides = (points - points[0]) / max(float(np.ptp(points, axis=0).max()), 1e-9)
-    if np.linalg.matrix_rank(sides, tol=1e-6) < 2:
+    far = sides[np.abs(sides).max(axis=1).argmax()]
+    if np.abs(sides @ [far[1], -far[0]]).max() < 1e-6:
         return np.asarray(np.unique(points[[0, -1]], axis=0))
     return np.asarray(points[ConvexHull(sides).vertices])
 

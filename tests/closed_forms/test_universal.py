@@ -315,6 +315,19 @@ def test_the_closed_form_is_the_numeric_optimum_and_there_where_it_should(
 
 
 PRIOR = ["0.2", "0.3", "0.5"]
+
+
+def test_row_sums_tie_inputs_that_have_a_weaker_bound_the_other_way() -> None:
+    """q_2 <= q_0 makes both equal, whatever q_0 <= e**0.1 q_2 allows."""
+    budgets = [["inf", "0.2", "0.1"], ["inf"] * 3, ["0", "inf", "inf"]]
+    problem = Problem(range(3), ContextAwareLDP(budgets), MutualInformation(), prior=[0, 0.5, 0.5])
+    found = design(problem)
+    assert found.route.startswith("closed-form")
+    assert found.status == "optimal"
+    rays = design(problem, route="extreme-rays")
+    assert float(found.value) == pytest.approx(float(rays.value), rel=1e-12)
+
+
 CYCLE = ContextAwareLDP([["0", "1", "2.5"], ["2.5", "0", "1.5"], ["1", "2", "0"]])
 """Each entry is bounded from below by the one before, and all else adds up: 2.5 = 1 + 1.5, ..."""
 
