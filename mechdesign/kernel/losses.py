@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import isqrt
 from operator import add
 
@@ -169,6 +169,7 @@ def cells(
         top, bottom, left, right = listed[y]
         down = [m * max(top - row, 0, row - bottom) for row in range(n)]
         across = [max(left - column, 0, column - right) for column in range(m)]
-        return [corner[d + s] for d in down for s in across]
+        rows = (map(corner[d : d + m].__getitem__, across) for d in down)
+        return list(chain.from_iterable(rows))
 
     return Losses(len(listed), denominator, of)

@@ -68,8 +68,7 @@ def _moved(
     shrunk = [scaled(_factor(statement, x, stands[x])) * weights[x] // whole for x in order]
 
     def of(y: int, _up: bool) -> list[int]:
-        costs = losses.lower(y)
-        loss = [costs[x] for x in order]
+        loss = list(map(losses.lower(y).__getitem__, order))
         need(min(loss, default=0) >= 0, "representatives need costs >= 0")
         terms = list(map(mul, shrunk, loss))
         return [sum(terms[a:b]) // losses.denominator for a, b in pairwise(ends)]
