@@ -237,7 +237,10 @@ def _as_if_many(*stated: Any, **keys: Any) -> Callable[[], Document]:
 
     def solve() -> Document:
         module = "mechdesign.search.estimation_risk.solve"
-        with mock.patch(f"{module}._listed", return_value=None):
+        with (
+            mock.patch(f"{module}._listed", return_value=None),
+            mock.patch(f"{module}.relaxed", return_value=None),
+        ):
             return design(Problem(*stated, **keys), route="estimation").document()
 
     return solve

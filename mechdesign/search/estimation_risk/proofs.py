@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,11 +11,12 @@ import numpy as np
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.evidence.estimator import alike, estimator
-from mechdesign.evidence.rows import certificate, negated
+from mechdesign.evidence.rows import Proof, averaged, certificate, negated
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.oracles import Oracles, Rays
 from mechdesign.kernel.oracles.sources import Classes
+from mechdesign.kernel.relaxations import Implied
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.search.cones.one_budget import OneBudgetCone
@@ -86,6 +87,25 @@ def by_classes(problem: Problem, prior: Weights, potentials: FloatArray) -> Orac
         raise UnsupportedError("privacy", "one budget in blocks", problem.privacy)
     inner = [inputs.tolist() for _, inputs in budget.blocks]
     return Rays(Classes(alike(inner, prior, potentials.tolist()), budget.block_groups))
+
+
+def implied(proof: Proof, larger: Problem, worst: Weights | None, problem: Problem) -> Certificate:
+    """Return the certificate of a problem from that of a larger cone, which its notions imply.
+
+    Parameters
+    ----------
+    proof, larger
+        The proof of a bound for the problem under local differential privacy.
+    worst
+        For a worst case, the prior of the bound.
+    problem
+        The problem itself.
+    """
+    found = proof(larger)
+    if found is None:
+        raise UnsupportedError("privacy", "a bound for the larger cone", "none")
+    steps = (*averaged(problem.compiled.statement, worst), Implied(), *found.relaxations)
+    return replace(found, relaxations=steps)
 
 
 def channel_proof(matrix: FloatArray, problem: Problem) -> Certificate | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -26,8 +27,9 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.estimation_risk.mixture_risk import MixtureRisk, RayMoments
 from mechdesign.search.estimation_risk.product_relaxation import product_bound
-from mechdesign.search.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays
+from mechdesign.search.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays, implied
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
+from mechdesign.search.estimation_risk.relaxation import relaxed
 from mechdesign.search.estimation_risk.saddle_point import Mixture, RiskMaster, best_mixture
 from mechdesign.search.estimation_risk.separable import separable_bound
 from mechdesign.search.generation import Generation, Pace
@@ -35,6 +37,7 @@ from mechdesign.search.limits import OPTIMAL, Limits
 from mechdesign.search.rays.any_cone import AnyCone
 from mechdesign.search.rays.enumerate import all_rays
 from mechdesign.search.rays.extreme_rays import ListedRays
+from mechdesign.search.starts.by_hand import risk_of
 from mechdesign.search.starts.private_columns import reach
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import called, checked
@@ -159,6 +162,13 @@ def _relaxed_proofs(
         bound = product_bound(problem, utility, prior, limits, worst)
         if bound is not None:
             found.append((*bound, "products of rows of the cone"))
+    larger = relaxed(problem, worst)
+    if larger is not None and not limits.expired():
+        with contextlib.suppress(SolverError):
+            raw = solve_estimation(larger, limits.part())
+            risk = risk_of(raw.matrix, utility, prior)
+            how = "local differential privacy at the budget implied"
+            found += [(risk, partial(implied, p, larger, worst), how) for p in raw.proofs]
     if not found:
         return [], ""
     _, best, how = max(found, key=lambda one: one[0])

@@ -1,4 +1,4 @@
-"""Bounds where rays are too many to list: products of rows, and the diagonal."""
+"""Bounds where rays are too many to list: products of rows, the diagonal, and an implied LDP."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ import pytest
 from mechdesign import (
     LDP,
     LIP,
+    PML,
     BoundedPriorLIP,
+    CertificateError,
     ContextAwareLDP,
     L2Risk,
     LinearNotion,
@@ -28,11 +30,14 @@ from mechdesign.errors import SolverError
 from mechdesign.evidence.unconstrained import nothing_constrained
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
+from mechdesign.kernel.relaxations import Implied
 from mechdesign.notions import Notion
 from mechdesign.search.estimation_risk import solve
 from mechdesign.search.estimation_risk.product_relaxation import product_bound
+from mechdesign.search.estimation_risk.relaxation import relaxed
 from mechdesign.search.estimation_risk.separable import separable_bound
 from mechdesign.search.limits import Limits
+from mechdesign.search.rays import enumerate as listing
 from mechdesign.utilities import EstimationRisk
 from problems.families import random_context_aware
 
@@ -51,29 +56,37 @@ RISKS = [L2Risk(), TVRisk(), L2Risk(worst_case=True), TVRisk(worst_case=True)]
 def only(bound: str) -> Iterator[None]:
     """Let no rays be listed, and no other bound be computed."""
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(solve, "_listed", return_value=None))
-        for name in {"product_bound", "separable_bound"} - {bound}:
+        if bound == "relaxed":  # the rays of the implied LDP are listed by their classes
+            stack.enter_context(mock.patch.object(listing, "MOST_RAYS", 3))
+        else:
+            stack.enter_context(mock.patch.object(solve, "_listed", return_value=None))
+        for name in {"product_bound", "separable_bound", "relaxed"} - {bound}:
             stack.enter_context(mock.patch.object(solve, name, return_value=None))
         yield
 
 
 @pytest.mark.parametrize("utility", RISKS)
 @pytest.mark.parametrize("notion", NOTIONS)
-def test_the_bound_by_products_is_below_the_optimum_and_proved(
+def test_each_bound_is_below_the_optimum_and_proved(
     notion: Notion, utility: EstimationRisk
 ) -> None:
-    """It is above the bound without privacy, and close."""
+    """Both are above the bound without privacy, and products are close."""
     problem = Problem(range(4), notion, utility, prior=PRIOR)
     optimum, blind = design(problem), nothing_constrained(problem.compiled)
     assert blind is not None
-    with only("product_bound"):
-        found = design(problem, route="estimation")
-    assert isinstance(found.certificate, Certificate)
-    assert found.certificate.oracle.kind == "products"
-    assert blind.bound(problem.compiled.statement) < found.bound <= optimum.value
-    assert math.isclose(found.value, optimum.value, rel_tol=1e-3)
-    assert found.gap < 0.5
-    assert verify(found.document())
+    least = blind.bound(problem.compiled.statement)
+    for bound in ("product_bound", "relaxed"):
+        with only(bound):
+            found = design(problem, route="estimation")
+        assert isinstance(found.certificate, Certificate)
+        assert least < found.bound <= optimum.value
+        assert math.isclose(found.value, optimum.value, rel_tol=1e-3)
+        assert verify(found.document())
+        if bound == "relaxed":
+            assert Implied() in found.certificate.relaxations
+        else:
+            assert found.certificate.oracle.kind == "products"
+            assert found.gap < 0.5
 
 
 @pytest.mark.parametrize("utility", RISKS)
@@ -89,6 +102,34 @@ def test_the_bound_of_the_diagonal_is_at_least_half(
     assert certificate is not None
     bound = certificate.bound(best.problem.compiled.statement)
     assert best.value / 2 <= bound <= best.value * (1 + Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize(
+    ("notion", "budget"),
+    [
+        (NOTIONS[0], "0.6"),
+        (NOTIONS[1], "0.6"),
+        (NOTIONS[2], "1.5"),
+        (NOTIONS[3], "2"),
+        (LDP(1), "1"),
+        (PML(1), None),
+    ],
+)
+def test_the_implied_budget_is_the_longest_chain_of_bounds(
+    notion: Notion, budget: str | None
+) -> None:
+    problem = Problem(range(4), notion, L2Risk(), prior=PRIOR)
+    statement, found = problem.compiled.statement, relaxed(problem, None)
+    if budget is None:
+        assert found is None
+        with pytest.raises(CertificateError, match="no ratio of all pairs is bounded"):
+            Implied()(statement)
+        return
+    assert found is not None
+    (ratio,) = Implied()(statement).ratios
+    assert ratio.exponents.at(0, 1, up=True) == Fraction(budget)
+    (implied,) = found.privacy
+    assert float(implied.epsilon) == pytest.approx(float(budget))  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("notion", [random_context_aware(7).privacy, LDP(1)])
