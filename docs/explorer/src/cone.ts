@@ -41,18 +41,12 @@ const ceilDivide = (a: bigint, b: bigint): bigint => -(-a / b) + (a > 0n && a % 
 /** q share / 2**62, rounded up. */
 const shareAbove = (q: bigint, share: bigint): bigint => (q * share + (WHOLE - 1n)) >> BITS;
 
-const ABOVE = 1 + 2 ** -50;
-const BELOW = 1 - 2 ** -52;
-/** Shares up to this stay below 1 when they are rounded up as floats. */
-const WIDEST = WHOLE - (1n << 20n);
-
 class PairCone implements Cone {
   readonly size: number;
   /** Checked pairs by source: the targets z, the bound, and its inverse over 2**62, rounded up. */
   private readonly pairs: { x: number; z: number; limit: Ratio; share: bigint }[] = [];
   private readonly linked: [number, number][] = [];
   private readonly tied: [number, number][] = [];
-  private readonly inIntegers: boolean;
 
   constructor(problem: Problem) {
     const exponents = exponentsOf(problem)!;
@@ -72,31 +66,6 @@ class PairCone implements Cone {
         if (exponent.n === 0n) this.tied.push([x, z]);
       }),
     );
-    this.inIntegers = this.isSimple(exponents) || this.pairs.some(({ share }) => share > WIDEST);
-  }
-
-  /** Whether the library raises columns in integers: few bounds, and few sets that share them. */
-  private isSimple(exponents: (Ratio | null)[][]): boolean {
-    const most = Math.floor(this.size / 4) + 8;
-    const levels = new Set(exponents.flat().filter((e) => e !== null).map((e) => `${e.n}/${e.d}`));
-    if (levels.size > most) return false;
-    const groups = new Set<string>();
-    const bounds = new Map<string, number[]>();
-    for (const { x, z, limit } of this.pairs) {
-      const key = `${x} ${limit.n}/${limit.d}`;
-      bounds.set(key, [...(bounds.get(key) ?? []), z]);
-    }
-    const byLevel = new Map<string, Set<number>>();
-    for (const key of bounds.keys()) {
-      const [x, level] = key.split(" ");
-      byLevel.set(level, (byLevel.get(level) ?? new Set()).add(Number(x)));
-    }
-    for (const [key, targets] of bounds) {
-      const [x, level] = key.split(" ");
-      const set = new Set([...targets, Number(x)]);
-      groups.add(`${level} ${[...set].sort((a, b) => a - b).join(",")}`);
-    }
-    return groups.size <= most;
   }
 
   violation(column: bigint[]): Broken | null {
@@ -111,13 +80,10 @@ class PairCone implements Cone {
   }
 
   raised(columns: Columns): Columns {
-    return columns.map((column) => {
-      if (this.holds(column)) return column;
-      return this.inIntegers ? this.raisedInIntegers(column) : this.raisedInFloats(column);
-    });
+    return columns.map((column) => (this.holds(column) ? column : this.raisedColumn(column)));
   }
 
-  private raisedInIntegers(column: bigint[]): bigint[] {
+  private raisedColumn(column: bigint[]): bigint[] {
     const q = [...column];
     for (let changed = true; changed; ) {
       changed = false;
@@ -127,20 +93,6 @@ class PairCone implements Cone {
       }
     }
     return q;
-  }
-
-  /** On integers that floats hold: products are rounded up, by 2**-50 of their size at most. */
-  private raisedInFloats(column: bigint[]): bigint[] {
-    const q = column.map((v) => (v < 1n << 52n ? Number(v) : Math.floor(Number(v) * BELOW)));
-    const shares = this.pairs.map(({ share }) => (Number(share) / 2 ** 62) * ABOVE);
-    for (let changed = true; changed; ) {
-      changed = false;
-      this.pairs.forEach(({ x, z }, n) => {
-        const least = Math.ceil(q[x] * shares[n]);
-        if (least > q[z]) [q[z], changed] = [least, true];
-      });
-    }
-    return q.map(BigInt);
   }
 
   raiseNeeded(column: bigint[], direction: bigint[]): bigint | null {

@@ -53,7 +53,7 @@ export function repair(cone: Cone, matrix: number[][]): Repaired {
   Q = Q.map((column) => column.map((q, x) => q / totals[x]));
   const component = classesOf(cone.size, cone.links());
   const rounded = Q.map((column) => column.map((q) => BigInt(Math.floor(q * 2 ** 62))));
-  const least = Math.min(...Q.flat().filter((q) => q > 0));
+  const least = Math.min(...Q.flat());
   for (let cut = 0n; cut < WHOLE; ) {
     const columns = raised(cone, reduced(rounded, cut), classes);
     if (cut === 0n && least < SMALL_ENTRY) {
