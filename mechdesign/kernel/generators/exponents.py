@@ -159,11 +159,11 @@ class Distance(Kind):
 
     def size(self, k: int) -> int:
         """Return the largest number of inputs in the groups."""
-        return 4 * len(_sufficient(self.points, self.is_rooted, self.offset > 0)[0])
+        return 4 * len(sufficient_pairs(self.points, self.is_rooted, self.offset > 0)[0])
 
     def groups(self, k: int) -> Iterator[Group]:
         """Yield a group for each z and distance, of the pairs that imply all others."""
-        pairs, points, unit = _sufficient(self.points, self.is_rooted, self.offset > 0)
+        pairs, points, unit = sufficient_pairs(self.points, self.is_rooted, self.offset > 0)
         root, found = self.is_rooted, dict[tuple[int, int], list[int]]()
         for x, z in pairs:
             steps = [abs(a - b) for a, b in zip(points[x], points[z], strict=True)]
@@ -181,7 +181,7 @@ Lattice = Sequence[tuple[int, ...]]
 
 
 @lru_cache(maxsize=8)
-def _sufficient(
+def sufficient_pairs(
     points: tuple[tuple[Fraction, ...], ...], rooted: bool, all_pairs: bool
 ) -> tuple[Sequence[tuple[int, int]], Lattice, int]:
     """Return the pairs, without duplicates, whose bounds imply those of all pairs.

@@ -13,7 +13,7 @@ from mechdesign._typing import BoolArray, IntArray
 from mechdesign.exact import sqrt_lower
 from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.generators import Constant, Distance, Matrix, Ratio
-from mechdesign.kernel.generators.exponents import _sufficient
+from mechdesign.kernel.generators.exponents import sufficient_pairs
 from mechdesign.notions.rows.ratio_steps import FREE
 
 ONE = Fraction(1)
@@ -93,7 +93,7 @@ def _levels(numerators: npt.NDArray[Any]) -> tuple[list[int], IntArray]:
 def _near(given: Distance) -> BoolArray | None:
     """Return the pairs whose bounds imply all others; None if these are all pairs."""
     size = len(given.points)
-    pairs, _, _ = _sufficient(given.points, given.is_rooted, given.offset > 0)
+    pairs, _, _ = sufficient_pairs(given.points, given.is_rooted, given.offset > 0)
     if len(pairs) == comb(size, 2):
         return None
     near = np.zeros((size, size), dtype=bool)

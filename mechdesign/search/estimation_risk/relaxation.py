@@ -32,14 +32,10 @@ def relaxed(problem: Problem, worst: Weights | None) -> Problem | None:
     worst
         For a worst case, the prior at which the risk is bounded; the worst case is no smaller.
     """
-    budgets = []
-    for family in problem.cone.families:
-        ratios, lifts = family.ratio_rows(), family.lift_rows()
-        if ratios is not None and max(ratios.scales) <= 1:
-            budgets.append(float(closure(ratios.lengths()).max()))
-        elif lifts is not None:
-            exponents = lifts.sides().values()
-            budgets.append(float(sum(exponents)) if len(exponents) == 2 else math.inf)
+    by_ratios = [rows for rows in problem.cone.ratios.values() if max(rows.scales) <= 1]
+    budgets = [float(closure(rows.lengths()).max()) for rows in by_ratios]
+    lifts = [rows.sides() for f in problem.cone.families if (rows := f.lift_rows()) is not None]
+    budgets += [float(sum(sides.values())) for sides in lifts if len(sides) == 2]
     budget = min(budgets, default=math.inf)
     if len(problem.domain) > MOST_INPUTS or not 0 < budget <= LARGEST_BUDGET:
         return None

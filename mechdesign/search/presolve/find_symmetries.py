@@ -165,8 +165,11 @@ class _Checker:
             outputs[y] = image
         return Action(g, outputs)
 
-    def can_swap(self, a: int, b: int) -> bool:
-        """Return whether the bounds and the losses allow two inputs to be swapped."""
+    def may_swap(self, a: int, b: int) -> bool:
+        """Return whether two inputs can be swapped, by a hash of the losses.
+
+        True may be a hash collision, which the exact check of the candidate later detects.
+        """
         swap = np.arange(self.size)
         swap[[a, b]] = b, a
         for _, index in self.bounds:
@@ -175,11 +178,7 @@ class _Checker:
         weights, sums = self._hash
         change = (self.losses[b] - self.losses[a]).astype(np.uint64)
         moved = sums + (weights[[a]] - weights[[b]]) * change  # mod 2**64
-        if (np.sort(moved) != np.sort(sums)).any():
-            return False
-        changed = self.losses[:, self.losses[a] != self.losses[b]].T
-        images = np.ascontiguousarray(changed[:, swap])
-        return sorted(map(bytes, images)) == sorted(map(bytes, np.ascontiguousarray(changed)))
+        return bool((np.sort(moved) == np.sort(sums)).all())
 
     @cached_property
     def _hash(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
@@ -216,13 +215,13 @@ def _candidates(problem: Problem, checker: _Checker) -> Iterator[IntArray]:
 
 
 def _exchangeable(checker: _Checker) -> list[list[int]]:
-    """Return the classes of two or more inputs of which any two can be swapped."""
+    """Return the classes of two or more inputs of which any two can probably be swapped."""
     alike: dict[bytes, list[list[int]]] = {}
     for x in np.flatnonzero(np.bincount(checker.prior)[checker.prior] > 1).tolist():
         parts = [np.sort(part) for _, E in checker.bounds for part in (E[x], E[:, x])]
         parts += [checker.prior[x : x + 1], np.sort(checker.losses[x])]
         classes = alike.setdefault(b"".join(part.tobytes() for part in parts), [])
-        joined = next((known for known in classes if checker.can_swap(known[0], x)), None)
+        joined = next((known for known in classes if checker.may_swap(known[0], x)), None)
         if joined is None:
             classes.append([x])
         else:
