@@ -133,7 +133,6 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "product": md.accounting.product,
     "adaptive": lambda v: md.accounting.adaptive(v, v),
     "compose_sequence": lambda v: md.accounting.compose_sequence(v, [0.5, 0.5]),
-    "approximate_delta": lambda v: md.accounting.approximate_delta([WARNER], 1, interval=v),
     "tightest_matrix": md.accounting.tightest_matrix,
     "trade_off": lambda v: md.accounting.trade_off(v, "yes", "no"),
     "error_region": md.accounting.error_region,

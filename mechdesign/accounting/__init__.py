@@ -19,7 +19,6 @@ from mechdesign.accounting.central.designs import (
 )
 from mechdesign.accounting.central.result import Central
 from mechdesign.accounting.composition.composition import Composition, compose, compose_sequence
-from mechdesign.accounting.composition.deltas import approximate_delta
 from mechdesign.accounting.composition.products import adaptive, product
 from mechdesign.accounting.continuous.analytic_gaussian import (
     analytic_gaussian_delta,
@@ -40,7 +39,7 @@ from mechdesign.accounting.continuous.laplace import (
 from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
 from mechdesign.accounting.conversions.formulas import lip_composition_bound, lip_to_ldp
 from mechdesign.accounting.conversions.relations import Implied, Relations, implied, relations
-from mechdesign.accounting.measure.capacity import Capacity, capacity, ldp_capacity
+from mechdesign.accounting.measure.capacity import Capacity, capacity
 from mechdesign.accounting.measure.hypothesis_testing import (
     ErrorRegion,
     TradeOff,
@@ -98,7 +97,6 @@ __all__ = [
     "after_shuffling",
     "analytic_gaussian_delta",
     "analytic_gaussian_deviation",
-    "approximate_delta",
     "capacity",
     "compose",
     "compose_sequence",
@@ -110,7 +108,6 @@ __all__ = [
     "implied",
     "laplace_scale",
     "largest_local_budget",
-    "ldp_capacity",
     "leakages",
     "least_deviation",
     "least_laplace_scale",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -86,36 +86,22 @@ class SumLaw:
     outside: tuple[float, float]
     relative: float
 
-    def mean(
-        self, gain: Callable[[AnyArray], AnyArray], first: int, most: float, *, up: bool
-    ) -> float:
-        """Return a bound on E[g(S); S >= first] for g >= 0.
+    def positive_part(self) -> float:
+        """Return an upper bound on E[S_+].
 
-        Parameters
-        ----------
-        gain
-            g at an array of places.
-        first
-            The first place that counts.
-        most
-            Bound on g below the window, and on g(s) e**(-t (s - high)) above it for the tilt t of
-            the Chernoff bound, which bounds the mean of that exponential as well.
-        up
-            Whether to return an upper bound.
+        Above the window s <= m e**(t (s - high)) for m = max(high, high - c, 1) and a tilt
+        t >= 1 / (high - c); the Chernoff bound on the mass there bounds its mean as well.
         """
-        places = np.arange(max(first, self.low), self.high + 1)
+        places = np.arange(max(1, self.low), self.high + 1)
         with np.errstate(over="ignore"):
-            weights = gain(places) * np.exp(-self.theta * (places - self.center))
-        sign = 1 if up else -1
-        masses = self.masses[len(self.masses) - len(places) :] + sign * self.pointwise
+            weights = places * np.exp(-self.theta * (places - self.center))
+        masses = self.masses[len(self.masses) - len(places) :] + self.pointwise
         inside = float(weights @ np.maximum(masses, 0))
-        if up:
-            below = math.exp(-self.theta * (first - self.center)) if first < self.low else 0.0
-            above = math.exp(-self.theta * (max(first, self.high) - self.center))
-            inside += most * (self.outside[0] * below + self.outside[1] * above)
-        else:  # the tails are wrapped into the window
-            inside = max(inside - sum(self.outside) * float(weights.max(initial=0.0)), 0.0)
-        return inside * math.exp(self.log_scale) * (1 + sign * self.relative)
+        below = math.exp(-self.theta * (1 - self.center)) if self.low > 1 else 0.0
+        above = math.exp(-self.theta * (max(1, self.high) - self.center))
+        most = max(self.high, self.high - self.center, 1)
+        inside += most * (self.outside[0] * below + self.outside[1] * above)
+        return inside * math.exp(self.log_scale) * (1 + self.relative)
 
 
 def saddle_point(parts: Sequence[Part]) -> float:
@@ -346,9 +332,7 @@ def positive_part(parts: Sequence[Part], tolerance: float) -> float:
     parts, tilt = clipped(parts)
     spacing = spacing_for(parts, tilt, tolerance)
     law = sum_law([_split(part, spacing) for part in parts], tilt * spacing)
-    # above the window s <= most e**(t (s - high)) for a tilt t >= 1 / (high - center)
-    most = max(law.high, law.high - law.center, 1)
-    return min(crude, spacing * law.mean(lambda sums: sums, 1, most, up=True) * (1 + 1e-12))
+    return min(crude, spacing * law.positive_part() * (1 + 1e-12))
 
 
 def _split(part: Part, spacing: float) -> Part:

@@ -1,8 +1,7 @@
-"""The Shannon capacity of a channel, and the largest capacity under LDP."""
+"""The Shannon capacity of a channel."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,23 +11,12 @@ from scipy.special import xlogy
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.measure.max_ratio import float_above
 from mechdesign.channel import Channel, as_channel
-from mechdesign.exact import Exact, exp_upper, log_lower, log_upper, whole_number
-from mechdesign.exact.enclosures import Bounds, Enclosure, exponential, logarithm
-from mechdesign.notions.base import budget
+from mechdesign.exact.enclosures import Enclosure, logarithm
 from mechdesign.prior import Prior
 from mechdesign.solver_guard import called
 
 ROUNDS, GAP, SHRINK = 100, 1e-17, 0.1
 """Maximum number of steps, the mean of p_x s_x to stop at, and its factor in a step."""
-
-MOST_TRIED = 2000
-"""Maximum number of inputs k' for which shares j / k' are tried."""
-
-FARTHEST = 300.0
-"""Larger exponents are replaced by this one in the guess of the best share."""
-
-SMALL = 1e-4
-"""Smaller budgets lose too many digits when the share is computed in floats."""
 
 BITS = 50
 """Input probabilities are rounded to multiples of 2**-50."""
@@ -128,85 +116,3 @@ def _divergences(channel: Channel, law: list[Fraction]) -> list[Enclosure]:
         logs = {q: logarithm(q / output) for q in set(column) if q}
         sums = [v + logs[q] * q if q else v for v, q in zip(sums, column, strict=True)]
     return [v / channel.denominator for v in sums]
-
-
-def ldp_capacity(epsilon: Exact, n_inputs: int) -> Bounds:
-    """Return bounds on the capacity of the best channel under LDP, in nats, over all input laws.
-
-    An extreme ray is e**eps on a set S of inputs and 1 on the others. At a law p its gain depends
-    on m = 1 + (e**eps - 1) p(S) alone: it is c (1 - 1/m) - ln m with c = eps e**eps /
-    (e**eps - 1), which is largest at m = c. The information of a channel is at most a mean of gains
-    of rays, so for every law, every number of inputs and every private channel
-
-        I(X; Y)  <=  c - 1 - ln c,
-
-    and it is at most ln k. For the lower bound, subset selection of j out of k' <= k equally likely
-    inputs has the gain at m = 1 + (e**eps - 1) j / k'; the bounds converge as k grows. The uniform
-    law on all inputs is not always optimal: for three inputs and a small budget it is better to use
-    two of them. For two inputs Warner's channel with the uniform law is optimal, and the bounds are
-    equal up to rounding.
-
-    Parameters
-    ----------
-    epsilon
-        The budget in nats, >= 0.
-    n_inputs
-        The number of inputs, at least 2.
-
-    Notes
-    -----
-    Source: our own, based on the extreme rays of Kairouz, Oh and Viswanath 2016.
-
-    Examples
-    --------
-    >>> ldp_capacity(1, 2)
-    Bounds(low=0.1109440717..., high=0.1109440717...)
-    >>> ldp_capacity(1, 1000)
-    Bounds(low=0.1233015..., high=0.1233015...)
-    """
-    e = budget(epsilon)
-    k = whole_number(n_inputs, "n_inputs", 2)
-    if not e:
-        return Bounds(0.0, 0.0)
-    # c = e / (1 - e**-e) is below the first terms of its series; the information is at most ln k
-    shrunk = exp_upper(-e)
-    above = 1 + e / 2 + e * e / 12
-    above = above if shrunk >= 1 else min(above, e / (1 - shrunk))
-    most = min(log_upper(Fraction(k)), above - 1 - log_lower(above))  # rises with c, from c = 1
-    shares = {Fraction(1, 2)}
-    if k > 2:
-        near = float(min(e, Fraction(FARTHEST)))
-        best = Fraction(_best_share(near))
-        sizes = {k, *range(2, min(k, MOST_TRIED) + 1)}
-        found = {
-            Fraction(j, n) for n in sizes for j in (int(best * n), int(best * n) + 1) if 0 < j < n
-        }
-        shares.add(min(found, key=lambda s: -_gain_in_floats(near, float(s))))
-    gains = [_gain(e, share) for share in shares]
-    if k == 2:
-        most = min(most, gains[0].high)
-    return Bounds(Bounds.largest(gain.positive().ends for gain in gains).low, float_above(most))
-
-
-def _best_share(e: float) -> float:
-    """Return the share of the inputs at which m = c, about 1/2 for small budgets."""
-    if e < SMALL:
-        return 0.5
-    rise = math.expm1(e)
-    return (e * (1 + 1 / rise) - 1) / rise
-
-
-def _gain(e: Fraction, share: Fraction) -> Enclosure:
-    """Return c (1 - 1/m) - ln m at a share of the inputs.
-
-    With t = e**-eps and w = share + (1 - share) t, which is m t, it is
-    share eps / w - ln(w e**eps) = -eps (1 - share) t / w - ln w.
-    """
-    t = exponential(-e)
-    w = t * (1 - share) + share
-    return -(t * e * (1 - share) / w) - logarithm(w)
-
-
-def _gain_in_floats(e: float, share: float) -> float:
-    w = share + (1 - share) * math.exp(-e)
-    return share * e / w - e - math.log(w)

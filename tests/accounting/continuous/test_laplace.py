@@ -17,13 +17,10 @@ VALUES, PRIOR = (0, 1, 2), Prior(["13/30", "10/30", "7/30"])
 
 
 def leakage_by_search(mechanism: LaplaceMechanism) -> float:
-    """Return the largest |ln f_x(y) / g(y)| on a fine grid of reports, and at the clamp."""
+    """Return the largest |ln f_x(y) / g(y)| on a fine grid of reports."""
     x, b = np.array(mechanism.values), np.array(mechanism.scales)
-    ends = mechanism.clamp or (x.min() - 1, x.max() + 1)
-    y = np.unique(np.concatenate([np.linspace(*ends, 20001), x]))
+    y = np.unique(np.concatenate([np.linspace(x.min() - 1, x.max() + 1, 5001), x]))
     own = np.exp(-np.abs(y[:, None] - x) / b) / b
-    if mechanism.clamp:
-        own = np.concatenate([own, np.exp(-np.abs(np.array(ends)[:, None] - x) / b)])
     return float(np.abs(np.log(own / (own @ mechanism.prior.array)[:, None])).max())
 
 
@@ -31,22 +28,15 @@ def leakage_by_search(mechanism: LaplaceMechanism) -> float:
 @given(
     st.lists(st.integers(-20, 20), min_size=2, max_size=5, unique=True),
     st.lists(st.integers(1, 9), min_size=5, max_size=5),
-    st.lists(st.floats(0.3, 4), min_size=5, max_size=5),
-    st.booleans(),
+    st.floats(0.3, 4),
 )
 def test_the_leakage_is_the_largest_found(
-    integers: list[int], counts: list[int], scales: list[float], clamped: bool
+    integers: list[int], counts: list[int], scale: float
 ) -> None:
-    k, values = len(integers), [n / 4 for n in integers]
-    prior, clamp = Prior.from_counts(counts[:k]), (min(values) - 0.5, max(values))
-    if clamped:
-        made = LaplaceMechanism(values, prior, scales[:k], clamp=clamp)
-    else:
-        made = LaplaceMechanism(values, prior, scales[0])
+    values, prior = [n / 4 for n in integers], Prior.from_counts(counts[: len(integers)])
+    made = LaplaceMechanism(values, prior, scale)
     low, high = made.leakage()
-    found = leakage_by_search(made)
-    assert found - 1e-12 <= high <= low + 1e-9
-    assert low <= found * (1 + 1e-4) + 1e-6  # the grid misses the least ratio by little
+    assert low <= leakage_by_search(made) + 1e-9 <= high + 2e-9 <= low + 3e-9
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1, 1.4, 1.5, 4])
@@ -86,13 +76,6 @@ def test_scales_that_depend_on_the_value_leak_without_limit() -> None:
     assert LaplaceMechanism(VALUES, PRIOR, scales).leakage().low == math.inf
     y = np.exp(-np.abs(600.0 - np.array(VALUES)) / scales) / scales
     assert abs(np.log(y / (y @ PRIOR.array))).max() > 5
-    assert LaplaceMechanism(VALUES, PRIOR, scales, clamp=(0, 2)).leakage().high < 2
-
-
-def test_the_mean_error() -> None:
-    rng = np.random.default_rng(5)
-    made = LaplaceMechanism(VALUES, PRIOR, [1, 2, 3], clamp=(-1, 4))
-    x = rng.choice(3, size=100_000, p=PRIOR.array)
-    reports = np.clip(x + rng.laplace(0, np.array(made.scales)[x]), -1, 4)
-    assert made.expected_error() == pytest.approx(np.abs(reports - x).mean(), rel=0.01)
-    assert LaplaceMechanism(VALUES, PRIOR, 1.5).expected_error() == pytest.approx(1.5)
+    made = LaplaceMechanism(VALUES, PRIOR, [1, 2, 3])
+    assert made.expected_error() == pytest.approx(float(PRIOR.array @ [1, 2, 3]))
+    assert LaplaceMechanism(VALUES, PRIOR, 1e-6).leakage().high == pytest.approx(2e6)
