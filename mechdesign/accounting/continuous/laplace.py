@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import mul
 from typing import Any
 
 from mechdesign.accounting.arguments import limited, noises, numbers, positive
@@ -84,14 +85,14 @@ class LaplaceMechanism:
         if len(set(self.scales)) > 1:
             return Bounds(math.inf, math.inf)
         points, scale = list(map(Fraction, self.values)), Fraction(self.scales[0])
-        ends = min(points), max(points)
-        return Bounds.largest(
-            (logarithm(sum(terms, Enclosure.of(0))) + (ends[1] - ends[0]) / scale).positive().ends
-            for terms in (
-                [exponential(-abs(z - end) / scale) * p for z, p in zip(points, self.prior)]
-                for end in ends
-            )
-        )
+        low, high = min(points), max(points)
+
+        def leak(end: Fraction) -> Bounds:
+            terms = (exponential(-abs(z - end) / scale) for z in points)
+            near = sum(map(mul, terms, self.prior), Enclosure.of(0))
+            return (logarithm(near) + (high - low) / scale).positive().ends
+
+        return Bounds.largest(map(leak, (low, high)))
 
     def expected_error(self) -> float:
         """Return E|Y - X|, the mean of b(X), in floats."""
