@@ -89,20 +89,20 @@ def _designed(problem: Problem | ContinuousProblem, options: argparse.Namespace)
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from mechdesign.files import load_mechanism
+    from mechdesign.files.reading import read_verified  # the kernel alone, which starts at once
 
     try:
-        saved = load_mechanism(options.channel)
+        document, verified = read_verified(options.channel)
     except CertificateError as error:
         if options.json:
             reason = str(error).removeprefix(f"{options.channel}: refused: ")
             print(json.dumps({"verified": False, "reason": reason}))
         raise
     if options.json:
-        print(json.dumps({"verified": True, "claims": list(saved.verified.claims)}))
+        print(json.dumps({"verified": True, "claims": list(verified.claims)}))
     else:
-        print(saved.verified)
-        for key, value in _stated(saved.document).items():
+        print(verified)
+        for key, value in _stated(document).items():
             text = json.dumps(value, ensure_ascii=False)
             short = text if len(text) <= LONGEST else f"{text[: LONGEST - 2]} …"
             print(f"stated    {key:<8} {short}")

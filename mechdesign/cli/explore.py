@@ -81,8 +81,8 @@ def page_folder() -> Path:
 
 def _given(file: Path) -> bytes:
     """Return the content of ``given.json``: a channel file, or the tables of a problem."""
-    from mechdesign.files.mechanisms import read_document
     from mechdesign.files.problems import load_problem_on_labels
+    from mechdesign.files.reading import read_document
 
     if file.suffix.lower() == ".json":
         return json.dumps(read_document(file)).encode()

@@ -19,7 +19,7 @@ def _export(options: argparse.Namespace) -> int:
         return DONE
     from mechdesign.errors import CertificateError
     from mechdesign.files.listing import listing
-    from mechdesign.files.mechanisms import read_document
+    from mechdesign.files.reading import read_document
     from mechdesign.writing.atomic import write_atomically
 
     path, target = options.channel, options.listing

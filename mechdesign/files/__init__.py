@@ -1,14 +1,19 @@
 """Files: problems in TOML, channels in JSON, priors from tables of records.
 
-Files are verified on reading, and written atomically.
+Files are verified on reading, and written atomically. Modules are imported when they are first
+used: to verify a file the kernel is enough.
 """
 
 from __future__ import annotations
 
-from mechdesign.files.folders import data_folder
-from mechdesign.files.mechanisms import SavedMechanism, load_channel, load_mechanism, save
-from mechdesign.files.problems import load_problem
-from mechdesign.writing.atomic import write_atomically
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+if TYPE_CHECKING:
+    from mechdesign.files.folders import data_folder
+    from mechdesign.files.mechanisms import SavedMechanism, load_channel, load_mechanism, save
+    from mechdesign.files.problems import load_problem
 
 __all__ = [
     "SavedMechanism",
@@ -17,5 +22,13 @@ __all__ = [
     "load_mechanism",
     "load_problem",
     "save",
-    "write_atomically",
 ]
+
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "folders": ["data_folder"],
+        "mechanisms": ["SavedMechanism", "load_channel", "load_mechanism", "save"],
+        "problems": ["load_problem"],
+    },
+)

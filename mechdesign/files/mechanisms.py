@@ -14,8 +14,8 @@ from mechdesign.continuous import Box, ContinuousChannel, Interval
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError, InputError, LimitError, shown_kind
 from mechdesign.files.problems import read_domain
-from mechdesign.files.reading import read_text
-from mechdesign.kernel import Verified, parse, verify
+from mechdesign.files.reading import read_verified
+from mechdesign.kernel import Verified, verify
 from mechdesign.notions import NOTIONS
 from mechdesign.prior import Prior
 from mechdesign.reports import Reports
@@ -135,42 +135,22 @@ def load_mechanism(path: str | os.PathLike[str]) -> SavedMechanism:
     CertificateError
         If a claim does not hold.
     """
-    try:
-        document = read_document(Path(path))
-        verified = verify(document)
-        return SavedMechanism(*_restored(document), document, verified)
-    except LimitError as error:
-        raise error.inside_file(str(path)) from None
-    except CertificateError as error:
-        raise CertificateError(f"{path}: refused: {error}") from None
-
-
-def read_document(file: Path) -> Any:
-    """Return the parsed JSON of a file, or raise InputError."""
-    text = read_text(file)
-    try:
-        return parse(text, str(file))
-    except LimitError:
-        raise
-    except (ValueError, RecursionError) as error:  # invalid, or absurdly deep or long
-        hint = ""
-        if file.suffix.lower() == ".toml":
-            hint = f"mechdesign solve {file} -o channel.json designs a channel for a problem"
-        fault = f"not a complete JSON file: {error}"
-        raise InputError(str(file), "a JSON file", error, hint, fault) from None
+    document, verified = read_verified(path)
+    return SavedMechanism(*_restored(document, str(path)), document, verified)
 
 
 def _restored(
-    document: dict[str, Any],
+    document: dict[str, Any], path: str
 ) -> tuple[Channel | Mechanism | ContinuousChannel, Prior | None]:
     """Return the mechanism and the prior of a verified document."""
     kind = "mechanism" if "law" in document else "channel"
     try:
         return _structured(document) if kind == "mechanism" else _channel(document)
-    except LimitError:
-        raise
+    except LimitError as error:
+        raise error.inside_file(path) from None
     except (InputError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-        raise CertificateError(f"the file contains no valid {kind}: {error}") from None
+        reason = f"the file contains no valid {kind}: {error}"
+        raise CertificateError(f"{path}: refused: {reason}") from None
 
 
 def _structured(document: dict[str, Any]) -> tuple[Mechanism, Prior | None]:

@@ -17,7 +17,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from mechdesign.errors import InputError, did_you_mean, shown
+from mechdesign.errors import CertificateError, InputError, LimitError, did_you_mean, shown
+from mechdesign.kernel import Verified, parse, verify
 from mechdesign.resources import check_size
 
 GZIP = b"\x1f\x8b"
@@ -118,6 +119,32 @@ def read_text(path: Path, limit: str = "bytes") -> str:
     except UnicodeDecodeError:
         fault = "the file is not UTF-8 text"
         raise InputError(str(path), "a text file in UTF-8", "other bytes", fault=fault) from None
+
+
+def read_document(file: Path) -> Any:
+    """Return the parsed JSON of a file, or raise InputError."""
+    text = read_text(file)
+    try:
+        return parse(text, str(file))
+    except LimitError:
+        raise
+    except (ValueError, RecursionError) as error:  # invalid, or absurdly deep or long
+        hint = ""
+        if file.suffix.lower() == ".toml":
+            hint = f"mechdesign solve {file} -o channel.json designs a channel for a problem"
+        fault = f"not a complete JSON file: {error}"
+        raise InputError(str(file), "a JSON file", error, hint, fault) from None
+
+
+def read_verified(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Verified]:
+    """Return the parsed JSON of a saved file, and its verified claims; errors name the file."""
+    try:
+        document = read_document(Path(path))
+        return document, verify(document)
+    except LimitError as error:
+        raise error.inside_file(str(path)) from None
+    except CertificateError as error:
+        raise CertificateError(f"{path}: refused: {error}") from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:

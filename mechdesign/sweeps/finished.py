@@ -10,12 +10,13 @@ from pathlib import Path
 
 from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.errors import CertificateError, InputError, shown
-from mechdesign.files import SavedMechanism, load_channel, write_atomically
+from mechdesign.files import SavedMechanism, load_channel
 from mechdesign.kernel import canonical
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.schema import read
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
+from mechdesign.writing.atomic import write_atomically
 
 Cache = str | os.PathLike[str]
 """The name of a folder of certificates."""

@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from mechdesign import resources
 from mechdesign.errors import InputError, LimitError
-from mechdesign.files.mechanisms import read_document
-from mechdesign.files.reading import MOST_PARTS, open_plain, read_text, read_toml
+from mechdesign.files.reading import MOST_PARTS, open_plain, read_document, read_text, read_toml
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
