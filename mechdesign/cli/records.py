@@ -265,7 +265,7 @@ def _estimate(options: argparse.Namespace) -> int:
 def _draw(found: Estimate, path: str, confidence: float) -> None:
     """Plot frequencies, on a map if the inputs have places."""
     from mechdesign.plots import plot_estimate, plot_map, save_plot
-    from mechdesign.plots.maps import has_map
+    from mechdesign.plots.estimates import has_map
 
     if has_map(found.inputs):
         save_plot(path, lambda ax: plot_map(found, ax=ax))

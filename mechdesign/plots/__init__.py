@@ -6,16 +6,18 @@ from a palette for color-blind readers; lines also have different markers.
 
 from __future__ import annotations
 
-from mechdesign.plots.channels import plot_channel
-from mechdesign.plots.continuous import plot_kernel, plot_loss, plot_report_quantiles
-from mechdesign.plots.error_regions import plot_error_region
-from mechdesign.plots.estimates import plot_estimate
+from mechdesign.plots.accounting import plot_error_region, plot_leakages, plot_relations
+from mechdesign.plots.channels import plot_channel, plot_posterior
+from mechdesign.plots.continuous import (
+    plot_kernel,
+    plot_loss,
+    plot_report_quantiles,
+    plot_reports,
+    save_reports_plot,
+)
+from mechdesign.plots.estimates import plot_estimate, plot_map
 from mechdesign.plots.frontiers import plot_frontier
-from mechdesign.plots.leakages import plot_leakages, plot_relations
-from mechdesign.plots.maps import plot_map
-from mechdesign.plots.plane import plot_reports, save_reports_plot
 from mechdesign.plots.polytope import plot_polytope
-from mechdesign.plots.posteriors import plot_posterior
 from mechdesign.plots.style import check_picture_name, save_plot
 
 __all__ = [

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mechdesign.errors import InputError, shown
-from mechdesign.plots.style import COLORS, GREY, MARKS, PALE, plain, titled_axes
+from mechdesign.plots.style import (
+    COLORS,
+    GREY,
+    MARKS,
+    PALE,
+    legend_below,
+    plain,
+    titled_axes,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,14 +111,7 @@ def plot_frontier(
     ax.grid(color=PALE, linewidth=0.8)
     ax.set_axisbelow(True)
     long = any(len(text) > LONG for text in ax.get_legend_handles_labels()[1])
-    ax.legend(
-        frameon=False,
-        ncols=1 if long else 2,
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.13),
-        fontsize=9,
-    )
-    return ax
+    return legend_below(ax, ncols=1 if long else 2, fontsize=9)
 
 
 def _names(curves: Sequence[Frontier]) -> list[str]:
@@ -137,26 +138,12 @@ def _draw(ax: Axes, curve: Frontier, name: str, n: int) -> None:
     size = 5 if len(found) <= 30 else 0
     ax.plot(budgets, values, color=color, marker=mark, markersize=size, label=name)
     if any(solution.gap > VISIBLE for _, solution in found):
-        ax.fill_between(
-            budgets,
-            bounds,
-            values,
-            color=color,
-            alpha=0.25,
-            linewidth=0,
-            label=f"{name}: undecided, {side} to the proved bound",
-        )
+        label = f"{name}: undecided, {side} to the proved bound"
+        ax.fill_between(budgets, bounds, values, color=color, alpha=0.25, linewidth=0, label=label)
     none = [float(p.epsilon) for p in points if p.solution is None]
     if none:
-        ax.plot(
-            none,
-            [0.02 * (n + 1)] * len(none),
-            linestyle="",
-            marker="x",
-            color=color,
-            transform=ax.get_xaxis_transform(),
-            label=f"{name}: infeasible",
-        )
+        heights, label = [0.02 * (n + 1)] * len(none), f"{name}: infeasible"
+        ax.plot(none, heights, "x", color=color, transform=ax.get_xaxis_transform(), label=label)
 
 
 def _logarithmic(ax: Axes) -> None:
@@ -173,13 +160,6 @@ def _mark(ax: Axes, reach: Reach) -> None:
     """Mark the least epsilon that reaches the wanted value."""
     epsilon, wanted = float(reach.epsilon), float(reach.wanted)
     ax.axhline(wanted, color=GREY, linewidth=1, linestyle=":")
-    ax.plot(
-        [epsilon],
-        [wanted],
-        linestyle="",
-        marker="*",
-        markersize=14,
-        color=YELLOW,
-        markeredgecolor="black",
-        label=f"{wanted:.4g} from epsilon = {epsilon:.4g} on",
-    )
+    label = f"{wanted:.4g} from epsilon = {epsilon:.4g} on"
+    style: dict[str, Any] = {"markersize": 14, "color": YELLOW, "markeredgecolor": "black"}
+    ax.plot([epsilon], [wanted], "*", label=label, **style)

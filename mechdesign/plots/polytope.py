@@ -21,15 +21,9 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 """The corners for the inputs; a posterior is drawn at its mean of them."""
 
 TICKS = (0.2, 0.4, 0.6, 0.8)
-DIGITS, NEAR = 9, 0.1
-"""Digits for distinct points; distances that count as near a corner."""
-
-TOUCHING = 0.03
-"""Outputs closer than this share a label."""
-
-SMALL, LEAST_SIZE = 0.25, 1e-6
-"""Polygons smaller than the first, relative to the side of the triangle, are also drawn magnified;
-the second is the least size to magnify."""
+DIGITS, NEAR, TOUCHING = 9, 0.1, 0.03
+"""Digits for distinct points; distances at which an output is near a corner, and at which outputs
+share a label."""
 
 LARGEST_AREA = 420.0
 """The marker area of an output of probability 1, in square points."""
@@ -58,8 +52,7 @@ def plot_polytope(
     Returns
     -------
     Axes
-        The axes, with the polygon, its rays, the prior, and the outputs of the channel. A small
-        polygon is also drawn magnified.
+        The axes, with the polygon, its rays, the prior, and the outputs of the channel.
 
     Raises
     ------
@@ -91,35 +84,13 @@ def plot_polytope(
     _triangle(ax, problem)
     prior = problem.prior.array
     corners = _hull(_places(all_rays(problem.cone), prior))
-    size = float(np.ptp(corners, axis=0).max())
-    magnify = LEAST_SIZE < size < SMALL
-    _allowed(ax, corners, channel, prior, None if magnify else TOUCHING)
-    if magnify:
-        _magnified(ax, corners, channel, prior)
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.0))
-    return ax
-
-
-def _allowed(
-    ax: Axes, corners: FloatArray, channel: Channel | None, prior: FloatArray, near: float | None
-) -> None:
-    """Draw the polygon, its corners, the outputs of a channel, and the prior; see `_outputs`."""
     ax.fill(*corners.T, facecolor=SKY, alpha=0.35, edgecolor=BLUE, label="allowed posteriors")
     ax.plot(*corners.T, "o", color=BLUE, markersize=6, label="extreme rays", zorder=3)
     if channel is not None:
-        _outputs(ax, channel, prior, near)
+        _outputs(ax, channel, prior)
     ax.plot(*(prior @ CORNERS), "P", color="black", markersize=9, label="prior", zorder=4)
-
-
-def _magnified(ax: Axes, corners: FloatArray, channel: Channel | None, prior: FloatArray) -> None:
-    """Draw a magnified copy of a small polygon in the free corner."""
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    middle, half = (low + high) / 2, 1.15 * float((high - low).max())
-    inset = ax.inset_axes((0.7, 0.69, 0.3, 0.31))
-    _allowed(inset, corners, channel, prior, 4 * half * TOUCHING)
-    (left, right), (bottom, top) = zip(middle - half, middle + half, strict=True)
-    inset.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[], aspect="equal")
-    ax.indicate_inset_zoom(inset, edgecolor=GREY)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.0))
+    return ax
 
 
 def _places(columns: FloatArray, prior: FloatArray) -> FloatArray:
@@ -168,11 +139,8 @@ def _write(ax: Axes, place: FloatArray, text: str, **style: Any) -> None:
     ax.text(float(place[0]), float(place[1]), text, ha="center", va="center", **style)
 
 
-def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) -> None:
-    """Draw the possible outputs of a channel with labels.
-
-    Outputs closer than ``near`` share a label; with None there are no labels.
-    """
+def _outputs(ax: Axes, channel: Channel, prior: FloatArray) -> None:
+    """Draw the possible outputs of a channel; those that touch share a label."""
     matrix = channel.matrix
     shares = prior @ matrix
     used = np.flatnonzero(shares > 0)
@@ -181,11 +149,9 @@ def _outputs(ax: Axes, channel: Channel, prior: FloatArray, near: float | None) 
     style: dict[str, Any] = {"facecolors": "none", "edgecolors": VERMILION, "linewidths": 2}
     x, y = places.T
     ax.scatter(x, y, s=areas, label="outputs of the channel", zorder=5, **style)
-    if near is None:
-        return
     left = list(range(len(used)))
     while left:
-        together = [n for n in left if np.hypot(*(places[n] - places[left[0]])) < near]
+        together = [n for n in left if np.hypot(*(places[n] - places[left[0]])) < TOUCHING]
         left = [n for n in left if n not in together]
         names = ", ".join(short(channel.outputs[used[n]]) for n in together)
         _name_output(ax, places[together[0]], prior @ CORNERS, names)

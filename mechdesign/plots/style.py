@@ -54,6 +54,13 @@ def titled_axes(
     return ax
 
 
+def legend_below(ax: Axes, **style: Any) -> Axes:
+    """Put the legend below the axes, and return them."""
+    given = {"frameon": False, "loc": "upper center", "bbox_to_anchor": (0.5, -0.13), "ncols": 2}
+    ax.legend(**(given | style))
+    return ax
+
+
 def heat_map(ax: Axes, matrix: Any, name: str, /, **style: Any) -> Any:
     """Draw a matrix as colors, with a color bar."""
     given = {"cmap": "viridis", "aspect": "auto", "interpolation": "nearest"} | style

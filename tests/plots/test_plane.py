@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from mechdesign import Channel, InputError, plots
 from mechdesign.continuous import ContinuousChannel
-from mechdesign.plots.plane import LARGEST
+from mechdesign.plots.continuous import LARGEST
 
 OUTPUTS = [(0, 1), (2, 1), (1, 3)]
 ROWS = np.random.default_rng(4).dirichlet(np.ones(3), size=4)
