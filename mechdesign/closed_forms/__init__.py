@@ -16,7 +16,6 @@ from mechdesign.closed_forms.response_on_bins import ResponseOnBins
 from mechdesign.closed_forms.simplicial import (
     BinaryUniversal,
     IndependentRelease,
-    KaryMangat,
     LIPRandomizedResponse,
     Unconstrained,
     Universal,
@@ -39,7 +38,6 @@ __all__ = [
     "Formula",
     "HighLowSubsetSelection",
     "IndependentRelease",
-    "KaryMangat",
     "LIPRandomizedResponse",
     "LiftSubsetSelection",
     "LikeliestInputs",
@@ -58,7 +56,6 @@ CLOSED_FORMS: tuple[ClosedForm, ...] = (
     IndependentRelease(),
     BinaryUniversal(),
     LIPRandomizedResponse(),
-    KaryMangat(),
     Universal(),
     UniformLift(),
     RandomizedResponse(),

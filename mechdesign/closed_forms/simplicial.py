@@ -8,7 +8,6 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from mechdesign._typing import FloatArray
 from mechdesign.closed_forms.base import (
     ClosedForm,
     Decided,
@@ -17,12 +16,11 @@ from mechdesign.closed_forms.base import (
     best_when_informed,
     post_processed,
 )
-from mechdesign.closed_forms.universal import decide_cone
-from mechdesign.evidence.facets import NamedRow, binary, equal_rows, erasure, simplicial
+from mechdesign.closed_forms.universal import Decision, decide_cone
+from mechdesign.evidence.facets import equal_rows, erasure, simplicial
 from mechdesign.evidence.unconstrained import nothing_constrained
-from mechdesign.exact import exp_lower
 from mechdesign.mechanisms.lip_randomized_response import in_region, least_mass, outside_region
-from mechdesign.notions import LIP, HighLowLDP
+from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.utilities import EstimationRisk, LinearUtility
@@ -60,47 +58,21 @@ class Universal(ClosedForm):
     name = "universal channel"
     source = "ours; Acharya et al. 2020, Theorem 2, for two inputs"
 
+    def _suits(self, problem: Problem) -> bool:
+        return best_when_informed(problem) and 2 < len(problem.domain) <= MOST_INPUTS
+
+    def _reason(self, found: Decision) -> str:
+        return f"{POST_PROCESSED}: {found.reason}"
+
     def decide(self, problem: Problem) -> Decided:
         """Require a cone with as many facets as inputs, and a utility of information only."""
-        if not (best_when_informed(problem) and 2 < len(problem.domain) <= MOST_INPUTS):
-            return None
-        found = _decided(problem.cone)
-        if found.matrix is None:
+        found = _decided(problem.cone) if self._suits(problem) else None
+        if found is None or found.matrix is None:
             return None
         return Optimum(
-            f"{POST_PROCESSED}: {found.reason}",
+            self._reason(found),
             partial(post_processed, problem, found.matrix),
             lambda: simplicial(problem.compiled, found.facets),
-        )
-
-
-class KaryMangat(ClosedForm):
-    """High-low LDP with one sensitive input, which always sends the report that others may send.
-
-        Q[s, 0] = 1,        Q[x, 0] = e**-eps,        Q[x, x] = 1 - e**-eps    for x other than s
-
-    The rows are q_s <= e**eps q_x for the k - 1 other inputs, and with q_s >= 0 they imply q >= 0.
-    A column is q = q_s (1, e**-eps, ...) + Sum_x (q_x - e**-eps q_s) e_x, a mixture of k rays.
-
-    Source: ours; Mangat 1994 for two inputs.
-    """
-
-    name = "k-ary Mangat"
-    source = "ours; Mangat 1994 for two inputs"
-
-    def decide(self, problem: Problem) -> Decided:
-        """Require high-low LDP alone, one sensitive input, and a utility of information only."""
-        notion, k = problem.sole_notion(HighLowLDP), len(problem.domain)
-        if notion is None or k < 2 or len(notion.sensitive) > 1 or not best_when_informed(problem):
-            return None
-        s, e = problem.domain.index(notion.sensitive[0], "sensitive"), float(notion.epsilon)
-        matrix = -math.expm1(-e) * np.eye(k) + math.exp(-e) * (np.arange(k) == s)
-        facets: list[NamedRow] = [(0, "ratio", s, x, None) for x in range(k)]
-        facets[s] = (None, "positive", s, None, None)
-        return Optimum(
-            f"{POST_PROCESSED}: only ratios to the sensitive input are bounded",
-            partial(post_processed, problem, matrix),
-            lambda: simplicial(problem.compiled, facets),
         )
 
 
@@ -148,7 +120,7 @@ def _claimed(prior: Prior, values: tuple[Fraction, ...], e: float) -> float:
     return float(variance) * (1 - math.expm1(-e) ** 2)
 
 
-class BinaryUniversal(ClosedForm):
+class BinaryUniversal(Universal):
     """The universal channel for two inputs; Warner's and Mangat's designs are special cases.
 
     Every notion bounds a column (q_0, q_1) by q_0 <= A q_1 and q_1 <= B q_0, so the cone has two
@@ -164,48 +136,25 @@ class BinaryUniversal(ClosedForm):
     name = "binary universal"
     source = "Acharya et al. 2020, Theorem 2; Warner 1965; Mangat 1994"
 
-    def decide(self, problem: Problem) -> Decided:
-        """Require two inputs, and a utility of information only or an expected loss."""
-        if len(problem.domain) != 2 or _is_worst_case(problem):
-            return None
-        a, b = binary_limits(problem)
-        kind = ""
+    def _suits(self, problem: Problem) -> bool:
+        return len(problem.domain) == 2 and not _is_worst_case(problem)
+
+    def _reason(self, found: Decision) -> str:
+        a, b, kind, U = 1.0, 1.0, "", found.matrix
+        if U is not None and U.shape[1] > 1:
+            a, b = (U[x, x] / U[1 - x, x] if U[1 - x, x] else math.inf for x in (0, 1))
         if math.isclose(a, b, rel_tol=1e-12) and math.isfinite(a):
             kind = "; here it is Warner's randomized response"
         elif math.isinf(a) != math.isinf(b):
             kind = "; here it is Mangat's design"
-        return Optimum(
+        return (
             "with two inputs every private channel is the universal one followed by "
-            f"post-processing (odds may change by {a:.6g} and {b:.6g}){kind}",
-            partial(post_processed, problem, binary_channel(a, b)),
-            lambda: binary(problem.compiled),
+            f"post-processing (odds may change by {a:.6g} and {b:.6g}){kind}"
         )
 
 
 def _is_worst_case(problem: Problem) -> bool:
     return isinstance(problem.utility, LinearUtility) and problem.utility.worst_case
-
-
-def binary_limits(problem: Problem) -> tuple[float, float]:
-    """Return the least A and B with q_0 <= A q_1 and q_1 <= B q_0 in the cone; may be inf."""
-    limits = [math.inf, math.inf]
-    for row in problem.cone.rows():
-        shrink = float(exp_lower(-row.exponent))
-        g = [shrink * float(row.left.get(x, 0)) - float(row.right.get(x, 0)) for x in (0, 1)]
-        for x in (0, 1):
-            if g[x] > 0:
-                limits[x] = min(limits[x], max(1.0, -g[1 - x] / g[x]))
-    return limits[0], limits[1]
-
-
-def binary_channel(a: float, b: float) -> FloatArray:
-    """Return [[t_0 A, t_1], [t_0, t_1 B]] for limits in [1, inf], shape (2, 2) or (2, 1)."""
-    if a == 1 or b == 1:
-        return np.ones((2, 1))
-    u, v = 1 / a, 1 / b  # in [0, 1), which includes infinite limits
-    # t_0 A = (1 - v)/(1 - uv) and t_0 = u (1 - v)/(1 - uv)
-    mix = -math.expm1(math.log(u) + math.log(v)) if u * v > 0.5 else 1 - u * v
-    return np.array([[(1 - v) / mix, v * (1 - u) / mix], [u * (1 - v) / mix, (1 - u) / mix]])
 
 
 class IndependentRelease(ClosedForm):
@@ -227,7 +176,7 @@ class IndependentRelease(ClosedForm):
         return Optimum(
             "a budget of 0 makes all rows of every private channel equal",
             lambda: post_processed(problem, np.ones((len(problem.domain), 1))),
-            lambda: equal_rows(problem.compiled),
+            lambda: equal_rows(problem.compiled, _decided(problem.cone).facets),
         )
 
 

@@ -77,6 +77,8 @@ MOST_PRIORS = 128
 
 MOST_FACETS_SHOWN = 8
 
+AS_MANY = "as many rows as there are inputs imply all others"
+
 Ray: TypeAlias = dict[int, Decimal]
 """Entries by number."""
 
@@ -115,6 +117,8 @@ def decide_cone(cone: Cone) -> Decision:
     if cone.size > 1 and any(0 < exponent < EQUAL for exponent in chain(*exponents)):
         return Decision(None, f"not decided for budgets below {EQUAL}")
     classes, ties = _ties(cone)
+    if len(ties) == cone.size:
+        return Decision(True, AS_MANY, tuple(ties), np.ones((cone.size, 1)))
     rows = _Rows(cone, classes)
     with localcontext(prec=DIGITS):
         for bounds in rows.candidates():
@@ -123,9 +127,8 @@ def decide_cone(cone: Cone) -> Decision:
             except UnsupportedError as error:
                 return Decision(None, f"not decided: {error}")
             if matrix is not None:
-                facets = tuple(bound.row for bound in bounds)
-                reason = "as many rows as there are inputs imply all others"
-                return Decision(True, reason, (*facets, *ties), matrix[classes])
+                facets = (*(bound.row for bound in bounds), *ties)
+                return Decision(True, AS_MANY, facets, matrix[classes])
     return Decision(False, f"there are more than {rows.n} facets for {rows.n} inputs")
 
 
@@ -133,17 +136,20 @@ def _ties(cone: Cone) -> tuple[IntArray, list[NamedRow]]:
     """Return the classes of inputs tied by bounds of exactly 1, and rows that tie them.
 
     A tree of rows q_x <= q_z spans each class: its slacks sum to 0 over the outputs. For lifts, the
-    rows of all inputs but one of positive probability: q_x = P . q makes that one equal too.
+    rows of all inputs but one of positive probability: q_x = P . q makes that one equal too, and
+    q >= 0 is its facet.
     """
     tied = np.zeros((cone.size, cone.size), dtype=np.intp)
     for n, family in enumerate(cone.families):
         if isinstance(family, LiftRows):
-            for side, exponent in family.sides().items():
-                if exponent == 0:
-                    prior = family.priors.extreme(range(cone.size), largest=True)
-                    spared = next(x for x, p in enumerate(prior) if p)
-                    others = (x for x in range(cone.size) if x != spared)
-                    return np.zeros_like(tied[0]), [(n, side, x, None, prior) for x in others]
+            bounds = family.sides()
+            side = next((side for side in ("lower", "upper") if bounds.get(side) == 0), None)
+            if side is not None:
+                prior = family.priors.extreme(range(cone.size), largest=True)
+                spared = next(x for x, p in enumerate(prior) if p)
+                others = (x for x in range(cone.size) if x != spared)
+                ties: list[NamedRow] = [(n, side, x, None, prior) for x in others]
+                return np.zeros_like(tied[0]), [(None, "positive", spared, None, None), *ties]
         elif isinstance(family, PairRows) and (ones := family.bounds_of_one()):
             tied[np.isin(family.index, ones) & (tied == 0)] = n + 1
     if not tied.any():

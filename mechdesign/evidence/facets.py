@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from mechdesign.evidence.rows import members_of, relaxed
-from mechdesign.evidence.simplicial import FEW_INPUTS, facet_row, objective, short, universal
+from mechdesign.errors import CertificateError
+from mechdesign.evidence.rows import members_of
+from mechdesign.evidence.simplicial import FEW_INPUTS, objective, short, universal
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.generators import Ball, Box, Latent, Lift, Listed, Ratio
+from mechdesign.kernel.generators import Ball, Box, Lift, Listed
 from mechdesign.kernel.names import Compiled
 from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import DoubleDescription, Facet
-from mechdesign.kernel.relaxations import Members, Relaxations
+from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.statement import Statement
 from mechdesign.notions.rows.equations import reduced
 from mechdesign.prior_sets import Weights
@@ -78,19 +80,11 @@ def _member(priors: Box | Ball) -> tuple[Fraction, ...]:
     return tuple(a + share * (b - a) for a, b in zip(priors.low, priors.high, strict=True))
 
 
-def equal_rows(compiled: Compiled) -> Certificate | None:
-    """Return the constant channel, where rows say so of inputs in a tree, or one lift does."""
-    statement = compiled.statement
-    if any(isinstance(part, Lift) and part.lower == 0 for part in statement.cone):
-        return erasure(compiled)
-    parents = _tree(statement)
-    if parents is None:
-        return _by_rays(statement)
-    # q_x >= q_z for the parent z of each x but the root
-    return universal(
-        statement,
-        [Facet(None, x) if e is None else Facet(e[0], e[1], x) for x, e in enumerate(parents)],
-    )
+def equal_rows(compiled: Compiled, facets: Sequence[NamedRow]) -> Certificate | None:
+    """Return the constant channel, by these facets, or by all rays where theirs are not >= 0."""
+    with suppress(CertificateError):
+        return simplicial(compiled, facets)
+    return _by_rays(compiled.statement)
 
 
 def _by_rays(statement: Statement) -> Certificate | None:
@@ -112,61 +106,3 @@ def _by_rays(statement: Statement) -> Certificate | None:
     tight = reduced([[*map(Fraction, rays[n]), exact[n]] for n in nearest], statement.k)
     prices = [tight[x][-1] if x in tight else Fraction(0) for x in range(statement.k)]
     return Certificate(line, Rays(source), (), (), short(prices, statement.k))
-
-
-def _tree(statement: Statement) -> list[tuple[int, int] | None] | None:
-    """Return for each input a generator and a parent z with q_z <= q_x; None for the root.
-
-    None if no input reaches all others.
-    """
-    k = statement.k
-    ratios = [(n, part) for n, part in enumerate(statement.cone) if isinstance(part, Ratio)]
-    for root in range(k):
-        found: dict[int, tuple[int, int] | None] = {root: None}
-        todo = [root]
-        while todo:
-            z = todo.pop()
-            for place, part in ratios:
-                if part.prior is None:
-                    near = [x for x in range(k) if x not in found]
-                    near = [x for x in near if part.exponents.at(z, x, up=True) == 0]
-                    found |= dict.fromkeys(near, (place, z))
-                    todo += near
-        if len(found) == k:
-            return [found[x] for x in range(k)]
-    return None
-
-
-def binary(compiled: Compiled) -> Certificate | None:
-    """Return the universal channel of two inputs: the tightest row on each."""
-    statement, relaxations = compiled.statement, list[Relaxations]()
-    for place, part in enumerate(statement.cone):
-        lift = part.inner if isinstance(part, Latent) else part
-        if isinstance(lift, Lift) and isinstance(lift.priors, Box | Ball):
-            ends = _ends(lift.priors)
-            relaxations.append(Members(place, tuple((e, 1 - e) for e in ends)))
-    small = relaxed(statement, relaxations)
-    best: list[tuple[Fraction | None, Facet]] = [(None, Facet(None, 1)), (None, Facet(None, 0))]
-    for place, part in enumerate(small.cone):
-        for side, x, other in part.keys(2):
-            facet = Facet(place, x, other, side)
-            f = facet_row(small, facet)
-            for z in (0, 1):
-                if f.get(z, 0) < 0:
-                    bound = f.get(1 - z, Fraction(0)) / -f[z]
-                    have = best[z][0]
-                    if have is None or bound < have:
-                        best[z] = (bound, facet)
-    facets = [facet for _, facet in best]
-    tied = [z for z, (bound, _) in enumerate(best) if bound == 1]
-    if tied:  # q_0 = q_1
-        facets = [facets[tied[0]], Facet(None, tied[0])]
-    return universal(statement, facets, relaxations)
-
-
-def _ends(priors: Box | Ball) -> tuple[Fraction, Fraction]:
-    if isinstance(priors, Box):
-        low, high = priors.low, priors.high
-        return max(low[0], 1 - high[1]), min(high[0], 1 - low[1])
-    center, radius = priors.center[0], priors.radius
-    return max(Fraction(0), center - radius), min(Fraction(1), center + radius)

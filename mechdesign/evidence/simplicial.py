@@ -54,6 +54,11 @@ def universal(
         One for each input, rows of the statement after the relaxations.
     relaxations
         Taken first.
+
+    Raises
+    ------
+    CertificateError
+        If a ray is negative.
     """
     k, steps = statement.k, [*relaxations, *averaged(statement, None)]
     small = relaxed(statement, steps)
@@ -65,6 +70,8 @@ def universal(
             facets = _turned(small, facets, tie)
         source = Simplicial(tuple(facets))
         rays = list(source(small, None).rays)
+    if min(map(min, rays)) < 0:
+        raise CertificateError("a ray of the facets is negative")
     F = [facet_row(small, facet) for facet in facets]
     scale = [
         sum((v * r[x] for x, v in row.items()), Fraction(0)) for row, r in zip(F, rays, strict=True)

@@ -45,7 +45,6 @@ from mechdesign.closed_forms import (
     RandomizedResponse,
     Unconstrained,
 )
-from mechdesign.closed_forms.simplicial import binary_channel, binary_limits
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms.lip_randomized_response import leakage_of_formula
 from mechdesign.notions import Notion
@@ -112,20 +111,27 @@ def warner(epsilon: float) -> np.ndarray:
     return np.array([[p, 1 - p], [1 - p, p]])
 
 
+def binary_channel(notion: Any, prior: Any = None) -> np.ndarray:
+    problem = Problem(range(2), notion, MutualInformation(), prior=prior)
+    return BinaryUniversal().optimum(problem).formula().matrix
+
+
 @examples(20)
 @given(st.floats(1e-6, 30), st.floats(1e-6, 30))
 def test_warner_and_mangat_and_the_general_channel(a: float, b: float) -> None:
     """theory: [[t0 A, t1], [t0, t1 B]], t0 = (B-1)/(AB-1), t1 = (A-1)/(AB-1)"""
     A, B = math.exp(a), math.exp(b)
     t0, t1 = (B - 1) / (A * B - 1), (A - 1) / (A * B - 1)
-    assert np.allclose(binary_channel(A, B), [[t0 * A, t1], [t0, t1 * B]], atol=1e-9)
-    assert np.allclose(binary_channel(A, A), warner(a), atol=1e-9)
-    mangat = [[1 - math.exp(-b), math.exp(-b)], [0, 1]]
-    assert np.allclose(binary_channel(math.inf, B), mangat, atol=1e-9)
-    other = [[1, 0], [math.exp(-a), 1 - math.exp(-a)]]
-    assert np.allclose(binary_channel(A, math.inf), other, atol=1e-9)
-    assert np.allclose(binary_channel(math.inf, math.inf), np.eye(2))
-    assert np.allclose(binary_channel(1, B), [[1], [1]])
+
+    def of(up: Any, down: Any) -> np.ndarray:
+        return binary_channel(ContextAwareLDP([[0, up], [down, 0]]))
+
+    assert np.allclose(of(a, b), [[t0 * A, t1], [t0, t1 * B]], atol=1e-9)
+    assert np.allclose(of(a, a), warner(a), atol=1e-9)
+    assert np.allclose(of("inf", b), [[1 - math.exp(-b), math.exp(-b)], [0, 1]], atol=1e-9)
+    assert np.allclose(of(a, "inf"), [[1, 0], [math.exp(-a), 1 - math.exp(-a)]], atol=1e-9)
+    assert np.allclose(of("inf", "inf"), np.eye(2))
+    assert np.allclose(of(0, b), [[1], [1]])
 
 
 def lip_limits(p: float, epsilon: float) -> float:
@@ -141,11 +147,11 @@ def lip_limits(p: float, epsilon: float) -> float:
 @given(st.integers(0, 20), budgets("0.001", "5"))
 def test_the_limits_of_lip_are_those_of_the_formula(twentieths: int, epsilon: Fraction) -> None:
     p = Fraction(twentieths, 20)
-    problem = Problem([1, 2], LIP(epsilon), HammingLoss(), prior=[1 - p, p])
     assume(abs(float(1 / (1 - p)) - math.exp(epsilon)) > 1e-6 if p < 1 else True)
     assume(abs(float(1 / p) - math.exp(epsilon)) > 1e-6 if p > 0 else True)
-    a, b = binary_limits(problem)
-    e = float(epsilon)
+    U, e = binary_channel(LIP(epsilon), [1 - p, p]), float(epsilon)
+    with np.errstate(divide="ignore"):
+        a, b = U[0, 0] / U[1, 0], U[1, -1] / U[0, -1]
     assert a == pytest.approx(lip_limits(float(p), e), rel=1e-9)
     assert b == pytest.approx(lip_limits(1 - float(p), e), rel=1e-9)
 

@@ -54,8 +54,12 @@ Case = tuple[Any, Any, dict[str, Any]]
 HOLDS: dict[str, list[Case]] = {
     "binary universal": [(LDP(1), HAMMING, {"domain": 2})],
     "LIP randomized response": [(LIP(2), HAMMING, {})],
-    "k-ary Mangat": [(HighLowLDP(1, [0]), HAMMING, {})],
-    "universal channel": [(CYCLE, HAMMING, {}), (CYCLE, L2Risk(), {}), (CYCLE, Own(), {})],
+    "universal channel": [
+        (CYCLE, HAMMING, {}),
+        (CYCLE, L2Risk(), {}),
+        (CYCLE, Own(), {}),
+        (HighLowLDP(1, [0]), HAMMING, {}),
+    ],
     "k-ary randomized response": [
         (LDP(1), HAMMING, {"prior": None}),
         (LDP(1), HAMMING, {"prior": EVEN}),
@@ -84,17 +88,13 @@ REFUSED: dict[str, list[Case]] = {
         (LIP(2), WORST, {}),
         (LIP("0.1"), HAMMING, {}),
     ],
-    "k-ary Mangat": [
-        (HighLowLDP(1, [0]), WORST, {}),
-        (HighLowLDP(1, [0, 1]), HAMMING, {}),
-        ([HighLowLDP(1, [0]), LDP(2)], HAMMING, {}),
-        (LDP(1), HAMMING, {}),
-        (HighLowLDP(1, [0]), HAMMING, {"domain": 1}),
-    ],
     "universal channel": [
         (CYCLE, WORST, {}),
         (CYCLE, L2Risk(worst_case=True), {}),
         (LDP(1), HAMMING, {}),
+        (HighLowLDP(1, [0, 1]), HAMMING, {}),
+        ([HighLowLDP(1, [0]), LDP(2)], HAMMING, {}),
+        (HighLowLDP(1, [0]), HAMMING, {"domain": 1}),
     ],
     "k-ary randomized response": [
         (LDP(1), HAMMING, {}),

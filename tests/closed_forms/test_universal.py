@@ -47,12 +47,12 @@ from mechdesign import (
     design,
     universal_channel,
 )
-from mechdesign.closed_forms import KaryMangat, Universal
+from mechdesign.closed_forms import Universal
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.evidence.facets import NamedRow, simplicial
 from mechdesign.kernel import verify
 from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import Facet, Simplicial
+from mechdesign.kernel.oracles.sources import Simplicial
 from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.schema import write
 from mechdesign.notions import Notion, cone_of
@@ -632,8 +632,6 @@ def test_one_sensitive_input_is_best_served_by_mangats_design(
     k = len(prior)
     utility = data.draw(informed_utilities(k))
     problem = Problem(range(k), HighLowLDP(epsilon, [s]), utility, prior=prior)
-    form = KaryMangat()
-    assert form.holds(problem)
     solution = design(problem)
     assert solution.status == "optimal"
     assert solution.route.startswith("closed-form")
@@ -641,7 +639,7 @@ def test_one_sensitive_input_is_best_served_by_mangats_design(
         numeric = design(problem, route=numeric_route(utility))
         assert float(solution.value) == pytest.approx(float(numeric.value), abs=1e-7)
     if k > 2 and epsilon > 0:
-        assert solution.route == "closed-form: k-ary Mangat"
+        assert solution.route == "closed-form: universal channel"
         assert solution.certificate is not None
         assert isinstance(solution.certificate.oracle, Rays)
         assert isinstance(solution.certificate.oracle.source, Simplicial)
@@ -652,17 +650,6 @@ def test_one_sensitive_input_is_best_served_by_mangats_design(
     channel = Channel.from_matrix(formula, inputs=problem.domain)
     if not isinstance(utility, Distortion):
         assert float(utility.value(channel, prior)) == pytest.approx(float(solution.value))
-
-
-def test_mangats_design_is_the_universal_channel() -> None:
-    problem = Problem(range(4), HighLowLDP(2, [2]), MutualInformation())
-    shrink = math.exp(-2)
-    expected = (1 - shrink) * np.eye(4) + shrink * (np.arange(4) == 2)
-    assert np.allclose(KaryMangat().optimum(problem).formula().matrix, expected, atol=1e-15)
-    certificate = KaryMangat().optimum(problem).certificate()
-    assert certificate is not None
-    facets = Facet(0, 2, 0), Facet(0, 2, 1), Facet(None, 2), Facet(0, 2, 3)
-    assert certificate.oracle == Rays(Simplicial(facets))
 
 
 # --- edges ----------------------------------------------------------------------------------------
