@@ -2,8 +2,9 @@
 
 Fenced blocks of a page run in order, in an empty folder that holds ``problems/`` only: ``python``
 blocks in one namespace, ``sh`` and ``console`` blocks in a shell in which ``mechdesign`` is this
-checkout's. What follows a ``$`` line of a ``console`` block is what the command prints; so is a
-``text`` block right after a block that runs. Any other ``text`` block is not run.
+checkout's; its commands that need no shell run in this process. What follows a ``$`` line of a
+``console`` block is what the command prints; so is a ``text`` block right after a block that runs.
+Any other ``text`` block is not run.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import itertools
 import json
 import os
 import re
@@ -27,6 +29,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 import mechdesign
+from mechdesign.cli import main
 from mechdesign.files import load_problem
 from mechdesign.notions import NOTIONS
 from mechdesign.utilities import UTILITIES
@@ -104,6 +107,9 @@ SETTING_UP = re.compile(r"^python3 -m venv .* && ")
 TESTING = "python -m pytest"
 """What no test can do: make an environment from the network, and run all tests."""
 
+PLAIN = re.compile(r"mechdesign(?: [\w./:=,-]+)+")
+"""A command that needs no shell."""
+
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
@@ -158,9 +164,24 @@ class Reader:
         return printed.getvalue()
 
     def sh(self, text: str) -> str:
+        """Run lines in a shell; a plain ``mechdesign`` command runs in this process, as it does."""
         lines = [SETTING_UP.sub("", line) for line in text.splitlines()]
+        lines = [line for line in lines if line != TESTING]
+        printed = ""
+        for plain, group in itertools.groupby(lines, lambda line: bool(PLAIN.fullmatch(line))):
+            each = list(group)
+            printed += "".join(map(self.command, each)) if plain else self.bash("\n".join(each))
+        return printed
+
+    def command(self, line: str) -> str:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            assert main(line.split()[1:]) == 0
+        plt.close("all")
+        return printed.getvalue()
+
+    def bash(self, text: str) -> str:
         done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", "\n".join(s for s in lines if s != TESTING)],
+            ["bash", "-euo", "pipefail", "-c", text],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,
@@ -227,11 +248,14 @@ def test_every_block_of_a_page_runs(
         pytest.skip(f"all blocks pass but those that need {', '.join(sorted(skipped))}")
 
 
-def test_the_readme_shows_the_report_of_its_first_command(tmp_path: Path) -> None:
+def test_the_readme_shows_the_report_of_its_first_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.copytree(ROOT / "problems", tmp_path / "checkout" / "problems")
     blocks = blocks_of(ROOT / "README.md")
     first = next(block for block in blocks if block.kind == "sh")
     report = next(block for block in blocks if block.kind == "text").text.splitlines()
+    monkeypatch.chdir(tmp_path / "checkout")
     printed = Reader(tmp_path / "checkout").sh(first.text).splitlines()
     assert len(report) > 8
     same("\n".join(printed[: len(report)]), "\n".join(report))

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, FloatArray
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel, as_channel
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, SolverError
 from mechdesign.exact import fraction_text
 from mechdesign.prior import Prior, prior_on
+from mechdesign.refinement.linear_system import solved
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities.base import MeanOrWorstCase
 from mechdesign.utilities.input_values import InputValues
@@ -166,9 +167,9 @@ def exact_readings(
 ) -> tuple[Fraction, ...]:
     """Return readings near a guess with mean exactly f(x) at x.
 
-    The guess is rounded to short numbers v_0. The remaining error f - Q v_0 is, by Cramer's rule, a
-    combination of some independent columns of Q, chosen by a pivoted QR factorization to keep the
-    correction small.
+    The guess is rounded to short numbers v_0. The remaining error f - Q v_0 is a combination of
+    some independent columns of Q, chosen by a pivoted QR factorization to keep the correction
+    small.
 
     Parameters
     ----------
@@ -203,41 +204,13 @@ def exact_readings(
     size = np.sqrt(channel.matrix.sum(axis=0))
     columns = channel.matrix / np.where(size > 0, size, 1.0)
     order = called("LAPACK", scipy.linalg.qr, columns, mode="r", pivoting=True)[1]
-    best = order[: len(f)]
-    found = _solution(N[:, best], lack)
-    if found is None:
-        best, found = order, _solution(N[:, order], lack)
+    rows = [(dict(enumerate(row)), b) for row, b in zip(N[:, order].tolist(), lack, strict=True)]
+    first = [({j: v for j, v in row.items() if j < len(f)}, b) for row, b in rows]
+    found = solved(first, min(len(f), len(order))) or solved(rows, len(order))
     if found is None:
         fault = "its reports have no unbiased reading of f"
         raise InputError("channel", "rows of which f is a combination", "others", fault=fault)
-    tops, bottom = found
     readings = [Fraction(v * unit) for v in start]
-    for y, top in zip(best.tolist(), tops, strict=True):
-        readings[y] += Fraction(top, bottom)
+    for y, value in zip(order.tolist(), found, strict=False):
+        readings[y] += value
     return tuple(v * one for v in readings)
-
-
-def _solution(N: AnyArray, right: AnyArray) -> tuple[list[int], int] | None:
-    """Return integers s and d with N (s / d) = right exactly; None if there are none.
-
-    Elimination without fractions (Bareiss 1968): all entries stay minors of [N | right]. The
-    columns of pivots are taken in their order, the others are not used.
-    """
-    T = np.column_stack([N, right])
-    k, m = N.shape
-    pivots, before = list[int](), 1
-    for c in range(m):
-        r = len(pivots)
-        below = [x for x in range(r, k) if T[x, c]]
-        if below:
-            T[[r, below[0]]] = T[[below[0], r]]
-            factors = T[r + 1 :, c].copy()
-            T[r + 1 :] = (T[r + 1 :] * T[r, c] - np.outer(factors, T[r])) // before
-            before = T[r, c]
-            pivots.append(c)
-    if any(T[len(pivots) :, m]):
-        return None
-    found = np.zeros(m, dtype=object)
-    for r, c in zip(reversed(range(len(pivots))), reversed(pivots), strict=True):
-        found[c] = (before * T[r, m] - T[r, :m] @ found) // T[r, c]  # exact, by Cramer's rule
-    return [int(top) for top in found], int(before)
