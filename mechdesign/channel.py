@@ -24,7 +24,7 @@ from mechdesign.prior import Prior, prior_on
 from mechdesign.refinement.result import Refinement, refinement
 from mechdesign.reports import Labels, ReportSource
 from mechdesign.sampling import AliasTable, Source
-from mechdesign.text import Table, format_table, html_lines, html_matrix
+from mechdesign.text import Matrix, Table, Tabular
 from mechdesign.writing.atomic import write_atomically
 from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
 
@@ -37,7 +37,7 @@ MOST_DECIMALS = 1074
 """The largest number of decimals of a double."""
 
 
-class Channel(ReportSource):
+class Channel(ReportSource, Tabular):
     """A channel Q(y|x), stored as integers over a power of two.
 
     The integers *are* the mechanism: privacy is checked on them, and samplers draw from them.
@@ -77,7 +77,7 @@ class Channel(ReportSource):
         "_inputs",
         "_numerators",
         "_outputs",
-        "_table",
+        "_sampler",
     )
 
     def __init__(
@@ -98,7 +98,7 @@ class Channel(ReportSource):
         self._hash: int | None = None
         self._digest: str | None = None
         self._alphabet: Labels | None = None
-        self._table: AliasTable | None = None
+        self._sampler: AliasTable | None = None
 
     @classmethod
     def from_matrix(
@@ -196,9 +196,9 @@ class Channel(ReportSource):
 
     def draw(self, codes: Int64Array, source: Source) -> Int64Array:
         """Return one output number for each input number, with exactly the table's chances."""
-        if self._table is None:
-            self._table = AliasTable(self._numerators, self.bits)
-        return self._table.draw(codes, source)
+        if self._sampler is None:
+            self._sampler = AliasTable(self._numerators, self.bits)
+        return self._sampler.draw(codes, source)
 
     def document(self) -> dict[str, Any]:
         """Return the fields of a saved channel that make no claim."""
@@ -446,12 +446,8 @@ class Channel(ReportSource):
         head = ["", *map(str, self.outputs)]
         return Table(head, rows, "<" + ">" * len(self.outputs)).latex()
 
-    def __repr__(self) -> str:
-        return f"{self._head()}\n{format_table(self.matrix, self.inputs.labels, self.outputs)}"
-
-    def _repr_html_(self) -> str:
-        heat_map = html_matrix(self.matrix, self.inputs.labels, self.outputs)
-        return html_lines([("", self._head())], heat_map)
+    def _table(self) -> Matrix:
+        return Matrix(self.matrix, self.inputs.labels, self.outputs)
 
     def _head(self) -> str:
         n_inputs, n_outputs = self.shape

@@ -110,27 +110,69 @@ class Table:
         return "".join(_cell("td", cell, align, shade) for cell, align, shade in cells)
 
 
-class Tabular(ABC):
-    """A result that prints as one table, optionally under a line; HTML in a notebook."""
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix of numbers in [0, 1] with labels, printed without the middle of a large one.
 
+    As HTML it is a heat map.
+    """
+
+    entries: npt.NDArray[np.float64]
+    rows: Sequence[Hashable]
+    columns: Sequence[Hashable]
+
+    def text(self, indent: str = "") -> str:
+        """Return the matrix as lines."""
+        return self._table(12, 8).text(indent, least=6)
+
+    def html(self) -> str:
+        """Return the matrix as a heat map."""
+        return self._table(24, 16).html()
+
+    def latex(self) -> str:
+        """Return the matrix as a LaTeX ``tabular``."""
+        return self._table(12, 8).latex()
+
+    def _table(self, most_rows: int, most_columns: int) -> Table:
+        x, y = _ends(len(self.rows), most_rows), _ends(len(self.columns), most_columns)
+        head = ["", *("…" if j is None else shortened(self.columns[j], 14) for j in y)]
+        cells, shades = [], []
+        for i in x:
+            if i is None:
+                cells.append(["…"] * len(head))
+                shades.append([0.0] * len(head))
+                continue
+            entries = [None if j is None else float(self.entries[i, j]) for j in y]
+            texts = ["…" if e is None else _entry(e) for e in entries]
+            cells.append([shortened(self.rows[i], 14), *texts])
+            shades.append([0.0, *(min(1.0, e or 0.0) for e in entries)])
+        return Table(head, cells, "<" + ">" * len(y), shades)
+
+
+class Tabular(ABC):
+    """A result that prints as lines above one table or matrix; HTML in a notebook."""
+
+    __slots__ = ()
     indent: ClassVar[str] = ""
     """Prefix of each line of the table in plain text."""
 
     @abstractmethod
-    def _table(self) -> Table:
+    def _table(self) -> Table | Matrix:
         """Return the table."""
 
     def _head(self) -> str:
         """Return the line above the table; no line if it is empty."""
         return ""
 
+    def _lines(self) -> Sequence[str]:
+        """Return the lines above the table."""
+        return [head] if (head := self._head()) else []
+
     def __repr__(self) -> str:
-        head, table = self._head(), self._table().text(self.indent)
-        return f"{head}\n{table}" if head else table
+        return "\n".join([*self._lines(), self._table().text(self.indent)])
 
     def _repr_html_(self) -> str:
-        head = self._head()
-        return html_lines([("", head)] if head else [], self._table().html())
+        return html_lines([("", line) for line in self._lines()], self._table().html())
 
 
 @dataclass(frozen=True)
@@ -142,24 +184,24 @@ class Report:
     lines
         Pairs of a word and a sentence; the word is empty where a line continues.
     matrix
-        Numbers in [0, 1], and the labels of their rows and columns; None without.
+        The matrix; None without.
     tail
         Text below the matrix.
     """
 
     lines: Sequence[tuple[str, str]]
-    matrix: tuple[npt.NDArray[np.float64], Sequence[Hashable], Sequence[Hashable]] | None = None
+    matrix: Matrix | None = None
     tail: str = ""
 
     def text(self) -> str:
         """Return the report as plain text."""
         named = "\n".join(f"{head:<11}{printable(text)}" for head, text in self.lines)
-        parts = [named, "" if self.matrix is None else format_table(*self.matrix), self.tail]
+        parts = [named, self.matrix.text() if self.matrix else "", self.tail]
         return "\n\n".join(filter(None, parts))
 
     def html(self) -> str:
         """Return the report as HTML, the matrix as a heat map."""
-        heat_map = "" if self.matrix is None else html_matrix(*self.matrix)
+        heat_map = self.matrix.html() if self.matrix else ""
         tail = f"<pre>{html.escape(self.tail)}</pre>" if self.tail else ""
         return html_lines(self.lines, heat_map, tail)
 
@@ -168,7 +210,7 @@ class Report:
         rows = [f"{latex(head)} & {latex(text)} \\\\" for head, text in self.lines]
         width = r"{lp{0.8\linewidth}}"
         named = "\n".join([rf"\begin{{tabular}}{width}", *rows, r"\end{tabular}"])
-        matrix = "" if self.matrix is None else _matrix_table(*self.matrix, 12, 8).latex()
+        matrix = self.matrix.latex() if self.matrix else ""
         tail = rf"\begin{{verbatim}}{self.tail}\end{{verbatim}}" if self.tail else ""
         return "\n\n".join(filter(None, (named, matrix, tail)))
 
@@ -195,41 +237,6 @@ def html_lines(lines: Sequence[tuple[str, str]], *parts: str) -> str:
     """Return named lines as escaped HTML, followed by parts that are already HTML."""
     table = Table(("", ""), lines, "<<").html() if lines else ""
     return "<div>" + "".join([table, *parts]) + "</div>"
-
-
-def format_table(
-    matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
-) -> str:
-    """Return a matrix as text with labeled rows and columns, without the middle of a large one."""
-    return _matrix_table(matrix, rows, columns, 12, 8).text(least=6)
-
-
-def html_matrix(
-    matrix: npt.NDArray[np.float64], rows: Sequence[Hashable], columns: Sequence[Hashable]
-) -> str:
-    """Return a matrix of numbers in [0, 1] as an HTML heat map, the middle left out when large."""
-    return _matrix_table(matrix, rows, columns, 24, 16).html()
-
-
-def _matrix_table(
-    matrix: npt.NDArray[np.float64],
-    rows: Sequence[Hashable],
-    columns: Sequence[Hashable],
-    most_rows: int,
-    most_columns: int,
-) -> Table:
-    x, y = _ends(len(rows), most_rows), _ends(len(columns), most_columns)
-    head = ["", *("…" if j is None else shortened(columns[j], 14) for j in y)]
-    cells, shades = [], []
-    for i in x:
-        if i is None:
-            cells.append(["…"] * len(head))
-            shades.append([0.0] * len(head))
-            continue
-        entries = [None if j is None else float(matrix[i, j]) for j in y]
-        cells.append([shortened(rows[i], 14), *("…" if e is None else _entry(e) for e in entries)])
-        shades.append([0.0, *(min(1.0, e or 0.0) for e in entries)])
-    return Table(head, cells, "<" + ">" * len(y), shades)
 
 
 def _entry(value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mechdesign.text import Table, format_table, html_matrix, latex, printable, shortened
+from mechdesign.text import Matrix, Table, latex, printable, shortened
 
 
 def test_a_label_of_two_lines_is_printed_on_one() -> None:
@@ -28,17 +28,17 @@ def test_html_shows_a_label_and_runs_none() -> None:
 
 
 def test_a_large_matrix_is_shown_by_its_corners() -> None:
-    matrix = np.full((300, 200), 1 / 200)
-    lines = format_table(matrix, range(300), range(200)).splitlines()
+    matrix = Matrix(np.full((300, 200), 1 / 200), range(300), range(200))
+    lines = matrix.text().splitlines()
     assert len(lines) < 20
     assert lines[0].split()[0] == "0"
     assert lines[0].split()[-1] == "199"
     assert lines[-1].split()[0] == "299"
-    assert html_matrix(matrix, range(300), range(200)).count("<tr>") < 40
+    assert matrix.html().count("<tr>") < 40
 
 
 def test_small_entries_are_no_zeros() -> None:
-    text = format_table(np.array([[1e-9, 1 - 1e-9], [0.0, 1.0]]), ["a", "b"], ["c", "d"])
+    text = Matrix(np.array([[1e-9, 1 - 1e-9], [0.0, 1.0]]), ["a", "b"], ["c", "d"]).text()
     assert "1e-09" in text
     assert text.splitlines()[2].split() == ["b", "0", "1.0000"]
 

@@ -35,7 +35,7 @@ from mechdesign.channel import BITS, Channel
 from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper
 from mechdesign.notions.base import budget
-from mechdesign.text import format_table
+from mechdesign.text import Matrix
 
 WHOLE = 1 << BITS
 
@@ -82,7 +82,7 @@ class CentralSurvey:
             f"error {float(self.error):.6g})"
         )
         estimates = [f"{float(estimate):.4f}" for estimate in self.estimates]
-        table = format_table(self.channel.matrix, self.channel.inputs.labels, estimates)
+        table = Matrix(self.channel.matrix, self.channel.inputs.labels, estimates).text()
         return f"{head}\n{table}"
 
 

@@ -67,7 +67,9 @@ def _shifted(problem: Problem, ray: FloatArray, reason: str) -> Optimum:
 
 
 def _is_symmetric(problem: Problem) -> bool:
-    return problem.utility.treats_inputs_alike(problem.domain, problem.outputs)
+    utility, labels = problem.utility, set(problem.domain.labels)
+    allowed = not utility.is_of_outputs or labels <= set(problem.outputs or ())
+    return allowed and utility.treats_inputs_alike
 
 
 class RandomizedResponse(ClosedForm):

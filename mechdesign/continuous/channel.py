@@ -17,7 +17,7 @@ from mechdesign.continuous.domain import Box, End, Interval, domain_of, end_text
 from mechdesign.continuous.doubles import doubles_of, within
 from mechdesign.continuous.laws.base import Law
 from mechdesign.continuous.rounding import Cells, Rounding, rounding_of
-from mechdesign.domain import Domain, Label
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.documents import digest
@@ -27,10 +27,10 @@ from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels, Reports, ReportSource
 from mechdesign.sampling import Randomness, Source, source_of
-from mechdesign.text import format_table, html_lines, html_matrix
+from mechdesign.text import Matrix, Tabular
 
 
-class ContinuousChannel(ReportSource):
+class ContinuousChannel(ReportSource, Tabular):
     """A kernel Q(y|x) = Sum_i w_i(x) Q_i(y) for the numbers of an interval or the points of a box.
 
     An input is rounded to a node i with probability w_i(x), exactly, and the node passes through an
@@ -387,14 +387,8 @@ class ContinuousChannel(ReportSource):
         """Raise an error: a kernel has a row for each real input."""
         raise TypeError(f"a kernel is no matrix: matrix(values) is one, at some {self.noun}s")
 
-    def __repr__(self) -> str:
-        return f"{self._head()}\n{format_table(*self._table())}"
-
-    def _repr_html_(self) -> str:
-        return html_lines([("", self._head())], html_matrix(*self._table()))
-
-    def _table(self) -> tuple[FloatArray, tuple[Label, ...], tuple[Label, ...]]:
-        return self.nodes.matrix, self.inputs.labels, self.outputs
+    def _table(self) -> Matrix:
+        return Matrix(self.nodes.matrix, self.inputs.labels, self.outputs)
 
     def _head(self) -> str:
         outputs = f"{len(self.outputs)} output{'s' * (len(self.outputs) > 1)}"

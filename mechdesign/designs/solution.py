@@ -25,7 +25,7 @@ from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
 from mechdesign.solver_guard import called
-from mechdesign.text import Report
+from mechdesign.text import Matrix, Report
 
 __all__ = ["EARLY", "PrivacyClaim", "Solution"]
 
@@ -281,8 +281,7 @@ class Solution:
         channel = self.channel
         if not self.has_matrix:
             return Report(self._lines(), tail=repr(channel))
-        matrix = (channel.matrix, channel.inputs.labels, channel.outputs)
-        return Report(self._lines(), matrix)
+        return Report(self._lines(), Matrix(channel.matrix, channel.inputs.labels, channel.outputs))
 
     def _lines(self) -> list[tuple[str, str]]:
         problem = self.problem

@@ -14,7 +14,7 @@ from mechdesign.estimation import simplex
 from mechdesign.estimation.quantiles import Quantile, normal_quantile, quantile_of
 from mechdesign.labels import data_frame
 from mechdesign.sampling import SIMULATION
-from mechdesign.text import Table, html_lines, shortened
+from mechdesign.text import Table, Tabular, html_lines, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ class ScalarEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Tabular):
     """An estimated distribution of the inputs.
 
     Attributes
@@ -239,9 +239,6 @@ class Estimate:
 
     def __repr__(self) -> str:
         return "\n".join([*self._lines(), self._table().text(least=10)])
-
-    def _repr_html_(self) -> str:
-        return html_lines([("", line) for line in self._lines()], self._table().html())
 
     def _lines(self) -> list[str]:
         words = dict.fromkeys([self.method, bias_word(self.unbiased)])

@@ -12,11 +12,11 @@ import numpy as np
 from mechdesign.domain import Label
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.refinement.deficiency import Separation, Table, decided
-from mechdesign.text import format_table, html_lines, html_matrix
+from mechdesign.text import Matrix, Tabular
 
 
-@dataclass(frozen=True)
-class Refinement:
+@dataclass(frozen=True, repr=False)
+class Refinement(Tabular):
     """Whether a first channel is at least as good as a second one for every decision, and why.
 
     Its truth value is whether the second channel is a post-processing of the first.
@@ -74,18 +74,12 @@ class Refinement:
             "deficiency": [float(end) for end in gap],
         }
 
-    def __repr__(self) -> str:
-        return "\n".join([*self._told(), format_table(*self._shown())])
-
-    def _repr_html_(self) -> str:
-        return html_lines([("", line) for line in self._told()], html_matrix(*self._shown()))
-
-    def _shown(self) -> tuple[Any, Sequence[Label], Sequence[Label]]:
+    def _table(self) -> Matrix:
         if self.separation is None:
-            return _floats(self.matrix), self.first_outputs, self.second_outputs
-        return _floats(self.separation.gain), self.inputs, self.second_outputs
+            return Matrix(_floats(self.matrix), self.first_outputs, self.second_outputs)
+        return Matrix(_floats(self.separation.gain), self.inputs, self.second_outputs)
 
-    def _told(self) -> list[str]:
+    def _lines(self) -> list[str]:
         if self.separation is None:
             return ["Refinement(yes): the second channel is the first times W, exactly; W ="]
         found, (low, high) = self.separation, self.deficiency

@@ -70,6 +70,10 @@ class Utility(ABC):  # noqa: B024
     is_of_outputs: ClassVar[bool] = False
     """Whether it is a loss between the input and the label of the output."""
 
+    treats_inputs_alike: bool = False
+    """Whether the optimum is invariant under permutations of equally likely inputs, if they are
+    allowed outputs."""
+
     worst_over: ClassVar[str] = "inputs"
     """The set over which the worst case is taken."""
 
@@ -112,10 +116,6 @@ class Utility(ABC):  # noqa: B024
     def ceiling(self) -> Fraction:
         """The largest gain: with a :attr:`linear_form`, gain = ceiling - loss."""
         return Fraction(1)
-
-    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
-        """Return whether the optimum is invariant under permutations of equally likely inputs."""
-        return False
 
     def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
         """Return f(x) if this is the squared error of the best estimate of f(X); else None."""

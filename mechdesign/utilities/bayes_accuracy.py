@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from mechdesign.domain import Domain, Label
 from mechdesign.utilities.hamming import HammingLoss
 from mechdesign.utilities.kernel_gain import KernelGain
 
@@ -32,12 +29,9 @@ class BayesAccuracy(KernelGain):
     title = "probability that the best guess of X from Y is right"
     exact = True
     sense = "maximize"
+    treats_inputs_alike = True
 
     @property
     def linear_form(self) -> HammingLoss:
         """The Hamming loss of the guess."""
         return HammingLoss()
-
-    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
-        """Return True."""
-        return True

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from mechdesign.domain import Domain, Label
 from mechdesign.utilities.kernel_gain import KernelGain
 
 
@@ -28,7 +25,4 @@ class MutualInformation(KernelGain):
     title = "information that Y carries about X, in nats"
     exact = True
     sense = "maximize"
-
-    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
-        """Return True."""
-        return True
+    treats_inputs_alike = True

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
-from mechdesign.domain import Domain, Label
+from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
 from mechdesign.utilities.input_values import InputValues
 from mechdesign.utilities.kernel_gain import KernelGain
@@ -57,7 +57,7 @@ class PosteriorMeanSquaredError(KernelGain):
             fault = "give values or histogram = true, not both"
             raise InputError("histogram", "one of them", "both", fault=fault)
         super().__init__(**({} if histogram else {"values": InputValues.of(values)}))
-        self.histogram = histogram
+        self.histogram = self.treats_inputs_alike = histogram
 
     @property
     def given(self) -> tuple[Fraction, ...] | None:
@@ -72,10 +72,6 @@ class PosteriorMeanSquaredError(KernelGain):
     def values(self, domain: Domain) -> tuple[Fraction, ...]:
         """Return f(x) for each input, exact."""
         return cast(InputValues, self._arguments["values"]).numbers(domain)
-
-    def treats_inputs_alike(self, domain: Domain, outputs: Sequence[Label] | None) -> bool:
-        """Return whether it is the error of the whole posterior."""
-        return self.histogram
 
     def scalar_values(self, domain: Domain) -> tuple[Fraction, ...] | None:
         """Return f(x) for each input; None for the error of the whole posterior."""

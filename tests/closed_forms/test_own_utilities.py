@@ -85,8 +85,7 @@ class ErrorLeft(ColumnUtility):
     def offset(self, domain: Domain, prior: Prior) -> Fraction:
         return Fraction(1)
 
-    def treats_inputs_alike(self, domain: Domain, outputs: Any) -> bool:
-        return True
+    treats_inputs_alike = True
 
 
 class Nameless(ColumnUtility):

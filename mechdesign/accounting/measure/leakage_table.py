@@ -14,7 +14,7 @@ from mechdesign.domain import Label
 from mechdesign.errors import choose
 from mechdesign.exact import fraction_text, short_text
 from mechdesign.prior import Prior
-from mechdesign.text import Table, format_table, html_lines, shortened
+from mechdesign.text import Matrix, Table, Tabular, shortened
 
 MATRIX = "tightest E matrix, ln Q(y|row)/Q(y|column)"
 
@@ -70,7 +70,7 @@ class Leakage:
 
 
 @dataclass(frozen=True)
-class Leakages:
+class Leakages(Tabular):
     """The leakages of a channel under every notion that applies. Their repr is a table.
 
     Attributes
@@ -124,15 +124,14 @@ class Leakages:
     def __repr__(self) -> str:
         lines = [self._head(), self._table().text("  "), *self._accuracy()]
         if self.matrix is not None and len(self.inputs) <= MOST_SHOWN:
-            lines += [MATRIX, format_table(self.matrix, self.inputs, self.inputs)]
+            lines += [MATRIX, Matrix(self.matrix, self.inputs, self.inputs).text()]
         return "\n".join([*lines, *self.notes])
-
-    def _repr_html_(self) -> str:
-        lines = [("", text) for text in (self._head(), *self._accuracy(), *self.notes)]
-        return html_lines(lines, self._table().html())
 
     def _head(self) -> str:
         return f"Leakages of {self.what}, rounded up"
+
+    def _lines(self) -> list[str]:
+        return [self._head(), *self._accuracy(), *self.notes]
 
     def _table(self) -> Table:
         rows = [

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from mechdesign._typing import BoolArray, FloatArray, Int64Array, IntArray
 from mechdesign.channel import Channel
@@ -420,20 +421,12 @@ def edges_of(pairs: Iterable[tuple[int, int]]) -> Edges:
 
 
 def components(size: int, graphs: Sequence[Edges]) -> IntArray:
-    """Return the number of the component of each input in the union of some graphs, from 0.
-
-    Components are numbered in the order of their first inputs. Each label is an input of the
-    component, at most the input itself: the labels of an edge fall to the smaller of both.
-    """
+    """Return the component of each input in the union of some graphs, by their first inputs."""
     x, other = np.hstack(graphs)
-    label = np.arange(size)
-    while ((a := label[x]) != (b := label[other])).any():
-        least = np.minimum(a, b)
-        np.minimum.at(label, a, least)
-        np.minimum.at(label, b, least)
-        while (label != (further := label[label])).any():
-            label = further
-    return np.asarray(np.cumsum(label == np.arange(size))[label] - 1)
+    if not len(x):
+        return np.arange(size)
+    union = sp.csr_array((np.ones(len(x), dtype=np.int8), (x, other)), shape=(size, size))
+    return connected_components(union, directed=False)[1].astype(np.intp)
 
 
 def _product(row: Mapping[int, int], column: Sequence[int]) -> int:

@@ -282,9 +282,8 @@ class PairRows(Family):
         bounded = self._checked != FREE
         if (bounded == bounded.T).all():  # symmetric: whole components are positive
             label = components(self.size, [self._pairs])
-            order = np.argsort(label, kind="stable")
-            first = np.flatnonzero(np.diff(label[order], prepend=-1))
-            touched: BoolArray = np.logical_or.reduceat(positive[order], first)
+            touched = np.zeros_like(positive)
+            np.logical_or.at(touched, label, positive)
             return touched[label]
         graph = sp.csr_array(bounded.T, dtype=np.float64)
         while True:

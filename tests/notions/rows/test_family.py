@@ -5,13 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 from hypothesis import given, strategies as st
-from scipy.sparse.csgraph import connected_components
 
 from mechdesign import Channel
 from mechdesign.notions import Cone
-from mechdesign.notions.rows.family import Edges, Family, components, edges_of
+from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Row
 from mechdesign.repair import repair
 from tests.strategies import WHOLE, Case, cases, channels, examples
@@ -98,15 +96,3 @@ def test_tiny_coefficients_are_compared_exactly() -> None:
     rows = Family([row], 2, Fraction(0))
     assert rows.all_hold(np.array([[1], [1]]))
     assert not rows.all_hold(np.array([[1], [0]]))
-
-
-@given(
-    pairs=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=16),
-    number=st.permutations(range(12)),
-)
-def test_components_are_those_of_scipy(pairs: list[tuple[int, int]], number: list[int]) -> None:
-    graphs: list[Edges] = [edges_of((number[a], number[b]) for a, b in pairs[i::2]) for i in (0, 1)]
-    places = np.hstack(graphs)
-    graph = sp.csr_array((np.ones(len(pairs)), tuple(places)), shape=(12, 12))
-    expected = connected_components(graph, directed=False)[1]
-    assert components(12, graphs).tolist() == expected.tolist()
