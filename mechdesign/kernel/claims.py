@@ -194,7 +194,6 @@ class ColumnsLeak(Leak):
         return self.notion.epsilon is None and (any(rows) or bool(statement.limits))
 
     def breaks(self, leakage: Fraction) -> str | None:
-        """Test the columns."""
         statement = self.problem.alone(self.notion.at(leakage))
         self.steps.take(_steps_of(statement, len(self.columns)), "the check of privacy")
         return private(statement, self.columns, self.whole)

@@ -53,7 +53,6 @@ class ExactReadings:
     denominator: Whole
 
     def numbers(self) -> list[Fraction]:
-        """Return the readings."""
         need(self.denominator, "the denominator of the readings is 0")
         return [Fraction(int(top), int(self.denominator)) for top in self.numerators]
 
@@ -71,13 +70,7 @@ class ChannelTable:
     readings: ExactReadings | None = None
 
     def columns(self, labels: tuple[Any, ...]) -> list[list[int]]:
-        """Return the integer columns, after a check that they are a channel on these inputs.
-
-        Raises
-        ------
-        CertificateError
-            If they are not a channel, or the matrix differs from the integers.
-        """
+        """Return the integer columns, after a check that they are a channel on these inputs."""
         bits, rows, width = self.bits, self.numerators, len(self.outputs)
         need(self.inputs == labels, "the inputs of the channel are not those of the problem")
         need(1 <= bits <= MOST_BITS, f"expected bits from 1 to {MOST_BITS}, found {bits}")
@@ -242,13 +235,7 @@ def _no_number(constant: str) -> Any:
 
 
 def read_file(document: Any) -> ChannelFile | BareFile:
-    """Return the tables of a document that is a channel on labels.
-
-    Raises
-    ------
-    CertificateError
-        At the first key that is unknown or missing.
-    """
+    """Return the tables of a document that is a channel on labels."""
     is_bare = isinstance(document, dict) and "certificate" not in document
     found: ChannelFile | BareFile = read(BareFile if is_bare else ChannelFile, document)
     return found

@@ -59,7 +59,6 @@ class Gain:
 
     @property
     def numbers(self) -> Vector:
-        """The weight of each vector."""
         return self.weights or (ONE,) * len(self.vectors)
 
     @cached_property
@@ -91,13 +90,7 @@ class Gain:
         return known(self._own, "the gain is not a sum over inputs").get(x, (ZERO, ONE))
 
     def __call__(self, q: Sequence[Any], *, up: bool) -> Fraction:
-        """Return the gain of a column.
-
-        Raises
-        ------
-        CertificateError
-            If it is infinite: p . q = 0, and some v_j . q is not.
-        """
+        """Return the gain of a column."""
         raise NotImplementedError
 
     def split(self, x: int) -> Callable[[Fraction], int]:
@@ -116,7 +109,6 @@ class Squares(Gain):
     """Sum_j b_j (v_j . q)**2 / (p . q): posterior means, histograms, Fisher, chi-squared, risks."""
 
     def __call__(self, q: Sequence[Any], *, up: bool) -> Fraction:
-        """Return the gain of a column."""
         rows, unit, (p, whole), (weights, over) = self._integers
         moments, below = [sum([v * q[x] for x, v in row]) for row in rows], sum(map(mul, p, q))
         if not any(moments):
@@ -126,7 +118,6 @@ class Squares(Gain):
         return Fraction(total * whole, unit * unit * over * below)
 
     def split(self, x: int) -> Callable[[Fraction], int]:
-        """Return h_x, a square."""
         v, b = self.entry(x)
         return lambda r: scaled(b * v * v * r * r, up=True)
 
@@ -140,7 +131,6 @@ class Entropy(Gain):
         return cls(units(p), p, tuple(mass for mass in p if mass))
 
     def __call__(self, q: Sequence[Any], *, up: bool) -> Fraction:
-        """Return the gain of a column."""
         rows, unit, (p, whole), _ = self._integers
         below, log, by_ratio = sum(map(mul, p, q)), log_upper if up else log_lower, dict[Any, Any]()
         for row, m in zip(rows, self.numbers, strict=True):
@@ -151,7 +141,6 @@ class Entropy(Gain):
         return sum((a * log(ratio) for ratio, a in by_ratio.items()), ZERO) / unit
 
     def split(self, x: int) -> Callable[[Fraction], int]:
-        """Return h_x, with a logarithm."""
         v, m = self.entry(x)
         return lambda r: scaled(v * r * log_upper(v * r / m), up=True) if v and r else 0
 
@@ -165,7 +154,6 @@ class Hellinger(Gain):
         return cls((a, b), tuple(map(add, a, b)))
 
     def __call__(self, q: Sequence[Any], *, up: bool) -> Fraction:
-        """Return the gain of a column."""
         a, b = (Fraction(dot(v, q)) for v in self.vectors)
         root = sqrt_lower if up else sqrt_upper
         return (a + b) / 2 - root(a * b)

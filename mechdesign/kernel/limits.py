@@ -80,7 +80,6 @@ class Gauge(Kind):
         return Fraction(sum([v for v in above if v > 0]), factor.denominator * a * b)
 
     def size(self, k: int) -> int:
-        """Return the number of entries of a column that the test reads."""
         return 5 + sum(1 + len(part.left) + len(part.right) for part in self.parts)
 
     def moved(self, factor: Fraction, by: Fraction) -> Gauge:
@@ -95,7 +94,6 @@ class Gauge(Kind):
         return replace(self, parts=parts, below=self.below and below) if parts else None
 
     def check(self, k: int) -> None:
-        """Raise unless all coefficients are >= 0 and of inputs."""
         need(self.parts, "expected at least one part of a limit")
         Rows((*self.parts, *(self.below or ()))).check(k)
         if self.below is not None:
@@ -127,20 +125,16 @@ class Information(Kind):
         return sum((form(q, up=True) for q in columns), Fraction(0)) <= self.limit * whole
 
     def size(self, k: int) -> int:
-        """Return the number of steps for a column, mostly for logarithms."""
         return 60 * k
 
     def moved(self, factor: Fraction, by: Fraction) -> Information:
-        """Return the limit times a number, plus a number."""
         return replace(self, limit=self.limit * factor + by)
 
     def on(self, kept: Sequence[int]) -> Information | None:
-        """Return the limit, if its prior is 0 on the other inputs."""
         prior = tuple(self.prior[x] for x in kept)
         return replace(self, prior=prior) if sum(prior) == 1 else None
 
     def check(self, k: int) -> None:
-        """Raise unless the prior is a distribution."""
         distribution(self.prior, k)
 
 

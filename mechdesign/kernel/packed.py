@@ -65,11 +65,6 @@ def exact(value: Any, place: str = "") -> Fraction:
 
     A float is read as the shortest decimal that prints as it.
 
-    Raises
-    ------
-    CertificateError
-        If it is neither.
-
     Examples
     --------
     >>> exact("1/3"), exact("2.5e-1"), exact(0.1)
@@ -131,13 +126,6 @@ class Weights(Numbers):
 
 def unpacked(value: Any, form: type[Places | Numbers], place: str = "") -> Places | Numbers:
     """Return the numbers of a list, packed or not.
-
-    Raises
-    ------
-    CertificateError
-        If the number of entries is not the stated one, or entries are not of that form.
-    LimitError
-        If there are too many.
 
     Examples
     --------
@@ -218,11 +206,6 @@ def packed_entries(document: Any) -> int:
 
 def denominator_bits(document: Any) -> int:
     """Return the length of the common denominator of all exact numbers in text in a document.
-
-    Raises
-    ------
-    LimitError
-        If it is longer than :data:`MOST_BITS`, or takes too long to find.
 
     Examples
     --------

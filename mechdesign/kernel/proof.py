@@ -114,11 +114,6 @@ class Oracle(Kind):
         """Return a function from the cost of a node, prices, and the region of the node.
 
         It returns prices u with ``u . q <= cost . q`` for every q of the cone in the region.
-
-        Raises
-        ------
-        CertificateError
-            If the oracle does not suit the statement.
         """
         raise CertificateError(f"the oracle {self.kind!r} does not support linear costs")
 
@@ -142,13 +137,7 @@ def safe_bound(
     prices: Numbers | None,
     oracle: Oracle,
 ) -> Fraction:
-    """Return a lower bound on the objective of every private channel.
-
-    Raises
-    ------
-    CertificateError
-        If some part of the certificate does not suit the statement.
-    """
+    """Return a lower bound on the objective of every private channel."""
     k = statement.k
     need(program.gain is None or not multipliers, "a gain allows no multipliers")
     given = [0] * k if prices is None else prices.scaled(BITS)

@@ -47,13 +47,7 @@ class Inverse:
 
     @classmethod
     def of(cls, columns: Columns, whole: int, p: Sequence[Fraction]) -> Inverse:
-        """Return the inverse of M.
-
-        Raises
-        ------
-        CertificateError
-            If M is singular or nearly so.
-        """
+        """Return the inverse of M."""
         need(min(p) > 0, "the risk of estimation needs a prior without zeros")
         masses, unit = over_one_denominator(p)
         bits = 256 + 4 * (1 / min(p)).__ceil__().bit_length()

@@ -191,11 +191,6 @@ def read(form: Any, value: Any, place: str = "") -> Any:
         The value in a file.
     place
         Its place, for errors.
-
-    Raises
-    ------
-    CertificateError
-        If the value does not match the annotation.
     """
     return _form(form)[1](value, place)
 

@@ -42,11 +42,6 @@ def value(
         The readings whose variance is the objective.
     prior
         The prior of the estimator for a worst-case risk; None for the uniform one.
-
-    Raises
-    ------
-    CertificateError
-        If it is infinite, or the readings are biased.
     """
     aim = statement.objective
     if isinstance(aim, Gain):

@@ -21,15 +21,15 @@ EQUIVALENT: dict[str, str] = {
     " what is linear has nodes",
     "generators/base.py Block.entries: 1 -> (2)": "where there are no nodes, any number below 0 is"
     " below the number of nodes",
-    "oracles/one_budget.py _level: a // b -> (-(-a // b))": "e >= 0 is missed by less than one unit"
+    "oracles/linear.py _level: a // b -> (-(-a // b))": "e >= 0 is missed by less than one unit"
     " of prices, which are whole and rounded down after it",
-    "oracles/one_budget.py _level: 0 -> (1)": "Newton's steps start anywhere, and an e of 0 adds"
+    "oracles/linear.py _level: 0 -> (1)": "Newton's steps start anywhere, and an e of 0 adds"
     " nothing to W",
     "linearizations/boxes.py _Shrink.__call__: any -> (all)": "a box that is empty stays so, and is"
     " seen in the end",
     "limits.py Gauge.most: self.limit >= 0 -> (self.limit > 0)": "any power times 0 is 0",
     "limits.py Gauge._excess: v > 0 -> (v >= 0)": "adds 0",
-    "oracles/one_budget.py _level: rest // column -> (-(-rest // column))": "the last of Newton's"
+    "oracles/linear.py _level: rest // column -> (-(-rest // column))": "the last of Newton's"
     " steps is rounded down, and ends at a level that keeps W >= 0",
     "oracles/sources/walk.py Walk.__call__: (current().steps - self.steps(statement))"
     " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": ON,
@@ -45,16 +45,16 @@ EQUIVALENT: dict[str, str] = {
     "risk.py _information: 0 -> (1)": "all columns are of one length",
     "rounding/value.py highest: 0 -> (1)": "a parabola that bends up has its maximum at an end",
     "rounding/value.py highest: bend >= 0 -> (bend > 0)": "without a bend no rise is below 0",
-    "rounding/program.py program: max -> (min)": "any number may be added to all costs",
+    "rounding/bound.py program: max -> (min)": "any number may be added to all costs",
     "oracles/products.py Products._bounds.bound: ratio and"
     " Fraction(scaled(ratio, up=True, bits=GRID), 1 << GRID) -> (ratio)": "rounding makes the bound"
     " shorter; as it is it holds too",
     "generators/base.py ListedRow.net: 160 -> (320)": LONGER,
     "generators/lift.py Ball.largest.largest: 0 -> (1)": ONLY_NUMBER,
-    "losses.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
+    "objectives.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
     "oracles/sources/walk.py _walk: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order only",
     "oracles/sources/simplicial.py Simplicial.__call__: 2 -> (1)": "counts work only",
-    "oracles/line.py _beyond: total >= 0 -> (total > 0)": "any factor times 0 is 0",
+    "oracles/linear.py _beyond: total >= 0 -> (total > 0)": "any factor times 0 is 0",
     "oracles/products.py _rest: weight * a / 2 -> (weight * a)": "T is positive if 2 T is",
-    "generators/exponents.py Matrix.groups: a >= 0 -> (a > 0)": "the same rows one by one",
+    "generators/ratio.py Matrix.groups: a >= 0 -> (a > 0)": "the same rows one by one",
 }

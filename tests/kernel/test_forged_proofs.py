@@ -26,8 +26,7 @@ from mechdesign.kernel.generators import (
     Rows,
 )
 from mechdesign.kernel.limits import Gauge, Information
-from mechdesign.kernel.losses import of_table
-from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk, of_table
 from mechdesign.kernel.schema import read
 from mechdesign.kernel.statement import Statement
 

@@ -17,13 +17,11 @@ from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.documents import parse
 from mechdesign.kernel.gains import Entropy, Squares, units
 from mechdesign.kernel.generators import Block, Distance, ListedRow, Ratio
-from mechdesign.kernel.laws.base import WHOLE
-from mechdesign.kernel.laws.ratios import ConstantLaw
+from mechdesign.kernel.laws.ratios import WHOLE, ConstantLaw
 from mechdesign.kernel.limits import Gauge
-from mechdesign.kernel.losses import distances, hamming
 from mechdesign.kernel.names.domains import Domain, Inputs
 from mechdesign.kernel.names.notions import Notion
-from mechdesign.kernel.objectives import Loss, Risk
+from mechdesign.kernel.objectives import Loss, Risk, distances, hamming
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources.base import Found
 from mechdesign.kernel.packed import (

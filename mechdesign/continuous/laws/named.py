@@ -16,7 +16,7 @@ from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, UnsupportedError, did_you_mean, listed, shown
 from mechdesign.exact import Exact, as_fraction, fraction_text
 from mechdesign.kernel.rounding import laws as kernel
-from mechdesign.kernel.rounding.families import FAMILIES, Normal
+from mechdesign.kernel.rounding.laws import FAMILIES, Normal
 from mechdesign.prior import distribution, exact_numbers
 from mechdesign.resources import check_size
 

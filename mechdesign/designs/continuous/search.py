@@ -21,10 +21,15 @@ from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import SolverError
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.names import Utility as Words
-from mechdesign.kernel.rounding.bound import node_losses, of_law, program_of
-from mechdesign.kernel.rounding.hard_cells import node_places
+from mechdesign.kernel.rounding.bound import (
+    Program,
+    node_losses,
+    node_places,
+    of_law,
+    program,
+    program_of,
+)
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import Program, program
 from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
 from mechdesign.kernel.schema import write
 from mechdesign.prior import Prior

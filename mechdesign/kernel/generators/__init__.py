@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from mechdesign.kernel.generators.base import Block, Generator, Key, ListedRow, Side
-from mechdesign.kernel.generators.exponents import Constant, Distance, Matrix
-from mechdesign.kernel.generators.latent import Latent
 from mechdesign.kernel.generators.lift import Ball, Box, Lift, Listed, distribution
-from mechdesign.kernel.generators.ratio import Ratio
-from mechdesign.kernel.generators.rows import Rows
+from mechdesign.kernel.generators.ratio import Constant, Distance, Matrix, Ratio
+from mechdesign.kernel.generators.rows import Latent, Rows
 
 __all__ = [
     "Ball",

@@ -84,13 +84,7 @@ class Block:
         return self.other or [0] * len(self.x)
 
     def entries(self, n_nodes: int) -> list[tuple[int, int, int, int]]:
-        """Return (node, x, other, weight over UNIT) of every multiplier.
-
-        Raises
-        ------
-        CertificateError
-            If the lists differ in length, or a node does not exist.
-        """
+        """Return (node, x, other, weight over UNIT) of every multiplier."""
         other = self.others
         lengths = {len(self.node), len(self.x), len(self.weight), len(other)}
         need(len(lengths) == 1, "the lists of a block of multipliers differ in length")
@@ -106,13 +100,7 @@ class Generator(Kind, ABC):
 
     @abstractmethod
     def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
-        """Return a row, with irrational numbers rounded up or down.
-
-        Raises
-        ------
-        CertificateError
-            If there is no such row.
-        """
+        """Return a row, with irrational numbers rounded up or down."""
 
     @abstractmethod
     def keys(self, k: int) -> Iterable[Key]:

@@ -50,11 +50,9 @@ class Listed(Kind, kind="list"):
 
     @property
     def count(self) -> int:
-        """The number of priors."""
         return len(self.priors)
 
     def has(self, p: Prior) -> bool:
-        """Return whether p is in the list."""
         return tuple(p) in self.priors
 
     def largest(self) -> tuple[Largest, int]:
@@ -69,7 +67,6 @@ class Listed(Kind, kind="list"):
         return largest, whole
 
     def check(self, k: int) -> None:
-        """Raise unless all are distributions."""
         need(self.priors, "expected at least one prior")
         for p in self.priors:
             distribution(p, k)
@@ -84,7 +81,6 @@ class Ball(Kind):
     radius: Fraction
 
     def has(self, p: Prior) -> bool:
-        """Return whether p is in the ball."""
         return sum(abs(a - b) for a, b in zip(p, self.center, strict=True)) <= 2 * self.radius
 
     def largest(self) -> tuple[Largest, int]:
@@ -98,7 +94,6 @@ class Ball(Kind):
         return largest, whole
 
     def check(self, k: int) -> None:
-        """Raise unless the center is a distribution, and the radius >= 0."""
         distribution(self.center, k)
         need(self.radius >= 0, "expected a radius >= 0")
 
@@ -112,7 +107,6 @@ class Box(Kind):
     high: tuple[Fraction, ...]
 
     def has(self, p: Prior) -> bool:
-        """Return whether p is in the box."""
         return all(a <= v <= b for a, v, b in zip(self.low, p, self.high, strict=True))
 
     def largest(self) -> tuple[Largest, int]:
@@ -122,7 +116,6 @@ class Box(Kind):
         return lambda q: (sum(map(mul, low, q)) + _greedy(left, rooms, q), 0), whole
 
     def check(self, k: int) -> None:
-        """Raise unless some prior is in the box."""
         need(len(self.low) == len(self.high) == k, "expected two bounds for each input")
         rising = all(0 <= a <= b for a, b in zip(self.low, self.high, strict=True))
         need(rising and sum(self.low) <= 1 <= sum(self.high), "no prior is in the box")
@@ -145,7 +138,6 @@ class Lift(Generator):
     priors: Listed | Ball | Box
 
     def row(self, key: Key, k: int, *, up: bool) -> ListedRow:
-        """Return q_x <= e**upper p . q, or p . q <= e**lower q_x."""
         side, x, n = key
         listed = self.listed()
         need(side in ("upper", "lower") and x < k and n < len(listed), "no such row of a lift")
@@ -154,7 +146,6 @@ class Lift(Generator):
         return ListedRow(left, self._limit(side), right)
 
     def listed(self) -> tuple[tuple[Fraction, ...], ...]:
-        """Return the priors of the rows."""
         words = "the members of a set of priors are not listed"
         return expect(self.priors, Listed, words).priors
 
@@ -188,11 +179,9 @@ class Lift(Generator):
         return test
 
     def size(self, k: int) -> int:
-        """Return the number of entries of a column that the test reads."""
         return 2 * k * (self.priors.count + 1)
 
     def moved(self, factor: Fraction, by: Fraction) -> Lift:
-        """Return the rows with every exponent times a number, plus a number."""
         lower, upper = (e if e is None else e * factor + by for e in (self.lower, self.upper))
         return replace(self, lower=lower, upper=upper)
 
@@ -205,7 +194,6 @@ class Lift(Generator):
         return replace(self, priors=Listed(inside)) if inside else None
 
     def check(self, k: int) -> None:
-        """Raise unless the priors fit k inputs."""
         self.priors.check(k)
 
     def add(self, block: Block, nodes: list[list[int]]) -> None:

@@ -15,10 +15,15 @@ from mechdesign.kernel.arithmetic import expect, need
 from mechdesign.kernel.certificate import Steps
 from mechdesign.kernel.claims import Subject
 from mechdesign.kernel.documents import Claim, Designed
-from mechdesign.kernel.laws.base import WHOLE, Law
-from mechdesign.kernel.laws.blocks import ByComponent, HighLow
 from mechdesign.kernel.laws.design import loss_of_noise, loss_steps
-from mechdesign.kernel.laws.ratios import ConstantLaw, LIPRandomizedResponse
+from mechdesign.kernel.laws.ratios import (
+    WHOLE,
+    ByComponent,
+    ConstantLaw,
+    HighLow,
+    Law,
+    LIPRandomizedResponse,
+)
 from mechdesign.kernel.laws.torus import GeometricNoise, PlanarLaplace, Torus
 from mechdesign.kernel.names import ProblemTable, compile_problem
 from mechdesign.kernel.schema import read
@@ -53,13 +58,7 @@ class DesignedLawFile(Designed):
 
 
 def read_law(document: dict[str, Any], steps: Steps) -> tuple[Any, Subject]:
-    """Return the tables of a file of a law, and the law on the inputs of the problem.
-
-    Raises
-    ------
-    CertificateError
-        If it is not a channel on them.
-    """
+    """Return the tables of a file of a law, and the law on the inputs of the problem."""
     designed = "certificate" in document
     file: LawFile | DesignedLawFile = read(DesignedLawFile if designed else LawFile, document)
     law, table = file.law, file.problem

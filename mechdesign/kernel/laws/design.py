@@ -40,7 +40,7 @@ from operator import add, mul, sub
 
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import need, over_one_denominator
-from mechdesign.kernel.laws.base import WHOLE, denominator_bits
+from mechdesign.kernel.laws.ratios import WHOLE, denominator_bits
 from mechdesign.kernel.laws.torus import Torus
 from mechdesign.kernel.objectives import Loss
 from mechdesign.kernel.statement import Statement
@@ -59,13 +59,7 @@ def loss_steps(noise: Torus, statement: Statement) -> int:
 
 
 def loss_of_noise(noise: Torus, statement: Statement) -> Fraction:
-    """Return the expected loss, rounded up for irrational losses or omitted inputs.
-
-    Raises
-    ------
-    CertificateError
-        If it is not a loss by steps between the points of the grid.
-    """
+    """Return the expected loss, rounded up for irrational losses or omitted inputs."""
     aim = statement.objective
     if not isinstance(aim, Loss) or aim.weights is None or aim.free:
         raise CertificateError("noise needs a mean loss")

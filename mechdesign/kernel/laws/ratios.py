@@ -1,4 +1,14 @@
-"""Laws whose leakage is one ratio, of any two rows or of the lift. W is 2**62.
+"""Laws, a few integers that determine a large channel, and those whose leakage is one ratio.
+
+A law checks that its integers determine a channel (every row sums to 1), and returns its leakage
+under a generator whose rows all have one exponent a. For most laws that is the largest ratio of two
+probabilities that the generator bounds by e**a, as a rational: the generator holds if and only if
+the ratio is at most e**a.
+
+Nothing here is shared with the sampling code. A file cannot prove that reports are drawn with these
+integers.
+
+The ratios are of any two rows, or of the lift. W is 2**62.
 
 randomized-response
     own + (k - 1) other = W, and every report has one of the two: own / other.
@@ -22,10 +32,19 @@ lip-randomized-response
     t + Sum_y f_y = W, and Q(y|x) is f_y, and t more if y = x. The probability of y is f_y + t P_y:
     its lifts lie between f_y and f_y + t over that, so the ratio is the largest
     (f_y + t) / (f_y + t P_y) or (f_y + t P_y) / f_y.
+by-component
+    A row is that of the part of its block. Two blocks are not bounded against each other, and the
+    rows of one block are those of its part: the largest ratio of a part.
+high-low
+    A protected row is that of the inner part, which has N reports. Any other row has u / (W N) on
+    each of them and (W - u) / W on its own label, which no protected row has. So ratios that are
+    bounded are those of the part, and its largest probability against u / (W N).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,10 +52,47 @@ from math import isqrt
 from typing import Any, ClassVar, NamedTuple
 
 from mechdesign.errors import CertificateError
+from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import expect, need, over_one_denominator
+from mechdesign.kernel.claims import Leak
 from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
-from mechdesign.kernel.laws.base import WHOLE, Law, LawLeak, check_masses, denominator_bits
-from mechdesign.kernel.schema import Named, Whole
+from mechdesign.kernel.schema import Kind, Named, Whole
+
+WHOLE = 1 << 62
+"""The probability 1 in the unit of masses."""
+
+
+@dataclass(frozen=True)
+class LawLeak(Leak):
+    """The largest ratio of two probabilities of a law that a generator bounds by e**a."""
+
+    ratio: Fraction
+
+    def breaks(self, leakage: Fraction) -> str | None:
+        return None if self.ratio <= exp_lower(leakage) else "a ratio is too large"
+
+
+class Law(Kind, ABC):
+    """The integers of a file: the fields of a frozen dataclass, or the keys of a named table."""
+
+    @abstractmethod
+    def leak(self, part: Cone, k: int) -> Leak:
+        """Return the leakage of the channel under a generator on k inputs."""
+
+    def steps(self, part: Cone, k: int) -> int:
+        """Return a bound on the work of :meth:`leak` and the comparison, from sizes."""
+        return 100
+
+
+def check_masses(*masses: int) -> None:
+    """Raise unless all masses are strictly between 0 and the whole."""
+    need(all(0 < mass < WHOLE for mass in masses), "expected a mass above 0 and below 2**62")
+
+
+def denominator_bits(masses: tuple[Fraction, ...]) -> int:
+    """Return an upper bound on the length of the common denominator of some numbers."""
+    return sum(bottom.bit_length() for bottom in {p.denominator for p in masses})
+
 
 MOST_DIGITS = 62
 """Binary digits of a probability of unary encoding, as many as are drawn at once."""
@@ -144,12 +200,10 @@ class ConstantLaw(Named, Law):
 
     @classmethod
     def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return the functions that check the integers."""
         return FORMS
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """Its name."""
         return self.name
 
     def ratios(self, k: int) -> Ratios:
@@ -158,14 +212,12 @@ class ConstantLaw(Named, Law):
         return found
 
     def leak(self, part: Cone, k: int) -> LawLeak:
-        """Return the largest ratio of two rows."""
         found = constant(part)
         need(found.block is found.protected is None, f"{self.name}: all ratios must be bounded")
         need(self.name != "in-clear", "an input in clear is a part of other laws only")
         return LawLeak(self.ratios(k).ratio)
 
     def steps(self, part: Cone, k: int) -> int:
-        """Return the number of divisions in the primality test."""
         return 100 + isqrt(min(self.keys.get("field", 0), MOST_FIELD))
 
 
@@ -177,7 +229,6 @@ class LIPRandomizedResponse(Law):
     fresh: tuple[Whole, ...]
 
     def leak(self, part: Cone, k: int) -> LawLeak:
-        """Return the largest lift, or inverse lift, at the prior."""
         prior = self._asked(part)
         check_masses(self.truth, *self.fresh)
         sums = len(self.fresh) == k > 1 and sum(self.fresh) + self.truth == WHOLE
@@ -188,7 +239,6 @@ class LIPRandomizedResponse(Law):
         return LawLeak(max(largest, *(Fraction(y, f * unit) for f, y in outputs)))
 
     def steps(self, part: Cone, k: int) -> int:
-        """Return the work of reducing two rationals of the denominator's length per input."""
         return k * (60 + (denominator_bits(self._asked(part)) // 64) ** 2)
 
     def _asked(self, part: Cone) -> tuple[Fraction, ...]:
@@ -198,3 +248,62 @@ class LIPRandomizedResponse(Law):
         (prior, *others) = expect(lift.priors, Listed, words).priors
         need(lift.upper == lift.lower is not None and not others, words)
         return prior
+
+
+@dataclass(frozen=True)
+class Part:
+    """A law on a subset of the inputs, and its epsilon."""
+
+    epsilon: Fraction
+    law: ConstantLaw
+
+    def ratios(self, k: int) -> Ratios:
+        """Return the ratios on k inputs, which its epsilon must bound."""
+        found = self.law.ratios(k)
+        keeps = self.epsilon >= 0 and found.ratio <= exp_lower(self.epsilon)
+        need(keeps, "a part leaks more than its epsilon")
+        return found
+
+
+@dataclass(frozen=True)
+class ByComponent(Law):
+    """The distinct parts, and the index of the part of each block."""
+
+    parts: tuple[Part, ...]
+    part_of_block: tuple[Whole, ...]
+
+    def leak(self, part: Cone, k: int) -> LawLeak:
+        """Return the largest ratio of a part, each on the inputs of its blocks."""
+        asked, own = constant(part), self.part_of_block
+        need(asked.protected is None, f"{self.kind}: protected inputs are not supported")
+        sizes = [size for _, size in sorted(Counter(asked.block or (0,) * k).items())]
+        fits = len(own) == len(sizes) and set(own) == set(range(len(self.parts)))
+        need(fits, "the parts do not match the blocks")
+        used = sorted(set(zip(own, sizes, strict=True)))
+        return LawLeak(max(self.parts[n].ratios(m).ratio for n, m in used))
+
+    def steps(self, part: Cone, k: int) -> int:
+        most = max((piece.law.steps(part, k) for piece in self.parts), default=0)
+        return 20 * k + len(self.part_of_block) * most
+
+
+@dataclass(frozen=True)
+class HighLow(Law):
+    """The part of protected inputs, and u."""
+
+    inner: Part
+    uniform: Whole
+
+    def leak(self, part: Cone, k: int) -> LawLeak:
+        """Return the larger of the ratio of the part, and most by u / W."""
+        asked = constant(part)
+        size = len(asked.guarded) if asked.protected and asked.block is None else 0
+        need(size, f"{self.kind}: needs a notion with protected inputs")
+        need(size < k, "an input is treated as harmless, but all are sensitive")
+        check_masses(self.uniform)
+        inner = self.inner.ratios(size)
+        need(inner.most, "the inner part must have two probabilities")
+        return LawLeak(max(inner.ratio, inner.most * WHOLE / self.uniform))
+
+    def steps(self, part: Cone, k: int) -> int:
+        return 20 * k + self.inner.law.steps(part, k)

@@ -41,7 +41,7 @@ from mechdesign.exact import exp_lower_scaled, exp_upper
 from mechdesign.kernel.arithmetic import BITS, need
 from mechdesign.kernel.claims import Leak
 from mechdesign.kernel.generators import Cone, Distance, Ratio
-from mechdesign.kernel.laws.base import WHOLE, Law
+from mechdesign.kernel.laws.ratios import WHOLE, Law
 from mechdesign.kernel.schema import Whole
 
 SHARE = Fraction(999_999, 1_000_000)
@@ -86,7 +86,6 @@ class Torus(Leak):
         return [b - a - 1 for a, b in pairwise(isqrt(size << 2 * BITS) for size in lengths)]
 
     def breaks(self, leakage: Fraction) -> str | None:
-        """Bound the ratios of neighboring lengths."""
         top, bottom = (leakage * self.step).as_integer_ratio()
         for (w, v), gap in zip(pairwise(self.law.weights), self.gaps, strict=True):
             bound = exp_lower_scaled(min(gap * top // bottom, LARGEST_STEP << BITS), BITS)

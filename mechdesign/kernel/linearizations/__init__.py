@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from mechdesign.kernel.linearizations.boxes import Boxes
-from mechdesign.kernel.linearizations.costs import Costs
-from mechdesign.kernel.linearizations.decoders import Decoders
-from mechdesign.kernel.linearizations.gain import AsGain
-from mechdesign.kernel.linearizations.readings import Readings
+from mechdesign.kernel.linearizations.costs import AsGain, Costs
+from mechdesign.kernel.linearizations.decoders import Decoders, Readings
 
 __all__ = ["AsGain", "Boxes", "Costs", "Decoders", "Linearizations", "Readings"]
 

@@ -70,7 +70,6 @@ class Boxes(Slot):
         need(not todo, "the tree is not complete")
 
     def steps(self, statement: Statement) -> int:
-        """Return the work of shrinking and of secants, at each part of the tree."""
         return (len(self.tree) + 1) * (6 * statement.k**2 + 50 * statement.k)
 
 

@@ -1,10 +1,4 @@
-"""A gain (v . q)**2 / (p . q) of one vector: posterior means, chi-squared, Fisher information.
-
-For every s, -(v . q)**2 / (p . q) <= s**2 p . q - 2 s v . q, with equality at s = v . q / p . q, a
-mean of the numbers v_x / p_x and so between the least and the largest of them. (If p . q is 0, so
-is v . q, and the costs of all s are 0.) A column has the cost c(s) = s**2 p - 2 s v of that s.
-Between nodes s**2 is its chord minus (s - s_i) (s_{i+1} - s): the join of parabolas.
-"""
+"""Objectives with a cost for each real number, a parabola: nodes for some, joined in between."""
 
 from __future__ import annotations
 
@@ -13,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from mechdesign.kernel.arithmetic import BITS, expect, lattice, need
+from mechdesign.kernel.arithmetic import BITS, dot, expect, known, lattice, need, scaled
 from mechdesign.kernel.gains import Squares
+from mechdesign.kernel.objectives import Reading
+from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost, Program, Slot, parabolas
 from mechdesign.kernel.statement import Statement
 
@@ -39,12 +35,20 @@ def costs_between(
 
 @dataclass(frozen=True)
 class Decoders(Slot):
-    """A gain of one square: nodes from the least to the largest decoder."""
+    """A gain (v . q)**2 / (p . q) of one vector: posterior means, chi-squared, Fisher information.
+
+    For every s, -(v . q)**2 / (p . q) <= s**2 p . q - 2 s v . q, with equality at
+    s = v . q / p . q, a mean of the numbers v_x / p_x and so between the least and the largest
+    of them. (If p . q is 0, so is v . q, and the costs of all s are 0.) A column has the cost
+    c(s) = s**2 p - 2 s v of that s. Between nodes s**2 is its chord minus (s - s_i)
+    (s_{i+1} - s): the join of parabolas.
+
+    A gain of one square: nodes from the least to the largest decoder.
+    """
 
     nodes: tuple[Fraction, ...]
 
     def __call__(self, statement: Statement) -> Program:
-        """Return a node for each decoder."""
         words = "decoders are for a gain of squares"
         aim = expect(statement.objective, Squares, words)
         one = len(aim.vectors) == 1 and aim.weights is None
@@ -59,5 +63,37 @@ class Decoders(Slot):
         return Program(aim.constant, costs, join=lambda found: parabolas(found, bent))
 
     def steps(self, statement: Statement) -> int:
-        """Return the entries of the nodes and of the gaps between them."""
         return 4 * statement.k * len(self.nodes)
+
+
+@dataclass(frozen=True)
+class Readings(Slot):
+    """The variance of any unbiased readings v, Sum_y v_y**2 w . q_y - w . f**2.
+
+    As Sum_y v_y Q[x, y] = f_x, for any slopes m it is m . f - w . f**2 + Sum_y c(v_y) . q_y
+    with c(v) = v**2 w - v m. So a column may have the cost c(v) of any real v. Between probes
+    they are joined as parabolas. Beyond the last one, V, c(V + t) = c(V) + t (2 V w - m) + t**2
+    w, where w . q >= 0: safe prices of V stay safe if prices 0 are safe for the *tail* 2 V
+    w - m; below the first one, for its negative.
+
+    A mean variance: probes, and two tails.
+    """
+
+    probes: tuple[Fraction, ...]
+    slopes: Numbers
+
+    def __call__(self, statement: Statement) -> Program:
+        words = "readings are for a mean variance"
+        aim = expect(statement.objective, Reading, words)
+        w, f, s = known(aim.weights, words), aim.values, self.probes
+        need(len(self.slopes) == statement.k, "expected a slope for each input")
+        need(len(w) == statement.k and min(w) >= 0, "expected weights >= 0")
+        m = [Fraction(v) for v in self.slopes]
+        costs, bent = costs_between(s, w, m)
+        for sign, t in ((-1, s[0]), (1, s[-1])):
+            costs.append([scaled(sign * (2 * t * b - a)) for a, b in zip(m, w, strict=True)])
+        constant = Fraction(dot(m, f) - dot(w, [v * v for v in f]))
+        return Program(constant, costs, join=lambda found: parabolas(found, bent), tails=2)
+
+    def steps(self, statement: Statement) -> int:
+        return 4 * statement.k * (len(self.probes) + 2)

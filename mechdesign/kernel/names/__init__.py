@@ -100,13 +100,7 @@ class Compiled:
 
 
 def compile_problem(table: ProblemTable) -> Compiled:
-    """Return the statement of a problem.
-
-    Raises
-    ------
-    CertificateError
-        If it contradicts itself.
-    """
+    """Return the statement of a problem."""
     k, prior = table.domain.size, table.prior
     inputs = table.domain.inputs(None if prior is None else distribution(prior, k))
     inputs = replace(inputs, outputs=table.outputs)

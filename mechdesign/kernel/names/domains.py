@@ -43,7 +43,6 @@ class Inputs:
 
     @property
     def size(self) -> int:
-        """The number of inputs."""
         return len(self.labels)
 
     @property
@@ -66,11 +65,9 @@ class Inputs:
         return {label: x for x, label in enumerate(self.labels)}
 
     def at(self, label: Any) -> int:
-        """Return the index of a label."""
         return known(self._numbers.get(label), f"{label!r:.60} is not an input of the problem")
 
     def all_at(self, labels: Iterable[Any]) -> tuple[int, ...]:
-        """Return the indices of different labels."""
         found = tuple(map(self.at, labels))
         need(len(set(found)) == len(found), "an input is listed twice")
         return found
@@ -113,15 +110,7 @@ class Domain:
 
     @property
     def size(self) -> int:
-        """The number of inputs, after a check of the kind and the limit.
-
-        Raises
-        ------
-        CertificateError
-            If there is not exactly one kind.
-        LimitError
-            If there are too many inputs.
-        """
+        """The number of inputs, after a check of the kind and the limit."""
         kinds = [kind for kind in (self.values, self.grid, self.points) if kind is not None]
         need(len(kinds) == 1, "a domain must be values, a grid or points")
         listed = self.points.coordinates if self.points else self.values or ()
@@ -131,7 +120,6 @@ class Domain:
         return size
 
     def inputs(self, prior: tuple[Fraction, ...] | None = None) -> Inputs:
-        """Return the inputs."""
         size = self.size
         if self.points is not None:
             flat = self.points.metric == "euclidean"

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 from mechdesign.kernel.arithmetic import need
 from mechdesign.kernel.generators import Cone, Latent, distribution
 from mechdesign.kernel.limits import Limit
-from mechdesign.kernel.names import cones, sums
+from mechdesign.kernel.names import forms
 from mechdesign.kernel.names.domains import Domain, Inputs, Table
-from mechdesign.kernel.names.sums import ONE, ZERO, Parts
+from mechdesign.kernel.names.forms import ONE, ZERO, Parts
 from mechdesign.kernel.schema import Json, Label, Named, tables
 
 
@@ -41,18 +41,18 @@ def _by_name(*forms: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
     return {form.__name__.replace("_", "-"): form for form in forms}
 
 
-BEHIND = _by_name(*cones.RATIOS, *cones.LIFTS)
-OF_PRIORS = _by_name(*cones.OF_PRIORS)
+BEHIND = _by_name(*forms.RATIOS, *forms.LIFTS)
+OF_PRIORS = _by_name(*forms.OF_PRIORS)
 
 LEVELS = {"g-vulnerability": ("limit", 1), "attack-error": ("least", -1)}
 """The key to which a leakage is added, with its sign, if it is not an exponent."""
 
-FORMS = BEHIND | OF_PRIORS | _by_name(cones.bounded_prior_lift, *sums.APPROXIMATE, *sums.LEAKAGES)
+FORMS = BEHIND | OF_PRIORS | _by_name(forms.bounded_prior_lift, *forms.APPROXIMATE, *forms.LEAKAGES)
 FORMS[""] = own_notion
 
 BUDGETS = ("epsilon", "delta", "limit", "least", "radius", "lower", "upper")
 
-OF_PAIRS = {"metric", *_by_name(*sums.APPROXIMATE), *LEVELS}
+OF_PAIRS = {"metric", *_by_name(*forms.APPROXIMATE), *LEVELS}
 """Notions with a limit or a distance for each pair of inputs."""
 
 
@@ -91,14 +91,13 @@ class Notion(Named):
 
     @classmethod
     def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return all notions; every other name is that of a user's own."""
         return FORMS
 
     @classmethod
     def common(cls, word: str) -> dict[str, tuple[Any, Any]]:
         """Return the keys of a sensitive attribute, or of a set of priors."""
         if word in OF_PRIORS:
-            return tables(cones.PriorSet)[0].keys
+            return tables(forms.PriorSet)[0].keys
         return {"secret": (Secret | None, None)} if word in BEHIND else {}
 
     @property
@@ -117,13 +116,7 @@ class Notion(Named):
         return Fraction(self.epsilon or ZERO)
 
     def asked(self, on: Inputs) -> Parts:
-        """Return the generators and limits.
-
-        Raises
-        ------
-        CertificateError
-            If it contradicts the inputs.
-        """
+        """Return the generators and limits."""
         make, keys = FORMS.get(self.name, own_notion), dict(self.keys)
         secret = keys.pop("secret", None)
         if secret is None:

@@ -10,9 +10,17 @@ from typing import Any, ClassVar
 from mechdesign.kernel.arithmetic import dot, known, lattice, need
 from mechdesign.kernel.gains import Entropy, Gain, Hellinger, Squares, Vector, units
 from mechdesign.kernel.generators import distribution
-from mechdesign.kernel.losses import Losses, distances, hamming as hamming_losses, of_table
 from mechdesign.kernel.names.domains import Inputs, Table
-from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import (
+    Loss,
+    Losses,
+    Objective,
+    Reading,
+    Risk,
+    distances,
+    hamming as hamming_losses,
+    of_table,
+)
 from mechdesign.kernel.schema import Named
 
 ONE = Fraction(1)
@@ -195,12 +203,10 @@ class Utility(Named):
 
     @classmethod
     def forms(cls) -> dict[str, Callable[..., Any]]:
-        """Return all objectives; every other name is that of a user's own."""
         return FORMS
 
     @property
     def sign(self) -> int:
-        """-1 if larger values are better."""
         return -1 if FORMS.get(self.name) in (*GAINS, *DIVERGENCES) else 1
 
     @property
@@ -215,15 +221,8 @@ class Utility(Named):
 
     @property
     def worst_case(self) -> bool:
-        """Whether it is the maximum over the inputs rather than the mean."""
         return bool(self.keys.get("worst_case", False))
 
     def form(self, on: Inputs) -> Objective | None:
-        """Return the objective to minimize; None if the kernel does not know it.
-
-        Raises
-        ------
-        CertificateError
-            If it contradicts the inputs.
-        """
+        """Return the objective to minimize; None if the kernel does not know it."""
         return FORMS.get(self.name, own_objective)(on, **self.keys)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from mechdesign.kernel.oracles.entropy import Entropy
 from mechdesign.kernel.oracles.knapsack import Knapsack
-from mechdesign.kernel.oracles.line import Line
-from mechdesign.kernel.oracles.one_budget import OneBudget
-from mechdesign.kernel.oracles.orthant import Orthant
+from mechdesign.kernel.oracles.linear import Line, OneBudget, Orthant
 from mechdesign.kernel.oracles.products import Products
 from mechdesign.kernel.oracles.rays import Rays
 

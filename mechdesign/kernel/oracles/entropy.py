@@ -71,9 +71,7 @@ class Entropy(Oracle):
         return price
 
     def paid(self, statement: Statement) -> Fraction:
-        """Return Sum v_i L_i, exactly."""
         return sum((v * limit.limit for limit, v in self._limits(statement)), Fraction(0))
 
     def steps(self, statement: Statement, program: Program) -> int:
-        """Return an exponential for each entry of the nodes."""
         return 300 * statement.k * (1 + len(program.nodes or ()))

@@ -118,7 +118,6 @@ class Knapsack(Oracle):
         return [u - -(-most * m // whole) for u, m in zip(prices, n, strict=True)]
 
     def steps(self, statement: Statement, program: Program) -> int:
-        """Return the entries of the nodes, sorted; or of tables for each half of the inputs."""
         k = statement.k
         if program.nodes is not None:
             return 20 * k * len(program.nodes)

@@ -83,7 +83,6 @@ class Products(Oracle):
         return [u - scaled(c * w, up=True) for u, w in zip(prices, p, strict=True)]
 
     def steps(self, statement: Statement, program: Program) -> int:
-        """Return the bounds, the products, and elimination."""
         k, squares = statement.k, 0
         if isinstance(program.gain, Squares):
             squares = sum([20 * sum(map(bool, v)) ** 2 for v in program.gain.vectors])

@@ -62,7 +62,6 @@ class Rays(Oracle):
         return _lowered(found, missing, prices, n)
 
     def steps(self, statement: Statement, program: Program) -> int:
-        """Return the work of the source, and the entries of its rays for each node or vector."""
         each = 1 if program.nodes is None else len(program.nodes)
         if program.gain is not None:
             vectors = getattr(program.gain, "vectors", ())

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from mechdesign.kernel.relaxations.average import Average
-from mechdesign.kernel.relaxations.cells import Cells
 from mechdesign.kernel.relaxations.estimator import Estimator
+from mechdesign.kernel.relaxations.grids import Cells, Tiles
 from mechdesign.kernel.relaxations.implied import Implied
-from mechdesign.kernel.relaxations.members import Members
-from mechdesign.kernel.relaxations.representatives import Representatives
-from mechdesign.kernel.relaxations.restrict import Restrict
-from mechdesign.kernel.relaxations.tiles import Tiles
+from mechdesign.kernel.relaxations.members import Average, Members
+from mechdesign.kernel.relaxations.restrict import Representatives, Restrict
 
 __all__ = [
     "Average",

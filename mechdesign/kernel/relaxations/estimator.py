@@ -47,7 +47,6 @@ class Estimator(Slot):
     tangents: Numbers | None = None
 
     def __call__(self, statement: Statement) -> Statement:
-        """Return the statement with a gain of squares as its objective."""
         k, words = statement.k, "an estimator is for the risk at a prior"
         aim = expect(statement.objective, Risk, words)
         p, rows = known(aim.prior, words), tuple(tuple(map(Fraction, v)) for v in self.vectors)
@@ -79,5 +78,4 @@ class Estimator(Slot):
         return Squares(rows, p, tuple(weights), constant=constant)
 
     def steps(self, statement: Statement) -> int:
-        """Return the entries of the vectors."""
         return statement.k * (statement.k + 10)

@@ -25,7 +25,6 @@ class Implied(Slot):
     alone: bool = True
 
     def __call__(self, statement: Statement) -> Statement:
-        """Return the statement with the implied cone."""
         exponents, whole = _closed(statement)
         pairs = [v for x, row in enumerate(exponents) for z, v in enumerate(row) if x != z]
         if self.alone:
@@ -36,7 +35,6 @@ class Implied(Slot):
         return replace(statement, cone=(*statement.cone, Ratio(Matrix(tuple(map(tuple, table))))))
 
     def steps(self, statement: Statement) -> int:
-        """Return the steps of shortest paths."""
         return statement.k**2 * (2 * statement.k + 30 * len(statement.cone))
 
 

@@ -22,11 +22,10 @@ The largest probability of each output does not rise by mixing. Mutual informati
 processing along x -> i -> y in (1), and along i -> x -> y in (2), where i is drawn with the weights
 w_i(x). A node with P_i = 0 takes K(.|t_i) as K_i.
 
-So a rounded problem is a finite one: `families` and `laws` enclose the moments of the law in each
-cell, `nodes` has the law of the node, `bound` the finite statement whose optimum minus a shift is
-below the loss of every private kernel (for estimated outputs, `readings`; for notions by distance,
-`hard_cells`), `value` the loss of the kernel in the file, and its leakage by distance. The
-certificate is an ordinary one, for the finite statement.
+So a rounded problem is a finite one: `laws` enclose the moments of the law in each cell, `nodes`
+has the law of the node, `bound` the finite statement whose optimum minus a shift is below the loss
+of every private kernel, `value` the loss of the kernel in the file, and its leakage by distance.
+The certificate is an ordinary one, for the finite statement.
 """
 
 from mechdesign.kernel.rounding.files import read_rounded

@@ -1,4 +1,4 @@
-"""A lower bound on the loss of private kernels on an interval or a box: a finite program.
+"""A lower bound on the loss of private kernels: the optimum of a finite program, minus a shift.
 
 Notation: a private kernel K, nodes t_i with weights w_i and masses P_i, averages
 K_i = (1/P_i) integral of w_i K dmu, which are private on the nodes (the theorem of the package).
@@ -42,33 +42,249 @@ sum over the cells beside t_i of h times the integral of w w', over P_i. The squ
 least the mean of max(|t_i - y| - h, 0)**2, with h the larger width of the two cells; the chord of
 this between nodes is above it by at most a quarter of the square of their distance, as for
 (t_i - y)**2, since its second derivative is at most 2 too.
+
+*Mean loss, by distance: means over hard cells.* K_c is the mean of K over the cell c, m_c that of
+x. With b the common end of c and the next cell, and t the distance of x to it, K(y|x) is at most
+e**(epsilon t) K(y|b), which is below its chord in x, and at least e**(-epsilon t) K(y|b), whose
+mean is at least that at the mean. So K_c <= e**(E) K_(c+1) with E = ln(1 + (b - m_c) / h
+(e**(epsilon h) - 1)) + epsilon (m_(c+1) - b), and the same the other way; the chain of these bounds
+is metric privacy at places that are E / epsilon apart. Losses: the logarithm of g = K(y|.) / K_c(y)
+has slopes of at most epsilon, so that g is above the density proportional to e**(-epsilon x) in the
+likelihood-ratio order. The mean under that density is m_c less at most epsilon h**2 / 4, since its
+derivative in the exponent is minus a variance within a cell of width h. Hence the mean of x under g
+is within epsilon h**2 / 4 of m_c, and an output y outside the cell costs at least the larger of
+|m_c - y| - epsilon h**2 / 4 and the distance to the cell; an output inside costs at least 0. Both
+are linear in y between nodes. For the squared error the cost is at least the square of that, and
+(s' - s)**2 / 4 is taken off as above.
+
+*Best estimate.* The integral of x K(y|x) is Sum_i P_i t_i K_i(y), as the interval ends at nodes, so
+the error of the best estimate is that on the nodes minus the mean of v, the variance of the
+rounding.
+
+*Unbiased readings.* Let K be private and unbiased on the interval, with readings v.
+
+1. Worst case, with notions that do not depend on mu: the rows K(.|t_i) are a private channel on the
+   nodes, and unbiased there, so that V* >= V_nodes, the optimum at the nodes for the values t_i.
+2. On average: the averages K_i are private and unbiased for the centers c_i = (1/P_i) integral of
+   w_i x dmu, and Sum_i P_i S_i is the mean of S. With the optimum V_c of the nodes at the law P for
+   the values c_i, the loss of K is at least V_c + Sum_i P_i c_i**2 - E X**2.
+3. Worst case, with a notion that depends on mu: S - x**2 <= V* implies
+   S_i - c_i**2 <= V* + (1/P_i) integral of w_i x**2 dmu - c_i**2. In each cell x**2 is at most its
+   chord, (t + t') x - t t', whose integral with w_i the first two moments of the cell tell. Hence
+   V* >= V_c - max_i of the last two terms, where V_c is the optimum in the worst case.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise, product
 from math import isqrt
+from typing import Any, TypeVar
 
-from mechdesign.exact import LARGEST_EXPONENT, exp_upper
-from mechdesign.kernel.arithmetic import lattice, need, shortened
+from mechdesign.errors import CertificateError
+from mechdesign.exact import LARGEST_EXPONENT, exp_upper, log_lower, log_upper
+from mechdesign.kernel.arithmetic import lattice, need, over_one_denominator, shortened
 from mechdesign.kernel.generators import Constant, Lift, Ratio
-from mechdesign.kernel.losses import ROOT_BITS, distances
-from mechdesign.kernel.names import Domain
-from mechdesign.kernel.rounding.hard_cells import hard_cells
+from mechdesign.kernel.names import Compiled, Domain, ProblemTable, Utility, compile_problem
+from mechdesign.kernel.objectives import ROOT_BITS, Loss, distances, of_integers
+from mechdesign.kernel.packed import exact
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import (
-    Costs,
-    Program,
-    beside,
-    less,
-    on_nodes,
-    program,
-    stretched,
-)
-from mechdesign.kernel.rounding.readings import estimates, readings
 from mechdesign.kernel.schema import Label
+from mechdesign.kernel.statement import Statement
+
+Line = Sequence[Fraction]
+N = TypeVar("N", int, Fraction)
+
+Costs = tuple[list[list[int]], int]
+"""A row for each input, an entry for each output; and their denominator."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A finite problem whose optimum, minus a number, is a bound on all kernels.
+
+    Attributes
+    ----------
+    table
+        The problem: its outputs are the nodes, or chosen by the optimizer.
+    shift
+        The number to subtract from the optimum.
+    costs
+        Those of the outputs at the nodes; None if the table has an objective.
+    worst_case
+        Whether they are those of the worst input.
+    """
+
+    table: ProblemTable
+    shift: Fraction
+    costs: Costs | None = None
+    worst_case: bool = False
+
+    @cached_property
+    def statement(self) -> Statement:
+        found = compile_problem(self.table).statement
+        if self.costs is None:
+            return found
+        weights = None if self.worst_case else self.table.prior
+        return replace(found, objective=Loss(of_integers(*self.costs), weights))
+
+
+def program(
+    rounded: Rounded,
+    shift: Fraction = Fraction(0),
+    costs: Costs | None = None,
+    utility: Utility | None = None,
+    inputs: Sequence[float] | None = None,
+    prior: tuple[Fraction, ...] | None = None,
+) -> Program:
+    """Return a program with the notions of a rounded problem.
+
+    Parameters
+    ----------
+    rounded
+        The problem.
+    shift
+        The number to subtract from the optimum.
+    costs
+        Of the outputs at the nodes; a constant makes them >= 0, and is added to the shift.
+    utility
+        The objective, if there are no costs.
+    inputs, prior
+        The inputs on a line and their law; default the nodes.
+    """
+    if costs is not None:
+        rows, unit = costs
+        added = max(-min(map(min, rows)), 0)
+        costs = [[cost + added for cost in row] for row in rows], unit
+        shift += Fraction(added, unit)
+    places = range(len(rounded.points)) if inputs is None else inputs
+    domain = Domain(tuple(map(Label, places)))
+    privacy: Any = rounded.privacy
+    table = ProblemTable(domain, prior or rounded.prior, privacy, utility)
+    return Program(table, shift, costs, rounded.worst_case)
+
+
+def on_nodes(rounded: Rounded) -> Compiled:
+    """Return the nodes with their law and the notions other than by distance."""
+    if (metric := rounded.metric) is not None:
+        kept = tuple(notion for notion in rounded.privacy if notion is not metric)
+        rounded = replace(rounded, privacy=kept)
+    return compile_problem(program(rounded).table)
+
+
+def less(rows: Sequence[Sequence[int]], unit: int, taken: Line) -> Costs:
+    """Return losses over a unit minus a number for each output."""
+    off, whole = over_one_denominator(taken)
+    costs = [[whole * a - unit * b for a, b in zip(row, off, strict=True)] for row in rows]
+    return costs, unit * whole
+
+
+def beside(of_cells: list[N]) -> list[N]:
+    """Return for each node the larger number of the cells beside it."""
+    inner: list[N] = [max(low, high) for low, high in pairwise(of_cells)]
+    return of_cells[:1] + inner + of_cells[-1:]
+
+
+def stretched(gaps: Line, *, up: bool) -> list[float]:
+    """Return increasing numbers from 0 with these gaps, rounded up or down.
+
+    They are floats that represent their decimal repr.
+
+    Examples
+    --------
+    >>> stretched([Fraction(1, 3)], up=True), stretched([Fraction(1, 3)], up=False)
+    ([0.0, 0.33333333333333337], [0.0, 0.3333333333333333])
+    """
+    places = [0.0]
+    for gap in gaps:
+        wanted = exact(places[-1]) + gap
+        found = float(wanted)
+        while exact(found) < wanted if up else exact(found) > wanted:
+            found = math.nextafter(found, math.inf if up else -math.inf)
+        places.append(found)
+    return places
+
+
+def hard_cells(rounded: Rounded) -> Program:
+    """Return the program on the means over hard cells, for notions by distance."""
+    epsilon, (nodes,), (widths,) = _budget(rounded), rounded.axes, rounded.widths
+    prior, centers, losses = list[Fraction](), list[Fraction](), list[Line]()
+    squared, taken = rounded.distance == "squared", [Fraction(0)] * len(nodes)
+    if squared:
+        taken = beside([h * h / 4 for h in widths])
+    for (low, high), (left, both, right) in zip(
+        pairwise(nodes), rounded.moments.cells, strict=True
+    ):
+        mass = left + 2 * both + right
+        prior.append(mass)
+        share = (both + right) / mass if mass else Fraction(1, 2)
+        centers.append(low + (high - low) * share)
+    for c, (center, width) in enumerate(zip(centers, widths, strict=True)):
+        low, high, drift = nodes[c], nodes[c + 1], epsilon * width * width / 4
+        row = [max(low - s, s - high, abs(center - s) - drift) for s in nodes]
+        row[c] = row[c + 1] = Fraction(0)
+        losses.append([loss * loss for loss in row] if squared else row)
+    gaps = [
+        _log_ratio(epsilon, centers[c : c + 2], widths[c : c + 2], nodes[c + 1]) / epsilon
+        for c in range(len(centers) - 1)
+    ]
+    costs, inputs = less(*lattice(losses), taken), stretched(gaps, up=True)
+    return program(rounded, costs=costs, inputs=inputs, prior=tuple(prior))
+
+
+def _log_ratio(epsilon: Fraction, centers: Line, widths: Line, between: Fraction) -> Fraction:
+    """Return a bound on the logarithm of the ratio of the means of K over two neighboring cells."""
+    near = [abs(between - center) for center in centers]
+    found = []
+    for t, width, other in ((near[0], widths[0], near[1]), (near[1], widths[1], near[0])):
+        need(epsilon * width <= LARGEST_EXPONENT, "the cells are too wide for the budget")
+        chord = 1 + t / width * (exp_upper(epsilon * width) - 1)
+        found.append(log_upper(chord) + epsilon * other)
+    return max(found)
+
+
+def _budget(rounded: Rounded) -> Fraction:
+    """Return the budget for a unit of distance."""
+    epsilon: Fraction | None = rounded.metric.epsilon if rounded.metric else None
+    if epsilon is None or epsilon <= 0:
+        raise CertificateError("expected a budget above 0 for a unit of distance")
+    return epsilon
+
+
+def node_places(rounded: Rounded) -> list[float]:
+    """Return places on the line at which metric privacy makes the kernel private.
+
+    Neighbors are ln(1 + epsilon h) / epsilon apart, so that their rows differ by 1 + epsilon h.
+    """
+    epsilon = _budget(rounded)
+    return stretched([log_lower(1 + epsilon * h) / epsilon for h in rounded.widths[0]], up=False)
+
+
+def estimates(rounded: Rounded) -> Program:
+    """Return the program for the best estimate."""
+    utility = Utility("posterior-mean-squared-error", {"values": rounded.axes[0]})
+    return program(rounded, rounded.variance, utility=utility)
+
+
+def readings(rounded: Rounded, averages: bool, places: Sequence[float] | None) -> Program:
+    """Return the program for unbiased readings."""
+    (values,), prior, shift = rounded.axes, rounded.prior, Fraction(0)
+    squares = [t * t for t in values]
+    if averages or not rounded.worst_case:
+        need(all(prior), "a node has no mass, so its mean is undefined")
+        values = tuple(mean / mass for mean, mass in zip(rounded.means, prior, strict=True))
+    if not rounded.worst_case:
+        shift = rounded.square - sum(p * c * c for p, c in zip(prior, values, strict=True))
+    elif averages:
+        rows = zip(rounded.weighed(squares), prior, values, strict=True)
+        shift = max(s / mass - center * center for s, mass, center in rows)
+    utility = Utility("unbiased-variance", {"worst_case": rounded.worst_case, "values": values})
+    return program(rounded, shift, utility=utility, inputs=places)
+
 
 SHORT_BITS = 24
 
@@ -76,13 +292,7 @@ Rectangle = tuple[tuple[int, int], ...]
 
 
 def program_of(rounded: Rounded) -> Program:
-    """Return the program that bounds the loss of every private kernel.
-
-    Raises
-    ------
-    CertificateError
-        If no bound is known for the problem.
-    """
+    """Return the program that bounds the loss of every private kernel."""
     worst, metric, distance = rounded.worst_case, rounded.metric, rounded.distance
     line, averages = len(rounded.axes) == 1, worst and of_law(rounded)
     free = bool(distance) and not worst and metric is None

@@ -16,10 +16,9 @@ from mechdesign.kernel.claims import ColumnsLeak, Leak, Subject, numbered
 from mechdesign.kernel.documents import ChannelTable, Claims
 from mechdesign.kernel.names import Notion
 from mechdesign.kernel.packed import exact
-from mechdesign.kernel.rounding.bound import program_of
+from mechdesign.kernel.rounding.bound import on_nodes, program_of
 from mechdesign.kernel.rounding.laws import Stated
 from mechdesign.kernel.rounding.nodes import Rounded, RoundedProblem
-from mechdesign.kernel.rounding.program import on_nodes
 from mechdesign.kernel.rounding.value import kernel_decoder, kernel_value, slope
 from mechdesign.kernel.schema import Kind, read
 
@@ -51,13 +50,7 @@ class RoundedFile(Claims):
 
 
 def read_rounded(document: dict[str, Any], steps: Steps) -> tuple[RoundedFile, Subject]:
-    """Return the tables of a file of a rounded problem, and the kernel.
-
-    Raises
-    ------
-    CertificateError
-        If it is not a kernel on the interval or the box.
-    """
+    """Return the tables of a file of a rounded problem, and the kernel."""
     file: RoundedFile = read(RoundedFile, document)
     channel, rounded = file.channel, file.problem.on(file.rounding.axes, steps)
     k, m, utility = len(rounded.points), len(channel.outputs), rounded.utility
@@ -105,7 +98,6 @@ class _SlopeLeak(Leak):
     slope: Fraction
 
     def breaks(self, leakage: Fraction) -> str | None:
-        """Compare the slope."""
         return None if self.slope <= leakage else f"leaks {float(self.slope):.10g} by distance"
 
 

@@ -60,13 +60,7 @@ class Law(Kind, ABC):
 
     @abstractmethod
     def means(self, axes: tuple[Axis, ...], ends: Ends) -> Cells:
-        """Enclose the means of all cells between nodes, and beyond them, that are not 0.
-
-        Raises
-        ------
-        CertificateError
-            If it is not a law, or has no mass there.
-        """
+        """Enclose the means of all cells between nodes, and beyond them, that are not 0."""
 
     @abstractmethod
     def steps(self, axes: tuple[Axis, ...]) -> int:

@@ -27,7 +27,6 @@ class Side:
 
     @property
     def ends(self) -> tuple[End, End]:
-        """Its ends; infinite ones as floats."""
         low, high = (float(end) if isinstance(end, str) else end for end in self.interval)
         return low, high
 
@@ -67,13 +66,7 @@ class RoundedProblem:
     utility: Utility
 
     def on(self, axes: tuple[Axis, ...], steps: Steps | None = None) -> Rounded:
-        """Return the problem on nodes, with the moments of the cells.
-
-        Raises
-        ------
-        CertificateError
-            If it contradicts itself.
-        """
+        """Return the problem on nodes, with the moments of the cells."""
         ends, d = tuple(side.ends for side in self.domain), len(self.domain)
         need(d in PLACES and len(axes) == d, "expected one or two intervals, and nodes on each")
         for axis, (low, high) in zip(axes, ends, strict=True):
@@ -136,7 +129,6 @@ class Rounded:
 
     @property
     def domain(self) -> str:
-        """The domain in words."""
         return "interval" if len(self.axes) == 1 else "box"
 
     @property
@@ -146,12 +138,10 @@ class Rounded:
 
     @property
     def worst_case(self) -> bool:
-        """Whether the loss is that of the worst input."""
         return self.utility.worst_case
 
     @property
     def metric(self) -> Notion | None:
-        """The notion by distance, if there is one."""
         return next((notion for notion in self.privacy if notion.name == "metric"), None)
 
     @cached_property
@@ -167,7 +157,6 @@ class Rounded:
 
     @cached_property
     def widths(self) -> list[list[Fraction]]:
-        """The widths of the cells of each axis."""
         return [[b - a for a, b in pairwise(axis)] for axis in self.axes]
 
     @cached_property
@@ -225,5 +214,4 @@ class Rounded:
 
     @cached_property
     def square(self) -> Fraction:
-        """The mean of x**2 on a bounded interval."""
         return sum(map(mul, self.means, self.axes[0]), Fraction(0))

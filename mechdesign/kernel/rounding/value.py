@@ -31,8 +31,7 @@ from operator import add, mul
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.gains import Gain, Squares
-from mechdesign.kernel.losses import distances
-from mechdesign.kernel.objectives import Objective, Reading
+from mechdesign.kernel.objectives import Objective, Reading, distances
 from mechdesign.kernel.rounding.moments import PLACES, WEIGHTS
 from mechdesign.kernel.rounding.nodes import Rounded
 from mechdesign.kernel.statement import Statement
@@ -71,11 +70,6 @@ def kernel_value(
         The points of the outputs, for a loss of them.
     readings
         The unbiased readings, for their variance.
-
-    Raises
-    ------
-    CertificateError
-        If the readings are biased.
     """
     aim, whole = _objective(rounded), 1 << bits
     if aim is None:
@@ -163,11 +157,6 @@ def slope(rounded: Rounded, columns: Columns) -> Fraction:
     |d ln Q / dx| is largest where Q is least, at an end: there it is (r - 1) / h_i for the ratio r
     of the two ends. The logarithm of Q(y|x) is Lipschitz with the largest of these numbers, and
     with no smaller one.
-
-    Raises
-    ------
-    CertificateError
-        If there is none: an output has probability 0 at one of two neighboring nodes only.
     """
     steepest = Fraction(0)
     for column in columns:

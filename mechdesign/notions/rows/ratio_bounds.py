@@ -13,7 +13,7 @@ from mechdesign._typing import BoolArray, IntArray
 from mechdesign.exact import sqrt_lower
 from mechdesign.kernel.arithmetic import lattice
 from mechdesign.kernel.generators import Constant, Distance, Matrix, Ratio
-from mechdesign.kernel.generators.exponents import sufficient_pairs
+from mechdesign.kernel.generators.ratio import sufficient_pairs
 from mechdesign.notions.rows.ratio_steps import FREE
 
 ONE = Fraction(1)

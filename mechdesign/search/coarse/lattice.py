@@ -3,7 +3,7 @@
 Inputs are points of a lattice, and losses and budgets depend on the steps between two points. No
 array is quadratic in their number: candidates for representatives are the likeliest inputs, and a
 sparse regular subset; and an output of the program is a rectangle of points, which costs at every
-input as much as its nearest point (:mod:`mechdesign.kernel.relaxations.cells`). Rectangles that the
+input as much as its nearest point (:mod:`mechdesign.kernel.relaxations.grids`). Rectangles that the
 program uses, or that are too cheap, are divided into four for the next round.
 """
 

@@ -3,7 +3,7 @@
 With E the exponents of the notions' bounds on ratios, q_x <= e**E[x, z] q_z, an input x counts for
 its representative r with the share s_x = e**-E[r, x], since q_x >= s_x q_r. So the program of the
 representatives, with the costs Sum_x s_x P_x D[x, y] of the inputs that each represents, bounds the
-loss from below (:mod:`mechdesign.kernel.relaxations.representatives`).
+loss from below (:mod:`mechdesign.kernel.relaxations.restrict`).
 
 Representatives are chosen greedily, each to increase the sum of the shares most, weighted by the
 prior and a small uniform part, since the rows of rare inputs are restricted too. The sum is

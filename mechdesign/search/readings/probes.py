@@ -2,7 +2,7 @@
 
 Under one budget :mod:`mechdesign.search.readings.proof` halves the gaps between the first probes.
 In other cones each probe has its own multipliers, and gaps are halved here, with float versions of
-the bounds of :mod:`mechdesign.kernel.linearizations.readings`.
+the bounds of :mod:`mechdesign.kernel.linearizations.decoders`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ rays: those for which there is a reading v with
 
 For a fixed reading the cheapest ray is known or found by a small program; for a fixed ray the best
 reading is m . r / (2 P . r). The least costs bound the variance of every private channel
-(:mod:`mechdesign.kernel.linearizations.readings`).
+(:mod:`mechdesign.kernel.linearizations.decoders`).
 
 Source: Elfving 1952 (c-optimal designs); Pukelsheim 2006, chapter 2.
 """

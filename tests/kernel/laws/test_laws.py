@@ -13,8 +13,13 @@ from hypothesis import given, strategies as st
 from mechdesign import CertificateError, HighLowLDP
 from mechdesign.kernel.generators import Ball, Constant, Lift, Listed, Matrix, Ratio
 from mechdesign.kernel.laws import WHOLE, LawFile
-from mechdesign.kernel.laws.blocks import ByComponent as ByComponentLaw, Part
-from mechdesign.kernel.laws.ratios import ConstantLaw, LIPRandomizedResponse, constant
+from mechdesign.kernel.laws.ratios import (
+    ByComponent as ByComponentLaw,
+    ConstantLaw,
+    LIPRandomizedResponse,
+    Part,
+    constant,
+)
 from mechdesign.kernel.schema import read, write
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import (

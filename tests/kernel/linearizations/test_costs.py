@@ -8,8 +8,7 @@ from math import floor
 
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.linearizations import Costs
-from mechdesign.kernel.losses import Losses, distances, of_table
-from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.objectives import Loss, Losses, distances, of_table
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, numbers, prior
 

@@ -9,7 +9,7 @@ import pytest
 
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import Constant, Matrix, Ratio
-from mechdesign.kernel.oracles import OneBudget, one_budget
+from mechdesign.kernel.oracles import OneBudget, linear
 from mechdesign.kernel.oracles.common import GRID, ceilings
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import (
@@ -69,7 +69,7 @@ def test_prices_are_safe_after_any_number_of_steps(
     monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
     """Prices fall by exactly the amount by which W ends below 0."""
-    monkeypatch.setattr(one_budget, "NEWTON", steps)
+    monkeypatch.setattr(linear, "NEWTON", steps)
     rng = random.Random(6)
     short = 0
     for _ in range(60):

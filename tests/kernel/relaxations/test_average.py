@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from mechdesign.kernel.losses import of_table
-from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk
+from mechdesign.kernel.objectives import Loss, Objective, Reading, Risk, of_table
 from mechdesign.kernel.packed import Weights
 from mechdesign.kernel.relaxations import Average
 from mechdesign.kernel.statement import Statement

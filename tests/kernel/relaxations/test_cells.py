@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-from mechdesign.kernel.losses import Losses, distances, hamming, of_table
-from mechdesign.kernel.objectives import Loss, Reading
+from mechdesign.kernel.objectives import Loss, Losses, Reading, distances, hamming, of_table
 from mechdesign.kernel.relaxations import Cells
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import refused

@@ -10,8 +10,7 @@ from math import floor
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import Cone, Constant, Matrix, Ratio
-from mechdesign.kernel.losses import Losses, distances, of_table
-from mechdesign.kernel.objectives import Loss
+from mechdesign.kernel.objectives import Loss, Losses, distances, of_table
 from mechdesign.kernel.relaxations import Representatives
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import number, numbers, prior

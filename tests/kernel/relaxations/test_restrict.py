@@ -23,8 +23,7 @@ from mechdesign.kernel.generators import (
     Rows,
 )
 from mechdesign.kernel.limits import Gauge, Information
-from mechdesign.kernel.losses import distances, of_table
-from mechdesign.kernel.objectives import Loss, Objective, Reading
+from mechdesign.kernel.objectives import Loss, Objective, Reading, distances, of_table
 from mechdesign.kernel.relaxations import Restrict
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector, number, numbers, refused

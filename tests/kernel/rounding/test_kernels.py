@@ -14,12 +14,9 @@ from mechdesign import Distortion, Domain, Prior, Problem
 from mechdesign.errors import CertificateError
 from mechdesign.exact.enclosures import Enclosure
 from mechdesign.kernel.packed import exact
-from mechdesign.kernel.rounding import hard_cells
-from mechdesign.kernel.rounding.bound import program_of
-from mechdesign.kernel.rounding.hard_cells import node_places
+from mechdesign.kernel.rounding.bound import _log_ratio, node_places, program_of, stretched
 from mechdesign.kernel.rounding.moments import Cells, Law
 from mechdesign.kernel.rounding.nodes import Rounded
-from mechdesign.kernel.rounding.program import stretched
 from mechdesign.kernel.rounding.value import highest, kernel_value, slope
 from mechdesign.notions import NOTIONS
 from tests.kernel.rounding.made import Document, document, named, problem, rounded
@@ -283,7 +280,7 @@ def test_means_over_neighboring_cells_differ_by_no_more_than_extreme_kernels() -
         forward = np.log(chord) + float(epsilon * (center - b))
         back = 1 + float((center - b) / widths[1]) * (np.exp(float(epsilon * widths[1])) - 1)
         backward = np.log(back) + float(epsilon * (b - far))
-        found = hard_cells._log_ratio(epsilon, [far, center], widths, b)
+        found = _log_ratio(epsilon, [far, center], widths, b)
         assert float(found) == pytest.approx(max(forward, backward))
 
 

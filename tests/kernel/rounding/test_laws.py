@@ -12,16 +12,19 @@ import pytest
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact.enclosures import Enclosure
-from mechdesign.kernel.rounding.families import (
+from mechdesign.kernel.rounding.laws import (
     Beta,
     Exponential,
+    Histogram,
     Laplace,
     Lognormal,
+    Mixture,
     Normal,
     NumberLaw,
+    Products,
+    Rectangles,
     Uniform,
 )
-from mechdesign.kernel.rounding.laws import Histogram, Mixture, Products, Rectangles
 
 F = Fraction
 mp = mpmath.mp.clone()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from mechdesign.kernel.oracles.sources.classes import Classes
 from mechdesign.kernel.oracles.sources.double_description import DoubleDescription
 from mechdesign.kernel.oracles.sources.simplicial import Facet, Simplicial
-from mechdesign.kernel.oracles.sources.subsets import Subsets
+from mechdesign.kernel.oracles.sources.subsets import Classes, Subsets
 from mechdesign.kernel.oracles.sources.walk import Walk
 
 __all__ = ["Classes", "DoubleDescription", "Facet", "Simplicial", "Sources", "Subsets", "Walk"]

@@ -59,13 +59,7 @@ class Source(Kind, ABC):
 
     @abstractmethod
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
-        """Return the rays, for a gain, or for linear costs (None).
-
-        Raises
-        ------
-        CertificateError
-            If it does not suit the statement or the request.
-        """
+        """Return the rays, for a gain, or for linear costs (None)."""
 
     @abstractmethod
     def count(self, statement: Statement) -> int:

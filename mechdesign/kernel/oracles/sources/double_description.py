@@ -27,7 +27,6 @@ class DoubleDescription(Source):
     """All rows of the cone."""
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
-        """Return the rays; LimitError is raised as soon as there are too many."""
         k = statement.k
         full = (1 << k) - 1
         rays = {tuple([int(x == z) for z in range(k)]): full & ~(1 << x) for x in range(k)}

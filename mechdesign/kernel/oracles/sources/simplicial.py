@@ -90,11 +90,9 @@ class Simplicial(Source):
         return Found(rays, rest=rest)
 
     def count(self, statement: Statement) -> int:
-        """Return the number of facets."""
         return statement.k
 
     def steps(self, statement: Statement) -> int:
-        """Return an elimination of rows that do not stay sparse."""
         return 20 * statement.k**2 * (20 + statement.k)
 
 

@@ -1,24 +1,17 @@
-"""Ratios inside blocks: the rays that are M_x on a subset of a block, and 1 on the rest.
-
-The entries of a column in a block, over their least one, are between 1 and M_x (`one_budget`): a
-point of a box, and so a mixture of its corners. Without M_x, an entry is at least the least one: 1,
-plus a multiple of that input alone, which is a ray. So is each input outside of the blocks. The
-cone of these rays contains every private column, as M is rounded up.
-
-`classes` lists one corner for each number of raised inputs in each of its groups; without groups
-these are all corners.
-"""
+"""Rays of ratios inside blocks: those of all subsets, or one of each orbit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from fractions import Fraction
+from itertools import chain, pairwise, product
 from math import prod
 
-from mechdesign.kernel.arithmetic import need
-from mechdesign.kernel.oracles.common import parts_of
+from mechdesign.kernel.arithmetic import known, need
+from mechdesign.kernel.oracles.common import distinct, lift_ends, parts_of
 from mechdesign.kernel.oracles.sources.base import (
+    GAINS,
     ONE,
     Ask,
     Found,
@@ -35,29 +28,31 @@ Blocks = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Subsets(Source):
-    """Blocks of inputs; None is a single block."""
+    """Ratios inside blocks: the rays that are M_x on a subset of a block, and 1 on the rest.
+
+    The entries of a column in a block, over their least one, are between 1 and M_x
+    (`OneBudget`): a point of a box, and so a mixture of its corners. Without M_x, an entry is
+    at least the least one: 1, plus a multiple of that input alone, which is a ray. So is each
+    input outside of the blocks. The cone of these rays contains every private column, as M is
+    rounded up.
+
+    `Classes` lists one corner for each number of raised inputs in each of its groups; without
+    groups these are all corners.
+
+    Blocks of inputs; None is a single block.
+    """
 
     blocks: Blocks | None = None
 
     def __call__(self, statement: Statement, ask: Ask | None) -> Found:
-        """Return the rays."""
         return Found(corners(statement, self.blocks))
 
     def count(self, statement: Statement) -> int:
-        """Return two for each bounded input of a block, multiplied."""
         return corner_count(statement, self.blocks)
 
 
 def corners(statement: Statement, blocks: Blocks | None, groups: Blocks = ()) -> list[Ray]:
-    """Return the corners of all blocks; for a group in a block one per number of raised inputs.
-
-    Raises
-    ------
-    CertificateError
-        If the inputs of a group have different bounds.
-    LimitError
-        If there are too many corners.
-    """
+    """Return the corners of all blocks; for a group in a block one per number of raised inputs."""
     k, divided = statement.k, parts_of(blocks, statement.k)
     limited(corner_count(statement, blocks, groups) - k)
     rays, bounds = units(statement, divided)
@@ -92,3 +87,49 @@ def _parts(block: tuple[int, ...], groups: Blocks) -> Blocks:
     inside = tuple(group for group in groups if group and set(group) <= set(block))
     grouped = {x for group in inside for x in group}
     return (*inside, *((x,) for x in block if x not in grouped))
+
+
+@dataclass(frozen=True)
+class Classes(Source):
+    """One ray for each number of raised inputs in each group of equivalent inputs.
+
+    The rays of `Subsets`, or the vertices between two lifts at a uniform prior, are a set that
+    is invariant under swaps of inputs of a group inside a block. If the gain and the prices are
+    also invariant under swaps of neighbors in the list of a group, then they are under all its
+    permutations, and (g(r) + u . r) / n . r is the same for all rays of one orbit: one is
+    enough.
+
+    The vertices of {low <= r_x <= high, Sum_x r_x = k} have all entries at an end but one:
+    ``full`` at the upper end, one in between, and the others at the lower end. (r_x <= k
+    anyway.)
+
+    Groups of inputs; ``lifts`` is for lifts at the uniform prior and one group, else blocks.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    blocks: tuple[tuple[int, ...], ...] | None = None
+    lifts: bool = False
+
+    def __call__(self, statement: Statement, ask: Ask | None) -> Found:
+        k, ask = statement.k, known(ask, GAINS)
+        distinct(self.groups, k)
+        for x, z in chain.from_iterable(map(pairwise, self.groups)):
+            need(ask.alike(x, z), "the gain or the prices distinguish inputs of a group")
+        if self.lifts:
+            one = len(self.groups) == 1 and len(self.groups[0]) == k
+            need(one, "expected one group of all inputs")
+            return Found([_vertex(statement)])
+        return Found(corners(statement, self.blocks, self.groups))
+
+    def count(self, statement: Statement) -> int:
+        return 1 if self.lifts else corner_count(statement, self.blocks, self.groups)
+
+
+def _vertex(statement: Statement) -> Ray:
+    k = statement.k
+    low, high = lift_ends(statement, (Fraction(1, k),) * k)
+    high = k * ONE if high is None else min(high, k * ONE)
+    need(low <= ONE <= high, "the bounds on the lift contradict each other")
+    full = min(k - 1, k * (ONE - low) // (high - low)) if high > low else 0
+    between = k * ONE - full * high - (k - 1 - full) * low
+    return [high] * full + [between] + [low] * (k - 1 - full)

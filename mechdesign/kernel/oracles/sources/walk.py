@@ -104,11 +104,9 @@ class Walk(Source):
             yield from _walk(ask, inputs, mass, least, left, right, places)
 
     def count(self, statement: Statement) -> int:
-        """Return the number of rays of a walk with a suitable surplus."""
         return min(statement.k, 16) * statement.k
 
     def steps(self, statement: Statement) -> int:
-        """Return the gains at all ends; visited places are limited separately."""
         return 400 * statement.k * sum(len(inner) + 2 for inner in self.ends)
 
 
