@@ -123,7 +123,7 @@ ONE: dict[str, Callable[[Any], Any]] = {
     "design by a route": lambda v: md.design(PROBLEM, route=v),
     "design with symmetries": lambda v: md.design(PROBLEM, symmetries=v),
     "design_many": lambda v: md.design_many(v, n_jobs=1, progress=False),
-    "trace_frontier": lambda v: md.sweeps.trace_frontier(v, [1], progress=False),
+    "design_frontier": lambda v: md.design_frontier(v, [1], progress=False),
     "Channel.then": WARNER.then,
     "Channel.merge": WARNER.merge,
     "Channel.to_latex": WARNER.to_latex,

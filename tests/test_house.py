@@ -161,7 +161,7 @@ def test_every_public_name_is_there_and_documented() -> None:
         ("SubsetSelection", "mechanisms"),
         ("posterior_mean", "estimation"),
         ("spending", "collection"),
-        ("trace_frontier", "sweeps"),
+        ("design_each", "sweeps"),
         ("ContinuousChannel", "continuous"),
         ("Tally", "reports"),
     ],

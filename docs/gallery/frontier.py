@@ -11,6 +11,6 @@ error = md.PosteriorMeanSquaredError([1, 0])
 problems = [
     md.Problem(["yes", "no"], notion, error, prior=[0.1, 0.9]) for notion in (md.LIP(1), md.LDP(1))
 ]
-curves = [md.sweeps.trace_frontier(problem, budgets, progress=False) for problem in problems]
+curves = [md.design_frontier(problem, budgets, progress=False) for problem in problems]
 reach = md.min_epsilon(problems[0], "0.07")
 md.plots.plot_frontier(curves, title="A rare disease", labels=["LIP", "LDP"], reached=[reach])

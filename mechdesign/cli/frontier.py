@@ -194,14 +194,14 @@ def _answered(
 ) -> _Answer:
     """Trace the frontier of a problem and find the least budget for a loss, as requested."""
     from mechdesign.designs.min_epsilon import min_epsilon
-    from mechdesign.sweeps.frontier import Frontier, trace_frontier
+    from mechdesign.sweeps.frontier import Frontier, design_frontier
 
     answer = _Answer(path, Frontier(problem, ()))
     limits = keywords(options, "gap", "time_limit")
     try:
         if budgets:
-            spread = {"n_jobs": options.jobs, "cache": options.cache}
-            answer.curve = trace_frontier(problem, budgets, **limits, **spread)
+            spread = {"n_jobs": options.jobs, "cache": options.cache, "errors": "return"}
+            answer.curve = design_frontier(problem, budgets, **limits, **spread)
             answer.ended = answer.curve.ended
         if options.reach is not None and not answer.ended:
             precision = options.precision or "1e-6"

@@ -76,9 +76,8 @@ def plot_frontier(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from mechdesign import LDP, HammingLoss, Problem
-    >>> from mechdesign.sweeps import trace_frontier
-    >>> curve = trace_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1, 2])
+    >>> from mechdesign import LDP, HammingLoss, Problem, design_frontier
+    >>> curve = design_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1, 2])
     >>> ax = plot_frontier(curve, Figure().subplots())
     >>> ax.lines[0].get_ydata().round(4).tolist()
     [0.3775, 0.2689, 0.1192]

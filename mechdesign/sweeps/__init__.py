@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mechdesign.sweeps.frontier import Frontier, FrontierPoint, design_frontier, trace_frontier
+from mechdesign.sweeps.frontier import Frontier, FrontierPoint, design_frontier
 from mechdesign.sweeps.many import design_each, design_many
 
 __all__ = [
@@ -11,5 +11,4 @@ __all__ = [
     "design_each",
     "design_frontier",
     "design_many",
-    "trace_frontier",
 ]

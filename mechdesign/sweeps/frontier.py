@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,8 @@ from mechdesign.exact import as_fraction
 from mechdesign.labels import data_frame
 from mechdesign.problem import Problem
 from mechdesign.search import AUTO
-from mechdesign.sweeps.finished import Cache
 from mechdesign.sweeps.many import answers_to
-from mechdesign.sweeps.tasks import Options
+from mechdesign.sweeps.tasks import Cache, Options
 from mechdesign.text import Table, Tabular
 
 if TYPE_CHECKING:
@@ -127,10 +126,11 @@ class Frontier(Tabular, list[Solution]):
         return Table(("epsilon", self._gain, "bound", "gap", "status"), rows, ">>>><")
 
 
-def trace_frontier(
+def design_frontier(
     problem: Problem,
     epsilons: Iterable[Any],
     *,
+    errors: str = "raise",
     gap: float | None = None,
     time_limit: float | None = None,
     progress: bool | None = None,
@@ -138,7 +138,7 @@ def trace_frontier(
     backend: str | None = None,
     cache: Cache | None = None,
 ) -> Frontier:
-    """Design a problem at several budgets, including those at which no channel is private.
+    """Design a problem at several budgets.
 
     Parameters
     ----------
@@ -146,6 +146,10 @@ def trace_frontier(
         With one notion that has an epsilon, whose value is ignored.
     epsilons
         Budgets in nats, in any order.
+    errors
+        ``"raise"`` an error if no channel is private at one of the budgets, and warn of budgets
+        that an interrupt left out; or ``"return"`` both, in :attr:`Frontier.points` and
+        :attr:`Frontier.ended`.
     gap
         As for :func:`~mechdesign.design`.
     time_limit
@@ -159,13 +163,15 @@ def trace_frontier(
     Returns
     -------
     Frontier
-        In the order of the budgets, each certified. Ctrl-C returns the finished budgets;
-        :attr:`Frontier.ended` then has their number.
+        The solutions in the order of the budgets, each certified. Ctrl-C returns the finished
+        ones; small budgets are first.
 
     Raises
     ------
     InputError
         If the number of notions with an epsilon is not one, or a budget is invalid.
+    InfeasibleError
+        If no channel is private at one of the budgets, unless errors are returned.
     UnsupportedError, SolverError
         As for :func:`~mechdesign.design`.
     KeyboardInterrupt
@@ -175,11 +181,13 @@ def trace_frontier(
     --------
     >>> from mechdesign import LDP, HammingLoss
     >>> survey = Problem(["yes", "no"], LDP(1), HammingLoss())
-    >>> curve = trace_frontier(survey, [0.5, 1, 2])
+    >>> curve = design_frontier(survey, [0.5, 1, 2])
     >>> [round(float(point.solution.value), 4) for point in curve.points]
     [0.3775, 0.2689, 0.1192]
     """
     check_problem(problem)
+    sweep = Options(errors, AUTO, gap, time_limit, progress, n_jobs, backend, cache)
+    sweep = replace(sweep, errors="return", is_frontier=True)
     try:
         budgets = [as_fraction(e, f"epsilons[{n}]") for n, e in enumerate(epsilons)]
     except TypeError:
@@ -190,9 +198,6 @@ def trace_frontier(
             asked[n] = problem.at(budgets[n])
         except InfeasibleError as error:
             points[n] = FrontierPoint(budgets[n], None, str(error))
-    sweep = Options(
-        "return", AUTO, gap, time_limit, progress, n_jobs, backend, cache, is_frontier=True
-    )
     ended, answers = "", answers_to(list(asked.values()), sweep)
     try:
         for n, answer in zip(asked, answers, strict=True):
@@ -208,65 +213,11 @@ def trace_frontier(
         ended = f"interrupted: {len(points)} of {len(budgets)} budgets are designed"
     finally:
         answers.close()
-    return Frontier(problem, tuple(points[n] for n in sorted(points)), ended)
-
-
-def design_frontier(
-    problem: Problem,
-    epsilons: Iterable[Any],
-    *,
-    gap: float | None = None,
-    time_limit: float | None = None,
-    progress: bool | None = None,
-    n_jobs: int | None = None,
-    backend: str | None = None,
-    cache: Cache | None = None,
-) -> Frontier:
-    """Design a problem at several budgets, each of which must have a private channel.
-
-    Parameters
-    ----------
-    problem, epsilons, gap, time_limit, progress, n_jobs, backend, cache
-        As for :func:`~mechdesign.sweeps.trace_frontier`, which also takes budgets at which no
-        channel is private.
-
-    Returns
-    -------
-    Frontier
-        The list of solutions, in the order of the budgets, each certified. Ctrl-C returns the
-        finished ones, with a warning that has their number; small budgets are first.
-
-    Raises
-    ------
-    InputError
-        If the number of notions with an epsilon is not one, or a budget is invalid.
-    InfeasibleError
-        If no channel is private at one of the budgets.
-    UnsupportedError, SolverError
-        As for :func:`~mechdesign.design`.
-    KeyboardInterrupt
-        On Ctrl-C before any budget is finished.
-
-    Examples
-    --------
-    >>> from mechdesign import LDP, HammingLoss
-    >>> curve = design_frontier(Problem(range(4), LDP(1), HammingLoss()), [0.5, 1, 2])
-    >>> round(float(curve[1].value), 6)
-    0.524633
-    """
-    curve = trace_frontier(
-        problem,
-        epsilons,
-        gap=gap,
-        time_limit=time_limit,
-        progress=progress,
-        n_jobs=n_jobs,
-        backend=backend,
-        cache=cache,
-    )
-    for point in curve.points:
-        if point.solution is None:
-            raise InfeasibleError(point.reason)
-    if curve.ended:
-        warnings.warn(curve.ended, stacklevel=2)
-    return curve
+    found = tuple(points[n] for n in sorted(points))
+    lacking = next((point.reason for point in found if point.solution is None), None)
+    if errors == "raise":
+        if lacking is not None:
+            raise InfeasibleError(lacking)
+        if ended:
+            warnings.warn(ended, stacklevel=2)
+    return Frontier(problem, found, ended)

@@ -6,30 +6,44 @@ processes, or over the machines of a cluster. Every channel is repaired and cert
 
 from __future__ import annotations
 
+import os
+import signal
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence, Sized
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pickle import PicklingError
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from mechdesign.designs.progress import tqdm_bar
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import InputError, MechdesignError, SolverError, shown, shown_kind
 from mechdesign.problem import Problem
 from mechdesign.search import AUTO
-from mechdesign.sweeps.finished import Cache
-from mechdesign.sweeps.tasks import Options, Task, divided, run, run_each
-from mechdesign.sweeps.workers import Processes
+from mechdesign.sweeps.tasks import Cache, Options, Task, divided, run, run_each
 
 WINDOW = 4096
 """The number of problems read ahead to find those of the same shape."""
 
 DELAY = 1.0
 """Seconds before a bar appears."""
+
+AHEAD = 2
+"""Tasks submitted per process: the next one waits while the last one runs."""
+
+PAUSE = 60.0
+"""Seconds until a wait for tasks is repeated."""
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Environment variables that limit the total number of threads to that of the processors."""
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 Answer: TypeAlias = Solution | MechdesignError
 
@@ -266,3 +280,88 @@ def _by_joblib(tasks: Sequence[Task], jobs: Any) -> Generator[tuple[int, list[An
             with warnings.catch_warnings():  # joblib warns of jobs that are canceled
                 warnings.simplefilter("ignore", UserWarning)
                 results.close()
+
+
+class Processes:
+    """Processes that start on demand, and restart after one has died.
+
+    They ignore Ctrl-C, which the caller receives, and live until closed.
+
+    Parameters
+    ----------
+    count
+        The number of processes.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._executor: Any = None
+
+    def work(
+        self, run: Callable[[T], R], tasks: Sequence[T]
+    ) -> Iterator[tuple[int, R | BaseException]]:
+        """Yield the number of each task with its result or its exception, as tasks finish.
+
+        Parameters
+        ----------
+        run
+            The function that each process calls; cloudpickle sends it and the tasks.
+        tasks
+            Its arguments.
+
+        Notes
+        -----
+        If a process dies, all processes are lost, and their tasks are repeated one at a time: the
+        task at which a process dies again is the culprit.
+        """
+        waiting, running, alone = deque(range(len(tasks))), dict[Future[R], int](), 0
+        while waiting or running:
+            while waiting and len(running) < (1 if alone else AHEAD * self._count):
+                number = waiting.popleft()
+                running[self._submit(run, tasks[number])] = number
+            several = len(running) > 1
+            done, _ = wait(running, timeout=PAUSE, return_when=FIRST_COMPLETED)
+            for future in sorted(done, key=_is_broken):
+                if _is_broken(future):
+                    self.close()
+                    if several:
+                        waiting.extendleft(sorted(running.values(), reverse=True))
+                        alone = len(running)
+                        running.clear()
+                        break
+                number, alone = running.pop(future), max(0, alone - 1)
+                yield number, future.exception() or future.result()
+
+    def _submit(self, run: Callable[[T], R], task: T) -> Future[R]:
+        """Return the future of a task, which fails if the processes are broken."""
+        if self._executor is None:
+            self._executor = _executor(self._count)
+        try:
+            found: Future[R] = self._executor.submit(run, task)
+        except BrokenProcessPool as error:
+            found = Future()
+            found.set_exception(error)
+        return found
+
+    def close(self) -> None:
+        """Kill the processes, if any, with their tasks."""
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(wait=True, kill_workers=True)
+
+
+def _executor(n_processes: int) -> Any:
+    from joblib.externals.loky import ProcessPoolExecutor  # it uses cloudpickle
+
+    share = str(max(1, (os.cpu_count() or 1) // n_processes))
+    threads = {name: os.environ.get(name, share) for name in THREADS}
+    return ProcessPoolExecutor(n_processes, initializer=_ignore_interrupts, env=threads)
+
+
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C, which a terminal sends to all processes, in favor of the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _is_broken(future: Future[Any]) -> bool:
+    return isinstance(future.exception(), BrokenProcessPool)

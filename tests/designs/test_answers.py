@@ -38,7 +38,7 @@ from mechdesign.kernel.packed import Numbers
 from mechdesign.search import RawSolution, Route
 from mechdesign.search.limits import Limits, Progress
 from mechdesign.search.starts.route import Start
-from mechdesign.sweeps import trace_frontier
+from mechdesign.sweeps import design_frontier
 from tests.faults_support import FAULTS, Faults
 
 PRIOR = [0.2, 0.5, 0.3]
@@ -241,7 +241,7 @@ KINDS = ["raises MemoryError", "raises Panic", "both: all NaN", "both: zeros", "
 @pytest.mark.parametrize("utility", [HammingLoss(), L2Risk(), MutualInformation()])
 def test_a_frontier_without_a_solver(kind: str, utility: Any) -> None:
     with broken(kind).planted():
-        curve = trace_frontier(problem(utility), ["0.5", 1, 3])
+        curve = design_frontier(problem(utility), ["0.5", 1, 3])
     assert len(curve.solutions) == 3
     for solution in curve.solutions:
         verify(solution.document())

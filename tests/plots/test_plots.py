@@ -40,7 +40,7 @@ from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, UnsupportedError
 from mechdesign.notions import Notion
 from mechdesign.plots import polytope
-from mechdesign.sweeps import design_frontier, trace_frontier
+from mechdesign.sweeps import design_frontier
 from mechdesign.sweeps.frontier import Frontier, FrontierPoint
 from tests.strategies import channels, examples, priors
 
@@ -150,7 +150,9 @@ def test_any_posterior_can_be_drawn(data: st.DataObject) -> None:
 
 
 def frontier(notion: Notion, *epsilons: str) -> Frontier:
-    return trace_frontier(Problem(range(3), notion, HammingLoss(), prior=THREE), epsilons)
+    return design_frontier(
+        Problem(range(3), notion, HammingLoss(), prior=THREE), epsilons, errors="return"
+    )
 
 
 def test_frontiers_are_lines_of_their_values() -> None:
@@ -202,7 +204,7 @@ def test_budgets_without_a_channel_and_the_wanted_loss_are_marked() -> None:
 
 
 def test_frontiers_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
-    information = trace_frontier(Problem(range(3), LDP(1), MutualInformation()), [1])
+    information = design_frontier(Problem(range(3), LDP(1), MutualInformation()), [1])
     with pytest.raises(InputError, match="one objective, given hamming, mutual-information"):
         plots.plot_frontier([frontier(LDP(1), "1"), information], axes())
     with pytest.raises(InputError, match="at least one"):
@@ -218,7 +220,7 @@ def test_frontiers_that_do_not_belong_together_are_refused(tmp_path: Path) -> No
 
 def curve(prior: list[float], title: str = "") -> Frontier:
     survey = Problem(["yes", "no"], LDP(1), HammingLoss(), prior=prior, title=title)
-    return trace_frontier(survey, [0.5, 1], progress=False)
+    return design_frontier(survey, [0.5, 1], progress=False)
 
 
 def names(found: object) -> list[str]:
@@ -414,7 +416,7 @@ PLOTS: dict[str, tuple[Callable[..., Axes], str, str]] = {
     "channel": (partial(plots.plot_channel, WARNER), Y, X),
     "posterior": (partial(plots.plot_posterior, WARNER, SKEWED), Y, "posterior P(x|y)"),
     "frontier": (
-        lambda ax=None, **named: plots.plot_frontier(trace_frontier(SURVEY, [1]), ax, **named),
+        lambda ax=None, **named: plots.plot_frontier(design_frontier(SURVEY, [1]), ax, **named),
         "epsilon (nats)",
         "gain: mutual-information",
     ),
@@ -449,7 +451,7 @@ def test_solutions_are_drawn_as_their_channels_and_frontiers() -> None:
     problem = Problem(["yes", "no"], LDP(1), HammingLoss())
     solutions = design_frontier(problem, [0.5, 1])
     lines = [plots.plot_frontier(given, Figure().subplots()).lines for given in (
-        solutions, [solutions], {"a": solutions}, trace_frontier(problem, [0.5, 1]),
+        solutions, [solutions], {"a": solutions}, design_frontier(problem, [0.5, 1]),
     )]  # fmt: skip
     assert len({str(line.get_xydata()) for (line,) in lines}) == 1
     for draw in (plots.plot_channel, lambda one, ax: plots.plot_posterior(one, [0.5, 0.5], ax)):

@@ -37,8 +37,8 @@ from mechdesign import (
 from mechdesign.designs import design as design_module
 from mechdesign.files import load_channel
 from mechdesign.kernel import digest, verify
-from mechdesign.sweeps import design_each, tasks, trace_frontier
-from mechdesign.sweeps.finished import Finished
+from mechdesign.sweeps import design_each, tasks
+from mechdesign.sweeps.tasks import Finished
 
 RARE = [0.01, 0.24, 0.25, 0.5]
 
@@ -249,7 +249,7 @@ def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="cache"):
             design_each([], cache=given)  # type: ignore[arg-type]
         with pytest.raises(InputError, match="cache"):
-            trace_frontier(users(1)[0], [1], cache=given)  # type: ignore[arg-type]
+            design_frontier(users(1)[0], [1], cache=given)  # type: ignore[arg-type]
     (problem,) = users(1)
     Finished(tmp_path, "auto", None).path(problem).parent.write_text("no folder")
     with pytest.raises(InputError, match="cache: expected a folder that can be written"):
@@ -258,7 +258,7 @@ def test_an_invalid_folder_is_refused_before_the_work(tmp_path: Path) -> None:
 
 def test_a_frontier_is_kept_and_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = users(1)[0]
-    first = trace_frontier(problem, [2, "0.5", 1], cache=tmp_path)
+    first = design_frontier(problem, [2, "0.5", 1], cache=tmp_path)
     monkeypatch.setattr("mechdesign.designs.design.designed", None)  # nothing is designed
     again = design_frontier(problem, [1, 2, "0.5"], cache=tmp_path)
     assert [s.value for s in again] == [first.points[n].solution.value for n in (2, 0, 1)]  # type: ignore[union-attr]
@@ -268,11 +268,12 @@ def test_a_frontier_is_kept_and_taken_up(tmp_path: Path, monkeypatch: pytest.Mon
 def test_budgets_at_once_give_the_same_frontier(tmp_path: Path) -> None:
     """A budget of 0 tells no two inputs apart: there is no unbiased estimate."""
     problem = Problem(range(3), LDP(1), L2Risk(), prior=[0.2, 0.3, 0.5])
-    alone = trace_frontier(problem, [1, 0, 2])
-    both = trace_frontier(problem, [1, 0, 2], n_jobs=2, backend="threading", cache=tmp_path)
+    alone = design_frontier(problem, [1, 0, 2], errors="return")
+    spread = {"n_jobs": 2, "backend": "threading", "cache": tmp_path}
+    both = design_frontier(problem, [1, 0, 2], errors="return", **spread)
     assert [p.status for p in both.points] == ["optimal", "infeasible", "optimal"]
     assert both.points[1].reason == alone.points[1].reason
     for one, other in zip(both.solutions, alone.solutions, strict=True):
         assert float(one.value) == pytest.approx(float(other.value), rel=1e-6)
     with pytest.raises(InputError, match="n_jobs"):
-        trace_frontier(problem, [1], n_jobs=0)
+        design_frontier(problem, [1], n_jobs=0)

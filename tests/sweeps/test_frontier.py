@@ -35,7 +35,6 @@ from mechdesign.designs import design as design_module, min_epsilon as min_epsil
 from mechdesign.designs.min_epsilon import Reach
 from mechdesign.errors import InfeasibleError, SolverError
 from mechdesign.search.limits import Limits
-from mechdesign.sweeps import trace_frontier
 from problems import families
 from solvers import SOLVERS
 from tests.strategies import examples
@@ -85,7 +84,7 @@ LEVELS = Problem(range(3), DifferentialIdentifiability(2), HammingLoss(), prior=
 
 
 def test_infeasible_budgets_are_listed_or_refused() -> None:
-    curve = trace_frontier(LEVELS, [2, "1.9", "1.95"])
+    curve = design_frontier(LEVELS, [2, "1.9", "1.95"], errors="return")
     assert [point.status for point in curve.points] == ["optimal", "infeasible", "optimal"]
     assert [point.epsilon for point in curve.points] == [2, Fraction("1.9"), Fraction("1.95")]
     assert "1.94591" in curve.points[1].reason
@@ -122,7 +121,7 @@ def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.M
         return real(problem, limits, *asked)
 
     monkeypatch.setattr(design_module, "designed", pressed)
-    curve = trace_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
+    curve = design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1], errors="return")
     assert [float(point.epsilon) for point in curve.points] == [2, 1]
     assert curve.ended == "interrupted: 2 of 4 budgets are designed"
     assert curve.to_json()["ended"] == curve.ended
@@ -132,13 +131,13 @@ def test_an_interrupt_leaves_the_budgets_that_are_finished(monkeypatch: pytest.M
         found = design_frontier(PROBLEMS["a survey"], [4, 2, 3, 1])
     assert [solution.problem.privacy[0].epsilon for solution in found] == [2, 1]  # type: ignore[attr-defined]
     designed = -10
-    whole = trace_frontier(PROBLEMS["a survey"], [1, 2])
+    whole = design_frontier(PROBLEMS["a survey"], [1, 2])
     assert whole.ended == ""
     assert "ended" not in whole.to_json()
 
 
 def test_a_frame_has_a_row_for_each_budget() -> None:
-    frame = trace_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1]).to_frame()
+    frame = design_frontier(Problem(["yes", "no"], LDP(1), HammingLoss()), [0.5, 1]).to_frame()
     assert list(frame.columns) == ["epsilon", "status", "value", "bound", "gap", "route"]
     assert frame["epsilon"].tolist() == [0.5, 1]
     for epsilon, value in zip(frame["epsilon"], frame["value"], strict=True):

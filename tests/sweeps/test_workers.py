@@ -28,7 +28,7 @@ from mechdesign.designs import design as design_module
 from mechdesign.kernel import verify
 from mechdesign.search.limits import Limits
 from mechdesign.sweeps import design_each, tasks
-from mechdesign.sweeps.workers import Processes
+from mechdesign.sweeps.many import Processes
 
 MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))
 """The process of the tests: those that it starts read the same."""
