@@ -86,8 +86,6 @@ class Pace:
         The number of boxes after which the rounds end, without a time limit.
     kept
         The share of a time limit reserved for the proof; branch and bound reserves its own need.
-    steps_a_second
-        Checker steps for the boxes of a round, per second of a time limit.
     worth
         Threshold of the surplus of an added column, as a share of the goal.
     most_rays
@@ -102,7 +100,6 @@ class Pace:
     most_entries: int = 900_000
     most_boxes: int = 100_000
     kept: float = 0.0
-    steps_a_second: float = math.inf
     worth: float = WORTH_ADDING
     most_rays: float = math.inf
     smoothing: float = 0.5
@@ -202,8 +199,6 @@ class Generation:
             kept = pace.kept * self.limits.seconds if of_box else 0.0
             self.limits.reserve = max(self.limits.reserve, kept)
             most_boxes = last_patience = math.inf
-            if math.isfinite(pace.steps_a_second):
-                most = self.limits.steps(most, pace.steps_a_second / max(1, of_box))
         most = max(FIRST_BOXES, most)
         for self.rounds in range(1, ROUNDS + 1):
             before, last = self.bound, loss

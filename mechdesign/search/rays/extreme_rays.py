@@ -127,7 +127,7 @@ def _pricer(
         with suppress(UnsupportedError):
             listed = all_rays(problem.cone, limits)
             return ListedRays(listed, prior, gain, lambda u: partial(_listed, u))
-    if sets := RaisedSets.of(problem, utility):
+    if sets := RaisedSets.of(problem, utility, boxes):
         return sets
     own = partial(utility.surplus, problem=problem)
     most = limits.steps(MOST_PROGRAMS, PROGRAMS_A_SECOND)

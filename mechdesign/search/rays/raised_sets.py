@@ -5,328 +5,266 @@ probability t(S) = P . q, the surplus times t(S) is, for a separable gain,
 
     G(t, S) = Sum_x t h_x(q_x / t) - u . q   at t = t(S),
 
-a sum over inputs for every t, and convex in t. So on an interval of t it is bounded by its values
-at both ends, each plus a multiple of t(S) - t, where every input is chosen independently: the proof
-is in :mod:`mechdesign.kernel.oracles.sources.walk`. The multiplier at an end is that of the
-fractional knapsack there: the best S with t(S) = t, one input of it in part.
-
-The knapsacks, rounded, are good sets. The search only considers sets that are better than a share
-of the best of them. Intervals are cut where their ends overestimate the middle. Then the inputs are
-decided one after the other, in all intervals at once; choices that can no longer be good enough are
-dropped, and if there are too many, those of the largest bounds are kept.
+a sum over inputs for every t, and convex in t. At each t of a grid the fractional knapsack with
+t(S) = t has a multiplier, and rounds to good sets. With these multipliers the walk of the kernel
+(:mod:`mechdesign.kernel.oracles.sources.walk`) visits the sets of which a claimed surplus is not
+proved: none for a large claim. The least claim whose walk is short enough is found by bisection.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import BoolArray, FloatArray
+from mechdesign._typing import BoolArray, FloatArray, IntArray
+from mechdesign.errors import LimitError
 from mechdesign.evidence.rows import certificate, negated
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Walk
+from mechdesign.kernel.oracles.sources.walk import open_sets
 from mechdesign.kernel.packed import Numbers
 from mechdesign.problem import Problem
 from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.pricing import BlockPricer
 from mechdesign.search.generation import Pace, SurplusBound
 from mechdesign.search.limits import Limits
+from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.utilities import ColumnUtility
 
 LEAST_LOW = 1e-20
 """Below this the checker treats e**-eps as 0."""
 
-PACE = Pace(
-    goal=3e-10,
-    patience=math.inf,
-    last_patience=math.inf,
-    most_entries=4_000_000,
-    most_boxes=10**9,
-    kept=0.1,
-    steps_a_second=400_000,
-)
-"""Every round that finds a set is a gain; a proof is quick. Boxes are choices open at a time."""
+PACE = Pace(3e-10, math.inf, math.inf, most_entries=4_000_000, most_boxes=10**9, kept=0.1)
+"""Every round that finds a set is a gain. Boxes are places of a walk."""
 
-FIRST_INTERVALS, FEW_INTERVALS, MOST_INTERVALS = 32, 64, 512
-"""The number of intervals of t at first, after cutting, and for a tighter bound."""
+INTERVALS, CLAIMS = 128, 6
+"""The number of intervals of t, and of claims in a round."""
 
-LOOSE, SHARE = 0.05, 0.25
-"""An interval is cut if its bound exceeds that at an end by more than this share of itself, and of
-the required surplus."""
-
-NEAR_BEST = 0.5
-"""Sets above this share of the best known surplus are searched for."""
+PLACES_OF_A_BOX = 500
+"""Places of a walk in the time of a box, of which some bound what is too long for a walk."""
 
 RETURNED = 8
 """The number of returned sets, times inputs."""
 
-STEPS_OF_A_CHOICE = 20
-"""Checker steps for each decided input."""
+ROUNDING = 1e-12
 
 
 class RaisedSets:
-    """The rays of a cone of one budget, and their gains.
+    """The rays of a cone of one budget, and their gains, a sum over inputs."""
 
-    Parameters
-    ----------
-    cone
-        The blocks.
-    prior
-        ``(n_inputs,)``.
-    utility
-        A utility with a separable gain.
-    """
+    how, pace, steps_of_a_box = "a search over sets of inputs", PACE, 30
 
-    how, pace = "a search over sets of inputs", PACE
-
-    def __init__(self, cone: OneBudgetCone, prior: FloatArray, utility: ColumnUtility) -> None:
+    def __init__(
+        self,
+        cone: OneBudgetCone,
+        prior: FloatArray,
+        utility: ColumnUtility,
+        boxes: BoxSearch | None = None,
+    ) -> None:
         self.cone, self.prior, self.utility, self.size = cone, prior, utility, cone.size
-        self.steps_of_a_box = STEPS_OF_A_CHOICE * cone.size
-        self.blocks = [_Block(cone, n, prior, utility) for n in range(len(cone.blocks))]
+        self.by_boxes = boxes
+        self.blocks = [_Block(cone, prior, *block) for block in cone.blocks]
 
     @classmethod
-    def of(cls, problem: Problem, utility: ColumnUtility) -> RaisedSets | None:
+    def of(
+        cls, problem: Problem, utility: ColumnUtility, boxes: BoxSearch | None = None
+    ) -> RaisedSets | None:
         """Return it for one budget, a separable gain and protected inputs of positive prior."""
         cone, prior = OneBudgetCone.of(problem.cone), problem.prior.array
         if cone is None or utility.entry_gains(np.ones(problem.cone.size), prior) is None:
             return None
         occur = all(prior[inputs].sum() > 0 for _, inputs in cone.blocks)
-        return cls(cone, prior, utility) if occur and cone.low > LEAST_LOW else None
+        return cls(cone, prior, utility, boxes) if occur and cone.low > LEAST_LOW else None
 
     def gain(self, rays: FloatArray) -> FloatArray:
         """Return the gain of rays, ``(n_inputs, n_rays)``."""
         return self.utility.gain(rays, self.prior)
 
     def first_rays(self, _limits: Limits) -> FloatArray:
-        """Return rays of which some mixture is a channel: ones, each input raised, each lowered."""
-        k, found = self.size, [np.eye(self.size)[:, self.cone.alone]]
-        for block, inputs in self.cone.blocks:
-            n = len(inputs)
-            rays = np.zeros((k, 2 * n + 1))
-            rays[block] = self.cone.low
-            rays[inputs] = np.where(
-                np.hstack([np.eye(n), np.eye(n) == 0, np.ones((n, 1))]), 1.0, self.cone.low
-            )
-            found.append(rays)
-        return np.hstack(found)
+        """Return the rays that raise one input, of which some mixture is a channel."""
+        return BlockPricer(self.cone).start()
 
     def price(
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
     ) -> SurplusBound:
         """Return a bound on the surplus of all rays, and rays with a positive one.
 
-        Parameters
-        ----------
-        u
-            ``(n_inputs,)`` potentials. Their means over exchangeable inputs are priced.
-        goal
-            A sufficiently small surplus.
-        boxes
-            The largest number of open choices.
-        limits
-            The limits of the search: open choices then keep their bounds.
+        ``boxes`` is the number of places that a walk may visit.
         """
-        limits, u = limits or Limits(), self.potentials(u)
-        units = np.eye(self.size)[:, self.cone.alone[self.prior[self.cone.alone] > 0]]
-        sets = [block.rounded(u) for block in self.blocks]
-        best = self._best(sets, units, u)
-
-        def search(threshold: float, slack: float, intervals: int) -> list[_Found]:
-            cuts = [block.cut(u, threshold, slack, intervals) for block in self.blocks]
-            return [
-                block.search(u, threshold, cut, boxes, limits)
-                for block, cut in zip(self.blocks, cuts, strict=True)
-            ]
-
-        threshold = max(goal, NEAR_BEST * best)
-        found = search(threshold, SHARE * threshold, FEW_INTERVALS)
-        sets = [np.vstack([old, new.raised]) for old, new in zip(sets, found, strict=True)]
-        best = self._best(sets, units, u)
-        if max(part.bound for part in found) > max(goal, best):  # some sets were not examined
-            other = search(max(goal, best) + goal, SHARE * goal, MOST_INTERVALS)
-            sets = [np.vstack([old, new.raised]) for old, new in zip(sets, other, strict=True)]
-            best = self._best(sets, units, u)
-            found = min(found, other, key=lambda parts: max(part.bound for part in parts))
-        rays = list(units[:, self._surplus(units, u) > 0].T)
-        for block, raised in zip(self.blocks, sets, strict=True):
-            distinct = np.unique(raised, axis=0)
-            surplus = self._surplus(block.rays(distinct), u)
-            order = np.argsort(-surplus)[: max(1, RETURNED * self.size // block.turns)]
-            rays += list(block.rays(block.turned(distinct[order[surplus[order] > 0]])).T)
-        most = max(best, *(part.bound for part in found))
-        seen = sum(part.seen for part in found)
-        intervals = [part.intervals for part in found]
-        return SurplusBound(most, rays, partial(self._certificate, u, most, intervals), seen)
+        limits, u, seen, failed = limits or Limits(), self.potentials(u), 0, False
+        tables = [_Table(block, self, u) for block in self.blocks]
+        rays = np.eye(self.size)[:, self.cone.alone[self.prior[self.cone.alone] > 0]]
+        rays = np.hstack([rays, *(table.block.rays(table.rounded()) for table in tables)])
+        best = float(self._surplus(rays, u).max())
+        bound = max(best, *(table.claim for table in tables))
+        claim = low = max(goal, best)
+        for _ in range(CLAIMS):
+            if claim >= bound or limits.expired():
+                break
+            places = _places(boxes, limits)
+            try:
+                more = [table.block.rays(table.open_sets(claim, places)) for table in tables]
+                rays = np.hstack([rays, *more])
+                best = float(self._surplus(rays, u).max())
+                bound = max(claim, best)
+            except LimitError:
+                low, failed = claim, True
+            seen += next(places, boxes)
+            claim = math.sqrt(low * bound)
+        surplus = self._surplus(rays, u)
+        order = np.argsort(-surplus)[: RETURNED * self.size]
+        found = list(self._turned(rays[:, order[surplus[order] > 0]]).T)
+        if failed and self.by_boxes and boxes > PLACES_OF_A_BOX:
+            other = self.by_boxes.price(u, goal, boxes // PLACES_OF_A_BOX, limits)
+            if other.surplus < bound:
+                return replace(other, rays=found, boxes=seen)
+        return SurplusBound(bound, found, partial(_certificate, bound, u, tables), seen)
 
     def _surplus(self, rays: FloatArray, u: FloatArray) -> FloatArray:
         return (self.gain(rays) - u @ rays) / (self.prior @ rays)
 
-    def _best(self, sets: list[BoolArray], units: FloatArray, u: FloatArray) -> float:
-        """Return the largest surplus of sets, listed by block, and of rays that are inputs."""
-        rays = [block.rays(raised) for block, raised in zip(self.blocks, sets, strict=True)]
-        return float(self._surplus(np.hstack([units, *rays]), u).max())
+    def _turned(self, rays: FloatArray) -> FloatArray:
+        """Return rays and their images under cyclic shifts of exchangeable inputs."""
+        kinds = [kind for block in self.blocks for kind in block.kinds]
+        found = [rays]
+        for turn in range(1, max(map(len, kinds))):
+            found.append(rays.copy())
+            for kind in kinds:
+                found[-1][kind] = rays[np.roll(kind, turn)]
+        return np.unique(np.hstack(found), axis=1)
 
     def potentials(self, u: FloatArray) -> FloatArray:
-        """Return the means of potentials over exchangeable inputs.
+        """Return the means of potentials over exchangeable inputs, which prove the same bound.
 
-        They prove the same bound. The potential of a separate input that never occurs is at least
-        0.
+        The potential of a separate input that never occurs is at least 0.
         """
         u = u.copy()
-        for block in self.blocks:
-            for kind in block.kinds:
-                u[block.inputs[kind]] = u[block.inputs[kind]].mean()
+        for kind in (kind for block in self.blocks for kind in block.kinds):
+            u[kind] = u[kind].mean()
         never = self.cone.alone[self.prior[self.cone.alone] == 0]
         u[never] = np.maximum(u[never], 0.0)
         return u
 
-    def _certificate(
-        self, u: FloatArray, surplus: float, intervals: list[list[list[float]]], problem: Problem
-    ) -> Certificate:
-        """Return the potentials, and the intervals by which the kernel walks over the sets."""
-        ends = tuple(tuple(map(as_fraction, inner)) for inner, _ in intervals)
-        slopes = tuple(Numbers(given) for _, given in intervals)
-        walk = Walk(as_fraction(surplus), ends, slopes, self.cone.block_groups)
-        return certificate(problem, oracle=Rays(walk), prices=negated(u))
 
-
-@dataclass(frozen=True)
-class _Found:
-    """The result of the search in a block.
+class _Block:
+    """A block of inputs, of which some are protected.
 
     Attributes
     ----------
-    raised
-        ``(n_sets, n_protected)``: sets that no bound excludes.
-    bound
-        On the surplus of all other sets.
-    intervals
-        Inner ends of the intervals of t, and the multipliers.
-    seen
-        The total number of open choices.
+    masses, least
+        What each protected input adds to t, and t with no raised input.
+    ends
+        Ends of intervals of t.
+    kinds
+        The protected inputs of each probability, which are exchangeable.
     """
 
-    raised: BoolArray
-    bound: float
-    intervals: list[list[float]]
-    seen: int
-
-
-class _Block:
-    """The sets of protected inputs of one block."""
-
     def __init__(
-        self, cone: OneBudgetCone, place: int, prior: FloatArray, utility: ColumnUtility
+        self, cone: OneBudgetCone, prior: FloatArray, block: IntArray, inputs: IntArray
     ) -> None:
-        self.block, self.inputs = cone.blocks[place]
-        self.prior, self.low, self.size, self.utility = prior, cone.low, cone.size, utility
-        self.weights = (1 - self.low) * prior[self.inputs]
-        """The increase of t when each protected input is raised."""
-        self.least = self.low * float(prior[self.block].sum())
-        self.most = self.least + float(self.weights.sum())
-        order = np.argsort(prior[self.inputs], kind="stable")
-        cuts = np.flatnonzero(np.diff(prior[self.inputs][order])) + 1
-        self.kinds = np.split(order, cuts)
-        """The indices of the protected inputs of each probability, which are exchangeable."""
-        self.turns = max(map(len, self.kinds))
-        self._ends = np.linspace(self.least, self.most, FIRST_INTERVALS + 1)
-        if self.most > FIRST_INTERVALS * self.least:
-            self._ends = np.geomspace(self.least, self.most, FIRST_INTERVALS + 1)
+        self.cone, self.block, self.inputs = cone, block, inputs
+        self.masses = (1 - cone.low) * prior[inputs]
+        self.least = cone.low * float(prior[block].sum())
+        most = self.least + float(self.masses.sum())
+        self.ends = np.geomspace(self.least, most, INTERVALS + 1)
+        self.kinds = [inputs[prior[inputs] == p] for p in np.unique(prior[inputs])]
 
     def rays(self, raised: BoolArray) -> FloatArray:
         """Return the rays of sets, ``(n_sets, n_protected)``."""
-        found = np.zeros((self.size, len(raised)))
-        found[self.block] = self.low
-        found[self.inputs] = np.where(raised.T, 1.0, self.low)
+        found = np.zeros((self.cone.size, len(raised)))
+        found[self.block] = self.cone.low
+        found[self.inputs] = np.where(raised.T, 1.0, self.cone.low)
         return found
 
-    def turned(self, raised: BoolArray) -> BoolArray:
-        """Return sets and their images under cyclic shifts of the inputs of each kind."""
-        found = []
-        for turn in range(self.turns):
-            moved = raised.copy()
-            for kind in self.kinds:
-                moved[:, kind] = raised[:, np.roll(kind, turn)]
-            found.append(moved)
-        return np.unique(np.vstack(found), axis=0)
 
-    def values(self, t: FloatArray, u: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return G with no raised input, ``(n,)``, and the increment of each input, for each t."""
-        x, low = self.block[:, None], self.low
-        down = t * self.utility.coordinate_gain(x, low / t, self.prior) - low * u[x]
-        x = self.inputs[:, None]
-        change = self.utility.coordinate_gain(x, 1 / t, self.prior)
-        change = t * (change - self.utility.coordinate_gain(x, low / t, self.prior))
-        return down.sum(axis=0), change - (1 - low) * u[x]
-
-    def rounded(self, u: FloatArray) -> BoolArray:
-        """Return sets of large surplus: knapsacks, with the fractional input raised or not."""
-        t = (self._ends[1:] + self._ends[:-1]) / 2
-        _, profits = self.values(t, u)
-        left = profits.T + _prices(profits.T, self.weights, t - self.least)[:, None] * self.weights
-        small = 1e-9 * np.abs(left).max()
-        return np.vstack([left > small, left > -small])
-
-    def cut(self, u: FloatArray, goal: float, slack: float, most: int) -> _Intervals:
-        """Return intervals of t, cut until narrower ones would help little, or up to ``most``.
-
-        An interval is cut if its bound exceeds that at one of its ends by more than ``slack``, as a
-        surplus, and a share of itself.
-        """
-        ends = self._ends
-        while True:
-            found = _Intervals(self, ends, u, goal)
-            loose = found.bounds - np.minimum(found.tops[1:], found.tops[:-1])
-            least = np.maximum(LOOSE * found.bounds, slack * ends[:-1])
-            wide = (found.bounds > 0) & (loose > least)
-            wide &= np.diff(ends) > 1e-9 * ends[1:]
-            room = most - len(found.bounds)
-            wide = np.flatnonzero(wide)
-            if not len(wide) or room <= 0:
-                return found
-            wide = np.sort(wide[np.argsort(-loose[wide])[:room]])
-            ends = np.insert(ends, wide + 1, (ends[wide] + ends[wide + 1]) / 2)
-
-    def search(
-        self, u: FloatArray, goal: float, intervals: _Intervals, width: int, limits: Limits
-    ) -> _Found:
-        """Return the sets whose surplus is not proved to be at most the goal."""
-        walk = _Walk(self, intervals, u)
-        raised, dropped = walk.sets(width, limits)
-        inner = [intervals.ends[1:-1].tolist(), intervals.multipliers.tolist()]
-        return _Found(raised, goal + dropped, inner, walk.seen)
-
-
-class _Intervals:
-    """Intervals of t between ends, with bounds on G - goal t on each.
+class _Table:
+    """The values of a block at the ends of its intervals, at potentials.
 
     Attributes
     ----------
-    ends, multipliers
-        ``(n + 1,)``, in increasing order; and the multiplier of t(S) - t at each end.
-    bases, profits
-        ``(n + 1,)`` and ``(n + 1, n_protected)``: at each end the value with no raised input, and
-        the increment of each input.
-    tops
-        ``(n + 1,)``: the maximum at each end, with independent inputs.
-    slack
-        ``(n,)``: the addition between the ends, since their multipliers differ.
+    multipliers, bases, profits
+        At each end the multiplier of t(S) - t, the value with no raised input, and the increment of
+        each input.
+    claim
+        A surplus that no walk is needed to prove.
     """
 
-    def __init__(self, block: _Block, ends: FloatArray, u: FloatArray, goal: float) -> None:
-        self.ends, w = ends, block.weights
-        base, profits = block.values(ends, u)
-        self.multipliers = _prices(profits.T, w, ends - block.least)
-        self.bases = base - goal * ends + self.multipliers * (block.least - ends)
-        self.profits = profits.T + self.multipliers[:, None] * w
-        self.tops = self.bases + np.maximum(self.profits, 0.0).sum(axis=1)
-        self.slack = np.diff(ends) * np.maximum(np.diff(self.multipliers), 0.0) / 4
-        self.bounds = np.maximum(self.tops[1:], self.tops[:-1]) + self.slack
+    def __init__(self, block: _Block, whole: RaisedSets, u: FloatArray) -> None:
+        self.block, t, w = block, block.ends, block.masses
+        self.u, prior = u[block.inputs], whole.prior
+
+        def worth(x: IntArray, q: float) -> FloatArray:
+            gains = whole.utility.coordinate_gain(x[:, None], q / t, prior)
+            return np.asarray(t * gains - q * u[x, None])
+
+        low, inputs = block.cone.low, block.inputs
+        bases, profits = (
+            worth(block.block, low).sum(axis=0),
+            worth(inputs, 1.0) - worth(inputs, low),
+        )
+        self.multipliers = m = _prices(profits.T, w, t - block.least)
+        self.bases, self.profits = bases + m * (block.least - t), profits.T + m[:, None] * w
+        self.slack = np.diff(t) * np.maximum(np.diff(m), 0.0) / 4
+        tops = self.bases + np.maximum(self.profits, 0.0).sum(axis=1)
+        claims = [(tops[side] + self.slack) / t[side] for side in (np.s_[:-1], np.s_[1:])]
+        self.claims = np.maximum(*claims)
+        self.claim = float(self.claims.max())
+
+    def rounded(self) -> BoolArray:
+        """Return sets of large surplus: knapsacks, with the fractional input raised or not."""
+        small = 1e-9 * np.abs(self.profits).max()
+        return np.vstack([self.profits > small, self.profits > -small])
+
+    def open_sets(self, claim: float, places: Iterator[int]) -> BoolArray:
+        """Return the sets whose surplus is not proved to be at most the claim.
+
+        Raises
+        ------
+        LimitError
+            If the walk visits too many places.
+        """
+        block, t = self.block, self.block.ends
+        masses, u, profits = block.masses.tolist(), self.u.tolist(), self.profits.tolist()
+        bases, near = (self.bases - claim * t).tolist(), ROUNDING * t[-1]
+        found = set[tuple[int, ...]]()
+
+        def alike(i: int, j: int) -> bool:
+            return bool(masses[i] == masses[j])
+
+        for n in np.flatnonzero(self.claims > claim).tolist():
+            left = float(t[n] - near), bases[n], profits[n]
+            right = float(t[n + 1] + near), bases[n + 1], profits[n + 1]
+            sides = left, right, float(self.slack[n])
+            found.update(open_sets(*sides, block.least, masses, u, alike, places))
+        raised = np.zeros((len(found), len(u)), dtype=bool)
+        for row, some in zip(raised, found, strict=True):
+            row[list(some)] = True
+        return raised
+
+
+def _certificate(
+    surplus: float, u: FloatArray, tables: list[_Table], problem: Problem
+) -> Certificate:
+    """Return the potentials, and the intervals by which the kernel walks over the sets."""
+    ends = tuple(tuple(map(as_fraction, table.block.ends[1:-1].tolist())) for table in tables)
+    slopes = tuple(Numbers(table.multipliers.tolist()) for table in tables)
+    cone = tables[0].block.cone
+    walk = Walk(as_fraction(surplus), ends, slopes, cone.block_groups)
+    return certificate(problem, oracle=Rays(walk), prices=negated(u))
+
+
+def _places(most: int, limits: Limits) -> Iterator[int]:
+    """Yield numbers until there are too many, or the time is over."""
+    for n in range(most):
+        if n % 1000 == 999 and limits.expired():
+            return
+        yield n
 
 
 def _prices(profits: FloatArray, weights: FloatArray, needed: FloatArray) -> FloatArray:
@@ -347,81 +285,3 @@ def _prices(profits: FloatArray, weights: FloatArray, needed: FloatArray) -> Flo
     place = np.minimum((filled < needed[:, None]).sum(axis=1), len(weights) - 1)
     rows = np.arange(len(profits))
     return np.asarray(-rate[rows, order[rows, place]])
-
-
-class _Walk:
-    """The inputs are decided one after the other, in all intervals at once.
-
-    In each interval, inputs in nearly all or nearly no good sets come first, then those of large
-    weight. Of exchangeable inputs the first ones are raised.
-    """
-
-    def __init__(self, block: _Block, intervals: _Intervals, u: FloatArray) -> None:
-        self.kept = np.flatnonzero(intervals.bounds > 0)
-        n, w = len(block.inputs), block.weights
-        both = np.stack([self.kept, self.kept + 1])
-        profits = intervals.profits[both]
-        open_ = np.abs(profits).max(axis=0) < intervals.bounds[self.kept, None]
-        kind = np.empty(n, dtype=np.intp)
-        for number, members in enumerate(block.kinds):
-            kind[members] = number
-        self.order = np.argsort(open_ * (n + 1) - kind, axis=1, kind="stable")
-        self.profits = np.take_along_axis(profits, self.order[None], axis=2)
-        self.rest = _suffix_sums(np.maximum(self.profits, 0.0))
-        self.weights = w[self.order]
-        self.rest_of_weight = _suffix_sums(self.weights)
-        kinds = kind[self.order]
-        self.after = np.full((len(self.kept), n), n)
-        for d in reversed(range(n - 1)):
-            same = kinds[:, d] == kinds[:, d + 1]
-            self.after[:, d] = np.where(same, self.after[:, d + 1], d + 1)
-        self.bases = intervals.bases[both] + intervals.slack[self.kept]
-        self.first = intervals.ends[self.kept] - block.least
-        self.last = intervals.ends[self.kept + 1] - block.least
-        self.left = intervals.ends[self.kept]
-        self.size, self.seen = n, 0
-
-    def sets(self, width: int, limits: Limits) -> tuple[BoolArray, float]:
-        """Return the sets that are not excluded, and a bound on the dropped ones.
-
-        The bound is on the surplus above the goal.
-        """
-        n, rounding = self.size, 1e-12 * float(self.last.max(initial=0.0))
-        j = np.arange(len(self.kept))
-        d = np.zeros(len(j), dtype=np.intp)
-        a, b = self.bases
-        weight = np.zeros(len(j))
-        raised = np.zeros((len(j), n), dtype=bool)
-        done, dropped = [np.zeros((0, n), dtype=bool)], 0.0
-        while len(j):
-            bound = np.maximum(a + self.rest[0][j, d], b + self.rest[1][j, d])
-            keep = (bound > 0) & (weight <= self.last[j] + rounding)
-            keep &= weight + self.rest_of_weight[j, d] >= self.first[j] - rounding
-            keep = np.flatnonzero(keep)
-            if len(keep) > width or limits.expired():
-                bound = bound[keep] / self.left[j[keep]]
-                order = np.argsort(-bound, kind="stable")
-                most = 0 if limits.expired() else width
-                dropped = max(dropped, float(bound[order[most:]].max(initial=0.0)))
-                keep = keep[order[:most]]
-            j, d, a, b = j[keep], d[keep], a[keep], b[keep]
-            weight, raised = weight[keep], raised[keep]
-            self.seen += len(j)
-            whole = d == n
-            done.append(raised[whole])
-            j, d, a, b, weight, raised = (v[~whole] for v in (j, d, a, b, weight, raised))
-            up = raised.copy()
-            up[np.arange(len(j)), self.order[j, d]] = True
-            raised = np.concatenate([raised, up])
-            a = np.concatenate([a, a + self.profits[0][j, d]])
-            b = np.concatenate([b, b + self.profits[1][j, d]])
-            weight = np.concatenate([weight, weight + self.weights[j, d]])
-            d = np.concatenate([self.after[j, d], d + 1])
-            j = np.concatenate([j, j])
-        return np.vstack(done), dropped
-
-
-def _suffix_sums(values: Any) -> Any:
-    """Return the sums of values[..., d:] for every d, and 0."""
-    sums = np.cumsum(values[..., ::-1], axis=-1)[..., ::-1]
-    return np.concatenate([sums, np.zeros((*values.shape[:-1], 1))], axis=-1)

@@ -14,10 +14,11 @@ t(S) would leave [a, b], the walk stops. Of exchangeable inputs the first are ra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
+from typing import Any, TypeAlias
 
 from mechdesign.kernel.arithmetic import UNIT, known, need, over_one_denominator, scaled
 from mechdesign.kernel.oracles.common import parts_of
@@ -39,8 +40,8 @@ GRID = 1 << 100
 STEPS_PER_PLACE = 30
 """Steps per visited place of a walk; all walks of a file together may use the whole limit."""
 
-Side = tuple[Fraction, Fraction, int, list[int]]
-"""An end t, its multiplier, the value with no raised input, and the increment of each input."""
+End: TypeAlias = tuple[Any, Any, list[Any]]
+"""An end t, the value there with no raised input, and the increment of each input."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class Walk(Source):
             for raised in self._raised(
                 ask, block, inputs, Fraction(ONE, high), inner, slopes, places
             ):
-                rays.append(spread(k, block, [high if x in raised else ONE for x in block]))
+                entries = [high if x in raised else ONE for x in block]
+                rays.append(spread(k, block, entries))
                 limited(len(rays))
         surplus = self.surplus * UNIT / whole
         return Found(rays, claim=(surplus.numerator, surplus.denominator))
@@ -84,24 +86,33 @@ class Walk(Source):
         inner: Sequence[Fraction],
         slopes: Numbers,
         places: Iterator[int],
-    ) -> Iterator[tuple[int, ...]]:
+    ) -> Iterator[set[int]]:
         """Yield the sets of inputs of a block that are not excluded."""
         p = ask.gain.p
         least, mass = low * sum(p[x] for x in block), [(1 - low) * p[x] for x in inputs]
         ends = [least, *inner, least + sum(mass)]
         rising = least > 0 and all(a <= b for a, b in pairwise(ends))
         need(rising and len(slopes) == len(ends), "the ends are not increasing, or lack a slope")
-        sides: list[Side] = []
-        for t, m in zip(ends, map(Fraction, slopes), strict=True):
+        numbers, _ = over_one_denominator([*ends, *mass])
+        whole, masses = numbers[: len(ends)], numbers[len(ends) :]
+        prices = [ask.prices[x] for x in inputs]
+        found: list[tuple[Fraction, Fraction, End]] = []
+        for t, n, m in zip(ends, whole, map(Fraction, slopes), strict=True):
             down = {x: _worth(ask, x, low, t) for x in block}
             start = scaled(m * (least - t) - self.surplus * t, up=True) + sum(down.values())
             added = [
                 _worth(ask, x, Fraction(1), t) - down[x] + scaled(m * w, up=True)
                 for x, w in zip(inputs, mass, strict=True)
             ]
-            sides.append((t, m, start, added))
-        for left, right in pairwise(sides):
-            yield from _walk(ask, inputs, mass, least, left, right, places)
+            found.append((t, m, (n, start, added)))
+        for (t, m, left), (t2, m2, right) in pairwise(found):
+            slack = scaled((t2 - t) * max(Fraction(0), m2 - m) / 4, up=True)
+
+            def alike(i: int, j: int) -> bool:
+                return ask.alike(inputs[i], inputs[j])
+
+            for raised in open_sets(left, right, slack, whole[0], masses, prices, alike, places):
+                yield {inputs[i] for i in raised}
 
     def count(self, statement: Statement) -> int:
         return min(statement.k, 16) * statement.k
@@ -118,33 +129,42 @@ def _worth(ask: Ask, x: int, q: Fraction, t: Fraction) -> int:
     return -(-top.numerator // top.denominator)
 
 
-def _walk(
-    ask: Ask,
-    inputs: Sequence[int],
-    mass: Sequence[Fraction],
-    least: Fraction,
-    left: Side,
-    right: Side,
+def open_sets(
+    left: End,
+    right: End,
+    slack: Any,
+    least: Any,
+    masses: Sequence[Any],
+    prices: Sequence[Any],
+    alike: Callable[[int, int], bool],
     places: Iterator[int],
 ) -> Iterator[tuple[int, ...]]:
-    (t, m, a, one), (t2, m2, b, other) = left, right
-    slack, n = scaled((t2 - t) * max(Fraction(0), m2 - m) / 4, up=True), len(inputs)
-    a, b = a + slack, b + slack
+    """Yield the sets with t(S) between two ends whose bound is positive; in any numbers.
+
+    Parameters
+    ----------
+    left, right, slack
+        The ends, and the addition between them.
+    least, masses
+        The least t(S), and what each input adds.
+    prices, alike
+        Decide the order, and which neighbors in it are exchangeable.
+    places
+        Exhausted by too long a walk, which is a LimitError.
+    """
+    (begin, a, one), (end, b, other) = left, right
+    a, b, n = a + slack, b + slack, len(masses)
     root = max(a + _rest(one)[0], b + _rest(other)[0])
     order = sorted(
-        range(n),
-        key=lambda i: (max(abs(one[i]), abs(other[i])) < root, -mass[i], ask.prices[inputs[i]]),
+        range(n), key=lambda i: (max(abs(one[i]), abs(other[i])) < root, -masses[i], prices[i])
     )
     after = list(range(1, n + 1))  # the next place if an input is not raised
     for d in reversed(range(n - 1)):
-        if ask.alike(inputs[order[d]], inputs[order[d + 1]]):
+        if alike(order[d], order[d + 1]):
             after[d] = after[d + 1]
-    one, other = [one[i] for i in order], [other[i] for i in order]
-    (begin, end, start, *masses), _ = over_one_denominator(
-        [t, t2, least, *(mass[i] for i in order)]
-    )
+    one, other, masses = ([values[i] for i in order] for values in (one, other, masses))
     rest_one, rest_other, rest = map(_rest, (one, other, masses))
-    stack: list[tuple[int, int, int, int, tuple[int, ...]]] = [(0, a, b, start, ())]
+    stack: list[tuple[int, Any, Any, Any, tuple[int, ...]]] = [(0, a, b, least, ())]
     while stack:
         d, a, b, total, raised = stack.pop()
         if next(places, None) is None:
@@ -157,10 +177,10 @@ def _walk(
             yield raised
             continue
         stack.append((after[d], a, b, total, raised))
-        more = (*raised, inputs[order[d]])
+        more = (*raised, order[d])
         stack.append((d + 1, a + one[d], b + other[d], total + masses[d], more))
 
 
-def _rest(values: Sequence[int]) -> list[int]:
+def _rest(values: Sequence[Any]) -> list[Any]:
     """Return the sums of the positive values from each place on."""
     return [*accumulate((max(0, v) for v in reversed(values)), initial=0)][::-1]

@@ -13,7 +13,7 @@ from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Classes, Subsets, Walk
 from mechdesign.kernel.oracles.sources.base import Ask
-from mechdesign.kernel.oracles.sources.walk import _walk
+from mechdesign.kernel.oracles.sources.walk import open_sets
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost
 from mechdesign.kernel.statement import Statement
@@ -159,20 +159,31 @@ def test_a_walk_with_good_slopes_rules_out_all_that_its_claim_pays() -> None:
                 assert (listed == []) == (c > needed)
 
 
-@pytest.mark.parametrize("ends", [(-1, -(10**80)), (-(10**80), -1)])
+@pytest.mark.parametrize("slopes", [(-9.0, 9.0), (-100.0, 0.0), (0.0, 100.0)])
+def test_slopes_that_pull_both_ends_down_exclude_no_set(slopes: tuple[float, float]) -> None:
+    """Halfway between the ends, the addition of a quarter of their difference is tight."""
+    p, u = (ONE / 2,) * 2, [0, 0]
+    statement = Statement(2, (Ratio(Constant(ONE)),), (), gained(2, p=p))
+    for gain in (Squares(units(p), p), Entropy.of_inputs(p)):
+        needed = Fraction(-Rays(Subsets()).gain(statement, gain, u)[0], UNIT) * 2
+        found = Walk(needed * Fraction(99, 100), ((),), (Numbers(slopes),))
+        listed = found(statement, Ask(gain, u)).rays
+        assert any(max(ray) > min(ray) for ray in listed)
+
+
+@pytest.mark.parametrize("ends", [(-1, -5), (-5, -1)])
 def test_between_two_ends_a_set_may_need_more_than_at_either(ends: tuple[int, int]) -> None:
-    """By (b - a) (m_b - m_a) / 4, here a unit: no set is ruled out."""
-    ask = Ask(Squares(units((ONE,)), (ONE,)), [0])
-    left, right = (0 * ONE, 0 * ONE, ends[0], [0]), (4 * ONE, ONE, ends[1], [0])
-    found = _walk(ask, [0], [ONE], ONE, left, right, iter(range(9)))
-    assert sorted(found) == [(), (0,)]
+    """By an addition, here 2: no set is ruled out."""
+    left, right = (0, ends[0], [0]), (4, ends[1], [0])
+    for slack, found in ((2, [(), (0,)]), (1, [])):
+        sets = open_sets(left, right, slack, 1, [1], [0], lambda _i, _j: False, iter(range(9)))
+        assert sorted(sets) == found
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_a_walk_adds_the_increment_of_each_input(first: bool) -> None:
     """Two inputs add 2 each to -3 at one end, and too little at the other."""
-    ask = Ask(Squares(units((ONE / 2,) * 2), (ONE / 2,) * 2), [0, 1])
     starts, added = ([-3, -9][:: 1 if first else -1], [[2, 2], [0, 0]][:: 1 if first else -1])
-    left, right = (0 * ONE, 0 * ONE, starts[0], added[0]), (4 * ONE, 0 * ONE, starts[1], added[1])
-    (found,) = _walk(ask, [0, 1], [ONE, ONE], ONE, left, right, iter(range(9)))
-    assert sorted(found) == [0, 1]
+    left, right = (0, starts[0], added[0]), (4, starts[1], added[1])
+    found = open_sets(left, right, 0, 1, [1, 1], [0, 1], lambda _i, _j: False, iter(range(9)))
+    assert [sorted(some) for some in found] == [[0, 1]]
