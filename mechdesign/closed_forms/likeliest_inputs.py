@@ -15,8 +15,8 @@ from mechdesign.closed_forms.base import (
     name_outputs,
 )
 from mechdesign.domain import Label
-from mechdesign.evidence.multipliers import block_of
-from mechdesign.evidence.unconstrained import at_one, evenly
+from mechdesign.evidence.formulas import at_one, evenly
+from mechdesign.evidence.rows import block_of
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.linearizations import Costs

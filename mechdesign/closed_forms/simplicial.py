@@ -17,8 +17,8 @@ from mechdesign.closed_forms.base import (
     post_processed,
 )
 from mechdesign.closed_forms.universal import Decision, decide_cone
-from mechdesign.evidence.facets import equal_rows, erasure, simplicial
-from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.evidence.formulas import nothing_constrained
+from mechdesign.evidence.simplicial import equal_rows, erasure, simplicial
 from mechdesign.mechanisms.lip_randomized_response import in_region, least_mass, outside_region
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior

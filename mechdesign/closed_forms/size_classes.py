@@ -25,7 +25,7 @@ from mechdesign.closed_forms.base import (
     lift_rows_at,
     name_outputs,
 )
-from mechdesign.evidence import symmetric as evidence
+from mechdesign.evidence import formulas as evidence
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms.optimum import best_size
 from mechdesign.notions import LDP, BlockLDP

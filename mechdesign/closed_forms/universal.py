@@ -51,7 +51,7 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.facets import NamedRow
+from mechdesign.evidence.simplicial import NamedRow
 from mechdesign.notions import Cone, Notion, cone_of
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows

@@ -21,9 +21,9 @@ from mechdesign.errors import (
     SolverError,
     UnsupportedError,
 )
-from mechdesign.evidence.facets import erasure
+from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.evidence.rows import Proof
-from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.evidence.simplicial import erasure
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.claims import privacy_steps
 from mechdesign.kernel.documents import OPTIMAL_GAP, relative_gap

@@ -31,7 +31,7 @@ from mechdesign import (
 )
 from mechdesign.closed_forms import ClosedForm, RandomizedResponse, UniformLift, UniformSubsets
 from mechdesign.closed_forms.size_classes import best_lift
-from mechdesign.evidence.symmetric import symmetric
+from mechdesign.evidence.formulas import symmetric
 from mechdesign.kernel import verify
 from mechdesign.kernel.schema import write
 from mechdesign.notions import Notion

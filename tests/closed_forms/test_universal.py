@@ -49,7 +49,7 @@ from mechdesign import (
 )
 from mechdesign.closed_forms import Universal
 from mechdesign.closed_forms.universal import decide_cone
-from mechdesign.evidence.facets import NamedRow, simplicial
+from mechdesign.evidence.simplicial import NamedRow, simplicial
 from mechdesign.kernel import verify
 from mechdesign.kernel.oracles import Rays
 from mechdesign.kernel.oracles.sources import Simplicial

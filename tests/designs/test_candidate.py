@@ -10,7 +10,7 @@ import pytest
 from mechdesign import Prior, PriorBall, PriorBox, Problem, Solution, resources
 from mechdesign.designs import answers as answers_module
 from mechdesign.designs.answers import SolutionPool
-from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Boxes

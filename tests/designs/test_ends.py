@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mechdesign import Domain, Prior, Problem, design
-from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel.verify import verify
 from mechdesign.notions import LDP, LIP, AsymmetricLift, ContextAwareLDP, MetricPrivacy
 from mechdesign.search.coarse.groups import grouped

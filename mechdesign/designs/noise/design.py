@@ -20,8 +20,7 @@ from mechdesign.designs.report import PrivacyClaim
 from mechdesign.designs.solution import EARLY, Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import LimitError, SolverError, UnsupportedError
-from mechdesign.evidence.multipliers import rounded
-from mechdesign.evidence.rows import block
+from mechdesign.evidence.rows import block, rounded
 from mechdesign.kernel.certificate import Certificate, Steps
 from mechdesign.kernel.laws import Laws
 from mechdesign.kernel.laws.design import loss_of_noise, loss_steps

@@ -12,12 +12,13 @@ from typing import Any
 
 from mechdesign.files.listing.certificates import certificate_words
 from mechdesign.files.listing.statements import (
+    UnprovedError,
     answer_words,
     cone_words,
     limit_words,
+    line,
     objective_words,
 )
-from mechdesign.files.listing.words import UnprovedError, line
 from mechdesign.kernel.claims import used_places
 from mechdesign.kernel.documents import ChannelFile, read_file
 from mechdesign.kernel.names import compile_problem

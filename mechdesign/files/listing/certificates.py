@@ -8,8 +8,7 @@ from typing import Any
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_upper
-from mechdesign.files.listing.statements import parts
-from mechdesign.files.listing.words import UnprovedError, counted
+from mechdesign.files.listing.statements import UnprovedError, counted, parts
 from mechdesign.kernel.arithmetic import BITS, over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio

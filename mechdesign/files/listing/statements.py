@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from mechdesign.files.listing.words import UnprovedError, exponent, line, rows
+from mechdesign.errors import CertificateError
 from mechdesign.kernel.arithmetic import lattice, over_one_denominator
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.generators import (
@@ -18,6 +18,7 @@ from mechdesign.kernel.generators import (
     Latent,
     Lift,
     Listed,
+    ListedRow,
     Matrix,
     Ratio,
     Rows,
@@ -25,6 +26,40 @@ from mechdesign.kernel.generators import (
 from mechdesign.kernel.limits import Gauge, Limit
 from mechdesign.kernel.objectives import Loss, Objective
 from mechdesign.kernel.statement import Statement
+
+ONE = Fraction(1)
+
+
+class UnprovedError(CertificateError):
+    """The verified checker does not support a part of the file."""
+
+
+def line(numbers: Iterable[Any]) -> str:
+    """Return numbers on a line."""
+    return " ".join(map(str, numbers))
+
+
+def counted(numbers: Sequence[Any]) -> str:
+    """Return the length of a list and its elements."""
+    return line([len(numbers), *numbers])
+
+
+def exponent(a: Fraction | None, square: Fraction = ONE) -> str:
+    """Return the number a * sqrt(square), or the word for an unbounded exponent."""
+    return "none" if a is None else f"{a} {square}"
+
+
+def rows(listed: Sequence[ListedRow]) -> str:
+    """Return listed rows."""
+    words = [f"rows {len(listed)}"]
+    for row in listed:
+        left, right = (f"{len(side)} {_pairs(side)}" for side in (row.left, row.right))
+        words.append(f"left {left} {exponent(row.exponent)} right {right}")
+    return "\n".join(words)
+
+
+def _pairs(side: Iterable[tuple[int, Fraction]]) -> str:
+    return " ".join(f"{x} {v}" for x, v in side)
 
 
 def parts(statement: Statement) -> Iterator[tuple[int, Cone, Cone]]:

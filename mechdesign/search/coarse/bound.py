@@ -21,8 +21,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.evidence.multipliers import shortened
-from mechdesign.evidence.rows import blocks_of, spared
+from mechdesign.evidence.rows import blocks_of, shortened, spared
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.oracles import Orthant

@@ -10,8 +10,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.estimator import alike, estimator
-from mechdesign.evidence.rows import Proof, averaged, certificate, negated
+from mechdesign.evidence.rows import Proof, alike, averaged, certificate, estimator, negated
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.oracles import Oracles, Rays

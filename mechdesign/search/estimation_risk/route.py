@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mechdesign.evidence.facets import erasure
+from mechdesign.evidence.simplicial import erasure
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution

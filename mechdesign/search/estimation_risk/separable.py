@@ -22,8 +22,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.estimator import estimator
-from mechdesign.evidence.rows import Proof, averaged, relaxed
+from mechdesign.evidence.rows import Proof, averaged, estimator, relaxed
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.relaxations import Relaxations

@@ -50,7 +50,7 @@ from mechdesign import (
     save,
 )
 from mechdesign.designs.solution import Solution
-from mechdesign.evidence.multipliers import block_of
+from mechdesign.evidence.rows import block_of
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.limits import Gauge, Information

@@ -93,7 +93,7 @@ def test_rows_that_bind_are_read_from_packed_multipliers_too(
 ) -> None:
     listed = design(city(4), route="coarse")
     monkeypatch.setattr("mechdesign.kernel.packed.PACKED_FROM", 1)
-    monkeypatch.setattr("mechdesign.evidence.multipliers.PACKED_FROM", 1)
+    monkeypatch.setattr("mechdesign.evidence.rows.PACKED_FROM", 1)
     packed = design(city(4), route="coarse")
     assert isinstance(packed.document()["certificate"]["multipliers"][0]["x"], str)
     before = {(row.row, row.output): row.multiplier for row in listed.binding}

@@ -29,7 +29,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.errors import UnsupportedError
-from mechdesign.evidence.multipliers import block_of
+from mechdesign.evidence.rows import block_of
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Decoders

@@ -27,7 +27,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.errors import SolverError
-from mechdesign.evidence.unconstrained import nothing_constrained
+from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.relaxations import Implied

@@ -31,7 +31,7 @@ from mechdesign.errors import (
     SolverError,
     UnsupportedError,
 )
-from mechdesign.evidence.symmetric import subset_selection
+from mechdesign.evidence.formulas import subset_selection
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.risk import Inverse

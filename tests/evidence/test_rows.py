@@ -20,9 +20,8 @@ from mechdesign import (
     PriorBall,
     Problem,
 )
-from mechdesign.evidence import multipliers
-from mechdesign.evidence.multipliers import shortened
-from mechdesign.evidence.rows import blocks_of, members_of
+from mechdesign.evidence import rows
+from mechdesign.evidence.rows import blocks_of, members_of, shortened
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Costs, Linearizations
 from mechdesign.kernel.oracles import Orthant
@@ -89,7 +88,7 @@ def test_the_bound_falls_by_no_more_than_there_is_to_spare(
     whole = shortened(problem, duals, K, lambda: 0.0)
     best = bound(problem, Costs(), whole)
     assert best == pytest.approx(multiplier_bound(problem, duals), abs=1e-12)
-    monkeypatch.setattr(multipliers, "PACKED_FROM", 1)
+    monkeypatch.setattr(rows, "PACKED_FROM", 1)
     short = shortened(problem, duals, K, lambda: spare)
     assert bound(problem, Costs(), short) >= best - spare - 1e-13
     number = [sum(len(part.weight) for part in parts) for parts in (whole, short)]
@@ -126,7 +125,7 @@ def test_a_part_has_those_priors_only_that_it_refers_to_each_once() -> None:
 def test_more_to_spare_makes_shorter_files(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem(range(K), NOTIONS["ratios"], MeanAbsoluteError(), prior=PRIOR)
     duals = perturbed(problem, 2)
-    monkeypatch.setattr(multipliers, "PACKED_FROM", 1)
+    monkeypatch.setattr(rows, "PACKED_FROM", 1)
     monkeypatch.setattr("mechdesign.kernel.packed.PACKED_FROM", 1)
     sizes = []
     for spare in (0.0, 1e-8, 1e-4):
@@ -145,7 +144,7 @@ def test_multipliers_at_decoders_as_well(spare: float, monkeypatch: pytest.Monke
     (proof,) = solve_decoders(problem).proofs
     found = []
     for packed_from in (10**9, 1):
-        monkeypatch.setattr(multipliers, "PACKED_FROM", packed_from)
+        monkeypatch.setattr(rows, "PACKED_FROM", packed_from)
         certificate = proof(problem)
         assert certificate is not None
         found.append(float(certificate.bound(problem.compiled.statement)))
