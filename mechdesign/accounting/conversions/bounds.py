@@ -13,11 +13,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import scipy.optimize
+from scipy.optimize import linprog
 
 from mechdesign.accounting.conversions.formulas import lip_to_ldp, through_ldp
 from mechdesign.accounting.measure.max_ratio import float_above
-from mechdesign.errors import UnsupportedError
+from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.exact import exp_upper, log_upper
 from mechdesign.notions import (
     LDP,
@@ -76,7 +76,7 @@ def extreme_minima(priors: PriorSet) -> tuple[Fraction, Fraction]:
     """Return bounds on P_min over a set: on the least, and on the largest over its mixtures.
 
     A channel that is private for all vertices is private for all their mixtures. The best mixture
-    is found by a small LP; if the vertices are too many to list, the value of one member is valid.
+    is found by a small LP; without it, the value of one member is valid.
     """
     units = np.eye(priors.size, dtype=int).tolist()
     least = min(priors.extreme_mean(unit, largest=False) for unit in units)
@@ -90,8 +90,11 @@ def extreme_minima(priors: PriorSet) -> tuple[Fraction, Fraction]:
         n, k = vertices.shape
         goal, sums = np.append(np.zeros(n), -1.0), np.append(np.ones(n), 0.0)[None, :]
         rows = np.hstack([-vertices.T, np.ones((k, 1))])
-        found: Any = called("HiGHS", scipy.optimize.linprog, goal, rows, np.zeros(k), sums, [1.0])
-        mixture = np.maximum(checked("HiGHS", found.x, (n + 1,))[:n], 0)
+        try:
+            found: Any = called("HiGHS", linprog, goal, rows, np.zeros(k), sums, [1.0])
+            mixture = np.maximum(checked("HiGHS", found.x, (n + 1,))[:n], 0)
+        except SolverError:
+            return least, most
         mixed = float((mixture / mixture.sum() @ vertices).min()) * (1 - ROUNDING)
         most = max(most, Fraction(mixed))
     return least, most

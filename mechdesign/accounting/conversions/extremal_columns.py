@@ -11,14 +11,12 @@ linear forms of a column, its maximum over all private channels is a linear prog
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse.csgraph import shortest_path
 
-from mechdesign._typing import BoolArray, FloatArray
+from mechdesign._typing import FloatArray
 from mechdesign.channel import Channel
 from mechdesign.domain import Domain
 from mechdesign.errors import SolverError
@@ -32,6 +30,8 @@ SOME = 1e-9
 """A form that reaches this value on a ray of sum 1 counts as nonzero."""
 
 DUST = 1e-12
+
+TOO_LARGE = "no worst column was found: the ratios are too large for floats, take a smaller epsilon"
 
 
 class ExtremalColumns:
@@ -49,6 +49,9 @@ class ExtremalColumns:
     def worst(self, left: FloatArray, right: FloatArray) -> tuple[float, FloatArray]:
         """Return the supremum of left . r / right . r, possibly inf, and a ray that attains it.
 
+        A supremum of inf is the solver's word: whether the channel with this ray leaks without
+        limit is to be checked.
+
         Raises
         ------
         SolverError
@@ -58,45 +61,13 @@ class ExtremalColumns:
         if found.status == 0:
             column = checked("HiGHS", found.x, left.shape)
             return float(left @ column), np.maximum(column, 0)
-        ray = self._without(left, right > 0)
-        if ray is not None:
-            return math.inf, ray
-        raise SolverError(
-            f"no worst column was found ({found.message}): the ratios are too large for floats, "
-            "take a smaller epsilon"
-        )
-
-    @cached_property
-    def _needed(self) -> BoolArray:
-        """Row x marks the entries of a column of Q that must be positive if entry x is.
-
-        A row of G with one negative coefficient requires that entry if any other is positive.
-        """
-        one = (self.matrix < 0).sum(axis=1) == 1
-        needed = np.eye(self.cone.size, dtype=bool)
-        for row in self.matrix[one]:
-            needed[row > 0, row.argmin()] = True
-        return np.isfinite(shortest_path(needed, unweighted=True))
-
-    def _without(self, left: FloatArray, barred: BoolArray) -> FloatArray | None:
-        """Return a ray that is 0 on some inputs and has left . r > 0; None if there is none.
-
-        The sign pattern of the rows decides which columns can be 0 there, as a solver may treat
-        small coefficients as 0.
-        """
-        free = ~(self._needed & barred).any(axis=1)
-        if not left[free].any():
-            return None
-        G = self.matrix[:, free]
-        size = np.abs(G).max(axis=1, initial=0.0)
-        rows = G[size > 0] / size[size > 0, None]
-        found = _program(left[free], rows, self.equal[:, free], np.ones(int(free.sum())))
+        size = np.abs(self.matrix).max(axis=1, initial=0.0)
+        rows = self.matrix[size > 0] / size[size > 0, None]
+        found = _program(left, rows, np.vstack([self.equal, right]), np.ones(len(left)))
         if found.status != 0 or -found.fun < SOME:
-            return None
-        ray = np.zeros(len(left))
-        kept = checked("HiGHS", found.x, (int(free.sum()),))
-        ray[free] = np.where(kept > DUST, kept, 0.0)
-        return ray
+            raise SolverError(TOO_LARGE)
+        column = checked("HiGHS", found.x, left.shape)
+        return math.inf, np.where((column > DUST) & (right == 0), column, 0.0)
 
     def channel(self, ray: FloatArray, domain: Domain) -> Channel:
         """Return an exact private channel with columns t r and 1 - t r for a ray r."""

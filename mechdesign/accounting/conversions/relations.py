@@ -16,7 +16,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.accounting.conversions.bounds import best_bound
-from mechdesign.accounting.conversions.extremal_columns import ExtremalColumns
+from mechdesign.accounting.conversions.extremal_columns import TOO_LARGE, ExtremalColumns
 from mechdesign.accounting.measure.max_ratio import log_above
 from mechdesign.channel import Channel
 from mechdesign.designs.design import design
@@ -24,6 +24,7 @@ from mechdesign.domain import Domain
 from mechdesign.errors import (
     InfeasibleError,
     InputError,
+    SolverError,
     UnsupportedError,
     choose,
     shown_kind,
@@ -273,7 +274,10 @@ def _worst(
         leakage = _leakage(log_ratio, float(row.exponent), float(row.slope))
         if leakage > best + NEAR:
             best, ray = leakage, found
-    return (best if rows else 0.0), rays.channel(ray, domain)
+    channel = rays.channel(ray, domain)
+    if best == math.inf and target.leakage(channel, prior) < math.inf:
+        raise SolverError(TOO_LARGE)
+    return (best if rows else 0.0), channel
 
 
 def _form(entries: Mapping[int, Fraction], domain: Domain) -> tuple[Fraction, FloatArray]:
