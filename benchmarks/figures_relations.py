@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.captions import PICTURES, save
 from mechdesign import LIP, Channel, Prior
-from mechdesign.accounting.conversions.relations import Implied, implied
-from mechdesign.accounting.measure.hypothesis_testing import error_region, trade_off
-from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.channel_leakage import leakages
+from mechdesign.accounting.hypothesis_testing import error_region, trade_off
+from mechdesign.accounting.implications import Implied, implied
 
 ROOM = 0.14
 """The share of a picture below its axes."""

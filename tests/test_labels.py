@@ -15,13 +15,12 @@ from hypothesis import given, strategies as st
 import mechdesign as md
 from mechdesign import Domain, InputError, Prior, Problem
 from mechdesign.accounting import privacy_profile
-from mechdesign.accounting.composition.composition import compose_sequence
-from mechdesign.accounting.measure.sensitive_attribute import (
+from mechdesign.accounting.channel_leakage import (
     sensitive_attribute_channel,
     sensitive_attribute_leakage,
 )
-from mechdesign.accounting.priors.estimated_priors import prior_ball, robust_problem
-from mechdesign.accounting.priors.prior_mismatch import prior_mismatch, total_variation
+from mechdesign.accounting.composition import compose_sequence
+from mechdesign.accounting.priors import prior_ball, prior_mismatch, robust_problem, total_variation
 from mechdesign.estimation import mean
 from tests.strategies import examples
 

@@ -12,7 +12,7 @@ import math
 from benchmarks.papers.base import Row
 from benchmarks.papers.optimum import best
 from mechdesign import LDP, BlockLDP, ContextAwareLDP, HighLowLDP, L2Risk, MutualInformation, Prior
-from mechdesign.accounting.measure.hypothesis_testing import error_region
+from mechdesign.accounting.hypothesis_testing import error_region
 from mechdesign.mechanisms import HadamardResponse, Mechanism, around_sensitive, by_block
 from mechdesign.notions import Notion
 

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
-from mechdesign.accounting.measure.max_ratio import log_above
+from mechdesign.accounting.ratios import log_above
 from mechdesign.channel import BITS, Channel
 from mechdesign.errors import CertificateError, InputError, UnsupportedError, shown
 from mechdesign.exact import Exact, as_fraction, exp_lower, exp_upper

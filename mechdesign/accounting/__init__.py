@@ -18,11 +18,19 @@ from mechdesign.accounting.central.designs import (
     design_for_shuffle,
 )
 from mechdesign.accounting.central.result import Central
-from mechdesign.accounting.composition.composition import Composition, compose, compose_sequence
-from mechdesign.accounting.composition.products import adaptive, product
-from mechdesign.accounting.continuous.analytic_gaussian import (
-    analytic_gaussian_delta,
-    analytic_gaussian_deviation,
+from mechdesign.accounting.channel_leakage import (
+    Leakage,
+    Leakages,
+    leakages,
+    sensitive_attribute_channel,
+    sensitive_attribute_leakage,
+)
+from mechdesign.accounting.composition import (
+    Composition,
+    adaptive,
+    compose,
+    compose_sequence,
+    product,
 )
 from mechdesign.accounting.continuous.bounded_means import (
     DuchiMechanism,
@@ -30,42 +38,40 @@ from mechdesign.accounting.continuous.bounded_means import (
     OptimalPiecewiseMechanism,
     PiecewiseMechanism,
 )
-from mechdesign.accounting.continuous.gaussian import GaussianMechanism, least_deviation
-from mechdesign.accounting.continuous.laplace import (
+from mechdesign.accounting.continuous.gaussian import (
+    GaussianMechanism,
+    analytic_gaussian_delta,
+    analytic_gaussian_deviation,
+    least_deviation,
+)
+from mechdesign.accounting.continuous.lip_mechanisms import (
     LaplaceMechanism,
+    SamplingMechanism,
     laplace_scale,
     least_laplace_scale,
 )
-from mechdesign.accounting.continuous.sampling_mechanism import SamplingMechanism
-from mechdesign.accounting.conversions.formulas import lip_composition_bound, lip_to_ldp
-from mechdesign.accounting.conversions.relations import Implied, Relations, implied, relations
-from mechdesign.accounting.measure.capacity import Capacity, capacity
-from mechdesign.accounting.measure.hypothesis_testing import (
+from mechdesign.accounting.conversions import lip_composition_bound, lip_to_ldp
+from mechdesign.accounting.hypothesis_testing import (
     ErrorRegion,
+    PrivacyProfile,
     TradeOff,
     error_region,
+    privacy_profile,
     trade_off,
 )
-from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
-from mechdesign.accounting.measure.leakages import leakages
-from mechdesign.accounting.measure.privacy_profile import PrivacyProfile, privacy_profile
-from mechdesign.accounting.measure.sensitive_attribute import (
-    sensitive_attribute_channel,
-    sensitive_attribute_leakage,
-)
-from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
-from mechdesign.accounting.priors.estimated_priors import (
-    prior_ball,
-    robust_problem,
-    sample_radius,
-)
-from mechdesign.accounting.priors.prior_mismatch import (
+from mechdesign.accounting.implications import Implied, Relations, implied, relations
+from mechdesign.accounting.information import Capacity, capacity
+from mechdesign.accounting.priors import (
     PriorMismatch,
     family_bound,
     log_ratio_bound,
+    prior_ball,
     prior_mismatch,
+    robust_problem,
+    sample_radius,
     total_variation,
 )
+from mechdesign.accounting.ratios import tightest_matrix
 from mechdesign.exact.enclosures import Bounds
 
 __all__ = [

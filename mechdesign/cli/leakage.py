@@ -35,7 +35,7 @@ def _leakage(options: argparse.Namespace) -> int:
         total = read_ledger(options.ledger)
         print(json.dumps(total.to_json()) if options.json else total)
         return DONE
-    from mechdesign.accounting.measure.leakages import leakages
+    from mechdesign.accounting.channel_leakage import leakages
 
     channel, own = read_mechanism(options.channel), _own_notions(options.channel)
     prior = None if options.prior is None else _prior(options.prior, channel.inputs)

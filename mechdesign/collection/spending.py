@@ -9,9 +9,8 @@ from fractions import Fraction
 from math import inf
 from typing import Any, TypeVar
 
-from mechdesign.accounting.measure.leakage_table import rounded
-from mechdesign.accounting.measure.leakages import leakages
-from mechdesign.accounting.measure.max_ratio import float_above
+from mechdesign.accounting.channel_leakage import leakages, rounded
+from mechdesign.accounting.ratios import float_above
 from mechdesign.collection.tables.jobs import Drawer
 from mechdesign.errors import InputError
 from mechdesign.kernel import canonical

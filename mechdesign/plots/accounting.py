@@ -24,9 +24,9 @@ from mechdesign.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mechdesign.accounting.conversions.relations import Relations
-    from mechdesign.accounting.measure.hypothesis_testing import ErrorRegion, TradeOff
-    from mechdesign.accounting.measure.leakage_table import Leakages
+    from mechdesign.accounting.channel_leakage import Leakages
+    from mechdesign.accounting.hypothesis_testing import ErrorRegion, TradeOff
+    from mechdesign.accounting.implications import Relations
 
 
 def plot_leakages(leakages: Leakages, ax: Axes | None = None, title: str = "") -> Axes:
@@ -159,7 +159,7 @@ def plot_error_region(
     >>> ax.lines[0].get_xydata().tolist()
     [[0.0, 1.0], [0.25, 0.25], [1.0, 0.0]]
     """
-    from mechdesign.accounting.measure.hypothesis_testing import TradeOff
+    from mechdesign.accounting.hypothesis_testing import TradeOff
 
     ax = titled_axes(ax, title, "false alarm rate", "missed detection rate", size=(5.2, 5.2))
     if region is not None:

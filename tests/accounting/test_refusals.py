@@ -55,7 +55,7 @@ from mechdesign.accounting import (
     trade_off,
 )
 from mechdesign.accounting.auditing import audit
-from mechdesign.accounting.conversions.formulas import through_ldp
+from mechdesign.accounting.conversions import through_ldp
 from mechdesign.errors import (
     InfeasibleError,
     InputError,

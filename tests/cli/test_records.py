@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from mechdesign.accounting.central.central import after_shuffling
-from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.channel_leakage import leakages
 from mechdesign.channel import Channel
 from mechdesign.cli.common import FileBar
 from mechdesign.collection.records import tally_file

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from mechdesign.accounting.arguments import below_one, positive
-from mechdesign.accounting.bisection import bisected
 from mechdesign.accounting.central.comparisons import (
     MOST_REPORTS,
     Pair,
@@ -21,9 +20,9 @@ from mechdesign.accounting.central.comparisons import (
     compared,
     reports,
 )
-from mechdesign.accounting.central.data_sets import SummedReports
 from mechdesign.accounting.central.lower import delta_below, epsilon_below
 from mechdesign.accounting.central.result import Central
+from mechdesign.accounting.central.sums import SummedReports
 from mechdesign.accounting.central.upper import (
     delta_above,
     epsilon_above,
@@ -32,6 +31,7 @@ from mechdesign.accounting.central.upper import (
     is_within,
     variation_ratio_epsilon,
 )
+from mechdesign.accounting.crossings import bisected
 from mechdesign.channel import Channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InfeasibleError, InputError, UnsupportedError, shown_kind
@@ -40,18 +40,6 @@ from mechdesign.exact.enclosures import Bounds
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.base import Mechanism
 from mechdesign.mechanisms.subsets.unary import UnaryEncoding
-
-__all__ = [
-    "Central",
-    "LeastReports",
-    "LocalBudget",
-    "after_aggregation",
-    "after_shuffling",
-    "delta_after_shuffling",
-    "largest_local_budget",
-    "least_reports",
-    "view",
-]
 
 Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 

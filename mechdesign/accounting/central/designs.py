@@ -12,7 +12,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 from mechdesign.accounting.arguments import below_one, positive
-from mechdesign.accounting.bisection import bisected
 from mechdesign.accounting.central.central import (
     after_aggregation,
     after_shuffling,
@@ -20,8 +19,9 @@ from mechdesign.accounting.central.central import (
     view,
 )
 from mechdesign.accounting.central.comparisons import central_budget, reports
-from mechdesign.accounting.central.data_sets import SummedReports
 from mechdesign.accounting.central.result import Central
+from mechdesign.accounting.central.sums import SummedReports
+from mechdesign.accounting.crossings import bisected
 from mechdesign.channel import BITS
 from mechdesign.designs.design import check_problem, design
 from mechdesign.designs.solution import Solution

@@ -12,7 +12,6 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Pair
-from mechdesign.accounting.central.crossings import FINE, coarse_crossing, crossing
 from mechdesign.accounting.central.lattice_sums import (
     LARGEST,
     LOOSE,
@@ -24,6 +23,7 @@ from mechdesign.accounting.central.lattice_sums import (
     sum_law,
 )
 from mechdesign.accounting.central.upper import delta_of_pair, odds
+from mechdesign.accounting.crossings import FINE, coarse_crossing, crossing
 
 Test: TypeAlias = Callable[[float, float], float]
 """A lower bound on delta, at an epsilon and a tolerance."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mechdesign.accounting.measure.leakage_table import rounded
+from mechdesign.accounting.channel_leakage import rounded
 from mechdesign.text import Table, Tabular
 
 

@@ -10,20 +10,20 @@ from functools import partial
 import numpy as np
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.bisection import bisected
 from mechdesign.accounting.central.comparisons import MOST_EPSILON, SLACK, Pair
-from mechdesign.accounting.central.crossings import (
-    COARSE,
-    FINE,
-    coarse_crossing,
-    crossing,
-)
 from mechdesign.accounting.central.lattice_sums import (
     LARGEST,
     LOOSE,
     Part,
     moment_bound,
     positive_part,
+)
+from mechdesign.accounting.crossings import (
+    COARSE,
+    FINE,
+    bisected,
+    coarse_crossing,
+    crossing,
 )
 from mechdesign.exact import exp_lower, exp_upper
 

@@ -19,7 +19,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from mechdesign.accounting.measure.leakage_table import rounded
+from mechdesign.accounting.channel_leakage import rounded
 from mechdesign.collection.spending import SHORT, adding_leakages, totals
 from mechdesign.collection.tables.jobs import Drawer
 from mechdesign.errors import CertificateError, InputError, RepeatedDrawWarning

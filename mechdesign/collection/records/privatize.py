@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from mechdesign.accounting.measure.leakage_table import rounded
+from mechdesign.accounting.channel_leakage import rounded
 from mechdesign.collection.records.ledger import add_draw, read_ledger
 from mechdesign.collection.records.record_files import (
     AnyPath,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.accounting.central.bit_sums import bit_sum, hockey_stick
+from mechdesign.accounting.central.sums import bit_sum, hockey_stick
 from tests.strategies import examples
 
 

@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from mechdesign.accounting import after_aggregation, after_shuffling
 from mechdesign.accounting.central.central import view
-from mechdesign.accounting.central.data_sets import SummedReports
+from mechdesign.accounting.central.sums import SummedReports
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     Mechanism,

@@ -19,7 +19,7 @@ from mechdesign.accounting import (
     analytic_gaussian_deviation,
     least_deviation,
 )
-from mechdesign.accounting.bisection import least_noise
+from mechdesign.accounting.crossings import least_noise
 
 PEAKS = GaussianMixture([0.4, 0.6], [30, 60], [9, 15])
 PARTS = [(0.4, 30, 9), (0.6, 60, 15)]

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 from mechdesign.accounting.continuous.enclosures import FloatEnclosure
-from mechdesign.accounting.continuous.hockey_stick import hockey_stick
-from mechdesign.accounting.continuous.normal_laws import BinnedNormals, Normals
+from mechdesign.accounting.continuous.hockey_stick import BinnedNormals, Normals, hockey_stick
 from mechdesign.exact.enclosures import exponential
 from tests.strategies import examples
 

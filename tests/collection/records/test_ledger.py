@@ -20,8 +20,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mechdesign.writing.atomic as atomic
-from mechdesign.accounting.composition.composition import compose
-from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.channel_leakage import leakages
+from mechdesign.accounting.composition import compose
 from mechdesign.channel import Channel
 from mechdesign.cli import main
 from mechdesign.collection.records.ledger import Draw, Leakage, Ledger, add_draw, read_ledger

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -15,16 +15,166 @@ import numpy as np
 import numpy.typing as npt
 
 from mechdesign._typing import FloatArray
-from mechdesign.accounting.measure.leakage_table import Leakage, Leakages
-from mechdesign.accounting.measure.max_ratio import inverse, log_above, max_ratio
-from mechdesign.accounting.measure.mutual_information import information_above
-from mechdesign.accounting.measure.tightest_matrix import matrix_of
-from mechdesign.channel import Channel
+from mechdesign.accounting.information import information_above
+from mechdesign.accounting.ratios import inverse, log_above, matrix_of, max_ratio
+from mechdesign.channel import Channel, as_channel
 from mechdesign.continuous import ContinuousChannel
-from mechdesign.domain import Label
+from mechdesign.domain import Domain, Label
+from mechdesign.errors import InputError, choose, shown
+from mechdesign.exact import fraction_text, short_text
+from mechdesign.labels import Labels, aligned, split_matrix
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.prior import Prior, prior_on
+from mechdesign.prior import SUM_TOLERANCE, Prior, exact_numbers, prior_on
 from mechdesign.prior_sets import PriorSet
+from mechdesign.text import Matrix, Table, Tabular, shortened
+
+MATRIX = "tightest E matrix, ln Q(y|row)/Q(y|column)"
+
+MOST_SHOWN = 8
+"""Maximum number of inputs for which the matrix is printed."""
+
+
+@dataclass(frozen=True)
+class Leakage:
+    """The leakage of a channel under one notion.
+
+    Attributes
+    ----------
+    notion
+        Its name in problem files; ``"max-lift"`` and ``"min-lift"`` are the two sides
+        of ``lip``.
+    value
+        The smallest epsilon that the exact channel satisfies, in nats, rounded up; inf if there is
+        none.
+    factor
+        e**leakage exactly, if it is a finite rational number; else None.
+    inputs
+        The inputs that attain it, in the order of the ratio; empty if it is a sum.
+    outputs
+        The output that attains it, in a tuple; empty if it is a sum.
+    """
+
+    notion: str
+    value: float
+    factor: Fraction | None
+    inputs: tuple[Label, ...] = ()
+    outputs: tuple[Label, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """A description of where it is attained."""
+        parts = []
+        if self.outputs:
+            parts.append(f"output {_named(self.outputs[0])}")
+        if self.inputs:
+            parts.append("input " + " against ".join(_named(x) for x in self.inputs))
+        return ", ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data for JSON, with an infinite value as ``"inf"`` and an exact factor."""
+        return {
+            "notion": self.notion,
+            "leakage": self.value if math.isfinite(self.value) else "inf",
+            "factor": None if self.factor is None else fraction_text(self.factor),
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class Leakages(Tabular):
+    """The leakages of a channel under every notion that applies. Their repr is a table.
+
+    Attributes
+    ----------
+    what
+        A short description of the channel.
+    inputs
+        The labels of the inputs.
+    rows
+        One leakage for each notion.
+    matrix
+        ``(n_inputs, n_inputs)`` floats: the tightest matrix of context-aware LDP, rounded up; None
+        if there are too many pairs.
+    prior
+        The prior of the notions that need one; None if none was given.
+    bayes_accuracy
+        The exact probability of guessing X correctly from Y at that prior.
+    notes
+        Notions that were omitted, with reasons.
+    """
+
+    what: str
+    inputs: tuple[Label, ...]
+    rows: tuple[Leakage, ...]
+    matrix: npt.NDArray[np.float64] | None = field(default=None, compare=False)
+    prior: Prior | None = None
+    bayes_accuracy: Fraction | None = None
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, notion: str) -> Leakage:
+        return choose({row.notion: row for row in self.rows}, notion, "notion")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data for JSON, with exact numbers as text and infinite ones as ``"inf"``."""
+        matrix = None
+        if self.matrix is not None:
+            matrix = [
+                [e if math.isfinite(e) else "inf" for e in row] for row in self.matrix.tolist()
+            ]
+        accuracy = self.bayes_accuracy
+        return {
+            "channel": self.what,
+            "inputs": list(self.inputs),
+            "prior": None if self.prior is None else self.prior.to_table(),
+            "leakages": [row.to_json() for row in self.rows],
+            "bayes_accuracy": None if accuracy is None else fraction_text(accuracy),
+            "matrix": matrix,
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        lines = [self._head(), self._table().text("  "), *self._accuracy()]
+        if self.matrix is not None and len(self.inputs) <= MOST_SHOWN:
+            lines += [MATRIX, Matrix(self.matrix, self.inputs, self.inputs).text()]
+        return "\n".join([*lines, *self.notes])
+
+    def _head(self) -> str:
+        return f"Leakages of {self.what}, rounded up"
+
+    def _lines(self) -> list[str]:
+        return [self._head(), *self._accuracy(), *self.notes]
+
+    def _table(self) -> Table:
+        rows = [
+            (
+                r.notion,
+                rounded(r.value),
+                "" if r.factor is None else short_text(r.factor),
+                r.where,
+            )
+            for r in self.rows
+        ]
+        return Table(("notion", "nats", "e^nats", "attained at"), rows, "<>><")
+
+    def _accuracy(self) -> list[str]:
+        if self.bayes_accuracy is not None and self.prior is not None:
+            told, blind = short_text(self.bayes_accuracy), short_text(max(self.prior))
+            return [f"guessed right with probability {told}, without the report {blind}"]
+        return []
+
+
+def rounded(value: float, up: bool = True) -> str:
+    """Return a number with six decimals, rounded up or down."""
+    if not math.isfinite(value):
+        return "inf"
+    millionths = (math.ceil if up else math.floor)(Fraction(value) * 10**6)
+    return f"{millionths // 10**6}.{millionths % 10**6:06d}"
+
+
+def _named(label: Label) -> str:
+    return shortened(repr(label) if isinstance(label, str) else label, 24)
+
 
 MOST_COMPARED = 1 << 31
 """Maximum number of ratios of entries compared for the tightest matrix."""
@@ -249,3 +399,107 @@ def _pairs(mechanism: Mechanism, k: int) -> tuple[tuple[int, int], Fraction | No
 def _order(factor: Fraction | None) -> tuple[bool, Fraction]:
     """Return a sort key that puts infinite ratios last."""
     return factor is None, factor or Fraction(1)
+
+
+Joint = list[list[Fraction]]
+"""The distribution of (S, X): a row for each value of S, a column for each input."""
+
+
+def sensitive_attribute_leakage(joint: Iterable[Iterable[Any]], channel: Channel) -> Leakages:
+    """Return the exact leakage of a release Y about S, made from X alone: S - X - Y.
+
+        Pr(y|s) = Sum_x Pr(x|s) Q(y|x)
+
+    Parameters
+    ----------
+    joint
+        ``(n_values, n_inputs)`` numbers Pr(S = s, X = x) >= 0 that sum to 1; every value of S has
+        positive probability.
+    channel
+        The channel from X to Y.
+
+    Raises
+    ------
+    InputError
+        If the joint distribution is invalid or does not fit the inputs.
+
+    Notes
+    -----
+    Source: Jiang et al. 2021 (TIFS), Lemma 1 (linkage inequality): the entries of a column for S
+    are mixtures of those for X, so no ratio or lift is larger.
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> about = sensitive_attribute_leakage([[0.4, 0.1], [0.1, 0.4]], warner)
+    >>> round(about["ldp"].value, 6), about["lip"].factor
+    (0.61904, Fraction(10, 7))
+    """
+    distribution, names = _joint(joint, channel)
+    unit = math.lcm(*(p.denominator for row in distribution for p in row))
+    weights = [[int(p * unit) for p in row] for row in distribution]
+    common = math.lcm(*map(sum, weights))
+    shares = [[p * (common // sum(row)) for p in row] for row in weights]
+    table = np.array(shares, dtype=object) @ channel.numerators.astype(object)
+    what = f"a sensitive attribute with {len(table)} values through {len(channel.outputs)} outputs"
+    labels = range(len(table)) if names is None else names
+    prior = Prior([sum(row, Fraction(0)) for row in distribution])
+    whole, outputs = common * channel.denominator, channel.outputs
+    return measured(what, table, whole, tuple(labels), outputs, prior)
+
+
+def sensitive_attribute_channel(
+    joint: Iterable[Iterable[Any]], channel: Channel, values: Iterable[Any] | None = None
+) -> tuple[Channel, Prior]:
+    """Return the channel from S to the report, and the prior of S.
+
+    Its entries are rounded to multiples of 2**-62, so its leakage is accurate to about 2**-62 of an
+    entry; :func:`sensitive_attribute_leakage` is exact.
+
+    Parameters
+    ----------
+    joint, channel
+        As for :func:`sensitive_attribute_leakage`.
+    values
+        Labels; default those of the rows, or 0, 1, ...
+
+    Examples
+    --------
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> sensitive_attribute_channel([[0.4, 0.1], [0.1, 0.4]], warner, ["ill", "well"])[0]
+    Channel(2 inputs, 2 outputs, exact over 2**62)
+               0       1
+    ill   0.6500  0.3500
+    well  0.3500  0.6500
+    """
+    distribution, names = _joint(joint, channel)
+    labels = Domain(values if values is not None else names or range(len(distribution)))
+    distribution = aligned(distribution, names, labels.labels, "joint, rows", "value")
+    masses = [sum(row, Fraction(0)) for row in distribution]
+    rows = [
+        [_dot(row, column) / mass / channel.denominator for column in channel.columns()]
+        for row, mass in zip(distribution, masses, strict=True)
+    ]
+    return Channel.from_matrix(rows, inputs=labels, outputs=channel.outputs), Prior(masses)
+
+
+def _joint(joint: Any, channel: Channel) -> tuple[Joint, Labels | None]:
+    """Return the joint distribution, normalized exactly, and the labels of its rows."""
+    given, names, columns = split_matrix(joint, "joint", "a matrix", "a list of numbers >= 0")
+    inputs = as_channel(channel).inputs.labels
+    rows = []
+    for s, row in enumerate(given):
+        numbers = list(exact_numbers(row, f"joint[{s}]"))
+        rows.append(aligned(numbers, columns, inputs, f"joint[{s}]"))
+    total = sum((sum(row, Fraction(0)) for row in rows), Fraction(0))
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise InputError("joint", "numbers that sum to 1", f"sum {float(total):.9g}")
+    for s, row in enumerate(rows):
+        if not any(row):
+            expected = "a value of positive probability"
+            raise InputError(f"joint[{s}]", expected, shown(0), "leave it out")
+    return [[p / total for p in row] for row in rows], names
+
+
+def _dot(weights: Sequence[Fraction], column: Sequence[Any]) -> Fraction:
+    return sum((p * q for p, q in zip(weights, column, strict=True)), Fraction(0))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 
 from mechdesign import Channel
-from mechdesign.accounting.measure.hypothesis_testing import error_region, trade_off
-from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
+from mechdesign.accounting.hypothesis_testing import error_region, trade_off
+from mechdesign.accounting.ratios import tightest_matrix
 from tests.strategies import channels, examples
 
 F = Fraction

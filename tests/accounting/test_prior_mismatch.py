@@ -10,15 +10,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import LIP, Channel, PosteriorMeanSquaredError, Prior, Problem, design
-from mechdesign.accounting.priors.estimated_priors import (
-    prior_ball,
-    robust_problem,
-    sample_radius,
-)
-from mechdesign.accounting.priors.prior_mismatch import (
+from mechdesign.accounting.priors import (
     family_bound,
     log_ratio_bound,
+    prior_ball,
     prior_mismatch,
+    robust_problem,
+    sample_radius,
     total_variation,
 )
 from tests.strategies import channels, examples, priors

@@ -28,10 +28,9 @@ from mechdesign import (
     MutualInformationLeakage,
     Prior,
 )
-from mechdesign.accounting.conversions.bounds import ARROWS, best_bound
-from mechdesign.accounting.conversions.relations import TARGETS, Implied, implied, relations
-from mechdesign.accounting.measure.leakage_table import Leakages
-from mechdesign.accounting.measure.leakages import leakages
+from mechdesign.accounting.channel_leakage import Leakages, leakages
+from mechdesign.accounting.conversions import ARROWS, best_bound
+from mechdesign.accounting.implications import TARGETS, Implied, implied, relations
 from mechdesign.notions import Notion
 from tests.strategies import Case, bare_problem, cases, examples, rays
 

@@ -26,15 +26,15 @@ from mechdesign import (
     PriorBox,
     PriorList,
 )
-from mechdesign.accounting.measure.leakage_table import Leakages
-from mechdesign.accounting.measure.leakages import leakages
-from mechdesign.accounting.measure.mutual_information import information_above
-from mechdesign.accounting.measure.privacy_profile import privacy_profile
-from mechdesign.accounting.measure.sensitive_attribute import (
+from mechdesign.accounting.channel_leakage import (
+    Leakages,
+    leakages,
     sensitive_attribute_channel,
     sensitive_attribute_leakage,
 )
-from mechdesign.accounting.measure.tightest_matrix import tightest_matrix
+from mechdesign.accounting.hypothesis_testing import privacy_profile
+from mechdesign.accounting.information import information_above
+from mechdesign.accounting.ratios import tightest_matrix
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse

@@ -21,20 +21,22 @@ from mechdesign import (
     design,
 )
 from mechdesign.accounting import prior_mismatch, tightest_matrix
-from mechdesign.accounting.composition.composition import Composition, compose, compose_sequence
-from mechdesign.accounting.composition.products import (
+from mechdesign.accounting.composition import (
+    Composition,
     adaptive,
+    compose,
+    compose_sequence,
     product,
 )
-from mechdesign.accounting.conversions.formulas import (
+from mechdesign.accounting.conversions import (
     added,
     lip_composition_bound,
     lip_to_ldp,
     posterior_ratio,
     through_ldp,
 )
-from mechdesign.accounting.measure.max_ratio import pair_ratios
-from mechdesign.accounting.measure.privacy_profile import privacy_profile
+from mechdesign.accounting.hypothesis_testing import privacy_profile
+from mechdesign.accounting.ratios import pair_ratios
 from mechdesign.prior_sets import PriorBall, PriorBox
 from tests.strategies import channels, examples, priors
 

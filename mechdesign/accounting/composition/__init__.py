@@ -1,1 +1,0 @@
-"""Composition: the leakage of several releases about one input, or about a sequence."""

@@ -1,1 +1,0 @@
-"""Relations: the guarantees that one notion implies under others."""

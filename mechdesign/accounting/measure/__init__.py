@@ -1,1 +1,0 @@
-"""Measures: the exact leakage of one channel under every notion."""

@@ -1,1 +1,0 @@
-"""Priors: prior mismatch, and priors estimated from samples."""
