@@ -15,7 +15,7 @@ from pathlib import Path
 
 import mechdesign as md
 from mechdesign.files.data_files import DataFile
-from mechdesign.files.folders import find_data
+from mechdesign.files.reading import find_data
 
 PIECEWISE = {1: 0.37754076607, 2: 0.26894142302, 4: 0.11920292367}
 """The worst-case absolute error of the best piecewise mechanism (Zheng et al. 2025, PETS)."""

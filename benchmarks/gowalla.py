@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.start import set_data_folder
 from mechdesign.estimation.simplex import clipped, projected
-from mechdesign.files.folders import data_folder
+from mechdesign.files.reading import data_folder
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,

@@ -26,7 +26,7 @@ from mechdesign.reports import Labels, ReportSource
 from mechdesign.sampling import AliasTable, Source
 from mechdesign.text import Matrix, Table, Tabular
 from mechdesign.writing.atomic import write_atomically
-from mechdesign.writing.spreadsheets import spreadsheet_safe as safe_text
+from mechdesign.writing.text import spreadsheet_safe as safe_text
 
 if TYPE_CHECKING:
     import pandas as pd

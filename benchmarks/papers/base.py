@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from mechdesign.files.folders import data_folder
+from mechdesign.files.reading import data_folder
 
 CLAIM = "claim"
 """The paper claims an optimum: ours is equal where its formula is private, and larger elsewhere."""

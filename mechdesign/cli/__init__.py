@@ -14,10 +14,10 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from mechdesign.cli import advise, compare, design, explore, export, frontier, leakage, records
+from mechdesign.cli import design, explore, frontier, leakage, records
 from mechdesign.cli.common import DONE, FAILED, INTERRUPTED, complain
 from mechdesign.errors import InputError, MechdesignError, did_you_mean, known_word
-from mechdesign.writing.terminal import VisibleStream
+from mechdesign.writing.text import VisibleStream
 
 __all__ = ["main"]
 
@@ -88,7 +88,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     options = parser.parse_args(arguments)
     if "run" not in options:
         parser.error("expected a command, given none")
-    from mechdesign.files.folders import reading_from
+    from mechdesign.files.reading import reading_from
     from mechdesign.resources import allow
 
     try:
@@ -126,7 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"mechdesign {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
-    for room in (design, frontier, records, advise, leakage, compare, export, explore):
+    for room in (design, frontier, records, leakage, explore):
         for command in room.COMMANDS:
             command.add_to(commands)
     return parser

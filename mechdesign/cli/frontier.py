@@ -219,7 +219,7 @@ def _answered(
 
 def _write_table(answers: list[_Answer], options: argparse.Namespace) -> None:
     """Write one row per budget; for several problems the last column is the problem."""
-    from mechdesign.collection.records.estimate_tables import save_table
+    from mechdesign.collection.records.csv_files import save_table
 
     rows = [
         {**point, "problem": answer.path}

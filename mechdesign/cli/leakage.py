@@ -1,16 +1,18 @@
-"""The command for the leakage of a channel under every notion."""
+"""The commands that measure and compare channels: leakage, compare, advise."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mechdesign.cli.common import DATA, DONE, JSON, Command
-from mechdesign.errors import InputError
+from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
+    from mechdesign.accounting.central.result import Central
     from mechdesign.channel import Channel
     from mechdesign.continuous import ContinuousChannel
     from mechdesign.domain import Domain
@@ -30,7 +32,7 @@ def _leakage(options: argparse.Namespace) -> int:
         if options.shuffled is not None:
             fault = "needs a channel, not --ledger"
             raise InputError("--shuffled", "a channel", options.ledger, fault=fault)
-        from mechdesign.collection.records.ledger import read_ledger
+        from mechdesign.collection.ledger import read_ledger
 
         total = read_ledger(options.ledger)
         print(json.dumps(total.to_json()) if options.json else total)
@@ -105,7 +107,109 @@ def _prior(text: str, inputs: Domain) -> Prior:
     return setting.prior
 
 
+VERDICTS = {
+    (True, True): "equivalent: each is the other with its output post-processed",
+    (True, False): "the first is better: the second is the first with its output post-processed",
+    (False, True): "the second is better: the first is the second with its output post-processed",
+    (False, False): "incomparable: each is better for some decision",
+}
+
+
+def _compare(options: argparse.Namespace) -> int:
+    first, second = _channel(options.first), _channel(options.second)
+    there, back = first.refines(second), second.refines(first)
+    verdict = VERDICTS[bool(there), bool(back)]
+    if options.json:
+        found = {"first_refines_second": there.to_json(), "second_refines_first": back.to_json()}
+        print(json.dumps({"verdict": verdict, **found}))
+        return DONE
+    print(f"{verdict}\n\nfrom the first to the second: {there!r}")
+    print(f"\nfrom the second (now the first) back: {back!r}")
+    return DONE
+
+
+def _channel(path: str) -> Channel:
+    from mechdesign.channel import as_channel
+    from mechdesign.mechanisms import Mechanism
+
+    found = read_mechanism(path)
+    try:
+        return as_channel(found.dense() if isinstance(found, Mechanism) else found)
+    except InputError as error:
+        raise error.inside_file(path) from None
+
+
+def _inputs(text: str) -> int | tuple[int, int]:
+    """Parse a number of inputs, or the rows and columns of a grid such as ``125x350``."""
+    rows, grid, columns = text.partition("x")
+    try:
+        return (int(rows), int(columns)) if grid else int(rows)
+    except ValueError:
+        expected = "a whole number, or a grid as 125x350"
+        raise InputError("inputs", expected, shown(text)) from None
+
+
+def _advise(options: argparse.Namespace) -> int:
+    from mechdesign.domain import Domain
+    from mechdesign.mechanisms import Advice, BlockAdvice, advise, advise_blocks
+
+    inputs, rest = _inputs(options.inputs), (options.epsilon, options.reports)
+    found: Advice | BlockAdvice
+    sums: dict[str, Central] = {}
+    try:
+        if isinstance(inputs, int):
+            found = advise(inputs, *rest)
+            if options.only_sums is not None:
+                sums = _sums(inputs, *rest, options.only_sums)
+        elif options.only_sums is not None:
+            raise InputError("--only-sums", "a number of inputs, not a grid", options.inputs)
+        else:
+            found = advise_blocks(Domain.grid(*inputs), *rest)
+    except InputError as error:
+        words = {"k": "INPUTS", "n": "REPORTS", "epsilon": "EPSILON", "delta": "--only-sums"}
+        raise error.at(words.get(error.key, error.key)) from None
+    if options.json:
+        only_sums = {kind: told.to_json() for kind, told in sums.items()}
+        print(json.dumps(found.to_json() | ({"only_sums": only_sums} if sums else {})))
+        return DONE
+    print(found)
+    if sums:
+        print(f"if only the sum of all reports is seen, at delta = {float(options.only_sums):g}:")
+    for kind, told in sums.items():
+        low, high = math.floor(told.at_least * 1e6) / 1e6, math.ceil(told.epsilon * 1e6) / 1e6
+        print(f"{kind:30} central epsilon from {low:.6f} to {high:.6f}, {told.local:.6g} a report")
+    return DONE
+
+
+def _sums(inputs: int, epsilon: str, n: int, delta: str) -> dict[str, Central]:
+    """Return the leakage of sums, for mechanisms with summable reports."""
+    from mechdesign.accounting import after_aggregation
+    from mechdesign.mechanisms import (
+        GeneralizedRandomizedResponse,
+        OptimizedUnaryEncoding,
+        SymmetricUnaryEncoding,
+    )
+
+    kinds = (SymmetricUnaryEncoding, OptimizedUnaryEncoding, GeneralizedRandomizedResponse)
+    return {kind.name: after_aggregation(kind(inputs, epsilon), n, delta) for kind in kinds}
+
+
 COMMANDS = (
+    Command(
+        "advise",
+        _advise,
+        "rank the structured mechanisms under LDP, or sizes of blocks",
+        f"""\
+inputs INPUTS       how many inputs there are; or a grid as 125x350, for the error by the size of
+                    blocks
+epsilon EPSILON     the budget in nats
+reports REPORTS     how many people report
+--only-sums DELTA   also what the sum of all reports leaks at this delta, as 1e-9, where secure
+                    aggregation shows nothing else
+{JSON}""",
+        "Exact error, bits of a report and decoding time of every structured mechanism under LDP, "
+        "for many inputs; on a grid, the error to expect by the size of public blocks.",
+    ),
     Command(
         "leakage",
         _leakage,
@@ -119,5 +223,15 @@ channel [CHANNEL.json|MATRIX.csv]
 {JSON}{DATA}""",
         "Exact leakage of a saved channel, whose claims are checked first, or of a matrix: a CSV "
         "file of probabilities without a header, a row for each input.",
+    ),
+    Command(
+        "compare",
+        _compare,
+        "decide whether one channel is a post-processing of another",
+        f"first FIRST.json|.csv\nsecond SECOND.json|.csv\n{JSON}{DATA}",
+        "Decide exactly, in both directions, whether a channel is another one followed by "
+        "post-processing, and so at most as good for everybody. Channels are saved ones, whose "
+        "claims are checked first, or matrices: CSV files of probabilities without a header, a row "
+        "for each input.",
     ),
 )

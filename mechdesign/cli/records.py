@@ -203,7 +203,7 @@ class ColumnEstimate:
 
 def _estimate(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import check_table_name, save_estimate, tally_file
-    from mechdesign.collection.records.tally import states_channel
+    from mechdesign.collection.records.privatize import states_channel
     from mechdesign.estimation import METHODS, TARGETS, estimate
     from mechdesign.estimation.quantiles import normal_quantile
     from mechdesign.files import load_mechanism

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from mechdesign.client.export import LANGUAGES, export_client
-from mechdesign.client.table import client_table
-from mechdesign.client.vectors import VectorSource, vector_lines
+from mechdesign.client.export import (
+    LANGUAGES,
+    VectorSource,
+    client_table,
+    export_client,
+    vector_lines,
+)
 
 __all__ = ["LANGUAGES", "VectorSource", "client_table", "export_client", "vector_lines"]

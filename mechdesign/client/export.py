@@ -1,8 +1,15 @@
-"""Export of a client: the table, the sampler in C or JavaScript, and test vectors."""
+"""Clients: a table of certified integers, a sampler in C or JavaScript, and test vectors.
+
+The table is the form that a device uses: for a channel the alias table of
+:meth:`mechdesign.Channel.privatize`, for a structured mechanism its few integers. Test vectors are
+random bytes with the report that the library draws from them: another sampler with the same bytes
+must send the same reports.
+"""
 
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -10,12 +17,224 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from mechdesign.client.table import client_table
-from mechdesign.client.vectors import vector_lines
-from mechdesign.errors import InputError, known_word
+from mechdesign._typing import AnyArray, Int64Array
+from mechdesign.channel import BITS, Channel
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.domain import Domain
+from mechdesign.errors import InputError, UnsupportedError, known_word
 from mechdesign.files import SavedMechanism
+from mechdesign.mechanisms import LIPRandomizedResponse, Mechanism
+from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
+from mechdesign.mechanisms.hadamard_response import HadamardResponse
+from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
+from mechdesign.mechanisms.subsets.unary_encoding import (
+    OptimizedUnaryEncoding,
+    SymmetricUnaryEncoding,
+)
+from mechdesign.reports import Labels
+from mechdesign.sampling import AliasTable, Source
 from mechdesign.writing.atomic import write_atomically
+
+FORMAT = {"format": "mechdesign-client", "version": 1}
+
+FEW_INTEGERS = {
+    kind.name
+    for kind in (
+        GeneralizedRandomizedResponse,
+        HadamardResponse,
+        ProjectiveGeometryResponse,
+        OptimizedUnaryEncoding,
+        SymmetricUnaryEncoding,
+    )
+}
+"""Mechanisms for which a client needs only the integers of their file."""
+
+MOST_OUTPUTS = 1 << 16
+"""Maximum number of outputs, which are numbered by two bytes."""
+
+
+def client_table(saved: SavedMechanism) -> dict[str, Any]:
+    """Return the table from which a device draws reports, as JSON data.
+
+    Parameters
+    ----------
+    saved
+        A verified file, from :func:`mechdesign.load_mechanism`.
+
+    Returns
+    -------
+    dict
+        ``digest`` identifies the mechanism together with its labels. ``privacy`` has the claims of
+        the file. ``inputs`` and ``outputs`` are labels as text, or a number n for 0, ..., n - 1;
+        ``outputs`` is missing if reports are sets of inputs. ``law`` has integers as text, and
+        tables as Base64 of little-endian bytes: ``thresholds`` with 8 bytes per cell, ``aliases``
+        with 2.
+
+    Raises
+    ------
+    UnsupportedError
+        If clients do not support this mechanism.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mechdesign import load_mechanism, save
+    >>> from mechdesign.mechanisms import GeneralizedRandomizedResponse
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(GeneralizedRandomizedResponse(["yes", "no", "unsure"], 1), f"{folder}/file.json")
+    ...     table = client_table(load_mechanism(f"{folder}/file.json"))
+    >>> table["inputs"], table["law"]["kind"], table["privacy"][0]["epsilon"]
+    (['yes', 'no', 'unsure'], 'randomized-response', 1.0)
+    """
+    mechanism = saved.mechanism
+    if isinstance(mechanism, Channel):
+        law = _channel_law(mechanism)
+    elif isinstance(mechanism, LIPRandomizedResponse):
+        law = _lip_law(mechanism)
+    elif isinstance(mechanism, Mechanism) and mechanism.name in FEW_INTEGERS:
+        law = dict(mechanism.to_table()["law"])
+    else:
+        name = getattr(mechanism, "name", "continuous")
+        known = ", ".join(sorted({*FEW_INTEGERS, LIPRandomizedResponse.name}))
+        expected = f"a channel of labels, or one of {known}"
+        hint = "mechdesign privatize draws from it, where Python runs"
+        raise UnsupportedError("client", expected, name, hint)
+    table: dict[str, Any] = {
+        **FORMAT,
+        "digest": mechanism.digest,
+        "privacy": saved.document.get("privacy", []),
+        "inputs": _texts(mechanism.inputs),
+    }
+    if isinstance(mechanism.alphabet, Labels):
+        table["outputs"] = _texts(mechanism.alphabet.outputs)
+    return {**table, "law": law}
+
+
+def _channel_law(channel: Channel) -> dict[str, Any]:
+    """Return the alias table of a channel, always with 62 bits."""
+    if channel.bits > BITS or len(channel.outputs) > MOST_OUTPUTS:
+        expected = f"a channel over at most 2**{BITS}, with at most {MOST_OUTPUTS} outputs"
+        given = f"one over 2**{channel.bits}, with {len(channel.outputs)} outputs"
+        raise UnsupportedError("client", expected, given)
+    return {"kind": "channel", **_cells(channel.numerators << (BITS - channel.bits))}
+
+
+def _lip_law(mechanism: LIPRandomizedResponse) -> dict[str, Any]:
+    """Return one row for all inputs, whose last output represents the true input."""
+    masses = mechanism.parameters()
+    if len(masses["fresh"]) >= MOST_OUTPUTS:
+        expected = f"fewer than {MOST_OUTPUTS} inputs"
+        raise UnsupportedError("client", expected, str(len(masses["fresh"])))
+    return {"kind": mechanism.name, **_cells(np.array([[*masses["fresh"], masses["truth"]]]))}
+
+
+def _cells(numerators: AnyArray) -> dict[str, str]:
+    cell_bits, thresholds, aliases = AliasTable(numerators, BITS).cells()
+    return {
+        "cell_bits": str(cell_bits),
+        "thresholds": base64.b64encode(thresholds.astype("<u8").tobytes()).decode(),
+        "aliases": base64.b64encode(aliases.astype("<u2").tobytes()).decode(),
+    }
+
+
+def _texts(labels: Domain) -> int | list[str]:
+    texts = list(labels.texts)
+    return len(texts) if texts == list(map(str, range(len(texts)))) else texts
+
+
+EDGES = 0.25
+"""The share of words that are thresholds of the law, or just below."""
+
+
+class VectorSource(Source):
+    """A stream of 64-bit words for each record that records the words taken.
+
+    Parameters
+    ----------
+    count
+        Number of records.
+    seed
+        Seed of the generator of the words.
+    edges
+        ``(n,)`` words that replace some of the random ones.
+    """
+
+    simulated = True
+    has_own_streams = True
+
+    def __init__(self, count: int, seed: int, edges: npt.NDArray[np.uint64]) -> None:
+        self._generator, self._edges = np.random.default_rng(seed), edges
+        self._taken: list[list[bytes]] = [[] for _ in range(count)]
+        self._records: npt.NDArray[np.intp] = np.arange(count)
+
+    def of(self, records: slice | npt.NDArray[Any]) -> Source:
+        """Return the source of some of the records."""
+        some = copy.copy(self)
+        some._records = self._records[records]
+        return some
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Return new words, an equal number per record."""
+        words = self._generator.integers(0, 1 << 64, size=count, dtype=np.uint64)
+        edge = self._generator.random(count) < EDGES
+        words[edge] = self._generator.choice(self._edges, int(edge.sum()))
+        each = words.astype("<u8").reshape(len(self._records), -1)
+        for record, own in zip(self._records.tolist(), each, strict=True):
+            self._taken[record].append(own.tobytes())
+        return words
+
+    def bytes(self, count: int) -> npt.NDArray[np.uint8]:
+        """Return bytes of new words; the mechanisms of clients take whole words."""
+        return self.words(count // 8).view(np.uint8)
+
+    def taken(self) -> list[str]:
+        """Return the words taken by each record, in hexadecimal and in order."""
+        return [b"".join(parts).hex() for parts in self._taken]
+
+
+def vector_lines(saved: SavedMechanism, count: int) -> list[str]:
+    """Return lines with an input number, the bytes in hexadecimal, and the report.
+
+    A share of the words is at the thresholds of the law, to detect off-by-one errors. A report is a
+    number, or a set in hexadecimal as in a file of reports. The lines are deterministic.
+
+    Parameters
+    ----------
+    saved
+        A verified file, from :func:`mechdesign.load_mechanism`.
+    count
+        Number of lines.
+
+    Raises
+    ------
+    UnsupportedError
+        If clients do not support this mechanism.
+    """
+    table, mechanism = client_table(saved), saved.mechanism
+    if isinstance(mechanism, ContinuousChannel):  # has no table
+        raise AssertionError
+    source = VectorSource(count, int(table["digest"], 16), _edges(table["law"]))
+    codes: Int64Array = np.arange(count) % len(mechanism.inputs)
+    data = mechanism.draw(codes, source)
+    reports = map(str, data.tolist()) if data.ndim == 1 else mechanism.alphabet.write(data)
+    lines = zip(codes.tolist(), source.taken(), reports, strict=True)
+    return [f"{x} {taken} {report}" for x, taken, report in lines]
+
+
+def _edges(law: Mapping[str, str]) -> npt.NDArray[np.uint64]:
+    """Return words at the thresholds of cells, or at multiples of a mechanism's masses."""
+    if "thresholds" in law:
+        bits = int(law["cell_bits"])
+        thresholds = np.frombuffer(base64.b64decode(law["thresholds"]), "<u8").tolist()
+        at = [(n % (1 << bits) << 64 - bits) + 4 * t for n, t in enumerate(thresholds)]
+    else:
+        numbers = [int(text) for key, text in law.items() if key != "kind"]
+        masses = [*numbers, *((1 << BITS) - number for number in numbers)]
+        at = [mass << shift for mass in masses for shift in (1, 2)]
+    return np.array([word % (1 << 64) for edge in at for word in (edge, edge - 1)], dtype=np.uint64)
+
 
 LANGUAGES = ("c", "javascript")
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
-from mechdesign.writing.terminal import below
+from mechdesign.writing.text import below
 
 if TYPE_CHECKING:
     from mechdesign.search.limits import Progress

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from mechdesign.files.folders import data_folder
     from mechdesign.files.mechanisms import SavedMechanism, load_channel, load_mechanism, save
     from mechdesign.files.problems import load_problem
+    from mechdesign.files.reading import data_folder
 
 __all__ = [
     "SavedMechanism",
@@ -27,8 +27,8 @@ __all__ = [
 __getattr__, __dir__, _ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "folders": ["data_folder"],
         "mechanisms": ["SavedMechanism", "load_channel", "load_mechanism", "save"],
         "problems": ["load_problem"],
+        "reading": ["data_folder"],
     },
 )

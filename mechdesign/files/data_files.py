@@ -19,8 +19,7 @@ from typing import Any
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, check_keys, shown
 from mechdesign.exact import Exact, as_fraction
-from mechdesign.files.folders import find_data
-from mechdesign.files.reading import open_plain, place_of_column
+from mechdesign.files.reading import find_data, open_plain, place_of_column
 from mechdesign.notions.base import is_infinite
 from mechdesign.resources import check_size, current
 

@@ -10,6 +10,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mechdesign.continuous import Box, ContinuousProblem, Interval
+from mechdesign.continuous.laws import (
+    KDE,
+    GaussianMixture,
+    Histogram,
+    Law,
+    NamedLaw,
+    PlaneHistogram,
+    PlaneMixture,
+    PlaneSamples,
+    ProductLaw,
+    Samples,
+)
 from mechdesign.domain import Domain
 from mechdesign.errors import (
     InputError,
@@ -22,19 +34,7 @@ from mechdesign.errors import (
 )
 from mechdesign.exact import as_fraction
 from mechdesign.files.data_files import DataFile, is_file, read_matrix, read_rows
-from mechdesign.files.folders import reading_from
-from mechdesign.files.laws import read_law, read_plane_law
-from mechdesign.files.reading import read_toml
-from mechdesign.files.sections import (
-    Table,
-    a_list,
-    is_true,
-    one_form,
-    read_form,
-    section_of,
-    table_of,
-    text_of,
-)
+from mechdesign.files.reading import read_toml, reading_from
 from mechdesign.geography.points import HAVERSINE, check_metric
 from mechdesign.notions import NOTIONS, Notion, SensitiveAttributePrivacy
 from mechdesign.notions.sensitive_attribute import attribute_of
@@ -329,3 +329,120 @@ def _expected(section: Table) -> Expected:
     if rtol < 0:
         raise InputError("expected.rtol", "a number >= 0", shown(section["rtol"]))
     return Expected(float(value), float(rtol))
+
+
+HISTOGRAM = ("edges", "masses")
+MIXTURE = ("weights", "means", "deviations")
+
+
+def read_plane_law(section: Table, folder: Path) -> Law | None:
+    """Read the ``[prior]`` table of a point."""
+    forms: dict[str, Callable[[Any], Law | None]] = {
+        "samples": lambda given: PlaneSamples(_samples(given, folder, "columns")),
+        "histogram": lambda given: PlaneHistogram(**table_of(given, "histogram", HISTOGRAM)),
+        "product": lambda given: ProductLaw(*_pair_of_laws(given, "product", folder)),
+        "mixture": lambda given: _plane_mixture(given, folder),
+        "uniform": is_true,
+    }
+    return read_form(section, "prior", forms)
+
+
+def _plane_mixture(given: Any, folder: Path) -> PlaneMixture:
+    table = table_of(given, "mixture", ("weights", "parts"))
+    parts = enumerate(a_list(table["parts"], "mixture.parts"))
+    pairs = [_pair_of_laws(part, f"mixture.parts[{n}]", folder) for n, part in parts]
+    return PlaneMixture(table["weights"], pairs)
+
+
+def _pair_of_laws(given: Any, key: str, folder: Path) -> list[Any]:
+    """Read the laws of the two coordinates."""
+    pair = a_list(given, key)
+    if len(pair) != 2 or not all(isinstance(law, dict) for law in pair):
+        raise InputError(key, "two tables, one for each coordinate", shown(given))
+    with inside(key):
+        return [read_law(law, folder) for law in pair]
+
+
+def read_law(section: Table, folder: Path) -> Law | None:
+    """Read the ``[prior]`` table of a number; ``folder`` is the base of files of samples."""
+    forms: dict[str, Callable[[Any], Law | None]] = {
+        "samples": lambda given: Samples(_samples(given, folder, "column")),
+        "kde": lambda given: _kde(given, folder),
+        "histogram": lambda given: Histogram(**table_of(given, "histogram", HISTOGRAM)),
+        "law": lambda given: NamedLaw(**table_of(given, "law", ("name", "parameters"))),
+        "mixture": lambda given: GaussianMixture(**table_of(given, "mixture", MIXTURE)),
+        "uniform": is_true,
+    }
+    return read_form(section, "prior", forms)
+
+
+def _kde(given: Any, folder: Path) -> KDE:
+    file = DataFile(given, "kde", folder, "column", ("bandwidth",))
+    return KDE(file.numbers(), given.get("bandwidth"))
+
+
+def _samples(given: Any, folder: Path, columns: str) -> list[Any]:
+    """Return numbers or points from a list, or from one or two columns of a file."""
+    if isinstance(given, list):
+        return given
+    noun = "numbers, or a table" if columns == "column" else "points, or"
+    expected = f"a list of {noun} {{ file, {columns} }}"
+    return DataFile(given, "samples", folder, columns, expected=expected).numbers()
+
+
+Table = dict[str, Any]
+"""A table of a problem file."""
+
+
+def section_of(table: Table, key: str) -> Table:
+    """Return the table under a key, or raise InputError."""
+    if not isinstance(table[key], dict):
+        raise InputError(key, f"a table [{key}]", shown(table[key]))
+    section: Table = table[key]
+    return section
+
+
+def text_of(table: Table, key: str) -> str:
+    """Return the text under a key, empty if missing, or raise InputError."""
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise InputError(key, "text", shown(value))
+    return value
+
+
+def a_list(value: Any, key: str) -> list[Any]:
+    """Return a list unchanged, or raise InputError."""
+    if not isinstance(value, list):
+        raise InputError(key, "a list", shown(value))
+    return value
+
+
+def one_form(section: Table, where: str, forms: Iterable[str]) -> str:
+    """Return the only key of a section, or raise InputError unless it is one of the forms."""
+    words = tuple(forms)
+    check_keys(section, where, words)
+    if len(section) != 1:
+        given, expected = " and ".join(section) or "none", f"exactly one of {', '.join(words)}"
+        raise InputError(where, expected, given, fault=f"needs {expected}; it has {given}")
+    return next(iter(section))
+
+
+def read_form(section: Table, where: str, forms: Mapping[str, Callable[[Any], R]]) -> R:
+    """Apply the function of the only key of a section to its value."""
+    form = one_form(section, where, forms)
+    with inside(where):
+        return forms[form](section[form])
+
+
+def table_of(given: Any, key: str, required: tuple[str, ...], *others: str) -> Table:
+    """Return a table with these keys and no others, or raise InputError."""
+    if not isinstance(given, dict):
+        raise InputError(key, f"a table {{ {', '.join((*required, *others))} }}", shown(given))
+    check_keys(given, key, (*required, *others), required=required)
+    return given
+
+
+def is_true(value: Any) -> None:
+    """Raise InputError unless a value is true, as for the key ``uniform``."""
+    if value is not True:
+        raise InputError("uniform", "true", shown(value))

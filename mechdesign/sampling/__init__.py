@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mechdesign.sampling.alias import AliasTable
-from mechdesign.sampling.draws import below, chances, coin_rows, coin_words, rational_coin
 from mechdesign.sampling.keyed import (
     KeyedSource,
     check_key,
@@ -11,7 +10,19 @@ from mechdesign.sampling.keyed import (
     tags_of_numbers,
     tags_of_texts,
 )
-from mechdesign.sampling.sources import SIMULATION, Randomness, Source, pieces, source_of, stream_of
+from mechdesign.sampling.sources import (
+    SIMULATION,
+    Randomness,
+    Source,
+    below,
+    chances,
+    coin_rows,
+    coin_words,
+    pieces,
+    rational_coin,
+    source_of,
+    stream_of,
+)
 
 __all__ = [
     "SIMULATION",

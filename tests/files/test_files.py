@@ -19,7 +19,7 @@ from mechdesign.designs.solution import Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import CertificateError, InputError
 from mechdesign.files import data_folder, load_channel, load_problem, save
-from mechdesign.files.folders import reading_from
+from mechdesign.files.reading import reading_from
 from mechdesign.kernel import digest, verify
 from mechdesign.notions import (
     LDP,

@@ -17,7 +17,7 @@ from mechdesign.collection.records import save_estimate, tally_file
 from mechdesign.errors import InputError
 from mechdesign.estimation import estimate
 from mechdesign.files import save
-from mechdesign.writing.spreadsheets import spreadsheet_restored, spreadsheet_safe
+from mechdesign.writing.text import spreadsheet_restored, spreadsheet_safe
 from tests.records_support import identity, load, privatize_file, save as save_table
 
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from mechdesign.cli import main
-from mechdesign.writing.terminal import VisibleStream, below, visible
+from mechdesign.writing.text import VisibleStream, below, visible
 
 OVERRIDES = [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 STEERING = [chr(n) for n in [*range(0x20), *range(0x7F, 0xA0), *OVERRIDES] if chr(n) != "\n"]

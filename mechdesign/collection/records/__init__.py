@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from mechdesign.collection.records.estimate_tables import check_table_name, save_estimate
-from mechdesign.collection.records.ledger import read_ledger
-from mechdesign.collection.records.privatize import PrivatizedFile, privatize_file
-from mechdesign.collection.records.tally import tally_file
+from mechdesign.collection.ledger import read_ledger
+from mechdesign.collection.records.csv_files import check_table_name, save_estimate
+from mechdesign.collection.records.privatize import PrivatizedFile, privatize_file, tally_file
 
 __all__ = [
     "PrivatizedFile",

@@ -1,50 +1,185 @@
-"""Arrow IPC files and streams, read batch by batch."""
+"""Arrow IPC files and streams, whose batches are measured before they are decompressed.
+
+The metadata of a message is a flatbuffer, and a compressed buffer begins with its expanded size.
+pyarrow exposes neither.
+
+Source: Apache Arrow, Message.fbs; the columnar format, *Encapsulated message format*.
+"""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from mechdesign.collection.records.arrow_messages import Messages
-from mechdesign.collection.records.sources import STANDARD, Reader
+from mechdesign.collection.records.base import STANDARD, RecordFile
+from mechdesign.resources import check_size
 
 FOOTED = b"ARROW1"
 """First and last bytes of the file format: a stream from byte 8 on, with a footer."""
 
+STEP = 2**20
+"""Bytes read at once: a damaged length may claim any number."""
 
-class ArrowReader(Reader):
+CONTINUED = b"\xff\xff\xff\xff"
+"""The first bytes of a message; files of old versions begin with its length."""
+
+DICTIONARY, BATCH = 2, 3
+"""The types of messages with buffers."""
+
+USUAL = 16
+"""A batch may expand to this multiple of its bytes without being counted."""
+
+
+class ArrowFile(RecordFile):
     """Rows of an Arrow file, read and validated batch by batch.
 
-    A file with a footer is read as the stream that it contains. Batches are measured before they
-    are decompressed, and only the columns needed are.
+    A file with a footer is read as the stream that it contains.
     """
 
-    kind = "an Arrow file"
+    kind, unit = "an Arrow file", "batch"
+
+    @classmethod
+    def writer(cls, stream: BinaryIO, schema: pa.Schema, **_: Any) -> Any:
+        """Write an Arrow file with a footer."""
+        return pa.ipc.new_file(stream, schema)
 
     def _opened(self) -> pa.Schema:
-        self._number = 1
         if self.file != str(STANDARD):
             footed = self._raw.read(len(FOOTED)) == FOOTED
             self._raw.seek(max(0, self._size - len(FOOTED)))
             if footed and self._raw.read() != FOOTED:
                 raise self._damaged("", "one that is cut short")
             self._raw.seek(8 if footed else 0)
-        self._messages = Messages(self._raw, self.file)
-        return self._reader().schema
-
-    def _reader(self, **options: Any) -> Any:
-        source = pa.PythonFile(self._messages, "r")
-        options = {"use_threads": False, **options}
-        return pa.ipc.open_stream(source, options=pa.ipc.IpcReadOptions(**options))
+        messages = pa.PythonFile(Messages(self._raw, self.file), "r")
+        self._batches = pa.ipc.open_stream(
+            messages, options=pa.ipc.IpcReadOptions(use_threads=False)
+        )
+        return self._batches.schema
 
     def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns."""
-        self._messages.rewind()
-        for batch in self._reader(included_fields=[*map(self.schema.get_field_index, names)]):
+        for batch in self._batches:
             yield from self._pieces(batch, names)
             self._number += 1
 
-    def _next(self) -> str:
-        return f"batch {self._number}"
+
+class ArrowStream(ArrowFile):
+    """Rows of an Arrow stream."""
+
+    @classmethod
+    def writer(cls, stream: BinaryIO, schema: pa.Schema, **_: Any) -> Any:
+        """Write an Arrow stream."""
+        return pa.ipc.new_stream(stream, schema)
+
+
+class Messages:
+    """A stream for pyarrow that reads and measures one message at a time.
+
+    Parameters
+    ----------
+    raw
+        The file.
+    key
+        The key for errors.
+    """
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO, key: str) -> None:
+        self._raw, self._key = raw, key
+        self._parts = list[bytes]()
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, fewer only at the end.
+
+        Raises
+        ------
+        LimitError
+            If a message expands to too many bytes.
+        OSError
+            If its metadata are damaged.
+        """
+        found = []
+        while size > 0:
+            self._parts = self._parts or self._message()
+            if not self._parts:
+                break
+            part, *rest = self._parts
+            found.append(part[:size])  # no copy of a whole part
+            self._parts = [part[size:], *rest] if size < len(part) else rest
+            size -= len(found[-1])
+        return found[0] if len(found) == 1 else b"".join(found)
+
+    def close(self) -> None:
+        """Leave the file open."""
+
+    def _message(self) -> list[bytes]:
+        """Return the length, the metadata and the body of the next message, without empty parts."""
+        head = self._taken(4)
+        if head == CONTINUED:
+            head += self._taken(4)
+        metadata = self._taken(int.from_bytes(head[-4:], "little"))
+        if not metadata:
+            return [head] * bool(head)
+        try:
+            kind, header, length = _header(metadata)
+            body = self._taken(length)
+            if kind in (DICTIONARY, BATCH):
+                expanded = _expanded(metadata, header, body)
+                check_size("page_bytes", max(0, expanded - USUAL * len(body)), self._key)
+        except (struct.error, IndexError):
+            raise OSError from None
+        return [head, metadata] + [body] * bool(body)
+
+    def _taken(self, size: int) -> bytes:
+        """Return bytes of the file, fewer only at its end."""
+        found = []
+        while size > 0 and (part := self._raw.read(min(size, STEP))):
+            found.append(part)
+            size -= len(part)
+        return b"".join(found)
+
+
+def _header(data: bytes) -> tuple[int, int, int]:
+    """Return the type of a message, the place of its batch, and the length of its body."""
+    root = _followed(data, 0)
+    kind_at, header_at, length_at = (_field(data, root, n) for n in (1, 2, 3))
+    kind = data[kind_at] if kind_at else 0
+    header = _followed(data, header_at)
+    if kind == DICTIONARY:
+        header = _followed(data, _field(data, header, 1))
+    (length,) = struct.unpack_from("<q", data, length_at) if length_at else (0,)
+    return kind, header, length
+
+
+def _expanded(data: bytes, batch: int, body: bytes) -> int:
+    """Return the number of bytes of the buffers of a batch, decompressed."""
+    if not _field(data, batch, 3):
+        return 0  # not compressed
+    vector = _followed(data, _field(data, batch, 2))
+    (count,) = struct.unpack_from("<I", data, vector)
+    total = 0
+    for place in range(vector + 4, min(vector + 4 + 16 * count, len(data)), 16):
+        start, length = struct.unpack_from("<qq", data, place)
+        if length:
+            (size,) = struct.unpack_from("<q", body, start)
+            total += length if size == -1 else size
+    return total
+
+
+def _followed(data: bytes, place: int) -> int:
+    """Return the target of an offset."""
+    return place + int(struct.unpack_from("<I", data, place)[0])
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Return the place of a field of a table; 0 if it is absent."""
+    slots = table - int(struct.unpack_from("<i", data, table)[0])
+    (size,) = struct.unpack_from("<H", data, slots)
+    if 4 + 2 * number >= size:
+        return 0
+    offset = int(struct.unpack_from("<H", data, slots + 4 + 2 * number)[0])
+    return table + offset if offset else 0

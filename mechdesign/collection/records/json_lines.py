@@ -5,27 +5,44 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from mechdesign.collection.records.sources import PIECE, Reader
+from mechdesign.collection.records.base import PIECE, RecordFile, text_writer
 from mechdesign.errors import InputError
 
 EXPECTED = "a JSON object of text, numbers and nulls in each line, no key twice"
 
 
-class NDJSONReader(Reader):
+class NDJSONFile(RecordFile):
     """Rows of an NDJSON file in UTF-8.
 
     The columns are the keys of the first line; a missing key is an empty cell. Cells are text;
     numbers keep their notation.
     """
 
-    kind, noun = "an NDJSON file", "line"
+    kind, noun, unit = "an NDJSON file", "line", "line"
+
+    @classmethod
+    def writer(
+        cls,
+        stream: BinaryIO,
+        schema: pa.Schema,  # noqa: ARG003
+        *,
+        packed: str | None = None,
+        **_: Any,
+    ) -> Any:
+        """Write NDJSON; integers and floats are numbers, other cells are text."""
+        encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
+
+        def lines(table: pa.Table) -> bytes:
+            return "".join(f"{encode(row)}\n" for row in table.to_pylist()).encode()
+
+        return text_writer(stream, packed, b"", lines)
 
     def _opened(self) -> pa.Schema:
-        self._number = self._taken = 0  # the lines and their bytes read
+        self._taken = 0  # the bytes of the lines read
         self._rows = self._each()
         first = list(islice(self._rows, 1))
         self._rows = chain(first, self._rows)
@@ -41,9 +58,6 @@ class NDJSONReader(Reader):
                 rows, start = [], self._taken
         if rows:
             yield _table(names, rows)
-
-    def _next(self) -> str:
-        return f"line {self._number + 1}"
 
     def _each(self) -> Iterator[dict[str, str | None]]:
         """Yield the cells of each line."""
@@ -73,7 +87,7 @@ class NDJSONReader(Reader):
                 "".join(filter(None, cells.values())).encode()  # raises ValueError for surrogates
             return cells
         except (ValueError, RecursionError, AttributeError, TypeError):
-            raise InputError(f"{self.file}: {self._next()}", EXPECTED, "something else") from None
+            raise InputError(f"{self.file}: {self._next}", EXPECTED, "something else") from None
 
 
 def _table(names: Sequence[str], rows: Sequence[dict[str, str | None]]) -> pa.Table:

@@ -1,16 +1,18 @@
-"""Privatize a file: one report for each record, in the order of the records."""
+"""Privatize the records of a file, one report for each in their order; count reports in a file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from mechdesign.accounting.channel_leakage import rounded
-from mechdesign.collection.records.ledger import add_draw, read_ledger
+from mechdesign.collection.ledger import Spending, add_draw, read_ledger, spending
+from mechdesign.collection.records.base import STANDARD, safe_table, whole_output, write_tables
 from mechdesign.collection.records.record_files import (
     AnyPath,
     ColumnName,
@@ -19,17 +21,27 @@ from mechdesign.collection.records.record_files import (
     check_has_text_cells,
     checked_mechanisms,
     chunk_size,
-    kind_of,
+    format_of,
     parts_of,
 )
-from mechdesign.collection.records.sinks import safe_table, whole_output, write_tables
-from mechdesign.collection.records.sources import STANDARD
-from mechdesign.collection.spending import Spending, spending
-from mechdesign.collection.tables.jobs import NOTE, Drawer, Policies, PrivatizeJob, names_of
-from mechdesign.collection.tables.keyed_coins import RecordTags, check_distinct
+from mechdesign.collection.tables.cells import Batch, Cells, Column
+from mechdesign.collection.tables.jobs import (
+    CHANNELS,
+    NOTE,
+    Drawer,
+    Policies,
+    PrivatizeJob,
+    RecordTags,
+    TallyJob,
+    check_distinct,
+    names_of,
+    stamp_of,
+)
 from mechdesign.errors import InputError, shown
+from mechdesign.reports import Tally
 from mechdesign.sampling import SIMULATION, Randomness
 from mechdesign.writing.atomic import check_different
+from mechdesign.writing.text import spreadsheet_restored, spreadsheet_safe as safe_text
 
 
 @dataclass(frozen=True)
@@ -178,7 +190,7 @@ def privatize_file(
         The separator of CSV files, for input and output; default a comma.
     ledger
         A file in which the draw is recorded before the target appears; see
-        :func:`~mechdesign.collection.records.ledger.read_ledger`. It is created if missing, and
+        :func:`~mechdesign.collection.read_ledger`. It is created if missing, and
         not available for simulations.
     key, ids
         A secret key of the collection and the column of record ids, as for
@@ -188,7 +200,7 @@ def privatize_file(
         Whether each person is asked for one column only, as for :func:`mechdesign.privatize`.
     spreadsheet_safe
         Whether to prefix cells and column names of a CSV file that a spreadsheet would run with an
-        apostrophe; see :func:`mechdesign.writing.spreadsheets.spreadsheet_safe`.
+        apostrophe; see :func:`mechdesign.writing.text.spreadsheet_safe`.
     form
         The format of ``-``: ``"csv"``, ``"tsv"``, ``"ndjson"``, any of these with ``".gz"`` or
         ``".zst"``, or ``"arrows"``, an Arrow stream.
@@ -231,7 +243,7 @@ def privatize_file(
     (2, 'ill')
     """
     source, target = Path(source), Path(target)
-    written, parts = kind_of(target, form), parts_of(source)
+    (written, packed), parts = format_of(target, form), parts_of(source)
     mechanisms, files = checked_mechanisms(mechanism, column)
     _check_files([*parts, *files], target, ledger)
     size = chunk_size(mechanisms, chunk)
@@ -269,7 +281,8 @@ def privatize_file(
                 table = pa.table(found)
                 yield safe_table(table) if spreadsheet_safe else table
 
-        reported = write_tables(stream, written.sink, reports(), separator, job.metadata)
+        writer = partial(written.writer, separator=separator, packed=packed)
+        reported = write_tables(stream, writer, reports(), job.metadata)
         if seen:
             check_distinct(seen, lambda row: f"{source}: record {row + 1}")
         if ledger is not None:  # before the reports appear, so that no draw is lost
@@ -300,3 +313,110 @@ def _check_files(sources: Iterable[Path], target: Path, ledger: AnyPath | None) 
             check_different(file, Path(ledger))
         if Path(ledger).exists() and Path(ledger).stat().st_size:
             read_ledger(ledger)
+
+
+def tally_file(
+    mechanism: Drawer | AnyPath | Mapping[Any, Drawer | AnyPath],
+    source: AnyPath,
+    column: ColumnName | None = None,
+    *,
+    separator: str | None = None,
+    spreadsheet_safe: bool = False,
+    one_each: bool = False,
+    check: bool = True,
+    form: str = "csv",
+    chunk: int | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    r"""Count the reports in a column of a file, or in several columns in one pass.
+
+    A cell that is not a report of the mechanism raises: omitting it would bias the estimate. The
+    tally is marked as a simulation if the metadata of the file, or any cell of the column ``note``,
+    marks one.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism of the reports, or the name of its file; or a dict of these by column, instead
+        of ``column``.
+    source
+        A file, a folder or a pattern of files, or ``-``, as for :func:`privatize_file`.
+    column
+        The name of the column of reports; a pair of names for pairs of numbers in two columns.
+    separator
+        The separator of a CSV file; default a comma.
+    spreadsheet_safe
+        Whether the file was written with this option of :func:`privatize_file`.
+    one_each
+        Whether each person was asked for one column only, so that cells may be empty.
+    check
+        Whether to reject reports that state another channel: in the metadata of a Parquet or Arrow
+        file, or in a column of :func:`privatize_file` with ``stamp=True``. The tally states the
+        channel used for counting.
+    form
+        The format of ``-``, as for :func:`privatize_file`.
+    chunk
+        Number of rows per chunk; default 32,768, fewer for long reports.
+    progress
+        Called after each chunk with the number of rows so far and the share of the file read.
+
+    Returns
+    -------
+    Tally or dict
+        The tally of the column; for a dict of mechanisms, a dict of tallies by column.
+
+    Raises
+    ------
+    InputError
+        If the file or a row cannot be read, or a cell is not a report; see :func:`privatize_file`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mechdesign.channel import Channel
+    >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=["head", "tail"])
+    >>> file = Path(tempfile.mkdtemp()) / "reports.csv"
+    >>> _ = file.write_text("coin\nhead\nhead\ntail\n")
+    >>> tally_file(coin, file, "coin").counts
+    array([2, 1])
+    >>> tally_file({"coin": coin}, file)["coin"].total
+    3
+    """
+    mechanisms, _ = checked_mechanisms(mechanism, column)
+    size, source = chunk_size(mechanisms, chunk), Path(source)
+    job = TallyJob(mechanisms, one_each, check, in_file=True)
+    if spreadsheet_safe:
+        check_has_text_cells(source, form)
+    totals = dict[ColumnName, Tally]()
+    with Records(source, separator, form) as reader:
+        names = list(reader.schema.names)
+        if spreadsheet_safe:
+            names = list(map(spreadsheet_restored, names))
+        read = [*job.read, *job.beside(names)]
+        in_file = list(map(safe_text, read)) if spreadsheet_safe else read
+        for batch in reader.batches(in_file, size, progress):
+            found = job.count(_restored(batch) if spreadsheet_safe else batch)
+            totals = {name: tally + totals.get(name, 0) for name, tally in found.items()}
+    if not reader.rows:
+        raise InputError(str(source), "at least one report", "none")
+    return totals if column is None else totals[column]
+
+
+def states_channel(
+    source: AnyPath, columns: Iterable[ColumnName], separator: str | None, form: str
+) -> bool:
+    """Return whether a file states the channel of its reports; standard input is not read."""
+    if Path(source) == STANDARD:
+        return True
+    with Records(Path(source), separator, form) as records:
+        metadata, names = records.schema.metadata or {}, records.schema.names
+    return CHANNELS in metadata or all(stamp_of(names_of(name)) in names for name in columns)
+
+
+def _restored(batch: Batch) -> Batch:
+    """Return the original rows of a batch that was made safe for spreadsheets."""
+
+    def column(name: str) -> Column:
+        return Cells(batch.column(safe_text(name)), name, str).changed(spreadsheet_restored)
+
+    return replace(batch, column=column, names=list(map(spreadsheet_restored, batch.names)))

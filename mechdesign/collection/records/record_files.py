@@ -5,25 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
 
-from mechdesign.collection.records.arrow_files import ArrowReader
-from mechdesign.collection.records.csv_files import CSVReader
-from mechdesign.collection.records.json_lines import NDJSONReader
-from mechdesign.collection.records.parquet_files import ParquetReader
-from mechdesign.collection.records.sinks import (
-    Sink,
-    arrow_sink,
-    csv_sink,
-    ndjson_sink,
-    parquet_sink,
-)
-from mechdesign.collection.records.sources import STANDARD, Reader
+from mechdesign.collection.records.arrow_files import ArrowFile, ArrowStream
+from mechdesign.collection.records.base import STANDARD, RecordFile
+from mechdesign.collection.records.csv_files import CSVFile, TSVFile
+from mechdesign.collection.records.json_lines import NDJSONFile
+from mechdesign.collection.records.parquet_files import ParquetFile
 from mechdesign.collection.tables.cells import Batch
 from mechdesign.collection.tables.jobs import Drawer, by_column, names_of
 from mechdesign.domain import whole_number
@@ -49,52 +40,30 @@ Progress = Callable[[int, float | None], None]
 """Called after each batch with the number of rows so far and the share of the file, if known."""
 
 
-@dataclass(frozen=True)
-class FileKind:
-    """A file format: its reader and its sink.
-
-    Attributes
-    ----------
-    reader
-        Opens a file for reading; the second argument is the separator, None for the default.
-    sink
-        Opens a stream for writing.
-    has_text_cells
-        Whether a spreadsheet may open the file and run its cells.
-    """
-
-    reader: Callable[[Path, str | None], Reader]
-    sink: Sink
-    has_text_cells: bool = False
-
-
-TEXT_KINDS: tuple[tuple[str, Any, Any, dict[str, str]], ...] = (
-    (".csv", CSVReader, csv_sink, {}),
-    (".tsv", CSVReader, csv_sink, {"usual": "\t"}),
-    (".ndjson", NDJSONReader, ndjson_sink, {}),
-    (".jsonl", NDJSONReader, ndjson_sink, {}),
-)
-
-KINDS = {
-    **{
-        ending + packing: FileKind(
-            partial(reader, packed=packed, **how),
-            partial(sink, packed=packed, **how),
-            sink is csv_sink,
-        )
-        for ending, reader, sink, how in TEXT_KINDS
-        for packing, packed in {"": None, ".gz": "gzip", ".zst": "zstd"}.items()
-    },
-    ".parquet": FileKind(ParquetReader, parquet_sink),
-    ".arrow": FileKind(ArrowReader, partial(arrow_sink, footed=True)),
-    ".feather": FileKind(ArrowReader, partial(arrow_sink, footed=True)),
-    ".arrows": FileKind(ArrowReader, arrow_sink),
+TEXT_FORMATS: dict[str, type[RecordFile]] = {
+    ".csv": CSVFile,
+    ".tsv": TSVFile,
+    ".ndjson": NDJSONFile,
+    ".jsonl": NDJSONFile,
 }
-"""The file formats by extension."""
+PACKINGS = {"": None, ".gz": "gzip", ".zst": "zstd"}
+
+FORMATS: dict[str, tuple[type[RecordFile], str | None]] = {
+    **{
+        ending + packing: (kind, packed)
+        for ending, kind in TEXT_FORMATS.items()
+        for packing, packed in PACKINGS.items()
+    },
+    ".parquet": (ParquetFile, None),
+    ".arrow": (ArrowFile, None),
+    ".feather": (ArrowFile, None),
+    ".arrows": (ArrowStream, None),
+}
+"""The file formats by extension, with the compression."""
 
 
-def kind_of(path: AnyPath, form: str = "csv") -> FileKind:
-    """Return the format of a file by its extension, ignoring case.
+def format_of(path: AnyPath, form: str = "csv") -> tuple[type[RecordFile], str | None]:
+    """Return the format and the compression of a file by its extension, ignoring case.
 
     Parameters
     ----------
@@ -113,16 +82,16 @@ def kind_of(path: AnyPath, form: str = "csv") -> FileKind:
     if standard and name in ("-.parquet", "-.arrow", "-.feather"):
         expected = "csv, tsv, ndjson or arrows, which are read in one pass"
         raise InputError("format", expected, shown(form))
-    for ending, kind in KINDS.items():
+    for ending, found in FORMATS.items():
         if name.endswith(ending):
-            return kind
+            return found
     key, given = ("format", form) if standard else (str(path), Path(path).name)
-    raise InputError(key, f"a name that ends in {', '.join(KINDS)}", shown(given))
+    raise InputError(key, f"a name that ends in {', '.join(FORMATS)}", shown(given))
 
 
 def check_has_text_cells(path: AnyPath, form: str = "csv") -> None:
     """Raise InputError unless a file is CSV or TSV, which a spreadsheet may open."""
-    if not kind_of(path, form).has_text_cells:
+    if not format_of(path, form)[0].separated:
         raise InputError("spreadsheet_safe", "a CSV file", shown(Path(path).name))
 
 
@@ -164,8 +133,9 @@ class Records:
         self._reader, self.rows = self._opened(self._parts[0]), 0
         self.schema = self._reader.schema
 
-    def _opened(self, part: Path) -> Reader:
-        return kind_of(part, self._form).reader(part, self._separator)
+    def _opened(self, part: Path) -> RecordFile:
+        kind, packed = format_of(part, self._form)
+        return kind(part, self._separator, packed)
 
     def batches(
         self, names: Sequence[str], size: int, progress: Progress | None = None

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from mechdesign.collection.tables.calls import privatize, tally
+from mechdesign.collection.tables.adapters import privatize, tally
 
 __all__ = ["privatize", "tally"]

@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechdesign._typing import AnyArray, BoolArray, IntArray
 from mechdesign.channel import Channel
-from mechdesign.collection.tables.cells import Batch
-from mechdesign.collection.tables.keyed_coins import CollectionCoins, RecordTags, check_distinct
-from mechdesign.collection.tables.provenance import (
-    check_stamps,
-    check_stated,
-    metadata_of,
-    says_simulation,
-    stamp_of,
-    stamps,
+from mechdesign.collection.tables.cells import (
+    Batch,
+    Cells,
+    Column,
+    Metadata,
+    one_array,
+    report_columns,
 )
 from mechdesign.collection.tables.readers import LabelReader, NumberReader, Reader, read_reports
-from mechdesign.collection.tables.report_columns import report_columns
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.errors import InputError, listed, shown, shown_kind
+from mechdesign.kernel import canonical
 from mechdesign.mechanisms import Mechanism
-from mechdesign.reports import Reports, Tally
-from mechdesign.sampling import SIMULATION, Randomness, Source, below, source_of, stream_of
+from mechdesign.reports import STAMP, Reports, Tally, check_digest
+from mechdesign.sampling import (
+    SIMULATION,
+    KeyedSource,
+    Randomness,
+    Source,
+    below,
+    check_key,
+    source_of,
+    stream_of,
+    subkey,
+    tags_of_numbers,
+    tags_of_texts,
+)
 
 ALONE = ""
 """The name of a column outside a table."""
@@ -314,3 +326,170 @@ class TallyJob:
         """Return the merged tallies of all parts."""
         first, *rest = parts
         return {name: sum((part[name] for part in rest), tally) for name, tally in first.items()}
+
+
+# --- the channel that a table states --------------------------------------------------------------
+
+SIMULATED, CHANNELS = b"mechdesign", b"mechdesign.channels"
+"""The metadata keys of the simulation note, and of the digests by column as JSON."""
+
+
+def stamp_of(names: Iterable[Any]) -> str:
+    """Return the name of the column that states the channel of a column, or of a pair of them."""
+    return "_".join((*map(str, names), "channel_sha256"))
+
+
+def metadata_of(digests: Mapping[Any, str], simulated: bool) -> dict[bytes, bytes]:
+    """Return the metadata of reports: the digest of the channel of each column."""
+    named = json.dumps({str(name): digest for name, digest in digests.items()}, sort_keys=True)
+    return {CHANNELS: named.encode()} | ({SIMULATED: SIMULATION.encode()} if simulated else {})
+
+
+def says_simulation(metadata: Metadata) -> bool:
+    """Return whether the metadata of a table mark it as a simulation."""
+    return (metadata or {}).get(SIMULATED) == SIMULATION.encode()
+
+
+def check_stated(metadata: Metadata, names: Iterable[Any], digest: str, key: str) -> None:
+    """Raise InputError if the metadata of a table state another channel for some columns."""
+    try:
+        stated = json.loads((metadata or {}).get(CHANNELS, b"{}"))
+        digests = [stated.get(str(name)) for name in names]
+    except (ValueError, RecursionError, AttributeError):
+        digests = [""]
+    for found in digests:
+        check_digest(found if found is None else str(found), digest, key)
+
+
+def check_stamps(cells: Cells, digest: str) -> None:
+    """Raise InputError for the first row of a digest column with another channel."""
+    for n in cells.as_they_occur():
+        try:
+            check_digest(cells.texts[n] or "", digest)
+        except InputError as error:
+            raise InputError(cells.place(n), error.expected, error.given, error.hint) from None
+
+
+def stamps(digest: str, rows: int) -> pa.Array:
+    """Return the cells of a digest column."""
+    return pa.repeat(digest[:STAMP], rows)
+
+
+# --- keyed coins ----------------------------------------------------------------------------------
+
+RecordTags = npt.NDArray[np.uint64]
+"""``(n, 2)`` words that identify records."""
+
+WHOLE_NUMBER = r"^(0|-?[1-9][0-9]{0,18})$"
+"""Candidates for integers of 64 bits; the range is checked after parsing."""
+
+MOST_NUMBER = np.uint64(2**63 - 1)
+
+
+class CollectionCoins:
+    """The coins of a collection, with a separate key for each column and mechanism.
+
+    Parameters
+    ----------
+    key
+        A secret key of 32 to 64 bytes.
+    mechanisms
+        The mechanisms by column.
+
+    Raises
+    ------
+    InputError
+        If the key is invalid.
+    """
+
+    def __init__(self, key: Any, mechanisms: Mapping[Any, Any]) -> None:
+        secret = check_key(key)
+        self._ids = subkey(secret, b"record ids")
+        self._choice = subkey(secret, canonical(["choice", *map(str, mechanisms)]))
+        self._keys = {
+            name: subkey(secret, canonical([str(name), mechanism.digest]))
+            for name, mechanism in mechanisms.items()
+        }
+
+    def tags(self, ids: Column, where: Callable[..., str]) -> RecordTags:
+        """Return the tags of records.
+
+        Text that reads as an integer is that integer, so the coins do not depend on the type of the
+        column.
+
+        Parameters
+        ----------
+        ids
+            Integers or text.
+        where
+            Returns the key for errors about the column, or about a row of it.
+
+        Raises
+        ------
+        InputError
+            If an id is empty or has another type; the message does not quote it.
+        """
+        whole = one_array(ids)
+        if pa.types.is_dictionary(whole.type):
+            whole = whole.dictionary_decode()
+        if whole.null_count:
+            row = int(np.argmax(whole.is_null().to_numpy(zero_copy_only=False)))
+            raise InputError(where(row), "the id of a record", "an empty cell")
+        return self._tags(whole, where())
+
+    def _tags(self, ids: pa.Array, key: str) -> RecordTags:
+        if pa.types.is_integer(ids.type):
+            try:
+                return tags_of_numbers(ids.cast(pa.int64()).to_numpy())
+            except pa.ArrowInvalid:  # from 2**63 on
+                ids = ids.cast(pa.string())
+        try:
+            texts = ids.cast(pa.string()) if not pa.types.is_floating(ids.type) else None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            texts = None
+        if texts is None:
+            kind = str(ids.type).partition("<")[0]
+            raise InputError(key, "ids that are whole numbers or text", kind)
+        tags = np.zeros((len(texts), 2), dtype="<u8")
+        whole = pc.match_substring_regex(texts, WHOLE_NUMBER).to_numpy(zero_copy_only=False)
+        found = texts.filter(pa.array(whole))
+        negative = pc.starts_with(found, "-").to_numpy(zero_copy_only=False)
+        sizes = pc.utf8_ltrim(found, "-").cast(pa.uint64()).to_numpy()
+        fits = sizes <= MOST_NUMBER + negative.astype(np.uint64)
+        whole[whole] = fits
+        numbers = np.where(negative, np.uint64(0) - sizes, sizes).view(np.int64)
+        tags[whole] = tags_of_numbers(numbers[fits])
+        others = texts.filter(pa.array(~whole)).to_pylist()
+        if others:
+            tags[~whole] = tags_of_texts(self._ids, others)
+        return tags
+
+    def sources(self, tags: RecordTags) -> list[Source]:
+        """Return the source of coins for each column, and last the source for ``one_each``."""
+        return [KeyedSource(key, tags) for key in (*self._keys.values(), self._choice)]
+
+
+def check_distinct(parts: Sequence[RecordTags], place: Callable[[int], str]) -> None:
+    """Raise InputError if two records have the same tag, so that their coins would be equal.
+
+    Parameters
+    ----------
+    parts
+        The tags of the records, in order.
+    place
+        Returns the location of a record for errors, by its number from 0.
+
+    Examples
+    --------
+    >>> check_distinct([tags_of_numbers(np.array(ids)) for ids in ([70, 71], [9, 70])], str)
+    Traceback (most recent call last):
+    mechdesign.errors.InputError: 3: expected ids that all differ, given one that ...
+    """
+    tags = np.concatenate(parts)
+    words = np.sort(tags[:, 0])
+    rows = np.flatnonzero(np.isin(tags[:, 0], words[1:][words[1:] == words[:-1]]))
+    rows = rows[np.lexsort((rows, tags[rows, 1], tags[rows, 0]))]
+    again = rows[1:][(tags[rows[1:]] == tags[rows[:-1]]).all(axis=1)]
+    if again.size:
+        key, expected = place(int(again.min())), "ids that all differ"
+        raise InputError(key, expected, "one that an earlier record has")

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.collection.records import sources
-from mechdesign.collection.records.csv_files import CSVReader
+from mechdesign.collection.records import base
+from mechdesign.collection.records.csv_files import CSVFile
 from mechdesign.errors import InputError
 from tests.strategies import examples
 
@@ -49,7 +49,7 @@ def found(path: Path, size: int) -> tuple[list[str] | None, Rows, str]:
     """Return the same by the reader under test."""
     header, rows = None, []
     try:
-        with closing(CSVReader(path)) as reader:
+        with closing(CSVFile(path)) as reader:
             header = list(reader.schema.names)
             names = list(map(str, range(len(header))))  # which all differ
             reader.schema = pa.schema([(name, pa.string()) for name in names])
@@ -74,7 +74,7 @@ def test_any_text_is_read_or_refused_as_by_python(
     path = tmp_path_factory.getbasetemp() / "any.csv"
     path.write_text(head + text, encoding="utf-8", newline="")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "BLOCK", block)
+        patch.setattr(base, "BLOCK", block)
         assert found(path, size) == reference(head + text)
 
 
@@ -97,7 +97,7 @@ def test_what_python_writes_is_read(
     with path.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator=end, quoting=csv.QUOTE_ALL).writerows([head, *rows])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "BLOCK", block)
+        patch.setattr(base, "BLOCK", block)
         header, read, refused = found(path, 1000)
     assert (header, [row for row, _ in read], refused) == (head, rows, "")
 
@@ -107,7 +107,7 @@ def test_lines_beyond_many_blocks_are_counted(tmp_path: Path) -> None:
     lines = "".join(f'{n},"two\nlines {n}"\n' for n in range(100_000))
     path.write_text(f"a,b\n{lines}short\n", encoding="utf-8")
     with (
-        closing(CSVReader(path)) as reader,
+        closing(CSVFile(path)) as reader,
         pytest.raises(InputError, match=r"line 200002: expected 2 cells.*given 1 cell"),
     ):
         list(reader.tables(["a"], 1000))

@@ -19,7 +19,7 @@ import pytest
 from mechdesign import Channel, InputError, LimitError, resources
 from mechdesign.cli import main
 from mechdesign.collection.records import tally_file
-from mechdesign.collection.records.record_files import KINDS
+from mechdesign.collection.records.record_files import FORMATS
 from mechdesign.files import save
 from tests.records_support import identity, load, privatize_file, save as save_table
 
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("ending", KINDS)
+@pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("chunk", [7, None])
 def test_every_kind_is_written_read_and_counted(ending: str, chunk: int | None) -> None:
     one, two = f"one{ending}", f"two{ending.upper()}"
@@ -55,7 +55,7 @@ def test_every_kind_is_written_read_and_counted(ending: str, chunk: int | None) 
     assert not tally_file(TRUE, two, "x").simulated
 
 
-@pytest.mark.parametrize("ending", KINDS)
+@pytest.mark.parametrize("ending", FORMATS)
 def test_every_kind_refuses_other_files_in_one_line(ending: str) -> None:
     for content in (b"", b"\x00" * 50, b"\xff\xfe{", b"[1, 2]\n", Path("in.csv").read_bytes()[:-1]):
         Path(f"bad{ending}").write_bytes(content)

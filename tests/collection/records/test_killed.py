@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mechdesign.collection.records.ledger import read_ledger
+from mechdesign.collection.ledger import read_ledger
 from mechdesign.designs.design import design
 from mechdesign.errors import InputError
 from mechdesign.files import load_channel, load_problem, save

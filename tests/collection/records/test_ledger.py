@@ -24,7 +24,7 @@ from mechdesign.accounting.channel_leakage import leakages
 from mechdesign.accounting.composition import compose
 from mechdesign.channel import Channel
 from mechdesign.cli import main
-from mechdesign.collection.records.ledger import Draw, Leakage, Ledger, add_draw, read_ledger
+from mechdesign.collection.ledger import Draw, Leakage, Ledger, add_draw, read_ledger
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, RepeatedDrawWarning
 from mechdesign.files import save
@@ -317,7 +317,7 @@ def test_a_damaged_ledger_is_refused_in_one_line_before_anything_is_drawn(
 
 
 def test_a_locked_ledger_is_a_one_line_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mechdesign.collection.records.ledger.SECONDS", 0)
+    monkeypatch.setattr("mechdesign.collection.ledger.SECONDS", 0)
     draw()
     with closing(sqlite3.connect("ledger.sqlite", isolation_level=None)) as database:
         database.execute("BEGIN IMMEDIATE")

@@ -23,8 +23,8 @@ from hypothesis import given, strategies as st
 
 import mechdesign as md
 from mechdesign import Channel, InputError, Prior
-from mechdesign.collection.tables import keyed_coins
-from mechdesign.collection.tables.keyed_coins import check_distinct
+from mechdesign.collection.tables import jobs
+from mechdesign.collection.tables.jobs import check_distinct
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
@@ -316,7 +316,7 @@ def test_all_bits_of_an_id_decide() -> None:
 @examples(100)
 def test_the_tag_of_an_id_does_not_depend_on_other_ids_or_on_its_type(ids: list[int]) -> None:
     """A number of 64 bits with a sign is itself, as text or not; other numbers are text."""
-    coins = keyed_coins.CollectionCoins(KEY, {"a": SOURCES["randomized response"]()})
+    coins = jobs.CollectionCoins(KEY, {"a": SOURCES["randomized response"]()})
 
     def tags(held: pa.Array) -> list[list[int]]:
         return coins.tags(held, lambda *_: "ids").tolist()

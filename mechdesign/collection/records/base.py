@@ -1,16 +1,19 @@
-"""The base class of readers of files of records."""
+"""The base class of file formats of records: a file is a stream of Arrow tables, in and out."""
 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import os
+import shutil
 import sys
+import tempfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
@@ -18,9 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechdesign._typing import IntArray
+from mechdesign.collection.tables.cells import Cells, Metadata
 from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.files.reading import open_plain
 from mechdesign.resources import check_size, current
+from mechdesign.writing.atomic import atomic_file
+from mechdesign.writing.text import spreadsheet_safe
 
 BLOCK = 1 << 18
 """Bytes of text read at once."""
@@ -34,12 +40,18 @@ PIECE = 2**23
 MANY = 2**16
 """Maximum number of rows of a table passed on."""
 
+GROUP = 1 << 22
+"""Approximate bytes written at once; each row group of a Parquet file needs metadata."""
+
 DAMAGED = (OSError, EOFError, UnicodeError, zlib.error, pa.ArrowException)
 """Exceptions for a file that is damaged or of another kind; their messages may quote it."""
 
+Writer = Callable[[BinaryIO, pa.Schema], AbstractContextManager[Any]]
+"""Opens a stream, which stays open, for writing tables by ``write_table``."""
 
-class Reader(ABC):
-    """A file of records, read as a stream of Arrow tables.
+
+class RecordFile(ABC):
+    """A file of records that is open for reading; and how such a file is written.
 
     Parameters
     ----------
@@ -67,8 +79,11 @@ class Reader(ABC):
     noun: ClassVar[str] = "row"
     """The word for a row in errors, followed by its number from 1."""
 
+    unit: ClassVar[str] = "row"
+    """The word for what is read next."""
+
     separated: ClassVar[bool] = False
-    """Whether the format has a separator."""
+    """Whether cells are text with a separator, so that a spreadsheet may open the file."""
 
     schema: pa.Schema
 
@@ -76,13 +91,11 @@ class Reader(ABC):
         if separator is not None and not self.separated:
             expected = f"none for {self.kind}: its cells are not separated"
             raise InputError("separator", expected, shown(separator))
-        self.file, self._most = str(path), current().row_bytes
+        self.file, self._most, self._number = str(path), current().row_bytes, 1
         self._raw: BinaryIO = sys.stdin.buffer if path == STANDARD else open_plain(path)
         self._size = 0 if path == STANDARD else os.fstat(self._raw.fileno()).st_size
         self._bytes: Any = self._raw
-        if packed == "gzip":
-            self._bytes = gzip.GzipFile(fileobj=self._raw)
-        elif packed is not None:
+        if packed is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), packed)
         try:
             self.schema = self._opened()
@@ -94,9 +107,25 @@ class Reader(ABC):
                 raise
             raise self._damaged("", "a damaged one, or another kind") from None
 
+    @classmethod
+    @abstractmethod
+    def writer(
+        cls,
+        stream: BinaryIO,
+        schema: pa.Schema,
+        *,
+        separator: str | None = None,
+        packed: str | None = None,
+    ) -> Any:
+        """Open a stream, which stays open, for writing tables by ``write_table``."""
+
     @abstractmethod
     def _opened(self) -> pa.Schema:
         """Read the header, and return the columns."""
+
+    @abstractmethod
+    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
+        """Yield the tables; exceptions are converted by the caller."""
 
     def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns, in order, in tables that fit in memory.
@@ -113,25 +142,25 @@ class Reader(ABC):
         except pa.ArrowNotImplementedError:
             raise self._unsupported() from None
         except DAMAGED:
-            raise self._damaged(self._next()) from None
+            raise self._damaged(self._next) from None
 
     def empty(self, names: Sequence[str]) -> pa.Table:
-        """Return a table of some columns without rows."""
+        """Return a table of some columns without rows, or raise InputError for nested columns."""
+        fields = [self.schema.field(name) for name in names]
         try:
-            return pa.schema([self.schema.field(name) for name in names]).empty_table()
+            if not any(pa.types.is_nested(field.type) for field in fields):
+                return pa.schema(fields).empty_table()
         except pa.ArrowNotImplementedError:
-            raise self._unsupported() from None
+            pass
+        raise self._unsupported()
 
     def _unsupported(self) -> InputError:
         return InputError(self.file, "columns of types and encodings that can be read", "others")
 
-    @abstractmethod
-    def _tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
-        """Yield the tables; exceptions are converted by the caller."""
-
-    @abstractmethod
+    @property
     def _next(self) -> str:
-        """Return the location of the rows to read next."""
+        """The location of what is read next."""
+        return f"{self.unit} {self._number}"
 
     def _pieces(self, batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[pa.Table]:
         """Yield the rows of a batch in tables of bounded expanded size, if the batch is valid."""
@@ -140,7 +169,7 @@ class Reader(ABC):
         for start in range(0, batch.num_rows, MANY):  # nulls take no bytes
             rows = batch.slice(start, MANY)
             cost = _bytes_of_rows(rows)
-            check_size("row_bytes", int(cost.max()), f"{self.file}: {self._next()}")
+            check_size("row_bytes", int(cost.max()), f"{self.file}: {self._next}")
             table = pa.Table.from_batches([rows])
             cuts = np.flatnonzero(np.diff(cost.cumsum() // PIECE)) + 1
             for first, end in pairwise([0, *cuts.tolist(), rows.num_rows]):
@@ -183,12 +212,8 @@ class Reader(ABC):
 
 def is_text(kind: pa.DataType) -> bool:
     """Return whether cells of a type are text or bytes with offsets."""
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_large_binary(kind)
-    )
+    types = pa.string(), pa.binary(), pa.large_string(), pa.large_binary()
+    return kind in types
 
 
 def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
@@ -204,3 +229,80 @@ def _bytes_of_rows(batch: pa.RecordBatch) -> IntArray:
             continue
         total += lengths.fill_null(0).to_numpy(zero_copy_only=False)
     return total
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def write_tables(
+    stream: BinaryIO, writer: Writer, tables: Iterable[pa.Table], metadata: Metadata = None
+) -> int:
+    """Write tables of equal columns, at least one, in large parts; return the number of rows."""
+    held: list[pa.Table] = []
+    rows = size = 0
+    with contextlib.ExitStack() as opened:
+        out: Any = None
+
+        def send() -> None:
+            nonlocal out
+            try:
+                if out is None:
+                    schema = held[0].schema.with_metadata(metadata)
+                    out = opened.enter_context(writer(stream, schema))
+                out.write_table(pa.concat_tables(held))
+            except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
+                expected = "columns of types that the file can hold"
+                raise InputError("keep", expected, "others") from None
+
+        for table in tables:
+            held.append(table)
+            rows, size = rows + table.num_rows, size + table.nbytes
+            if size >= GROUP:
+                send()
+                held, size = [], 0
+        if held:
+            send()
+    return rows
+
+
+@contextlib.contextmanager
+def text_writer(
+    stream: BinaryIO, packed: str | None, head: bytes, encode: Callable[[pa.Table], Any]
+) -> Iterator[Any]:
+    """Open a text file, each part of which is compressed by itself if asked."""
+    pack: Callable[[Any], Any] = bytes if packed is None else pa.Codec(packed).compress
+    stream.write(pack(head))
+    yield SimpleNamespace(write_table=lambda table: stream.write(pack(encode(table))))
+
+
+def safe_table(table: pa.Table) -> pa.Table:
+    """Return a table of text whose cells and column names are safe for spreadsheets."""
+    safe = spreadsheet_safe
+    return pa.table(
+        {safe(n): Cells(table.column(n), n, str).changed(safe) for n in table.column_names}
+    )
+
+
+@contextlib.contextmanager
+def whole_output(target: Path, force: bool) -> Iterator[BinaryIO]:
+    """Open a file or standard output for atomic writing."""
+    if target != STANDARD:
+        with atomic_file(target, force=force) as stream:
+            yield stream
+        return
+    place = "temporary files", "room for them on a disk", "TMPDIR names the folder for them"
+    with _as_input_error(*place), tempfile.TemporaryFile() as held:
+        yield held
+        held.seek(0)
+        with _as_input_error("standard output", "a pipe or a file that can be written"):
+            shutil.copyfileobj(held, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def _as_input_error(key: str, expected: str, hint: str = "") -> Iterator[None]:
+    """Convert an OSError in the block, such as of a full disk, to InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(key, expected, error.strerror or error, hint) from None

@@ -1,4 +1,4 @@
-"""Personal budgets for categories: a channel for each budget, one estimate from all."""
+"""Personal budgets: exact and grouped; a channel for each budget, one estimate from all."""
 
 from __future__ import annotations
 
@@ -7,11 +7,65 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from mechdesign import LDP, LIP, Channel, HammingLoss, InputError, L2Risk, Prior, Problem, design
-from mechdesign.collection.personalized import privatize_each
+from mechdesign.collection.personalized import distinct, draw_groups, privatize_each
 from mechdesign.estimation.estimate import estimate_groups
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, HadamardResponse
+from tests.strategies import examples
+
+epsilons = st.lists(st.integers(1, 40).map(lambda n: Fraction(n, 8)), min_size=1, max_size=30)
+
+
+@examples(40)
+@given(epsilons)
+def test_the_places_give_the_numbers_back(given: list[Fraction]) -> None:
+    for values in (given, np.array(given, dtype=np.float64)):
+        found, places = distinct(values, len(given), "epsilons")
+        assert [found[n] for n in places] == given
+        assert found == sorted(set(given))
+
+
+def test_one_number_stands_for_all() -> None:
+    found, places = distinct("0.5", 3, "epsilons")
+    assert found == [Fraction(1, 2)]
+    assert places.tolist() == [0, 0, 0]
+
+
+class Echo:
+    """Reports its input, and rejects the text "bad", with or without its location."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def privatize(self, records: Any, _: Any) -> list[Any]:
+        for n, record in enumerate(records):
+            if record == "bad":
+                raise InputError(self.key.format(n), "a label", "none")
+        return list(records)
+
+
+def groups(records: Any, first: list[int], key: str = "") -> Any:
+    """Return the groups of records with equal first and second indices."""
+    indices = np.array(first, dtype=np.int64), np.zeros(len(first), dtype=np.int64)
+    return draw_groups(records, indices, lambda n, _: (Echo(key), Fraction(n)), None, False)
+
+
+def test_groups_cover_all_records_in_order() -> None:
+    expected = [(0, [3], ["d"]), (1, [1, 4], ["b", "e"]), (4, [0, 2], ["a", "c"])]
+    for records in (list("abcde"), np.array(list("abcde"))):
+        found = groups(records, [4, 1, 4, 0, 1])
+        assert [(one.epsilon, one.places.tolist(), one.reports) for one in found] == expected
+    assert groups([], []) == ()
+
+
+@pytest.mark.parametrize(("key", "of_all"), [("records[{}]", "records[3]"), ("epsilon", "epsilon")])
+def test_errors_name_the_record_of_all(key: str, of_all: str) -> None:
+    with pytest.raises(InputError) as raised:
+        groups(["a", "b", "c", "bad"], [0, 1, 0, 1], key)
+    assert raised.value.key == of_all
+
 
 SURVEY = Problem(["a", "b", "c"], LDP(1), L2Risk())
 
@@ -81,16 +135,9 @@ def test_each_record_may_have_a_prior_of_its_own() -> None:
     assert people.groups[0].mechanism != people.groups[1].mechanism
 
 
-def test_many_budgets_are_rounded_down_on_demand() -> None:
-    epsilons = np.linspace(0.5, 2, 100)
-    records = ["a"] * 100
-    with pytest.raises(InputError, match="levels=16"):
-        privatize_each(records, epsilons, SURVEY)
-    people = privatize_each(records, epsilons, SURVEY, levels=5, rng=1)
-    assert len(people.groups) == 5
-    for group in people.groups:
-        assert (epsilons[group.places] >= float(group.epsilon)).all()
-    assert len(people) == 100
+def test_the_designs_are_limited() -> None:
+    with pytest.raises(InputError, match="at most 64 different budgets"):
+        privatize_each(["a"] * 100, np.linspace(0.5, 2, 100), SURVEY)
 
 
 def test_wrong_input_is_named() -> None:
@@ -109,9 +156,8 @@ def test_wrong_input_is_named() -> None:
         ("priors", (["a"], 1, SURVEY), {"priors": []}),
         ("priors[0]", (["a"], 1, SURVEY), {"priors": [[1, 0, 0]]}),
         ("rng", (["a"], 1, SURVEY), {"rng": "seed"}),
-        ("levels", (["a"], 1, SURVEY), {"levels": "few"}),
     ]
-    for key, given, more in cases:
+    for key, arguments, more in cases:
         with pytest.raises(InputError) as caught:
-            privatize_each(*given, **more)
+            privatize_each(*arguments, **more)
         assert caught.value.key == key

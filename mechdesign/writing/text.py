@@ -1,4 +1,4 @@
-r"""Text for a terminal, with control characters escaped.
+r"""Text that is safe for a terminal, with control characters escaped, or for a spreadsheet.
 
 Labels, titles and file names are untrusted text. An escape sequence in them can clear the screen,
 set the clipboard or overwrite an error message; a direction override can display letters in
@@ -68,3 +68,42 @@ def below(stream: TextIO) -> TextIO:
     """
     found = stream.below if isinstance(stream, VisibleStream) else stream
     return cast(TextIO, found)
+
+
+# --- spreadsheets ---------------------------------------------------------------------------------
+
+RUN = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20']|[\t\r\n]")
+"""Beginnings of cells that may be run as a formula, or that look as if already escaped."""
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+def spreadsheet_safe(text: str) -> str:
+    """Return the text of a cell, prefixed with an apostrophe if a spreadsheet might run it.
+
+    These are cells that begin with ``=``, ``+``, ``-`` or ``@``, also as wide letters or after
+    spaces, with a tab or with a line end, except numbers. A cell that begins with an apostrophe
+    gets another one, so that :func:`spreadsheet_restored` is the inverse.
+
+    Notes
+    -----
+    Source: OWASP, CSV Injection. The cell is safe if the file is opened with the separator that it
+    was written with.
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=1+1"), spreadsheet_safe("-1.5"), spreadsheet_safe("'tis")
+    ("'=1+1", '-1.5', "''tis")
+    """
+    return f"'{text}" if RUN.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def spreadsheet_restored(text: str) -> str:
+    """Return the original text of a cell from :func:`spreadsheet_safe`.
+
+    Examples
+    --------
+    >>> spreadsheet_restored("'=1+1"), spreadsheet_restored("-1.5")
+    ('=1+1', '-1.5')
+    """
+    return text.removeprefix("'")
