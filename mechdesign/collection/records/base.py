@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mechdesign._typing import IntArray
-from mechdesign.collection.tables.cells import Cells, Metadata
+from mechdesign.collection.tables.cells import Cells, Metadata, no_text
 from mechdesign.errors import InputError, LimitError, shown
 from mechdesign.files.reading import open_plain
 from mechdesign.resources import check_size, current
@@ -147,12 +147,13 @@ class RecordFile(ABC):
     def empty(self, names: Sequence[str]) -> pa.Table:
         """Return a table of some columns without rows, or raise InputError for nested columns."""
         fields = [self.schema.field(name) for name in names]
+        for field in fields:
+            if pa.types.is_nested(field.type):
+                raise no_text(field.type, f"{self.file}: column {field.name!r}")
         try:
-            if not any(pa.types.is_nested(field.type) for field in fields):
-                return pa.schema(fields).empty_table()
+            return pa.schema(fields).empty_table()
         except pa.ArrowNotImplementedError:
-            pass
-        raise self._unsupported()
+            raise self._unsupported() from None
 
     def _unsupported(self) -> InputError:
         return InputError(self.file, "columns of types and encodings that can be read", "others")

@@ -85,7 +85,7 @@ class Cells:
             try:
                 whole = whole.dictionary_encode(null_encoding="encode")
             except pa.ArrowNotImplementedError:
-                raise _no_text(whole.type, key) from None
+                raise no_text(whole.type, key) from None
         texts = texts_of(whole.dictionary, key).to_pylist()
         which = whole.indices
         if which.null_count:
@@ -154,10 +154,10 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 def check_plain(kind: pa.DataType, key: str) -> None:
     """Raise InputError unless cells of a type can be converted to text."""
     if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
-        raise _no_text(kind, key)
+        raise no_text(kind, key)
 
 
-def _no_text(kind: pa.DataType, key: str) -> InputError:
+def no_text(kind: pa.DataType, key: str) -> InputError:
     """Return the error for a column of a type, without the names of nested fields."""
     return InputError(key, "a column of text or numbers", str(kind).partition("<")[0])
 
@@ -173,7 +173,7 @@ def texts_of(column: pa.Array | pa.ChunkedArray, key: str) -> pa.Array:
     try:
         texts = one_array(column.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise _no_text(column.type, key) from None
+        raise no_text(column.type, key) from None
     if pa.types.is_floating(column.type):
         return pc.if_else(pc.equal(texts, "nan"), None, texts)
     return texts
