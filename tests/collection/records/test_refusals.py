@@ -429,7 +429,7 @@ def test_types_that_a_format_does_not_have_are_refused(folder: Path) -> None:
         assert ": expected " in refused(folder, source, name)
     for name in ("runs", "interval", "union"):
         found = refused(folder, source, target="o.parquet", keep=[name])
-        assert "expected columns of types" in found
+        assert "expected columns of types" in found or "a column of text or numbers" in found
     privatize_file(identity(["x", "y"]), source, folder / "none.csv", "a")
     assert load(folder / "none.csv") == {"a": ["x", "y"]}
     texts = pa.table({"a": pa.array(["x", "y"]).dictionary_encode()})
