@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mechdesign import BlockLDP, HighLowLDP, Prior
+from mechdesign import BlockLDP, HighLowLDP
 from mechdesign.exact import exp_lower
 from mechdesign.mechanisms import (
     ByComponent,
@@ -139,27 +139,10 @@ def check_moments(mechanism: Mechanism, seed: int = 0) -> None:
         assert np.isclose(square, ((weights @ table[:, places]) ** 2).mean())
 
 
-def check_lifts(mechanism: Mechanism, prior: Prior) -> None:
-    """The extremes of Q(y|x) / P(y) are those of the listed outputs that occur."""
-    table = exact_table(mechanism)
-    law = mechanism.output_distribution(prior)
-    lifts = [q / total for row in table for q, total in zip(row, law, strict=True) if total]
-    assert mechanism.lifts(prior) == (min(lifts), max(lifts))
-
-
 def largest_ratio(table: Table, x: int, other: int) -> Fraction | None:
     """Return the largest Q(y|x) / Q(y|x'), or None where it is infinite."""
     pairs = [(q, r) for q, r in zip(table[x], table[other], strict=True) if q]
     return None if any(not r for _, r in pairs) else max(q / r for q, r in pairs)
-
-
-def check_ratios(mechanism: Mechanism) -> None:
-    """The ratio of any two rows is that of the listed outputs."""
-    table = exact_table(mechanism)
-    for x in range(len(table)):
-        for other in range(len(table)):
-            assert mechanism.ratio(x, other) == largest_ratio(table, x, other)
-            assert x == other or mechanism.common_ratio in (None, mechanism.ratio(x, other))
 
 
 def check_budget(mechanism: Mechanism, epsilon: Fraction, slack: float) -> None:

@@ -6,17 +6,14 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cache
-from itertools import product
 from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mechdesign._typing import FloatArray
 from mechdesign.accounting.information import information_above
-from mechdesign.accounting.ratios import inverse, log_above, matrix_of, max_ratio
+from mechdesign.accounting.ratios import log_above, matrix_of, max_ratio
 from mechdesign.channel import Channel, as_channel
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain, Label
@@ -179,8 +176,8 @@ def _named(label: Label) -> str:
 MOST_COMPARED = 1 << 31
 """Maximum number of ratios of entries compared for the tightest matrix."""
 
-MOST_INPUTS = 256
-"""Maximum number of inputs of a structured mechanism for which all pairs are compared."""
+MOST_BITS = 18
+"""Maximum base-2 logarithm of the ratios of a structured mechanism that are compared exactly."""
 
 TOO_MANY_PAIRS = "the number of pairs is too large for the tightest E matrix"
 
@@ -196,9 +193,9 @@ def leakages(
     Parameters
     ----------
     channel
-        A channel; or a structured mechanism, for the notions that do not need its matrix. For a
-        continuous channel the nodes are measured: the leakages hold for the kernel, which mixes
-        them.
+        A channel; or a structured mechanism, for its own notion alone if it has more than 2**18
+        ratios of entries. For a continuous channel the nodes are measured: the leakages hold for
+        the kernel, which mixes them.
     prior
         The distribution of X, for the notions that need one. Inputs of prior 0 are protected like
         others, except under mutual information.
@@ -360,45 +357,24 @@ def measured(
 def _of_mechanism(
     mechanism: Mechanism, prior: Prior | None, priors: Sequence[PriorSet]
 ) -> Leakages:
-    """Measure a structured mechanism by its own ratios and lifts."""
-    k, labels = len(mechanism.inputs), mechanism.inputs.labels
-    rows, notes, matrix = [], ["of a structured mechanism: only what needs no matrix"], None
-    if priors:
-        notes.append("bounded-prior LIP needs a matrix")
-    if k <= MOST_INPUTS:
-        (x, z), factor, matrix = _pairs(mechanism, k)
-        rows.append(Leakage("ldp", log_above(factor), factor, (labels[x], labels[z])))
-    own = mechanism.privacy
-    if not own.needs_prior and own.name not in [row.notion for row in rows]:
+    """Measure the matrix of a small structured mechanism; of a large one only its own notion."""
+    k, labels, own = len(mechanism.inputs), mechanism.inputs.labels, mechanism.privacy
+    what = f"{type(mechanism).__name__} with {k} inputs"
+    if 2 * math.log2(k) + mechanism.bits_per_report <= MOST_BITS:
+        rows = mechanism.rows()
+        whole = math.lcm(*(mass.denominator for row in rows for mass in row))
+        table = np.array([[int(mass * whole) for mass in row] for row in rows], dtype=object)
+        found = measured(what, table, whole, labels, mechanism.outputs(), prior, priors)
+    else:
+        notes = ("too many reports for a matrix: only its own notion, or its dense()",)
+        found = Leakages(what, labels, (), None, prior, None, notes)
+    if own.name not in [row.notion for row in found.rows] and (
+        not own.needs_prior or mechanism.prior == prior
+    ):
         factor = mechanism.leakage_factor
         value = mechanism.leakage if factor is None else log_above(factor)
-        rows.append(Leakage(own.name, value, factor))
-    if prior is not None:
-        least, most = mechanism.lifts(prior)
-        sides = [("max-lift", most), ("min-lift", inverse(least))]
-        both = max((factor for _, factor in sides), key=_order)
-        sides = [("lip", both), *sides, ("pml", most)]
-        rows += [Leakage(name, log_above(factor), factor) for name, factor in sides]
-    what = f"{type(mechanism).__name__} with {k} inputs"
-    return Leakages(what, labels, tuple(rows), matrix, prior, None, tuple(notes))
-
-
-def _pairs(mechanism: Mechanism, k: int) -> tuple[tuple[int, int], Fraction | None, FloatArray]:
-    """Return the pair of rows of the largest ratio, that ratio, and the logarithms of all."""
-    common = mechanism.common_ratio
-    if common is not None and k > 1:
-        matrix = np.full((k, k), log_above(common))
-        np.fill_diagonal(matrix, 0.0)
-        return (0, 1), common, matrix
-    pairs = product(range(k), repeat=2)
-    factors = {(x, z): mechanism.ratio(x, z) if x != z else Fraction(1) for x, z in pairs}
-    worst, log = max(factors, key=lambda pair: _order(factors[pair])), cache(log_above)
-    return worst, factors[worst], np.array(list(map(log, factors.values()))).reshape(k, k)
-
-
-def _order(factor: Fraction | None) -> tuple[bool, Fraction]:
-    """Return a sort key that puts infinite ratios last."""
-    return factor is None, factor or Fraction(1)
+        found = replace(found, rows=(*found.rows, Leakage(own.name, value, factor)))
+    return found
 
 
 Joint = list[list[Fraction]]

@@ -209,21 +209,8 @@ class Mechanism(ReportSource):
         raise NotImplementedError
 
     @abstractmethod
-    def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest Q(y|x) / Q(y|x') over the reports; None if infinite."""
-
-    @property
-    def common_ratio(self) -> Fraction | None:
-        """The largest ratio of two rows, if it is the same for all pairs; else None."""
-        return None
-
-    @abstractmethod
     def largest_ratio(self) -> Fraction:
         """Return the largest ratio of two probabilities that the notion bounds by e**epsilon."""
-
-    @abstractmethod
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the least and the largest Q(y|x) / P(y), over the reports that occur, exactly."""
 
     @property
     def leakage_factor(self) -> Fraction | None:
@@ -280,6 +267,11 @@ class Mechanism(ReportSource):
         self._check_listable()
         return self.alphabet.labels(self.listed())
 
+    def rows(self) -> list[tuple[Fraction, ...]]:
+        """Return the exact matrix, for up to 65,536 reports."""
+        columns = [[self.mass(x, y) for x in range(len(self.inputs))] for y in self._each()]
+        return list(zip(*columns, strict=True))
+
     def dense(self) -> Channel:
         """Return the matrix, for small domains, with entries rounded to multiples of 2**-62.
 
@@ -290,10 +282,8 @@ class Mechanism(ReportSource):
         UnsupportedError
             If there are more than 65,536 reports.
         """
-        columns = [[self.mass(x, y) for x in range(len(self.inputs))] for y in self._each()]
-        rows = list(zip(*columns, strict=True))
         outputs = self.alphabet.outputs if isinstance(self.alphabet, Labels) else None
-        return Channel.from_matrix(rows, inputs=self.inputs, outputs=outputs)
+        return Channel.from_matrix(self.rows(), inputs=self.inputs, outputs=outputs)
 
     def fitting_prior(self, prior: Prior) -> Prior:
         """Return the prior in the order of the inputs, or raise InputError."""

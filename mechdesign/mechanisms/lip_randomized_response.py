@@ -125,24 +125,13 @@ class LIPRandomizedResponse(ScoredMechanism):
         fresh, truth = np.ldexp(self._fresh.astype(np.float64), -BITS), self._truth / WHOLE
         return (1 - fresh) / truth, -fresh / truth
 
-    def ratio(self, x: int, other: int) -> Fraction:
-        """Return the largest ratio of two rows, attained at the report x."""
-        if x == other:
-            return Fraction(1)
-        return Fraction(int(self._fresh[x]) + self._truth, int(self._fresh[x]))
-
     def largest_ratio(self) -> Fraction:
-        """Return the largest lift for its own prior, or inverse lift if that is larger."""
-        least, largest = self.lifts(self.prior)
-        return max(1 / least, largest)
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of f_y / (f_y + t P_y) and (f_y + t) / (f_y + t P_y)."""
-        prior = self.fitting_prior(prior)
-        pairs = list(zip(self._fresh.tolist(), prior, strict=True))
-        lows = [f / (f + self._truth * p) for f, p in pairs]
-        highs = [(f + self._truth) / (f + self._truth * p) for f, p in pairs]
-        return Fraction(min(lows)), Fraction(max(highs))
+        """Return the largest (f_y + t) / (f_y + t P_y) or (f_y + t P_y) / f_y over the reports."""
+        pairs = zip(self._fresh.tolist(), self.prior, strict=True)
+        laws: list[tuple[Fraction, Fraction]] = [
+            (Fraction(f), f + self._truth * p) for f, p in pairs
+        ]
+        return max(max((f + self._truth) / law, law / f) for f, law in laws)
 
 
 def _masses(prior: Prior, odds: Fraction) -> tuple[list[int], int]:

@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,24 +25,14 @@ from mechdesign.mechanisms.base import (
     Mechanism,
     informative,
     inputs_of,
-    whole_weights,
 )
 from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.mechanisms.optimum import least_ldp_risk
 from mechdesign.notions import LDP
-from mechdesign.prior import Prior
 from mechdesign.sampling import Source, below
 
 TOLERANCE = 0.01
 """Relative increase of the risk accepted for fewer reports."""
-
-MACHINE = 1 << 62
-"""Integers with sums below it are added as machine words."""
-
-
-Level: TypeAlias = tuple[Fraction, Fraction, Fraction]
-"""A possible probability of a report, and tight bounds on P(y) over the reports y to which some
-input gives it."""
 
 
 class ScoredMechanism(Mechanism):
@@ -128,15 +118,6 @@ class LDPMechanism(ScoredMechanism):
         """Return the approximate number of additions for the estimates from n reports."""
         return float(n + self.alphabet.n_counts)
 
-    def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest ratio of two rows."""
-        return Fraction(1) if x == other else self.largest_ratio()
-
-    @property
-    def common_ratio(self) -> Fraction | None:
-        """The largest ratio of every two rows."""
-        return self.largest_ratio()
-
 
 class SetMechanism(LDPMechanism):
     """Report y with probability ``most`` if it is in the set of the input, else ``least``.
@@ -190,19 +171,6 @@ class SetMechanism(LDPMechanism):
     @abstractmethod
     def draw_uniform(self, count: int, source: Source) -> AnyArray:
         """Return uniform reports, independent of any input."""
-
-    @abstractmethod
-    def levels(self, prior: Prior) -> list[Level]:
-        """Return the probabilities that occur, each with the extremes of P(y).
-
-        P(y) is least + (most - least) Pr(y is in the set of X).
-        """
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y), each attained at a report of one level."""
-        levels = self.levels(prior)
-        lows = [mass / highest for mass, _, highest in levels]
-        return min(lows), max(mass / lowest for mass, lowest, _ in levels)
 
     def score_products(self, _counts: FloatArray, _total: float) -> FloatArray | None:
         """Return the means of s_x(y) Sum_z s_z(y) over reports; None if that sum is always 1.
@@ -286,15 +254,3 @@ class NumberedSets(SetMechanism):
 
         *rows, least = (row(bit) for bit in range(len(few) + 1))
         return MergedReports(tuple(rows), least, tuple(pairs), tuple(few), self._are_alike)
-
-    def levels(self, prior: Prior) -> list[Level]:
-        """Return both probabilities, with the extremes of P(y) from a transform of the prior."""
-        whole, unit = whole_weights(self.fitting_prior(prior))
-        k = len(self.inputs)
-        held = self._held(np.array(whole, dtype=np.int64 if k * unit < MACHINE else object))
-        rise, found = self.most - self.least, []
-        for mass, some in ((self.most, self._holders > 0), (self.least, self._holders < k)):
-            if some.any():  # a number may be in all sets, or in none
-                low, high = (Fraction(int(end(held[some])), unit) for end in (min, max))
-                found.append((mass, self.least + rise * low, self.least + rise * high))
-        return found

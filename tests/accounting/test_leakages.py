@@ -294,13 +294,19 @@ def test_structured_mechanisms_agree_with_their_matrix() -> None:
     prior = Prior([0.1, 0.2, 0.3, 0.4, 0])
     mechanism = HadamardResponse(5, 1)
     rule, matrix = leakages(mechanism, prior), leakages(mechanism.dense(), prior)
-    for row in rule.rows:
-        assert row.factor == matrix[row.notion].factor
+    assert rule.rows == matrix.rows
     assert rule.matrix is not None
     assert matrix.matrix is not None
     assert np.allclose(rule.matrix, matrix.matrix, rtol=1e-13, atol=0)
-    assert rule.notes
-    assert rule.bayes_accuracy is None
+    assert rule.bayes_accuracy == matrix.bayes_accuracy
+
+
+def test_of_a_large_structured_mechanism_its_own_notion_is_measured() -> None:
+    large = HadamardResponse(5000, 1)
+    found = leakages(large, Prior.uniform(5000))
+    assert [(row.notion, row.value) for row in found.rows] == [("ldp", large.leakage)]
+    assert found.matrix is None
+    assert "dense()" in repr(found)
 
 
 def test_table_and_plain_data() -> None:

@@ -50,10 +50,8 @@ from tests.mechanisms_support import (
     block_subset_selection,
     check_budget,
     check_draws,
-    check_lifts,
     check_moments,
     check_outputs,
-    check_ratios,
     check_unbiased,
     exact_table,
     high_low_hadamard,
@@ -256,17 +254,6 @@ def test_its_estimates_are_unbiased(name: str, data: st.DataObject) -> None:
     check_unbiased(made)
     check_moments(made)
     check_outputs(made)
-    check_ratios(made)
-
-
-@pytest.mark.parametrize("name", EVERY)
-@given(st.data())
-@examples(8)
-def test_its_lifts_are_those_of_all_outputs(name: str, data: st.DataObject) -> None:
-    made = data.draw(EVERY[name])
-    k = len(made.inputs)
-    counts = data.draw(st.lists(st.integers(0, 5), min_size=k, max_size=k).filter(any))
-    check_lifts(made, Prior.from_counts(counts))
 
 
 SETS = [kind.name for kind in (SubsetSelection, OptimizedUnaryEncoding, SymmetricUnaryEncoding)]
@@ -301,19 +288,6 @@ def test_the_chances_of_subset_selection_are_those_of_its_law(made: SubsetSelect
         held = read_bits(made.listed(), z)
         share = sum(mass for mass, bit in zip(table[x], held, strict=True) if bit)
         assert share == made.chances[x != z]
-
-
-@pytest.mark.parametrize("kind", INNER)
-@given(st.data())
-@examples(8)
-def test_its_levels_are_those_of_all_outputs(kind: type[LDPMechanism], data: st.DataObject) -> None:
-    made: Any = data.draw(under_ldp(kind))
-    k = len(made.inputs)
-    counts = data.draw(st.lists(st.integers(0, 5), min_size=k, max_size=k).filter(any))
-    law, table = made.output_distribution(Prior.from_counts(counts)), exact_table(made)
-    for mass, lowest, highest in made.levels(Prior.from_counts(counts)):
-        some = [total for n, total in enumerate(law) if mass in {row[n] for row in table}]
-        assert (lowest, highest) == (min(some), max(some))
 
 
 # --- draws ----------------------------------------------------------------------------------------
@@ -392,8 +366,6 @@ def test_many_inputs_are_estimated_within_their_errors(name: str) -> None:
     weights = np.arange(k) / k
     mean, square = made.combination(tally, weights)
     assert abs(mean - weights @ truth) < 5 * np.sqrt((square - mean**2) / n)
-    least, largest = made.lifts(Prior.uniform(k) if made.prior is None else made.prior)
-    assert 0 <= least < 1 < largest
     assert made.largest_ratio() <= exp_lower(made.privacy.epsilon)  # type: ignore[attr-defined]
     assert 0 < made.mass(int(records[0]), reports.data[:1]) < 1
     assert len(made.privatize([], rng=1)) == 0

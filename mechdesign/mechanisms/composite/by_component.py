@@ -17,7 +17,6 @@ from mechdesign.mechanisms.composite.parted import PartedMechanism, component_ta
 from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
 from mechdesign.mechanisms.optimum import least_block_risk
 from mechdesign.notions import BlockLDP
-from mechdesign.prior import Prior
 from mechdesign.sampling import Source
 
 
@@ -110,28 +109,9 @@ class ByComponent(PartedMechanism):
         """The risk of subset selection inside each block, the least of all channels."""
         return least_block_risk(np.bincount(self._member).tolist(), self._notion.epsilon)
 
-    def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest ratio of two rows; None across blocks."""
-        if self._member[x] != self._member[other]:
-            return None
-        kind: Mechanism = self.alphabet.kinds[self.alphabet.kind_of[self._member[x]]]
-        return kind.ratio(int(self._rank[x]), int(self._rank[other]))
-
     def largest_ratio(self) -> Fraction:
         """Return the largest ratio inside a block."""
         return max(kind.largest_ratio() for kind in self.alphabet.kinds)
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y): those inside a block, divided by P(block)."""
-        prior = self.fitting_prior(prior)
-        found = [Fraction(0)] if len(self._starts) > 2 else []
-        for b, kind in enumerate(self.alphabet.kind_of.tolist()):
-            inside = [prior[x] for x in self._inputs_of(b).tolist()]
-            block = sum(inside, Fraction(0))
-            if block:
-                lifts = self.alphabet.kinds[kind].lifts(Prior.from_counts(inside))
-                found += [lift / block for lift in lifts]
-        return min(found), max(found)
 
 
 def by_block(

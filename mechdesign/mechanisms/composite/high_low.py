@@ -28,7 +28,6 @@ from mechdesign.mechanisms.optimum import best_high_low_size, least_high_low_ris
 from mechdesign.mechanisms.set_system import SetMechanism
 from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
 from mechdesign.notions import HighLowLDP
-from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances
 
 HIDDEN, OPEN = 0, 1
@@ -224,38 +223,10 @@ class HighLow(PartedMechanism):
         away = self._away * weights[~self._is_open].sum() + extra * self._surplus
         return inside, np.array([extra, away])
 
-    def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest ratio of two rows; None if x is not sensitive and has a label."""
-        if x == other:
-            return Fraction(1)
-        if self._is_open[x]:
-            return None
-        if self._is_open[other]:
-            return self._against_open()
-        return self._inner.ratio(int(self._rank[x]), int(self._rank[other]))
-
-    def _against_open(self) -> Fraction:
-        """Return the largest ratio of a sensitive input's row to another's."""
-        return self._inner.most * self._n_inner * WHOLE / self._uniform
-
     def largest_ratio(self) -> Fraction:
         """Return the largest ratio of a sensitive input's row to any."""
-        return max(self._inner.largest_ratio(), self._against_open())
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y)."""
-        prior = self.fitting_prior(prior)
-        inside, apart = ([prior[x] for x in self._inputs_of(b).tolist()] for b in (HIDDEN, OPEN))
-        # only one input sends each label; for a report, P(y) = P(A) P(y|A) + P(not A) w / N
-        found = [lift for p in apart if p for lift in (Fraction(0), 1 / p)]
-        uniform = Fraction(self._uniform, WHOLE * self._n_inner)
-        share = sum(inside, Fraction(0))
-        conditional = Prior.from_counts(inside if share else [1] * len(inside))
-        for mass, *ends in self._inner.levels(conditional):
-            for probability in ends:
-                total = share * probability + (1 - share) * uniform
-                found += [mass / total, uniform / total]
-        return min(found), max(found)
+        to_open = self._inner.most * self._n_inner * WHOLE / self._uniform
+        return max(self._inner.largest_ratio(), to_open)
 
 
 def around_sensitive(

@@ -11,7 +11,6 @@ from mechdesign.domain import Domain
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
 from mechdesign.notions import BlockLDP
-from mechdesign.prior import Prior
 from mechdesign.reports import Labels
 from mechdesign.sampling import Source
 
@@ -54,15 +53,6 @@ class IdentityMechanism(GeneralizedRandomizedResponse):
         """Return the input numbers."""
         return codes.copy()
 
-    def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return 1 for equal inputs, else None."""
-        return Fraction(1) if x == other else None
-
     def largest_ratio(self) -> Fraction:
         """Return 1, the ratio inside a block of one."""
         return Fraction(1)
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of 1{y = x} / P_y."""
-        least = min(p for p in self.fitting_prior(prior) if p)
-        return Fraction(int(len(self.inputs) == 1)), 1 / least

@@ -252,17 +252,6 @@ class LatticeNoise(Mechanism):
         """Return Sum_x w_x s_x(y) for each report y."""
         return np.asarray(weights @ self._scores)
 
-    def ratio(self, x: int, other: int) -> Fraction | None:
-        """Return the largest ratio of two rows; None where it is infinite."""
-        a, b = self.row(x), self.row(other)
-        a, b = a[a > 0], b[a > 0]
-        if not b.all():
-            return None
-        near = a / b
-        largest = near >= near.max() * (1 - 1e-12)  # has the exact maximum in spite of rounding
-        pairs = zip(a[largest].tolist(), b[largest].tolist(), strict=True)
-        return max(Fraction(p, q) for p, q in pairs)
-
     def largest_ratio(self) -> Fraction:
         """Return a bound on the ratio of two probabilities of a report at any two inputs."""
         return Fraction(max(self.law.weights), min(self.law.weights))
@@ -272,13 +261,6 @@ class LatticeNoise(Mechanism):
         weights, unit = whole_weights(self.fitting_prior(prior))
         sums = np.array(weights, dtype=object) @ self._matrix.astype(object)
         return tuple(Fraction(mass, WHOLE * unit) for mass in sums.tolist())
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y), for up to 2048 inputs."""
-        matrix, law = self._matrix, self.output_distribution(prior)
-        ends = zip(matrix.min(axis=0).tolist(), matrix.max(axis=0).tolist(), law, strict=True)
-        some = [(Fraction(a, WHOLE) / p, Fraction(b, WHOLE) / p) for a, b, p in ends if p]
-        return min(low for low, _ in some), max(high for _, high in some)
 
 
 class GeometricNoise(LatticeNoise):

@@ -16,11 +16,10 @@ from mechdesign.errors import InputError
 from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE, held_mass
 from mechdesign.mechanisms.optimum import best_size
-from mechdesign.mechanisms.set_system import Level, SetMechanism
+from mechdesign.mechanisms.set_system import SetMechanism
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, read_bits, write_bits
 from mechdesign.mechanisms.subsets.random_subsets import uniform_sets
 from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
-from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances
 
 BLOCK = 1 << 22
@@ -138,10 +137,3 @@ class SubsetSelection(ReportedSets, SetMechanism):
 
     def _holds(self, x: int, report: AnyArray) -> bool:
         return bool(read_bits(report, x)[0])
-
-    def levels(self, prior: Prior) -> list[Level]:
-        """Return both probabilities, with sums of the j smallest and of the j largest ones of X."""
-        ordered, rise = sorted(self.fitting_prior(prior)), self.most - self.least
-        sums = (sum(part, Fraction(0)) for part in (ordered[: self.size], ordered[-self.size :]))
-        low, high = (self.least + rise * share for share in sums)
-        return [(mass, low, high) for mass in (self.most, self.least)]

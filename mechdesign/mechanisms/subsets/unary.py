@@ -18,7 +18,6 @@ from mechdesign.exact import Exact
 from mechdesign.mechanisms.base import WHOLE
 from mechdesign.mechanisms.subsets.bit_rows import BitRows, read_bits, write_bits
 from mechdesign.mechanisms.subsets.reported_sets import ReportedSets
-from mechdesign.prior import Prior
 from mechdesign.sampling import Source, chances, coin_rows
 
 BLOCK = 1 << 19
@@ -123,18 +122,3 @@ class UnaryEncoding(ReportedSets):
         others = self._others**ones * ((1 << self._digits) - self._others) ** zeros
         held = self.held if own else WHOLE - self.held
         return Fraction(held * others, 1 << BITS + self._digits * (ones + zeros))
-
-    def lifts(self, prior: Prior) -> tuple[Fraction, Fraction]:
-        """Return the extremes of Q(y|x) / P(y).
-
-        Up to a factor common to all inputs, Q(y|x) is t_x = p / q if bit x is 1 and the smaller (1
-        - p) / (1 - q) if it is 0. All rows of bits occur, so each t_z takes both values. The lift
-        t_x / Sum_z P_z t_z increases with t_x and decreases with every other t_z: it is largest if
-        bit x alone is 1, smallest if bit x alone is 0. Both extremes are further from 1 for smaller
-        P_x.
-        """
-        prior = self.fitting_prior(prior)
-        (one, zero), least = self._rise, min(prior)
-        low = zero / (least * zero + (1 - least) * one)
-        high = one / (least * one + (1 - least) * zero)
-        return low, high

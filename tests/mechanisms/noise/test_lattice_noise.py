@@ -126,13 +126,6 @@ def test_draws_have_the_law_exactly(made: LatticeNoise, seed: int, remap: bool) 
         assert [found[y] for y in range(k)] == made.row(x).tolist()
 
 
-@given(noises())
-@examples(10)
-def test_no_two_rows_differ_by_more_than_the_largest_ratio(made: LatticeNoise) -> None:
-    k = len(made.inputs)
-    assert all(made.ratio(x, z) <= made.largest_ratio() for x in range(k) for z in range(k))
-
-
 def test_its_leakage_is_in_nats_per_unit_of_distance() -> None:
     """Beside that of LDP, for the two inputs that are furthest apart."""
     found = leakages(GeometricNoise(Domain.grid(3, 4, "0.5"), 2))
