@@ -35,7 +35,7 @@ import numpy as np
 from mechdesign._typing import FloatArray, Int64Array, IntArray
 from mechdesign.channel import BITS
 from mechdesign.notions import ChannelConstraint, Cone
-from mechdesign.notions.rows.equations import on_grid
+from mechdesign.notions.rows.cone import on_grid
 from mechdesign.notions.rows.ratio_steps import HALF, LOW, share_above, share_below
 from mechdesign.prior import Prior
 from mechdesign.solver_guard import checked

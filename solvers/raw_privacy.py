@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from mechdesign.kernel.limits import Limit
 from mechdesign.notions import ChannelConstraint
-from mechdesign.notions.rows.least import decimal, least_float
+from mechdesign.notions.rows.row import decimal, least_float
 from mechdesign.problem import Problem
 
 Long: TypeAlias = npt.NDArray[np.longdouble]

@@ -32,7 +32,7 @@ from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.relaxations import Estimator, Members, Relaxations
 from mechdesign.kernel.risk import Inverse
 from mechdesign.kernel.statement import Statement
-from mechdesign.notions.rows.equations import reduced
+from mechdesign.notions.rows.cone import reduced
 from mechdesign.prior_sets import Weights
 from mechdesign.solver_guard import called
 

@@ -9,27 +9,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechdesign.errors import choose
-from mechdesign.notions.asymmetric_lift import AsymmetricLift
+from mechdesign.notions.lift import AsymmetricLift
 from mechdesign.notions.base import Notion, cone_of
 from mechdesign.notions.block import BlockLDP
-from mechdesign.notions.bounded_prior.lift import BoundedPriorLift
-from mechdesign.notions.bounded_prior.lip import BoundedPriorLIP
-from mechdesign.notions.bounded_prior.pml import BoundedPriorPML
+from mechdesign.notions.bounded_prior import BoundedPriorLift, BoundedPriorLIP, BoundedPriorPML
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.context_aware import ContextAwareLDP
 from mechdesign.notions.differential_identifiability import DifferentialIdentifiability
 from mechdesign.notions.high_low import HighLowLDP
 from mechdesign.notions.ldp import LDP
 from mechdesign.notions.linear import LinearNotion
-from mechdesign.notions.lip import LIP
+from mechdesign.notions.lift import LIP
 from mechdesign.notions.metric import MetricPrivacy
-from mechdesign.notions.non_conic.approximate_ldp import ApproximateLDP
-from mechdesign.notions.non_conic.approximate_lip import ApproximateLIP
-from mechdesign.notions.non_conic.attack_error import AttackError
-from mechdesign.notions.non_conic.g_vulnerability import GVulnerabilityLeakage
-from mechdesign.notions.non_conic.maximal_leakage import MaximalLeakage
-from mechdesign.notions.non_conic.mutual_information import MutualInformationLeakage
-from mechdesign.notions.pml import PML
+from mechdesign.notions.non_conic import (
+    ApproximateLDP,
+    ApproximateLIP,
+    AttackError,
+    GVulnerabilityLeakage,
+    MaximalLeakage,
+    MutualInformationLeakage,
+)
+from mechdesign.notions.lift import PML
 from mechdesign.notions.rows.cone import Cone, Row
 from mechdesign.notions.sensitive_attribute import SensitiveAttribute, SensitiveAttributePrivacy
 

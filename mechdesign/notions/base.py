@@ -40,7 +40,7 @@ class Notion:
     constraints, the exact check, the exact leakage, saved files and their proofs follow.
     ``tests/notions/test_own_notion.py`` has a complete example. A notion that rows on columns
     cannot express is a constraint on the whole channel: see
-    :class:`~mechdesign.notions.non_conic.base.WholeChannelNotion`.
+    :class:`~mechdesign.notions.non_conic.WholeChannelNotion`.
     """
 
     name: str

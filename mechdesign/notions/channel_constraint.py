@@ -23,8 +23,7 @@ from mechdesign._typing import FloatArray, IntArray
 from mechdesign.channel import Channel
 from mechdesign.kernel.generators import ListedRow
 from mechdesign.kernel.limits import NOTHING, Gauge, Information, Limit
-from mechdesign.notions.rows.least import LOWEST, decimal, least_float, reported
-from mechdesign.notions.rows.row import Multipliers
+from mechdesign.notions.rows.row import LOWEST, Multipliers, decimal, least_float, reported
 
 if TYPE_CHECKING:
     import cvxpy as cp

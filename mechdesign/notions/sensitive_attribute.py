@@ -18,7 +18,7 @@ from mechdesign.kernel.generators import Cone as KernelCone, Latent, Lift, Ratio
 from mechdesign.kernel.limits import Limit
 from mechdesign.labels import Labels, aligned, by_label, places, split_matrix
 from mechdesign.notions.base import Notion, prior_for
-from mechdesign.notions.rows.latent_rows import LatentRows
+from mechdesign.notions.rows.of_generators import LatentRows
 from mechdesign.prior import SUM_TOLERANCE, Prior, distribution, exact_numbers, normalized
 from mechdesign.prior_sets import Weights
 
@@ -186,7 +186,7 @@ class SensitiveAttributePrivacy(Notion):
     Examples
     --------
     >>> from mechdesign.channel import Channel
-    >>> from mechdesign.notions.lip import LIP
+    >>> from mechdesign.notions.lift import LIP
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
     >>> illness = SensitiveAttribute(["ill", "well"], given_input=[[0.8, 0.2], [0.2, 0.8]])
     >>> round(SensitiveAttributePrivacy(LIP(1), illness).leakage(warner, Prior([0.5, 0.5])), 6)

@@ -6,29 +6,25 @@ To add a utility, write its class in a file of its own and list it in :data:`UTI
 from __future__ import annotations
 
 from mechdesign.utilities.base import Distortion, LinearUtility, Utility
-from mechdesign.utilities.bayes_accuracy import BayesAccuracy
 from mechdesign.utilities.column import ColumnUtility
 from mechdesign.utilities.convex import ConvexUtility, ExpressionUtility, placed
 from mechdesign.utilities.distances import (
     EuclideanDistance,
+    HammingLoss,
     MeanAbsoluteError,
     MeanSquaredDistance,
 )
-from mechdesign.utilities.estimation import EstimationRisk
-from mechdesign.utilities.gains.divergences import (
+from mechdesign.utilities.divergences import (
     ChiSquared,
     Divergence,
     KullbackLeibler,
     SquaredHellinger,
     TotalVariation,
 )
-from mechdesign.utilities.gains.fisher_information import FisherInformation
-from mechdesign.utilities.gains.g_vulnerability import GVulnerability
-from mechdesign.utilities.hamming import HammingLoss
-from mechdesign.utilities.l2_risk import L2Risk
-from mechdesign.utilities.mutual_information import MutualInformation
+from mechdesign.utilities.estimation import EstimationRisk, L2Risk, TVRisk
+from mechdesign.utilities.guesses import BayesAccuracy, GVulnerability
+from mechdesign.utilities.information import FisherInformation, MutualInformation
 from mechdesign.utilities.posterior_mean_squared_error import PosteriorMeanSquaredError
-from mechdesign.utilities.tv_risk import TVRisk
 from mechdesign.utilities.unbiased_variance import ReadingVariance, UnbiasedVariance
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Losses that are a distance between the input and the output: absolute, Euclidean and squared."""
+"""Losses that are a distance of input and output: absolute, Euclidean, squared and Hamming."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
+
+import numpy as np
 
 from mechdesign.domain import Domain, Label
 from mechdesign.errors import InputError, shown
@@ -161,3 +163,36 @@ def label_points(domain: Domain, outputs: Sequence[Label], objective: str) -> tu
             raise InputError("outputs.values", f"{kind} for {objective}", shown(label))
         points.append(tuple(step * Fraction(repr(part)) for part in parts))
     return inputs, tuple(points)
+
+
+class HammingLoss(LinearUtility):
+    """Pr(Y != X), for any labels.
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the maximum over the inputs instead of the mean over the prior.
+
+    Examples
+    --------
+    >>> from mechdesign.domain import Domain
+    >>> HammingLoss().loss(Domain(["a", "b"]), ["a", "b", "?"]).array
+    array([[0., 1., 1.],
+           [1., 0., 1.]])
+    """
+
+    name = "hamming"
+    title = "probability that Y is not X"
+    exact = True
+    distance = "hamming"
+
+    @property
+    def treats_inputs_alike(self) -> bool:  # type: ignore[override]
+        """Whether it is a mean."""
+        return not self.worst_case
+
+    def loss(self, domain: Domain, outputs: Sequence[Label]) -> ExactTable:
+        """Return 0 where y is x, 1 elsewhere."""
+        differ = [[int(x != y) for y in outputs] for x in domain.labels]
+        same_points = tuple(outputs) == domain.labels
+        return ExactTable(np.array(differ, dtype=np.int64), 1, is_metric=same_points)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.domain import Domain, Label
@@ -84,3 +87,87 @@ class EstimationRisk(MeanOrWorstCase):
     def reference(self, prior: Prior) -> Prior:
         """Return the prior of the problem; for a worst case the uniform one."""
         return Prior.uniform(len(prior)) if self.worst_case else prior
+
+
+class L2Risk(EstimationRisk):
+    """tr M**-1 - |p|**2: n times the expected squared error of the estimated distribution.
+
+    M = Sum_y q_y q_y' / (p . q_y) is the information about p in the columns q_y of the channel.
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the maximum over all distributions p; see
+        :class:`~mechdesign.utilities.estimation.EstimationRisk`.
+
+    Notes
+    -----
+    Source: Ye and Barg 2018, for LDP at the uniform distribution; Acharya et al. 2020 for
+    context-aware LDP.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> round(float(L2Risk().value(warner, Prior([0.5, 0.5]))), 6)
+    2.0
+    """
+
+    name = "l2-risk"
+    title = "n times the squared error of the estimated distribution"
+    exact = True
+
+    def deviations(self, variances: FloatArray, prior: FloatArray) -> Deviations:
+        """Return v_x - p_x**2."""
+        zero, one = np.zeros_like(prior), np.ones_like(prior)
+        return Deviations(variances - prior**2, one, zero, -2 * prior, -2 * one, zero)
+
+
+class TVRisk(EstimationRisk):
+    """sqrt(1 / (2 pi)) Sum_x sqrt((M**-1)_xx - p_x**2): the total variation, times sqrt(n).
+
+    M = Sum_y q_y q_y' / (p . q_y) is the information about p in the columns q_y of the channel.
+    With many reports the error of each estimated p_x is nearly normal, so its mean absolute value
+    is sqrt(2 / (pi n)) times its deviation; the total variation is half their sum.
+
+    Parameters
+    ----------
+    worst_case
+        Whether to take the maximum over all distributions p; see
+        :class:`~mechdesign.utilities.estimation.EstimationRisk`.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020 for total variation; the constant for many reports is ours.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> round(float(TVRisk().value(warner, Prior([0.5, 0.5]))), 6)
+    0.797885
+    """
+
+    name = "tv-risk"
+    title = "sqrt(n) times the total variation of the estimated distribution"
+    exact = True
+    roots = True
+
+    @property
+    def scale(self) -> float:
+        """sqrt(1 / (2 pi))."""
+        return math.sqrt(1 / (2 * math.pi))
+
+    def deviations(self, variances: FloatArray, prior: FloatArray) -> Deviations:
+        """Return w_x = sqrt(v_x - p_x**2)."""
+        w = np.sqrt(np.maximum(variances - prior**2, 1e-300))
+        return Deviations(
+            w,
+            1 / (2 * w),
+            -1 / (4 * w**3),
+            -prior / w,
+            -1 / w - prior**2 / w**3,
+            prior / (2 * w**3),
+        )

@@ -34,7 +34,7 @@ from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.schema import read
 from mechdesign.notions import NOTIONS, Notion, restored
 from mechdesign.notions.base import BudgetNotion
-from mechdesign.notions.non_conic.base import WholeChannelNotion
+from mechdesign.notions.non_conic import WholeChannelNotion
 from tests.modules_support import module_at
 
 FILE = '''

@@ -49,7 +49,7 @@ from mechdesign.closed_forms import CLOSED_FORMS
 from mechdesign.files import load_problem
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
-from mechdesign.notions.non_conic.base import WholeChannelNotion
+from mechdesign.notions.non_conic import WholeChannelNotion
 from mechdesign.search.presolve.find_symmetries import given_symmetries, symmetries
 from tests.strategies import (
     ATTRIBUTES,

@@ -31,7 +31,7 @@ from mechdesign.notions import (
     MetricPrivacy,
     Notion,
 )
-from mechdesign.notions.non_conic.base import WholeChannelNotion
+from mechdesign.notions.non_conic import WholeChannelNotion
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.search import plan

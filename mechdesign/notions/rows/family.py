@@ -35,8 +35,7 @@ from mechdesign.domain import Label
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.generators import Cone, Key, ListedRow, Rows
 from mechdesign.kernel.generators.base import Test
-from mechdesign.notions.rows.least import LOWEST, decimal, reported
-from mechdesign.notions.rows.row import Multipliers, Row
+from mechdesign.notions.rows.row import LOWEST, Multipliers, Row, decimal, reported
 from mechdesign.prior_sets import Weights
 
 if TYPE_CHECKING:

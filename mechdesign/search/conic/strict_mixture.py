@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.notions import ChannelConstraint
-from mechdesign.notions.non_conic.base import ApproximateNotion
+from mechdesign.notions.non_conic import ApproximateNotion
 from mechdesign.notions.rows.cone import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.highs import LPModel, WarmStartedLP, solve_lp

@@ -22,8 +22,8 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions.channel_constraint import ChannelConstraint
 from mechdesign.notions.rows.cone import Cone, Multipliers
-from mechdesign.notions.rows.latent_rows import LatentRows
 from mechdesign.notions.rows.lift_rows import LiftRows
+from mechdesign.notions.rows.of_generators import LatentRows
 from mechdesign.notions.rows.pair_rows import PairRows
 from mechdesign.prior_sets import Weights
 from mechdesign.search.lp.support_formulation import (

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import mechdesign as md
 from mechdesign import BoundedPriorLift, BoundedPriorPML, Channel, InputError, Prior, Problem
-from mechdesign.notions.bounded_prior.stated import stated_priors
+from mechdesign.notions.bounded_prior import stated_priors
 from tests.strategies import channels, examples, priors, simplex
 
 CENTER = ["0.1", "0.2", "0.3", "0.4"]

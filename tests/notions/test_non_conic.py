@@ -59,7 +59,7 @@ from mechdesign.kernel.oracles import Entropy, Oracles, Orthant
 from mechdesign.kernel.packed import Numbers, Weights
 from mechdesign.kernel.relaxations import Average
 from mechdesign.notions import Notion
-from mechdesign.notions.non_conic.base import WholeChannelNotion
+from mechdesign.notions.non_conic import WholeChannelNotion
 from mechdesign.repair import mixed, repair
 from solvers import SOLVERS
 from tests.strategies import (

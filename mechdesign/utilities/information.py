@@ -1,4 +1,4 @@
-"""Fisher information about the parameter of a family of laws of the input."""
+"""Information in a report: about the input, or about the parameter of a family of laws of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,30 @@ from mechdesign.labels import Labels, split, split_matrix
 from mechdesign.prior import Prior
 from mechdesign.utilities.input_values import InputValues
 from mechdesign.utilities.kernel_gain import KernelGain
+
+
+class MutualInformation(KernelGain):
+    """I(X; Y) = Sum_xy P_x Q[x,y] ln(Q[x,y] / lambda_y) in nats, maximized.
+
+    Notes
+    -----
+    Source: Kairouz, Oh and Viswanath 2016, for LDP; convex in Q, so the maximum is at extreme rays.
+
+    Examples
+    --------
+    >>> from mechdesign.channel import Channel
+    >>> from mechdesign.prior import Prior
+    >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
+    >>> round(float(MutualInformation().value(warner, Prior([0.5, 0.5]))), 6)
+    0.130812
+    """
+
+    name = "mutual-information"
+    title = "information that Y carries about X, in nats"
+    exact = True
+    sense = "maximize"
+    treats_inputs_alike = True
+
 
 Row = tuple[Fraction, ...]
 

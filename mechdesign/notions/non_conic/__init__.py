@@ -1,1 +1,0 @@
-"""Non-conic notions: convex constraints on the channel as a whole."""

@@ -1,1 +1,0 @@
-"""Gains: Fisher information, f-divergences of two hypotheses, and the gain of a guess."""
