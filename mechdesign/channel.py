@@ -458,13 +458,7 @@ class Channel(ReportSource, Tabular):
 
 
 def as_channel(given: Any, key: str = "channel") -> Channel:
-    """Return a channel unchanged.
-
-    Raises
-    ------
-    InputError
-        If it is not a channel.
-    """
+    """Return a channel unchanged."""
     if not isinstance(given, Channel):
         hint = "Channel.from_matrix makes one of probabilities"
         raise InputError(key, "a Channel", shown_kind(given), hint)

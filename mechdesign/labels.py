@@ -34,13 +34,7 @@ LARGE = 10**18
 
 
 def clean_label(value: Any, key: str) -> Label:
-    """Return ``value`` as a plain label: text, int, float, or a tuple of them.
-
-    Raises
-    ------
-    InputError
-        If it is neither text, nor a finite number, nor a list of these.
-    """
+    """Return ``value`` as a plain label: text, int, float, or a tuple of them."""
     if isinstance(value, str) or (type(value) is int and abs(value) < LARGE):
         return value
     if isinstance(value, list | tuple) and value:
@@ -52,13 +46,7 @@ def clean_label(value: Any, key: str) -> Label:
 
 
 def clean_labels(given: Any, key: str, expected: str = "a list of labels") -> Labels:
-    """Return labels without duplicates.
-
-    Raises
-    ------
-    InputError
-        If the argument is not a list of labels, or has duplicates.
-    """
+    """Return labels without duplicates."""
     clean = tuple(clean_label(label, key) for label in listed(given, key, expected))
     if len(set(clean)) < len(clean):
         twice = shown(first_twice(clean))
@@ -84,11 +72,6 @@ def plain_label(label: Label) -> Any:
 def labels_of(given: Any, key: str = "labels") -> Labels | None:
     """Return the labels of numbers: keys of a dict, the index of a Series or a frame.
 
-    Raises
-    ------
-    InputError
-        If a label is invalid or occurs twice.
-
     Examples
     --------
     >>> labels_of({"yes": 0.1, "no": 0.9}), labels_of([0.1, 0.9])
@@ -101,13 +84,7 @@ def labels_of(given: Any, key: str = "labels") -> Labels | None:
 
 
 def check_index(records: Any, given: Any, key: str) -> None:
-    """Check that numbers for records have the index of the records, if both have an index.
-
-    Raises
-    ------
-    InputError
-        If the two differ: records count by position, so a record would get the number of another.
-    """
+    """Check that numbers for records have the index of the records, if both have an index."""
     one, other = (getattr(entries, "index", None) for entries in (records, given))
     if one is None or other is None or callable(one) or callable(other):
         return
@@ -118,13 +95,7 @@ def check_index(records: Any, given: Any, key: str) -> None:
 
 
 def split(given: Any, key: str, expected: str) -> Split:
-    """Return the entries of numbers in the order given, and their labels.
-
-    Raises
-    ------
-    InputError
-        If the argument is text or not iterable.
-    """
+    """Return the entries of numbers in the order given, and their labels."""
     labels = labels_of(given, key)
     if isinstance(given, set | frozenset) or _is_frame(given):
         raise InputError(key, expected, f"a {type(given).__name__}")
@@ -146,11 +117,6 @@ def split_matrix(
         A frame, or a list or a dict of rows, each of which may be a dict or a Series.
     key, expected, row_expected
         The name of the matrix, and what it and its rows should be, for errors.
-
-    Raises
-    ------
-    InputError
-        If it is not a matrix, or the rows have different labels. Their lengths are not compared.
     """
     if _is_frame(given):
         if not hasattr(given, "index"):
@@ -175,11 +141,6 @@ def split_matrix(
 
 def places(labels: Labels, wanted: Sequence[Label], key: str, what: str = "input") -> list[int]:
     """Return the position of each wanted label among the given ones.
-
-    Raises
-    ------
-    InputError
-        If the two sets of labels differ; the message lists missing and extra labels.
 
     Examples
     --------
@@ -214,11 +175,6 @@ def aligned(
 
     ``what`` has the labels and what the ``entries`` are go into the error.
 
-    Raises
-    ------
-    InputError
-        If the labels, or without labels their number, do not match.
-
     Examples
     --------
     >>> aligned([0.9, 0.1], ("no", "yes"), ["yes", "no"], "prior")
@@ -244,13 +200,7 @@ def by_label(values: Sequence[T], labels: Labels | None) -> list[T] | dict[Label
 
 
 def data_frame(data: Any, index: Sequence[Label], columns: Sequence[Label]) -> pd.DataFrame:
-    """Return a pandas DataFrame whose labels may be pairs.
-
-    Raises
-    ------
-    UnsupportedError
-        If pandas is not installed.
-    """
+    """Return a pandas DataFrame whose labels may be pairs."""
     try:
         import pandas as pd
     except ImportError:

@@ -26,11 +26,6 @@ def labeled_numbers(
     """Return nonnegative exact rationals in the order given, and their labels.
 
     ``expected`` describes an entry, for the error.
-
-    Raises
-    ------
-    InputError
-        If ``values`` is not a list, dict or Series of such numbers; the message names the entry.
     """
     entries, labels = split(values, key, "a list of numbers >= 0")
     numbers = []
@@ -45,14 +40,7 @@ def labeled_numbers(
 def exact_numbers(
     values: Any, key: str, *, size: int | None = None, labels: Sequence[Label] | None = None
 ) -> tuple[Fraction, ...]:
-    """Return nonnegative exact rationals, ``size`` of them, or one for each of ``labels``.
-
-    Raises
-    ------
-    InputError
-        If ``values`` is not such a list; the message names the entry. Labeled numbers are rejected
-        if ``labels`` is None.
-    """
+    """Return nonnegative exact rationals, ``size`` of them, or one for each of ``labels``."""
     numbers, given = labeled_numbers(values, key)
     if labels is not None:
         return tuple(aligned(numbers, given, labels, key))
@@ -64,13 +52,7 @@ def exact_numbers(
 
 
 def distribution(numbers: Sequence[Fraction], key: str, hint: str = "") -> tuple[Fraction, ...]:
-    """Return nonnegative numbers that sum to 1 within 1e-6, normalized exactly.
-
-    Raises
-    ------
-    InputError
-        If the sum is off, or a probability is too small for a saved file.
-    """
+    """Return nonnegative numbers that sum to 1 within 1e-6, normalized exactly."""
     total = sum(numbers, Fraction(0))
     if abs(total - 1) > SUM_TOLERANCE:
         raise InputError(key, "numbers that sum to 1", f"sum {float(total):.9g}", hint)
@@ -78,13 +60,7 @@ def distribution(numbers: Sequence[Fraction], key: str, hint: str = "") -> tuple
 
 
 def normalized(numbers: Sequence[Fraction], key: str) -> tuple[Fraction, ...]:
-    """Return nonnegative numbers, not all 0, divided by their sum.
-
-    Raises
-    ------
-    InputError
-        If a probability is too small for a saved file.
-    """
+    """Return nonnegative numbers, not all 0, divided by their sum."""
     total = sum(numbers, Fraction(0))
     probabilities = tuple(number / total for number in numbers)
     if any(0 < p < LEAST_SIZE for p in probabilities):
@@ -297,11 +273,6 @@ def as_prior(given: Any, key: str = "prior") -> Prior:
 
 def prior_on(given: Any, inputs: Domain, key: str = "prior") -> Prior:
     """Return a prior in the order of the inputs, from a prior or its probabilities.
-
-    Raises
-    ------
-    InputError
-        If it is no prior, or is none on these inputs.
 
     Examples
     --------

@@ -124,13 +124,7 @@ class PriorSet(ABC):
         """Return the keys of the set in a problem file."""
 
     def aligned(self, inputs: Domain, key: str | None = None) -> PriorSet:
-        """Return the set in the order of the inputs; without labels it counts by position.
-
-        Raises
-        ------
-        InputError
-            If its labels, or without labels its size, differ from those of the inputs.
-        """
+        """Return the set in the order of the inputs; without labels it counts by position."""
         where = key or next(iter(self.to_table()))
         order = aligned(range(self.size), self.labels, inputs.labels, where)
         return self if self.labels is None else self._ordered(order)
@@ -147,13 +141,7 @@ class PriorSet(ABC):
         return by_label([fraction_text(p) for p in weights], self.labels)
 
     def vertices(self, limit: int = 4096) -> tuple[Weights, ...]:
-        """Return all vertices.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are more than ``limit``: use :meth:`extreme`.
-        """
+        """Return all vertices."""
         found: dict[Weights, None] = {}
         for vertex in self._vertices():
             found[vertex] = None

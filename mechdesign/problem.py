@@ -417,13 +417,7 @@ class Problem:
 
 
 def notions_at(privacy: tuple[Notion, ...], epsilon: Any) -> tuple[Notion, ...]:
-    """Return the notions of a problem with another budget.
-
-    Raises
-    ------
-    InputError
-        If epsilon is not a budget, or the number of notions with an epsilon is not one.
-    """
+    """Return the notions of a problem with another budget."""
     if sum(notion.has_epsilon for notion in privacy) != 1:
         names = ", ".join(notion.name for notion in privacy)
         raise InputError("privacy", "exactly one notion with an epsilon", names)
@@ -431,13 +425,7 @@ def notions_at(privacy: tuple[Notion, ...], epsilon: Any) -> tuple[Notion, ...]:
 
 
 def notions_of(privacy: Any) -> tuple[Notion, ...]:
-    """Return one notion, or several, as a tuple.
-
-    Raises
-    ------
-    InputError
-        If an entry is not a notion, or the list is empty.
-    """
+    """Return one notion, or several, as a tuple."""
     expected = "a notion, such as LDP(1), or a list of them"
     is_one = isinstance(privacy, Notion | type)
     notions = [privacy] if is_one else listed(privacy, "privacy", expected)
@@ -451,13 +439,7 @@ def notions_of(privacy: Any) -> tuple[Notion, ...]:
 
 
 def utility_of(given: Any, example: str) -> Utility:
-    """Return a utility unchanged.
-
-    Raises
-    ------
-    InputError
-        If it is not a utility; the message shows the example.
-    """
+    """Return a utility unchanged."""
     if not isinstance(given, Utility):
         expected = f"a utility, such as {example}"
         raise InputError("utility", expected, shown_kind(given), _what_makes_one(given))

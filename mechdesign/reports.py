@@ -64,13 +64,7 @@ class Alphabet(ABC):
 
     @abstractmethod
     def encode(self, labels: Iterable[Any], key: str = "reports") -> AnyArray:
-        """Return the array for reports given as Python values; undoes :meth:`labels`.
-
-        Raises
-        ------
-        InputError
-            If a report is not in this alphabet; the key has its position, from 0.
-        """
+        """Return the array for reports given as Python values; undoes :meth:`labels`."""
 
     @abstractmethod
     def write(self, data: AnyArray) -> list[str]:
@@ -78,13 +72,7 @@ class Alphabet(ABC):
 
     @abstractmethod
     def read(self, texts: Sequence[str], key: str = "reports") -> AnyArray:
-        """Return the array for reports given as text; undoes :meth:`write`.
-
-        Raises
-        ------
-        InputError
-            If a report is not in this alphabet; the key has its position, from 0.
-        """
+        """Return the array for reports given as text; undoes :meth:`write`."""
 
 
 class Labels(Alphabet):
@@ -480,11 +468,6 @@ def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
         Reports; or labels in a list, an array or a pandas Series.
     key
         The name of the argument, for errors.
-
-    Raises
-    ------
-    InputError
-        If they are reports of another mechanism, or a report is not in the alphabet.
     """
     if isinstance(given, Reports):
         if not alphabet.matches(given.alphabet):
@@ -500,13 +483,7 @@ def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
 
 
 def check_counts(counts: Any, size: int) -> Int64Array:
-    """Return integers >= 0 as an array of one axis and the given size.
-
-    Raises
-    ------
-    InputError
-        If the counts are not such integers.
-    """
+    """Return integers >= 0 as an array of one axis and the given size."""
     expected = f"{size} whole numbers >= 0, one for each output"
     try:
         array = np.asarray(counts)

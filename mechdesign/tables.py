@@ -70,11 +70,6 @@ class ExactTable:
             Rows of exact numbers: lists, which count by position, or dicts or a frame by label.
         key
             The name of the argument, for errors.
-
-        Raises
-        ------
-        InputError
-            If it is not such a matrix; the message names the entry.
         """
         if isinstance(rows, ExactTable):
             return rows
@@ -113,11 +108,6 @@ class ExactTable:
         """Return the table with its rows and columns in the order of these labels.
 
         Sides without labels count by position. The error contains ``what`` the columns are.
-
-        Raises
-        ------
-        InputError
-            If the labels, or the shape, do not fit.
         """
         if not self.has_labels:
             if self.shape != (len(rows), len(columns)):
@@ -135,13 +125,7 @@ class ExactTable:
         return self.row_labels is not None or self.column_labels is not None
 
     def for_inputs(self, inputs: Sequence[Label], key: str) -> ExactTable:
-        """Return the table of guesses with one column for each input, in order.
-
-        Raises
-        ------
-        InputError
-            If the labels, or the number of columns, do not fit.
-        """
+        """Return the table of guesses with one column for each input, in order."""
         return self.aligned(self.row_labels or range(self.shape[0]), inputs, key, "input")
 
     def to_table(self) -> Any:

@@ -47,11 +47,6 @@ def exact_points(coordinates: Iterable[Any], metric: str) -> tuple[Pair, ...]:
         ``(n, 2)`` numbers; for ``"haversine"`` latitude and longitude in degrees.
     metric
         ``"euclidean"`` or ``"haversine"``.
-
-    Raises
-    ------
-    InputError
-        If a point is not a pair of finite numbers, is not on the Earth, or is a duplicate.
     """
     if hasattr(coordinates, "to_numpy"):  # a DataFrame, whose iteration is over names
         coordinates = coordinates.to_numpy()

@@ -26,13 +26,7 @@ ROW_TOLERANCE = 1e-9
 
 
 def whole_matrix(numerators: Any, bits: int) -> AnyArray:
-    """Return integers >= 0 whose rows sum to ``2**bits`` as an array that cannot be written to.
-
-    Raises
-    ------
-    InputError
-        If they are no such matrix.
-    """
+    """Return integers >= 0 whose rows sum to ``2**bits`` as an array that cannot be written to."""
     table = _integers(numerators, bits)
     if table.size == 0:
         raise InputError("numerators", "a matrix", "none", fault="the matrix is empty")
@@ -47,11 +41,6 @@ def rounded_rows(matrix: Sequence[Sequence[Any]]) -> list[list[int]]:
     ----------
     matrix
         Rows of numbers or exact text, at least one.
-
-    Raises
-    ------
-    InputError
-        If an entry is negative or not finite, or a row does not sum to 1 or has another length.
 
     Examples
     --------

@@ -92,13 +92,7 @@ NOTIONS: dict[str, type[Notion]] = {
 
 
 def restored(table: Mapping[str, Any]) -> Notion:
-    """Return the notion of a saved file; a user's own notion must be registered.
-
-    Raises
-    ------
-    InputError
-        If no notion has its name.
-    """
+    """Return the notion of a saved file; a user's own notion must be registered."""
     keys = {k: v for k, v in table.items() if k not in ("notion", "cone", "limits", "parameters")}
     keys |= table.get("parameters", {})
     attribute = keys.pop("secret", None)

@@ -161,13 +161,7 @@ class Notion:
         return {**known, "cone": [write(part) for part in cones]}
 
     def aligned(self, domain: Domain) -> Notion:
-        """Return the notion with its labeled numbers in the order of the domain.
-
-        Raises
-        ------
-        InputError
-            If the labels are not those of the domain.
-        """
+        """Return the notion with its labeled numbers in the order of the domain."""
         return self
 
     def stated(self, domain: Domain, prior: Prior | None) -> Notion:
@@ -404,11 +398,6 @@ def is_infinite(value: Any) -> bool:
 
 def budget(value: Exact, key: str = "epsilon") -> Fraction:
     """Return a privacy budget as an exact number >= 0.
-
-    Raises
-    ------
-    InputError
-        If it is negative or not finite.
 
     Examples
     --------

@@ -59,11 +59,6 @@ def stated_priors(
     center, radius
         a ball: all priors within total-variation distance ``radius`` of ``center``.
 
-    Raises
-    ------
-    InputError
-        If not exactly one of these is given, or it does not define a set of priors.
-
     Examples
     --------
     >>> stated_priors({"center": [0.5, 0.5], "radius": 0.25})

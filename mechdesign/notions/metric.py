@@ -109,13 +109,7 @@ distance = "absolute"       # or "euclidean", "manhattan", or a matrix
 
 
 def points_of(domain: Domain, distance: str) -> Points:
-    """Return the coordinates of the inputs.
-
-    Raises
-    ------
-    InputError
-        If there are none, or the absolute distance is applied to points.
-    """
+    """Return the coordinates of the inputs."""
     points = domain.coordinates
     if points is None or (distance == "absolute" and len(points[0]) != 1):
         need = "numbers" if distance == "absolute" else "numbers or a grid"

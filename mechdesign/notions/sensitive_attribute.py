@@ -279,13 +279,7 @@ class SensitiveAttributePrivacy(Notion):
 
 
 def attribute_of(given: SensitiveAttribute | Mapping[str, Any]) -> SensitiveAttribute:
-    """Return an attribute unchanged, or read it from a table.
-
-    Raises
-    ------
-    InputError
-        If it is invalid.
-    """
+    """Return an attribute unchanged, or read it from a table."""
     if isinstance(given, SensitiveAttribute):
         return given
     check_keys(given, "", SensitiveAttribute.KEYS, required=("values",))

@@ -122,13 +122,7 @@ class Utility(ABC):  # noqa: B024
         return None
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> Utility:
-        """Return the utility with its labeled numbers in the order of domain and outputs.
-
-        Raises
-        ------
-        InputError
-            If its parameters do not match the domain and the outputs.
-        """
+        """Return the utility with its labeled numbers in the order of domain and outputs."""
         return self
 
     def check_prior(self, prior: Prior) -> None:  # noqa: B027  (most accept any)
@@ -150,13 +144,7 @@ class Utility(ABC):  # noqa: B024
     def statement(
         self, domain: Domain, prior: Prior, outputs: Sequence[Label] | None = None
     ) -> Statement:
-        """Return the kernel statement of the objective, without notions.
-
-        Raises
-        ------
-        UnsupportedError
-            If the kernel does not know it.
-        """
+        """Return the kernel statement of the objective, without notions."""
         self.aligned(domain, outputs).check_prior(prior)
         words, points = self.words(domain, outputs), read(KernelDomain, domain.to_table())
         aim = words.form(replace(points.inputs(prior.probabilities), outputs=outputs))

@@ -139,11 +139,6 @@ def label_points(domain: Domain, outputs: Sequence[Label], objective: str) -> tu
 
     Outputs have coordinates like inputs: numbers themselves, pairs ``(row, column)`` times the
     spacing, or, in a domain of points, the numbers of points.
-
-    Raises
-    ------
-    InputError
-        If the inputs or the outputs have none.
     """
     inputs = domain.coordinates
     if inputs is None:

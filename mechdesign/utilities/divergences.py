@@ -24,11 +24,6 @@ class Divergence(KernelGain):
     first, second
         An input by its label, or weights of inputs that sum to 1: a list or an array for all
         inputs, or a dict or a Series by label, with weight 0 for inputs that are left out.
-
-    Raises
-    ------
-    InputError
-        If the weights are invalid.
     """
 
     sense = "maximize"

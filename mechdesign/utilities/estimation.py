@@ -73,13 +73,7 @@ class EstimationRisk(MeanOrWorstCase):
         return 1.0
 
     def aligned(self, domain: Domain, outputs: Sequence[Label] | None) -> EstimationRisk:
-        """Return the risk.
-
-        Raises
-        ------
-        UnsupportedError
-            If the risk is the user's own.
-        """
+        """Return the risk."""
         if not self.exact:
             raise UnsupportedError("objective", "l2-risk or tv-risk as a risk", type(self).__name__)
         return self

@@ -37,13 +37,7 @@ class InputValues:
 
     @classmethod
     def of(cls, values: Any, key: str = "values") -> InputValues:
-        """Read a list of numbers, a dict or a Series by label; None stands for the inputs.
-
-        Raises
-        ------
-        InputError
-            If an entry is not a number.
-        """
+        """Read a list of numbers, a dict or a Series by label; None stands for the inputs."""
         if values is None:
             return cls(key)
         numbers, labels = split(values, key, "a list of numbers, one for each input")
@@ -52,11 +46,6 @@ class InputValues:
     @classmethod
     def mixture(cls, weights: Any, key: str) -> InputValues:
         """Read a label, a list of weights, or weights by label, normalized exactly.
-
-        Raises
-        ------
-        InputError
-            If the weights are invalid, or do not sum to 1.
 
         Examples
         --------
@@ -81,13 +70,7 @@ class InputValues:
         return self.given is not None and self.labels is None
 
     def on(self, domain: Domain) -> InputValues:
-        """Return the numbers of all inputs of a domain, in its order.
-
-        Raises
-        ------
-        InputError
-            If no numbers are given and the inputs are labels, or the given ones do not match.
-        """
+        """Return the numbers of all inputs of a domain, in its order."""
         if self.given is None:
             if domain.numbers is None:
                 fault = "the inputs are labels: give a number for each"

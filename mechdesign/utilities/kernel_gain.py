@@ -74,13 +74,7 @@ class KernelGain(ColumnUtility):
         return self._last[1]
 
     def gain(self, columns: FloatArray, prior: FloatArray) -> FloatArray:
-        """Return the gain of each column.
-
-        Raises
-        ------
-        UnsupportedError
-            If the numbers are not in the order of the inputs: see :meth:`on`.
-        """
+        """Return the gain of each column."""
         return self._floats(prior).gain(columns)
 
     def coordinate_gain(self, x: IntArray, r: FloatArray, prior: FloatArray) -> Any:

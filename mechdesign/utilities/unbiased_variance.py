@@ -180,11 +180,6 @@ def exact_readings(
     guess
         ``(n_outputs,)``, finite.
 
-    Raises
-    ------
-    InputError
-        If there are no such readings.
-
     Examples
     --------
     >>> warner = Channel.from_matrix([["2/3", "1/3"], ["1/3", "2/3"]])
