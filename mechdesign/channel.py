@@ -458,7 +458,7 @@ class Channel(ReportSource, Tabular):
 
 
 def as_channel(given: Any, key: str = "channel") -> Channel:
-    """Return a channel unchanged."""
+    """Return a channel unchanged, or raise InputError."""
     if not isinstance(given, Channel):
         hint = "Channel.from_matrix makes one of probabilities"
         raise InputError(key, "a Channel", shown_kind(given), hint)

@@ -111,12 +111,8 @@ def split_matrix(
 ) -> tuple[list[list[Any]], Labels | None, Labels | None]:
     """Return the rows of a matrix, the labels of its rows and those of its columns.
 
-    Parameters
-    ----------
-    given
-        A frame, or a list or a dict of rows, each of which may be a dict or a Series.
-    key, expected, row_expected
-        The name of the matrix, and what it and its rows should be, for errors.
+    It is a frame, or a list or a dict of rows, each of which may be a dict or a Series; their
+    lengths are not compared. ``key``, ``expected`` and ``row_expected`` are for errors.
     """
     if _is_frame(given):
         if not hasattr(given, "index"):

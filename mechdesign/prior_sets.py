@@ -40,13 +40,6 @@ class Support(NamedTuple):
     widths; at tau the remaining probability runs out. For a ball, ``top`` is the radius, which the
     largest entry gets, and ``weights`` the center: the rest is a mean of all but the smallest
     entries.
-
-    Attributes
-    ----------
-    base, weights
-        ``(n_inputs,)`` each.
-    top
-        From 0 to 1.
     """
 
     base: FloatArray
@@ -55,18 +48,10 @@ class Support(NamedTuple):
 
 
 class PriorSet(ABC):
-    """A convex hull of priors on the same inputs.
+    """A convex hull of priors on ``size`` inputs, used through its vertices.
 
-    Attributes
-    ----------
-    size
-        The number of inputs.
-    labels
-        The labels of the numbers; None if they count by position.
-    denominator
-        An integer that makes every vertex integer.
-    members
-        The given priors, if the set was given as a list; else none.
+    ``denominator`` makes every vertex integer; ``members`` are the given priors, if the set was
+    given as a list; ``labels`` are None if the numbers count by position.
     """
 
     size: int
@@ -76,20 +61,7 @@ class PriorSet(ABC):
 
     @abstractmethod
     def extreme_numerators(self, values: Sequence[Any], *, largest: bool) -> list[int]:
-        """Return the vertex at which the expectation of ``values`` is largest (or smallest).
-
-        Parameters
-        ----------
-        values
-            ``(n_inputs,)`` comparable numbers.
-        largest
-            Whether to maximize.
-
-        Returns
-        -------
-        list of int
-            The vertex times :attr:`denominator`.
-        """
+        """Return the vertex, times the denominator, of the largest (or smallest) mean of values."""
 
     @abstractmethod
     def _vertices(self) -> Iterator[Weights]: ...

@@ -439,7 +439,7 @@ def notions_of(privacy: Any) -> tuple[Notion, ...]:
 
 
 def utility_of(given: Any, example: str) -> Utility:
-    """Return a utility unchanged."""
+    """Return a utility unchanged, or raise InputError, which shows the example."""
     if not isinstance(given, Utility):
         expected = f"a utility, such as {example}"
         raise InputError("utility", expected, shown_kind(given), _what_makes_one(given))

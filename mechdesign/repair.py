@@ -90,7 +90,8 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
     cone
         The columns allowed; a constant column satisfies it.
     matrix
-        ``(n_inputs, n_outputs)`` floats, a channel up to a solver's tolerance.
+        ``(n_inputs, n_outputs)`` floats, a channel up to a solver's tolerance; invalid entries are
+        accepted, another shape is a SolverError.
 
     Returns
     -------
@@ -99,11 +100,6 @@ def repair(cone: Cone, matrix: FloatArray) -> tuple[Int64Array, list[int]]:
         exactly.
     kept
         The indices of their columns in ``matrix``.
-
-    Raises
-    ------
-    SolverError
-        If it has another shape, or no columns. Invalid entries are accepted.
     """
     m = np.shape(matrix)[1] if np.ndim(matrix) == 2 else 1
     given = checked("the route", matrix, (cone.size, max(1, m)), finite=False)
@@ -146,24 +142,8 @@ def mixed(
     """Return a channel (1 - t) Q + t 1 w that satisfies constraints on the whole channel as well.
 
     The row w is the output distribution over a prior that is positive at all inputs: an entry that
-    must grow for an input of probability 0 may be 0 at all others.
-
-    Parameters
-    ----------
-    cone
-        The columns allowed.
-    constraints
-        Constraints on the whole channel; None for no constraint.
-    rows
-        ``(n_inputs, n_outputs)`` integers whose rows sum to 2**62, with columns that the cone
-        allows.
-    prior
-        The distribution of the input.
-
-    Returns
-    -------
-    numerators
-        Integers that satisfy every constraint exactly, for the smallest t = 2**n / 2**62 that does.
+    must grow for an input of probability 0 may be 0 at all others. ``rows`` are Q times 2**62, and
+    t = 2**n / 2**62 is the smallest that satisfies every constraint, exactly.
     """
     asked = [constraint for constraint in constraints if constraint is not None]
     given = rows.tolist()

@@ -76,14 +76,7 @@ class Alphabet(ABC):
 
 
 class Labels(Alphabet):
-    """Reports from a list of labels, stored as their indices (int64).
-
-    Examples
-    --------
-    >>> answers = Labels(Domain(["yes", "no"]))
-    >>> answers.read(["no", "yes"]), answers.write(np.array([1, 0]))
-    (array([1, 0]), ['no', 'yes'])
-    """
+    """Reports from a list of labels, stored as their indices (int64)."""
 
     def __init__(self, outputs: Domain) -> None:
         self.outputs = outputs
@@ -137,12 +130,6 @@ class Numbers(Labels):
     """Reports 0, ..., size - 1, without a list of labels in memory.
 
     There may be twice as many as inputs of a domain.
-
-    Examples
-    --------
-    >>> numbers = Numbers(1 << 20)
-    >>> numbers.labels(np.array([7])), numbers.write(np.array([7])), numbers.n_outputs
-    ([7], ['7'], 1048576)
     """
 
     def __init__(self, size: int) -> None:
@@ -415,20 +402,11 @@ def check_digest(
 ) -> None:
     """Raise InputError if reports state another channel than the one of a digest.
 
-    Parameters
-    ----------
-    stated
-        The digest of the channel that drew the reports, or at least its first 16 digits; None if
-        unknown.
-    digest
-        The digest of the channel that reads them.
-    key, hint
-        For the error.
+    ``stated`` is the digest of the channel that drew the reports, or its first 16 digits or more;
+    None if unknown.
 
     Examples
     --------
-    >>> check_digest(None, "0f" * 32)
-    >>> check_digest("0f" * 8, "0f" * 32)
     >>> check_digest("1e" * 32, "0f" * 32, hint="")
     Traceback (most recent call last):
     mechdesign.errors.InputError: reports: expected reports of the channel 0f0f0f0f0f0f0f0f, given
@@ -458,16 +436,8 @@ def value_array(labels: Sequence[Any]) -> AnyArray:
 def reports_of(alphabet: Alphabet, given: Any, key: str = "reports") -> Reports:
     """Return reports unchanged, or read them from a list, an array or a pandas Series.
 
-    Text that is not a label is read as in a file, such as the hexadecimal digits of a set.
-
-    Parameters
-    ----------
-    alphabet
-        The reports that a mechanism may send.
-    given
-        Reports; or labels in a list, an array or a pandas Series.
-    key
-        The name of the argument, for errors.
+    Text that is not a label is read as in a file, such as the hexadecimal digits of a set. Reports
+    of another mechanism are an InputError.
     """
     if isinstance(given, Reports):
         if not alphabet.matches(given.alphabet):

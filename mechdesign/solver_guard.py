@@ -1,11 +1,8 @@
 """Guarded calls of external solvers: failures become SolverError, and results are checked.
 
 Solvers of other packages fail in their own ways: exceptions of any class, panics of Rust, which are
-not an ``Exception``, arrays of another length, NaN. For the rest of the library every such failure
-is a :class:`~mechdesign.errors.SolverError`. Wrong numbers that pass these checks do no harm: the
-repair and the checker trust no solver.
-
-A route continues with a solver's numbers. If those are wrong, its own arithmetic may raise one of
+not an ``Exception``, arrays of another length, NaN. Wrong numbers that pass these checks do no
+harm, as repair and checker trust no solver; the arithmetic of a route on them may raise one of
 :data:`NUMERICAL`, which the caller treats as a failure of the route.
 """
 
@@ -41,19 +38,7 @@ ENDS = (KeyboardInterrupt, SystemExit, GeneratorExit, MechdesignError)
 
 
 def called(solver: str, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call an external solver.
-
-    Parameters
-    ----------
-    solver
-        Its name, for the message.
-    function
-        The function to call, with the arguments that follow.
-
-    Raises
-    ------
-    SolverError
-        If the call raises anything, except for :data:`ENDS`.
+    """Call a function of an external solver: what it raises, except ENDS, is a SolverError.
 
     Examples
     --------
@@ -70,23 +55,9 @@ def called(solver: str, function: Callable[P, R], /, *args: P.args, **kwargs: P.
 
 
 def checked(solver: str, found: Any, shape: tuple[int, ...], *, finite: bool = True) -> FloatArray:
-    """Return the numbers of a solver as an array of floats.
+    """Return the numbers of a solver as floats of a shape; SolverError if they are others.
 
-    Parameters
-    ----------
-    solver
-        Its name, for the message.
-    found
-        What it returned.
-    shape
-        The expected shape.
-    finite
-        Whether to reject numbers that are not finite or exceed 1e100 in absolute value.
-
-    Raises
-    ------
-    SolverError
-        If they are not real numbers, have another shape, or are not finite.
+    Numbers that are not finite, or above 1e100, are rejected if ``finite``.
 
     Examples
     --------
@@ -106,13 +77,7 @@ def checked(solver: str, found: Any, shape: tuple[int, ...], *, finite: bool = T
 
 
 def check_product(solver: str, product: FloatArray, matrix: FloatArray) -> None:
-    """Check that the product of the factors from a solver is the matrix.
-
-    Raises
-    ------
-    SolverError
-        If they differ by more than 1e-9 of the largest entry.
-    """
+    """Raise SolverError if the product of the factors from a solver is not the matrix."""
     off = np.abs(product - matrix).max(initial=0.0)
     if not off <= RESIDUAL * np.abs(matrix).max(initial=0.0):
         raise SolverError(f"{solver} failed: its factors are not those of the matrix")
@@ -121,17 +86,8 @@ def check_product(solver: str, product: FloatArray, matrix: FloatArray) -> None:
 class Guarded:
     """An object of an outside solver whose methods are all called by :func:`called`.
 
-    Parameters
-    ----------
-    solver
-        Its name, for messages.
-    inner
-        The object.
-
     Examples
     --------
-    >>> Guarded("a list", [1, 2]).index(2)
-    1
     >>> Guarded("a list", [1, 2]).index(3)
     Traceback (most recent call last):
     mechdesign.errors.SolverError: a list failed: ValueError: 3 is not in list

@@ -19,29 +19,23 @@ Points = Sequence[tuple[Fraction, ...]]
 
 
 class ExactTable:
-    """A matrix of exact nonnegative numbers.
+    """A matrix ``numerators / denominator`` of exact numbers, or their roots if ``root``.
 
     Parameters
     ----------
-    numerators
-        ``(n_rows, n_columns)`` integers >= 0.
-    denominator
-        The denominator of the entries, or of their roots.
+    numerators, denominator
+        ``(n_rows, n_columns)`` integers, and one above 0.
     root
-        Whether entry ``(x, y)`` is ``sqrt(numerators[x, y]) / denominator`` rather than
-        ``numerators[x, y] / denominator``.
+        Whether entries are ``sqrt(numerators) / denominator``, as Euclidean distances are.
     is_metric
-        Whether the table is known to hold the distances of a metric between its rows and columns,
-        where row x and column x are the same point. None if unknown.
+        Whether entries are distances of a metric, row x and column x being the same point; None if
+        unknown.
     row_labels, column_labels
         The labels of the rows and columns, if the matrix has them.
 
     Examples
     --------
     >>> table = ExactTable.distances([(0, 0), (1, 1)], [(0, 0)], "euclidean")
-    >>> table.array
-    array([[0.        ],
-           [1.41421356]])
     >>> table.lower(1, 0) < table.upper(1, 0)
     True
     """
@@ -62,15 +56,7 @@ class ExactTable:
 
     @classmethod
     def of(cls, rows: Any, key: str) -> ExactTable:
-        """Read a matrix of numbers >= 0; a table is returned unchanged.
-
-        Parameters
-        ----------
-        rows
-            Rows of exact numbers: lists, which count by position, or dicts or a frame by label.
-        key
-            The name of the argument, for errors.
-        """
+        """Read a matrix of numbers >= 0, of lists by position, or of dicts or a frame by label."""
         if isinstance(rows, ExactTable):
             return rows
         expected = "a matrix of numbers >= 0"
@@ -141,14 +127,10 @@ class ExactTable:
 
     @classmethod
     def distances(cls, rows: Points, columns: Points, kind: str) -> ExactTable:
-        """Return the distances between two lists of points.
+        """Return the distances between two lists of points of one dimension.
 
-        Parameters
-        ----------
-        rows, columns
-            Points with exact coordinates, all of one dimension.
-        kind
-            ``"manhattan"`` (``"absolute"`` in one dimension), ``"euclidean"`` or ``"squared"``.
+        ``kind`` is ``"manhattan"`` (in one dimension ``"absolute"``), ``"euclidean"`` or
+        ``"squared"``.
         """
         exact_rows = [[Fraction(part) for part in point] for point in rows]
         exact_columns = [[Fraction(part) for part in point] for point in columns]

@@ -177,16 +177,9 @@ class Tabular(ABC):
 
 @dataclass(frozen=True)
 class Report:
-    """Named lines above a matrix, with the same content in text, HTML and LaTeX.
+    """Named lines above a matrix and a tail, with the same content in text, HTML and LaTeX.
 
-    Attributes
-    ----------
-    lines
-        Pairs of a word and a sentence; the word is empty where a line continues.
-    matrix
-        The matrix; None without.
-    tail
-        Text below the matrix.
+    A line is a pair of a word and a sentence; the word is empty where a line continues.
     """
 
     lines: Sequence[tuple[str, str]]

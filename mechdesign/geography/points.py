@@ -39,15 +39,7 @@ def check_metric(metric: Any) -> str:
 
 
 def exact_points(coordinates: Iterable[Any], metric: str) -> tuple[Pair, ...]:
-    """Return points as distinct pairs of exact numbers.
-
-    Parameters
-    ----------
-    coordinates
-        ``(n, 2)`` numbers; for ``"haversine"`` latitude and longitude in degrees.
-    metric
-        ``"euclidean"`` or ``"haversine"``.
-    """
+    """Return ``(n, 2)`` distinct numbers as exact pairs; latitude and longitude for haversine."""
     if hasattr(coordinates, "to_numpy"):  # a DataFrame, whose iteration is over names
         coordinates = coordinates.to_numpy()
     expected = "pairs of numbers, one for each point"
@@ -76,12 +68,9 @@ def great_circle(one: Pair, other: Pair) -> Fraction:
     """Return the length of the great circle between two places, in metres, rounded down.
 
     The result is a multiple of a millimetre, at most the true length on a sphere with the mean
-    radius of the Earth. Privacy at this distance implies privacy at the true one.
-
-    Notes
-    -----
-    With unit vectors a, b the length is 2 R atan2(|a - b|, |a + b|), which is accurate for near and
-    for antipodal places. The haversine formula gives the same number.
+    radius of the Earth. Privacy at this distance implies privacy at the true one. With unit vectors
+    a, b the length is 2 R atan2(|a - b|, |a + b|), which is accurate for near and for antipodal
+    places.
 
     Examples
     --------
@@ -107,13 +96,6 @@ class NearestPoint:
 
     A k-d tree of doubles finds the candidates. Ties are broken by exact distances in the plane, and
     by unit vectors in doubles on the Earth.
-
-    Parameters
-    ----------
-    points
-        Exact pairs.
-    metric
-        ``"euclidean"`` or ``"haversine"``.
 
     Examples
     --------

@@ -37,11 +37,6 @@ def whole_matrix(numerators: Any, bits: int) -> AnyArray:
 def rounded_rows(matrix: Sequence[Sequence[Any]]) -> list[list[int]]:
     """Return rows of probabilities in units of 2**-62, rounded so that each sums to 1 exactly.
 
-    Parameters
-    ----------
-    matrix
-        Rows of numbers or exact text, at least one.
-
     Examples
     --------
     >>> [[n / 2**62 for n in row] for row in rounded_rows([["3/4", 0.25]])]

@@ -397,13 +397,7 @@ def is_infinite(value: Any) -> bool:
 
 
 def budget(value: Exact, key: str = "epsilon") -> Fraction:
-    """Return a privacy budget as an exact number >= 0.
-
-    Examples
-    --------
-    >>> budget(0.5)
-    Fraction(1, 2)
-    """
+    """Return a privacy budget as an exact number >= 0."""
     return as_fraction(value, key, expected="a finite number >= 0", least=0)
 
 

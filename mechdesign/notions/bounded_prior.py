@@ -48,16 +48,9 @@ def stated_priors(
     center: Any = None,
     radius: Any = None,
 ) -> PriorSet:
-    """Return a set of priors.
+    """Return a set of priors from exactly one of: ``priors``; both ends of a box; a ball.
 
-    Parameters
-    ----------
-    priors
-        A list of priors (and all their mixtures), a set of priors, or a table of the other keys; or
-    lower, upper
-        a box, ``(n_inputs,)`` each: all priors with lower <= P <= upper; or
-    center, radius
-        a ball: all priors within total-variation distance ``radius`` of ``center``.
+    ``priors`` is a list of priors, a set of priors, or a table of the other keys.
 
     Examples
     --------

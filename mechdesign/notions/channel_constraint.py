@@ -41,10 +41,6 @@ class ChannelConstraint:
 
     Parameters
     ----------
-    name
-        The notion, for error messages.
-    size
-        The number of inputs.
     units
         The kernel limits, which decide what holds: at epsilon = 1 if they depend on it. Either one
         bound on information, or gauges.

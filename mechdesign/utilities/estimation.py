@@ -19,12 +19,7 @@ from mechdesign.utilities.base import MeanOrWorstCase
 class Deviations(NamedTuple):
     """The risk as a function of the variances v_x = (M**-1)_xx, summed over the inputs.
 
-    Attributes
-    ----------
-    value, slope, curvature
-        Each input's term, its derivative and its second derivative in v_x, ``(n_inputs,)``.
-    prior_slope, prior_curvature, mixed
-        Derivatives in p_x, in p_x twice, and in both.
+    Each input's term, its first two derivatives in v_x, those in p_x, and the mixed one.
     """
 
     value: FloatArray

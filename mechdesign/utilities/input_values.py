@@ -18,16 +18,8 @@ from mechdesign.prior import distribution, labeled_numbers
 class InputValues:
     """A number for each input, or a tuple of numbers, by position or by label.
 
-    Attributes
-    ----------
-    key
-        The argument of the numbers, for errors.
-    given
-        The numbers; None if they are the inputs themselves.
-    labels
-        The inputs of the numbers; None if they count by position.
-    is_mixture
-        Whether they are weights, so that inputs without a number have 0.
+    ``given`` is None if they are the inputs themselves. ``is_mixture`` is whether they are weights,
+    so that inputs without a number have 0. ``key`` is the argument of the numbers, for errors.
     """
 
     key: str

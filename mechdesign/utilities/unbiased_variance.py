@@ -165,20 +165,11 @@ def _least_largest(
 def exact_readings(
     channel: Channel, f: Sequence[Fraction], guess: FloatArray
 ) -> tuple[Fraction, ...]:
-    """Return readings near a guess with mean exactly f(x) at x.
+    """Return readings near ``guess``, one for each output, with mean exactly f(x) at x.
 
     The guess is rounded to short numbers v_0. The remaining error f - Q v_0 is a combination of
     some independent columns of Q, chosen by a pivoted QR factorization to keep the correction
-    small.
-
-    Parameters
-    ----------
-    channel
-        Exact.
-    f
-        One number for each input.
-    guess
-        ``(n_outputs,)``, finite.
+    small. An InputError says that there are no such readings.
 
     Examples
     --------

@@ -58,12 +58,6 @@ def reduced(rows: Sequence[Sequence[Fraction]], size: int) -> dict[int, list[Fra
     """Return the reduced rows by pivot: each is 1 at its pivot, and 0 at the other pivots.
 
     Pivots are among the first ``size`` entries; right-hand sides may follow them.
-
-    Examples
-    --------
-    >>> one, half = Fraction(1), Fraction(1, 2)
-    >>> [(x, str(row[2])) for x, row in reduced([[one, one, one], [half, -half, half]], 2).items()]
-    [(0, '1'), (1, '0')]
     """
     pivots: dict[int, list[Fraction]] = {}
     for equation in rows:
@@ -87,19 +81,8 @@ def _less(row: list[Fraction], times: Fraction, other: list[Fraction]) -> list[F
 def on_grid(basis: Basis, Q: npt.NDArray[np.float64], whole: int) -> npt.NDArray[np.int64] | None:
     """Return integer columns in the span of a basis, near ``whole`` times those of a channel.
 
-    Parameters
-    ----------
-    basis
-        A basis whose span contains the constants.
-    Q
-        ``(size, n_outputs)``, a channel.
-    whole
-        The sum of each row of the result.
-
-    Returns
-    -------
-    columns
-        Integers; None if the grid is too coarse, or an entry would be negative.
+    The span contains the constants, and the rows of the result sum to ``whole``. None if the grid
+    is too coarse, or an entry would be negative.
     """
     unit = math.lcm(*(entry.denominator for row in basis for entry in row))
     if unit > MOST_UNIT:
@@ -118,13 +101,7 @@ __all__ = ["Cone", "Family", "Multipliers", "Row"]
 
 
 class Cone:
-    """The columns allowed by one or more notions: the intersection of their families.
-
-    Parameters
-    ----------
-    families
-        At least one, all on the same number of inputs.
-    """
+    """The columns allowed by one or more notions: the intersection of their families."""
 
     def __init__(self, families: Sequence[Family]) -> None:
         self.families = tuple(families)

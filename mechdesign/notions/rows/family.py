@@ -52,16 +52,7 @@ Keys: TypeAlias = tuple[str, IntArray, IntArray]
 class Family:
     """The rows of one notion, on columns of ``size`` entries: by default listed one by one.
 
-    Parameters
-    ----------
-    rows
-        The rows at ``epsilon``; coefficients by the number of the input.
-    size
-        The number of inputs.
-    epsilon
-        The epsilon of the bounds.
-    has_epsilon
-        Whether the notion has a budget; the leakage is then at least 0.
+    ``has_epsilon`` is whether the notion has a budget; the leakage is then at least 0.
     """
 
     part: Cone | None = None
@@ -142,15 +133,7 @@ class Family:
             yield from self.rows_of(Multipliers(side, x, x, other, np.ones(len(x)), self.vertices))
 
     def rows_of(self, found: Multipliers, labels: Sequence[Label] | None = None) -> list[Row]:
-        """Return the row of each multiplier.
-
-        Parameters
-        ----------
-        found
-            Multipliers on rows of this family.
-        labels
-            The labels of the inputs, for the names of the rows; default their numbers.
-        """
+        """Return the row of each multiplier; names are by labels of inputs, or their numbers."""
         priors = found.priors or self.vertices
         places = zip(found.x.tolist(), found.other.tolist(), strict=True)
         return [self._named((found.side, *place), labels, priors) for place in places]
@@ -177,14 +160,9 @@ class Family:
         return unit * self.epsilon if self.has_epsilon else unit + self.epsilon
 
     def terms(self, keys: Keys, _priors: Sequence[Weights] = ()) -> sp.csr_array:
-        """Return the rows ``e**-a left - right`` in floats, ``(n_rows, size)``: at most 0 times q.
+        """Return rows ``e**-a left - right`` in floats, ``(n_rows, size)``: at most 0 times q.
 
-        Parameters
-        ----------
-        keys
-            The rows.
-        priors
-            Those that the rows refer to, in place of :attr:`vertices`.
+        ``priors`` are those that the rows refer to, in place of :attr:`vertices`.
         """
         return sp.csr_array(self._terms[np.searchsorted([*self._rows], keys[1])])
 
@@ -209,15 +187,10 @@ class Family:
         return found
 
     def add_terms(self, costs: FloatArray, found: Multipliers) -> None:
-        """Add the terms w (e**-a left - right) of multipliers w to the costs of the entries of Q.
+        """Add the terms w (e**-a left - right) of multipliers to ``(size, n_outputs)`` costs.
 
-        Parameters
-        ----------
-        costs
-            ``(size, n_outputs)``, changed in place. No term is positive at a private column, so the
-            sum over inputs of their least costs is then a lower bound on the optimum.
-        found
-            Multipliers on rows of this family.
+        No term is positive at a private column, so the sum over inputs of their least costs is
+        then a lower bound on the optimum.
         """
         width = int(found.other.max(initial=0)) + 1
         code, row = np.unique(found.x * width + found.other, return_inverse=True)
@@ -331,13 +304,8 @@ class Family:
         """Return rows g with g . q = 0 in every column; :meth:`forced_equal` may cover ties.
 
         Let g . 1 = 0. The columns of a channel sum to 1, so their g . q sum to 0; as none is
-        positive, each is 0.
-
-        Parameters
-        ----------
-        exact
-            Whether to leave out rows whose bound was rounded to 1. Channels that are proved private
-            in integers satisfy those as well.
+        positive, each is 0. ``exact`` leaves out rows whose bound was rounded to 1, which channels
+        that are proved private in integers satisfy as well.
         """
         found, rows = dict[tuple[Fraction, ...], None](), list(self.rows() if self._tight else ())
         for r in self._tight:
@@ -355,15 +323,10 @@ class Family:
         return edges_of(())
 
     def support(self, positive: BoolArray) -> BoolArray:
-        """Return the least supports of columns that contain the given ones.
+        """Return the least supports that contain the given ones, ``(n_inputs, n_outputs)``.
 
         A row that is positive on its left needs a positive entry on its right. Where there is a
         choice, the whole right-hand side is added.
-
-        Parameters
-        ----------
-        positive
-            Of shape ``(n_inputs, n_outputs)``.
         """
         (plus, minus), tight = self._sides, self._tight
         left, right = sp.vstack([plus, minus[tight]]), sp.vstack([minus, plus[tight]])
@@ -376,10 +339,9 @@ class Family:
             positive = wider
 
     def raised(self, columns: Int64Array) -> Int64Array:
-        """Raise entries of columns as far as that surely satisfies rows.
+        """Raise entries of integer columns, from 0 to 2**62, where that satisfies rows.
 
-        ``columns`` are integers from 0 to 2**62, shape ``(n_inputs, n_outputs)``. In general a
-        larger entry satisfies one row and violates another, and nothing is raised.
+        In general a larger entry satisfies one row and violates another, and nothing is raised.
         """
         return columns
 
@@ -387,12 +349,7 @@ class Family:
         """Return the least t >= 0 for which ``column + t * direction`` satisfies all rows.
 
         A violated row needs t = (g . q) / -(g . d), if that is positive; else no t exists. Rows
-        that are violated at such a t follow.
-
-        Parameters
-        ----------
-        column, direction
-            An integer >= 0 for each input.
+        that are violated at such a t follow. ``direction`` has an integer >= 0 for each input.
         """
         raised, total = list(column), 0
         while rows := self._broken_integers(raised):

@@ -37,15 +37,9 @@ LARGEST_EXPONENT = 700.0
 class LiftRows(Family):
     """Bounds on the lift from above, from below, or both, for all priors of a set.
 
-    Parameters
-    ----------
-    name
-        The notion, for the names of the rows.
-    part
-        The kernel generator at epsilon = 1, or at the excess 0 for a notion without a budget. Rows
-        are linear in P, so the vertices of its set of priors suffice.
-    epsilon, has_epsilon
-        As for :class:`Family`: exponents are multiples of epsilon, or grow by it.
+    Rows are linear in P, so the vertices of its set of priors suffice. The kernel generator is at
+    epsilon = 1, or at the excess 0 for a notion without a budget: exponents are multiples of
+    epsilon, or grow by it.
     """
 
     part: Lift

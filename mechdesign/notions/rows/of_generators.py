@@ -44,15 +44,8 @@ TAIL = " of the sensitive attribute"
 class LatentRows(Family):
     """The rows of a family on the values of a latent variable, in terms of the inputs.
 
-    They are named by the rows of that family.
-
-    Parameters
-    ----------
-    inner
-        Rows on columns with one entry for each value of the latent variable.
-    given_value
-        P(x|s): for each value s the exact distribution of the input, or its restriction to a subset
-        of the inputs.
+    ``given_value`` is P(x|s), for each value s the exact distribution of the input, or its
+    restriction to a subset of the inputs. Rows are named by those of the inner family.
     """
 
     def __init__(self, inner: Family, given_value: Sequence[Weights]) -> None:
@@ -112,16 +105,10 @@ ONE = Fraction(1)
 def family_of(
     cones: Sequence[Cone], name: str, size: int, epsilon: Fraction, *, has_epsilon: bool
 ) -> Family:
-    """Return the rows of some generators.
+    """Return the rows of the generators of one notion, at epsilon = 1 if they depend on it.
 
-    Parameters
-    ----------
-    cones
-        The generators of one notion, at epsilon = 1 if they depend on it.
-    name, size, epsilon
-        The notion, the number of inputs, and the budget (0 without one).
-    has_epsilon
-        Whether exponents are proportional to epsilon.
+    With an epsilon, exponents are proportional to it; without one, all grow from 0 by the same
+    amount, so that the leakage is the largest excess.
     """
     part, *more = cones or (Ratio(Constant(Fraction(0), tuple(range(size)))),)
     if isinstance(part, Latent) and not more:

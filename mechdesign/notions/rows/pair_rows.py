@@ -39,29 +39,19 @@ __all__ = ["FREE", "PairRows"]
 class PairRows(Family):
     """Bounds on ``q_x / q_x'`` for ordered pairs of inputs.
 
-    Parameters
-    ----------
-    name
-        The notion, for the names of the rows.
-    part
-        The kernel generator at epsilon = 1, or at the excess 0 for a notion without a budget.
-    size, epsilon, has_epsilon
-        As for :class:`Family`: exponents are multiples of epsilon, or grow by it.
+    No channel satisfies a bound below 1, since rows sum to 1, and the notions reject such
+    parameters. It may occur when the leakage of a channel is computed.
 
     Attributes
     ----------
     units, scales
-        The distinct bounds ``scale * e**exponent``, each with its exponent in the generator.
+        The distinct bounds ``scale * e**exponent``, each with its exponent in the generator, which
+        is at epsilon = 1, or at the excess 0 for a notion without a budget.
     index
         ``(size, size)`` integers: the bound on ``q_x / q_x'``, or -1 for none.
     near
         ``(size, size)`` truth values: pairs whose bounds imply all others at any epsilon >= 0, such
         as neighbors on a line; only these are checked. None: all pairs are.
-
-    Notes
-    -----
-    No channel satisfies a bound below 1, since rows sum to 1, and the notions reject such
-    parameters. It may occur when the leakage of a channel is computed.
     """
 
     def __init__(
@@ -148,9 +138,7 @@ class PairRows(Family):
         return int((self._checked != FREE).sum())
 
     def lengths(self) -> FloatArray:
-        """Return E of shape ``(size, size)``: q_x <= e**E[x, x'] q_x', inf without a row.
-
-        The diagonal is 0. In floating point, for use by algorithms only.
+        """Return E, ``(size, size)`` floats: q_x <= e**E[x, x'] q_x', inf without a row.
 
         Examples
         --------
@@ -210,11 +198,8 @@ class PairRows(Family):
     def merged(self, member_of: IntArray) -> tuple[PairRows, IntArray, IntArray]:
         """Merge each class of inputs with equal entries into one input.
 
-        Returns
-        -------
-        rows, first, second
-            The rows on columns with one entry for each class: the tightest bound on any pair of
-            inputs of two classes; and both inputs of that pair, ``(n_classes, n_classes)`` each.
+        Also returns both inputs of the tightest bound on any pair of inputs of two classes,
+        ``(n_classes, n_classes)`` each: it is the bound of the classes.
         """
         E = self.lengths()
         order = np.argsort(-E, axis=None, kind="stable")  # the tightest is written last

@@ -28,24 +28,12 @@ LOW = (1 << HALF) - 1
 
 
 def share_above(q: Int64Array, share: Int64Array | np.int64) -> Int64Array:
-    """Return ``q * share / 2**62``, rounded up, for numbers from 0 to 2**62.
-
-    Examples
-    --------
-    >>> share_above(np.array([3, 4]), np.int64(1 << 61)).tolist()
-    [2, 2]
-    """
+    """Return ``q * share / 2**62``, rounded up, for numbers from 0 to 2**62."""
     return _share(q, share, LOW)
 
 
 def share_below(q: Int64Array, share: Int64Array | np.int64) -> Int64Array:
-    """Return ``q * share / 2**62``, rounded down, for numbers from 0 to 2**62.
-
-    Examples
-    --------
-    >>> share_below(np.array([3, 4]), np.int64(1 << 61)).tolist()
-    [1, 2]
-    """
+    """Return ``q * share / 2**62``, rounded down, for numbers from 0 to 2**62."""
     return _share(q, share, 0)
 
 
@@ -60,12 +48,8 @@ def _share(q: Int64Array, share: Int64Array | np.int64, carry: int) -> Int64Arra
 class Raising:
     """Rows on ratios, in a form for raising and checking columns.
 
-    Parameters
-    ----------
-    index
-        ``(size, size)`` integers: the bound on ``q_x / q_z``, or -1 for none.
-    limits
-        The bounds, all at least 1.
+    ``index`` is ``(size, size)``: the number of the bound on ``q_x / q_z``, or -1 for none. All
+    bounds are at least 1.
     """
 
     def __init__(self, index: IntArray, limits: Sequence[Fraction]) -> None:

@@ -35,8 +35,6 @@ def least_float(holds: Callable[[Fraction], bool], near: float) -> float:
     --------
     >>> least_float(lambda t: t >= Fraction(1, 3), near=0.3)
     0.33333333333333337
-    >>> least_float(lambda t: t >= 10**400, near=1.0)
-    inf
     """
     last = _number(LARGEST)
     low = high = max(-last, min(_number(near), last))
@@ -58,13 +56,7 @@ def least_float(holds: Callable[[Fraction], bool], near: float) -> float:
 
 
 def decimal(value: float) -> Fraction:
-    """Return the decimal repr of a float as a rational.
-
-    Examples
-    --------
-    >>> decimal(0.1)
-    Fraction(1, 10)
-    """
+    """Return the decimal repr of a float as a rational: 1/10 for 0.1."""
     return Fraction(repr(value))
 
 
@@ -88,17 +80,9 @@ def _float(number: int) -> float:
 class Row(NamedTuple):
     """One named row, ``left . q <= e**exponent (right . q)``, exact and sparse.
 
-    Attributes
-    ----------
-    name
-        Its name in reports.
-    left, right
-        Coefficients >= 0: by label in the rows of a :class:`LinearNotion`, by the number of the
-        input in a compiled family.
-    exponent
-        The logarithm of the bound, in nats.
-    slope
-        The rate of the exponent in the epsilon of the notion; 0 if it does not depend on it.
+    Coefficients >= 0 are by label in the rows of a :class:`LinearNotion`, by the number of the
+    input in a compiled family. ``slope`` is the rate of the exponent, which is in nats, in the
+    epsilon of the notion; 0 if it does not depend on it.
     """
 
     name: str
@@ -142,14 +126,12 @@ class Multipliers:
     Attributes
     ----------
     side
-        The side of the rows, as in the kernel: ``"upper"`` or ``"lower"`` for bounds on the lift
-        (of ``x`` at the prior number ``other`` of ``priors``), else ``""``: for ratios (of ``x``
-        against the input ``other``), listed rows (number ``x``), and parts of limits (number ``x``
-        of the limit number ``other``). On a latent variable ``x`` numbers its values.
-    output, x, other
-        Integer arrays of one length.
-    weight
-        Float array: the multiplier of each row ``e**-a (left . q) <= right . q``.
+        As in the kernel: ``"upper"`` or ``"lower"`` for bounds on the lift (of ``x`` at the prior
+        number ``other`` of ``priors``), else ``""``: for ratios (of ``x`` against the input
+        ``other``), listed rows (number ``x``), and parts of limits (number ``x`` of the limit
+        number ``other``). On a latent variable ``x`` numbers its values.
+    output, x, other, weight
+        Arrays of one length; weights are of rows ``e**-a (left . q) <= right . q``.
     priors
         Those that rows on lifts refer to: none are the vertices of the set.
     notion
