@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from mechdesign.errors import choose
-from mechdesign.notions.lift import AsymmetricLift
 from mechdesign.notions.base import Notion, cone_of
 from mechdesign.notions.block import BlockLDP
 from mechdesign.notions.bounded_prior import BoundedPriorLift, BoundedPriorLIP, BoundedPriorPML
@@ -18,8 +17,8 @@ from mechdesign.notions.context_aware import ContextAwareLDP
 from mechdesign.notions.differential_identifiability import DifferentialIdentifiability
 from mechdesign.notions.high_low import HighLowLDP
 from mechdesign.notions.ldp import LDP
+from mechdesign.notions.lift import LIP, PML, AsymmetricLift
 from mechdesign.notions.linear import LinearNotion
-from mechdesign.notions.lift import LIP
 from mechdesign.notions.metric import MetricPrivacy
 from mechdesign.notions.non_conic import (
     ApproximateLDP,
@@ -29,7 +28,6 @@ from mechdesign.notions.non_conic import (
     MaximalLeakage,
     MutualInformationLeakage,
 )
-from mechdesign.notions.lift import PML
 from mechdesign.notions.rows.cone import Cone, Row
 from mechdesign.notions.sensitive_attribute import SensitiveAttribute, SensitiveAttributePrivacy
 

@@ -9,8 +9,8 @@ from typing import Any, Self
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, check_keys
 from mechdesign.exact import Exact, fraction_text
-from mechdesign.notions.lift import AsymmetricLift
 from mechdesign.notions.base import BudgetNotion, Notion
+from mechdesign.notions.lift import AsymmetricLift
 from mechdesign.prior_sets import PriorBall, PriorBox, PriorList, PriorSet
 
 WAYS = """
