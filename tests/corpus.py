@@ -436,7 +436,7 @@ def _on_interval(domain: Any, notion: Any, utility: Utility, law: Any) -> Callab
     """Design on few nodes, so that the file is short."""
 
     def solve() -> Document:
-        with mock.patch("mechdesign.designs.continuous.search.FIRST", (6, 3)):
+        with mock.patch("mechdesign.designs.continuous.FIRST", (6, 3)):
             problem = ContinuousProblem(domain, notion, utility, prior=law)
             return design(problem, gap=9.0).document()
 
@@ -469,7 +469,7 @@ def _in_plane(notion: Any, utility: Utility, law: Any) -> Callable[[], Document]
     """Design on few nodes, so that the file is short."""
 
     def solve() -> Document:
-        with mock.patch("mechdesign.designs.continuous.search.FIRST", (6, 3)):
+        with mock.patch("mechdesign.designs.continuous.FIRST", (6, 3)):
             problem = ContinuousProblem([(0, 0), (1, 1)], notion, utility, prior=law)
             return design(problem, gap=9.0).document()
 

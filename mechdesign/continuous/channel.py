@@ -14,9 +14,8 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.channel import Channel, as_channel
 from mechdesign.continuous.domain import Box, End, Interval, domain_of, end_text, pair_of
-from mechdesign.continuous.doubles import doubles_of, within
-from mechdesign.continuous.laws.base import Law
-from mechdesign.continuous.rounding import Cells, Rounding, rounding_of
+from mechdesign.continuous.laws import Law
+from mechdesign.continuous.rounding import Cells, Rounding, doubles_of, rounding_of, within
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, listed, shown, shown_kind
 from mechdesign.exact import as_fraction

@@ -7,9 +7,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from mechdesign.continuous.domain import Box, Interval, domain_of
-from mechdesign.continuous.laws.base import Law
-from mechdesign.continuous.laws.named import Histogram
-from mechdesign.continuous.laws.plane import ProductLaw
+from mechdesign.continuous.laws import Histogram, Law, ProductLaw
 from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.kernel.rounding.nodes import RoundedProblem
 from mechdesign.kernel.schema import read, write

@@ -146,7 +146,7 @@ def designed(
 ) -> Solution:
     """Design a problem within limits, with the user's own terms if there are any."""
     if isinstance(problem, ContinuousProblem):
-        from mechdesign.designs.continuous.search import design_continuous
+        from mechdesign.designs.continuous import design_continuous
 
         return design_continuous(problem, limits, gap, _part(limits, route))
     check_problem(problem)

@@ -101,13 +101,6 @@ def test_a_mixture_has_the_moments_of_its_density() -> None:
     assert law.below(Fraction(1), md.Interval(-4, 4)) == pytest.approx(below)
 
 
-def test_a_mixture_is_fitted_with_the_parts_that_there_are() -> None:
-    drawn = np.concatenate([RNG.normal(0, 1, 60), RNG.normal(10, 1, 100)])
-    law = md.GaussianMixture.fit(drawn)
-    assert [float(mean) for mean in law.means] == pytest.approx([0, 10], abs=0.4)
-    assert float(law.weights[0]) == pytest.approx(3 / 8, abs=0.01)
-
-
 @examples(20)
 @given(
     st.lists(st.fractions(-5, 5, max_denominator=8), min_size=1, max_size=12),

@@ -42,8 +42,8 @@ each = pytest.mark.parametrize("name", STATED)
 def designed(name: str) -> Solution:
     notion, loss, law = STATED[name]
     with (
-        mock.patch("mechdesign.designs.continuous.search.FIRST", (5, 5)),
-        mock.patch("mechdesign.designs.continuous.search.MOST", (5, 5)),
+        mock.patch("mechdesign.designs.continuous.FIRST", (5, 5)),
+        mock.patch("mechdesign.designs.continuous.MOST", (5, 5)),
     ):
         found = md.design(md.ContinuousProblem(SQUARE_BOX, notion, loss, prior=law))
     assert isinstance(found, Solution)

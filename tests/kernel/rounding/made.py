@@ -9,7 +9,6 @@ from unittest.mock import patch
 
 from mechdesign import ContinuousProblem, design
 from mechdesign.continuous import NamedLaw, ProductLaw
-from mechdesign.designs.continuous import search
 from mechdesign.kernel.documents import digest
 from mechdesign.kernel.rounding.files import Linear
 from mechdesign.kernel.rounding.nodes import Rounded, RoundedProblem
@@ -64,7 +63,7 @@ def document(table: Document, axes: list[list[Any]]) -> Document:
     nodes = read(Linear, {"kind": "linear", "axes": axes}).axes
     stated = read(RoundedProblem, table)
     once = {"axes_for": lambda *_: nodes, "MOST": (0, 0)}
-    with patch.multiple(search, **once), patch.object(asked, "stated", lambda _: stated):
+    with patch.multiple(continuous, **once), patch.object(asked, "stated", lambda _: stated):
         found = design(asked, gap=1e-6).document()
     return sealed(json.loads(json.dumps(found)) | {"problem": copy.deepcopy(table)})
 

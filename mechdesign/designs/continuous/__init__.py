@@ -1,1 +1,0 @@
-"""The design of a mechanism for a continuous input, on finer and finer grids of nodes."""
