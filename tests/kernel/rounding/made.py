@@ -9,6 +9,7 @@ from unittest.mock import patch
 
 from mechdesign import ContinuousProblem, design
 from mechdesign.continuous import NamedLaw, ProductLaw
+from mechdesign.designs import continuous
 from mechdesign.kernel.documents import digest
 from mechdesign.kernel.rounding.files import Linear
 from mechdesign.kernel.rounding.nodes import Rounded, RoundedProblem
