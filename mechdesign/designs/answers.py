@@ -50,8 +50,7 @@ RARE = 0.3
 """Largest share of the gap lost by dropping rare outputs."""
 
 MANY_ROWS = 10**7
-"""The number of rows from which an answer takes seconds to repair and to prove, so that one with a
-bound precedes the search, whatever the time limit: an early interrupt returns it."""
+"""The number of rows from which a bound precedes the search, whatever the time limit."""
 
 STEPS_A_SECOND = 8_000_000
 """The least number of proof steps per second."""
@@ -123,12 +122,8 @@ class SolutionPool:
         self.best: _Sent | None = None
         self.proof: _Proved | None = None
         self.failures: list[str] = []
-        self._before: tuple[RawSolution, str] | None = None
-        """The start of a search that is surely long, and the reason for it."""
-        self._proofs_before: Sequence[Proof] = ()
-        """The proofs of its bound, until they are used."""
         self._bound_before = math.nan
-        """The bound known before the search; NaN for none, below which no bound is."""
+        """The bound before the search; NaN for none, below which no bound is."""
         self._blind = [(grouped, WIDE), (_erasure, WIDE), (_unconstrained, OPTIMAL_GAP)]
         """Fallback bounds that need no search, each with the gap above which it is tried."""
         self._notes: list[str] = []
@@ -159,28 +154,22 @@ class SolutionPool:
     def run(self, attempts: Iterator[tuple[Route, str]], last: Start) -> None:
         """Try one route after the other until an answer is good enough.
 
-        If anything between the raw answer and the proof fails, the next route is tried. At the end
-        the start is used if there is no answer, or no better one. Before a search that is surely
-        long, the start is computed first, with a first bound if time is limited. It is repaired and
-        proved when the search has ended, or before if that takes seconds.
+        If anything between the raw answer and the proof fails, the next route is tried. The start
+        is used if there is no answer, or no better one; it precedes a search that is surely long,
+        with a first bound if time is limited, so that an early interrupt returns it.
 
         Raises
         ------
         UnsupportedError
             If there is no answer, as no route accepts the problem.
         """
-        start = self._opening(last)
-        why = last.suits(self._problem)
+        start, why = self._opening(last), last.suits(self._problem)
         if start is not None and start.value is not None:
             self._limits.incumbent, self._limits.start = start.value, start
-            if start.proofs:
+            self.take(start, "a channel and a bound before the search" if start.proofs else why)
+            if start.proofs and self.best is not None:
+                self._claims(self.best)
                 self._bound_before = self._limits.bound
-                why = "a channel and a bound before the search"
-            self._before, self._proofs_before = (start, why), start.proofs
-            if rows_of_all(self._problem) >= MANY_ROWS:  # there may be no time later
-                self.take(start, why)
-                if start.proofs and self.best is not None:
-                    self._claims(self.best)
         while not (start and self._limits.expired()) and (attempt := self._next(attempts)):
             self.attempt(*attempt)
             if self.are_enough:
@@ -188,9 +177,9 @@ class SolutionPool:
         refused = [isinstance(error, UnsupportedError) for error in self._errors]
         if self.best is None and refused and all(refused):
             raise self._errors[0]
-        if not self.is_within(self._limits.gap):
+        if self.best is None or not (start or self.is_within(self._limits.gap)):
             raw = start or self._solved(last)
-            if raw is not None and (self._is_better(raw) or self._is_closer_before):
+            if raw is not None and self._is_better(raw):
                 self.take(raw, why)
         if self.best is None:
             error = self._errors[-1]
@@ -239,8 +228,8 @@ class SolutionPool:
     def take(self, raw: RawSolution, why: str, *, as_given: bool = False) -> bool:
         """Repair and prove a raw answer; return whether there is a channel with a bound.
 
-        A channel that is known to be worse than the best, or than the start, is not repaired. If
-        the search has not improved the bound from before it, that one is proved.
+        A channel that is known to be worse than the best is not repaired, and a bound that is not
+        better than that before the search is not proved.
 
         Parameters
         ----------
@@ -249,19 +238,14 @@ class SolutionPool:
         as_given
             Whether every column keeps its label, without remapping or dropping rare outputs.
         """
-        start, told = self._before or (raw, why)
-        source, proofs = raw.route, raw.proofs
-        if self._limits.bound <= self._bound_before:  # not NaN
-            source, proofs, self._proofs_before = start.route, self._proofs_before, ()
         try:
             sent = self.best
             if sent is None or self._is_better(raw):
-                if self._is_below(raw.value, start.value):
-                    start, told = raw, why
-                sent = self._repaired(start, told, as_given=as_given)
+                sent = self._repaired(raw, why, as_given=as_given)
             with self._limits.phase("certify"):
                 if raw.numeric_bound is None:
-                    self._prove(proofs, sent, source)
+                    is_closer = not self._limits.bound <= self._bound_before  # NaN: no bound
+                    self._prove(raw.proofs if is_closer else (), sent, raw.route)
                 else:
                     bounds = (self._sign * raw.numeric_bound, self._sign * self._value(sent))
                     self._offer(_Proved(self._sign * min(bounds), None, 0, raw.route))
@@ -274,20 +258,11 @@ class SolutionPool:
         return True
 
     def _is_better(self, raw: RawSolution) -> bool:
-        """Return whether a float value is better by more than rounding."""
-        return self.best is None or self._is_below(raw.value, float(self.value))
-
-    @property
-    def _is_closer_before(self) -> bool:
-        """Whether the bound known before the search is better than the proved one."""
-        bound = -math.inf if self.proof is None else float(self.proof.bound)
-        return bool(self._proofs_before) and self._bound_before > bound
-
-    def _is_below(self, value: float | None, other: float | None) -> bool:
-        """Return whether a value is better than another by more than rounding, or not known."""
-        if value is None or other is None:
+        """Return whether a float value is better by more than rounding, or not known."""
+        if self.best is None or raw.value is None:
             return True
-        return self._sign * value < self._sign * other - OPTIMAL * abs(other)
+        best = float(self.value)
+        return self._sign * raw.value < self._sign * best - OPTIMAL * abs(best)
 
     def _repaired(self, raw: RawSolution, why: str, *, as_given: bool) -> _Sent:
         """Return an exactly private channel near that of a raw answer."""
