@@ -31,8 +31,8 @@ from .continuous import (
     ProductLaw as ProductLaw,
     Samples as Samples,
 )
-from .designs.certify import certify as certify
 from .designs.design import (
+    certify as certify,
     design as design,
 )
 from .designs.min_epsilon import (

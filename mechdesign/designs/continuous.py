@@ -20,8 +20,7 @@ from mechdesign.channel import Channel
 from mechdesign.continuous.channel import ContinuousChannel
 from mechdesign.continuous.domain import Interval
 from mechdesign.continuous.problem import ContinuousProblem
-from mechdesign.designs.report import PrivacyClaim, float_below
-from mechdesign.designs.solution import EARLY, Solution
+from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution, float_below
 from mechdesign.domain import Domain, clean_label
 from mechdesign.errors import InputError, SolverError
 from mechdesign.exact import as_fraction

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -15,19 +15,18 @@ import numpy as np
 from mechdesign.channel import Channel
 from mechdesign.continuous.domain import End, end_text
 from mechdesign.designs.binding import BindingRow, binding_of, label_text
-from mechdesign.designs.report import PrivacyClaim, float_below, inside
 from mechdesign.domain import plain_label
+from mechdesign.exact import LEAST_SIZE, fraction_text, short_text
 from mechdesign.kernel.arithmetic import over_one_denominator
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.documents import FORMAT, OPTIMAL_GAP, VERSION, digest, relative_gap
 from mechdesign.kernel.schema import write
+from mechdesign.notions import Notion
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
 from mechdesign.search import RejectedRoute
 from mechdesign.solver_guard import called
 from mechdesign.text import Matrix, Report
-
-__all__ = ["EARLY", "PrivacyClaim", "Solution"]
 
 SHORTEST = 0.005
 """The least time of a phase in the report, in seconds."""
@@ -49,6 +48,68 @@ SHOWN_REPORTS, SHOWN_INPUTS = 8, 6
 
 ROUNDING = 1e-9
 """Relative error of floating point."""
+
+
+WHOLE = 1e-6
+"""A budget with no larger share left counts as used up."""
+
+
+@dataclass(frozen=True)
+class PrivacyClaim:
+    """The leakage of a channel under one notion of the problem.
+
+    Attributes
+    ----------
+    notion
+        The notion.
+    leakage
+        The smallest epsilon that the exact channel satisfies, rounded up, in nats; for a notion
+        without an epsilon, the largest excess over its budgets, at most 0.
+    """
+
+    notion: Notion
+    measured: float | Callable[[], float] = field(repr=False, compare=False)
+    """The leakage, or a function that computes it on demand."""
+
+    @cached_property
+    def leakage(self) -> float:
+        """The leakage."""
+        return self.measured() if callable(self.measured) else self.measured
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the number, as the function may not be picklable."""
+        return {"notion": self.notion, "measured": self.leakage}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the claim as in ``solve --json``; a claim exists only after the exact check."""
+        table = self.notion.to_table()
+        claim: dict[str, Any] = {"notion": table["notion"]}
+        for key in ("epsilon", "delta"):
+            if key in table:
+                claim[key] = float(Fraction(table[key]))
+        if "secret" in table:
+            claim["secret"] = table["secret"]["values"]
+        return {**claim, "leakage": self.leakage, "certified": True}
+
+    def __str__(self) -> str:
+        """Return the leakage and the budget as text."""
+        table, head = self.notion.to_table(), self.notion.heading
+        if "epsilon" not in table:
+            left = (
+                f"at least {-self.leakage:.3g} below" if self.leakage < -WHOLE else "one exactly at"
+            )
+            return f"{head}: every bound is kept, {left} its limit; proved"
+        epsilon = Fraction(table["epsilon"])
+        budget = f"{float(epsilon):.9g}" if len(table["epsilon"]) > 12 else fraction_text(epsilon)
+        if "delta" in table:
+            budget += f" with delta = {short_text(Fraction(table['delta']))}"
+        share = self.leakage / float(epsilon) if epsilon else 1.0
+        part = (
+            "the whole budget"
+            if share > 1 - WHOLE
+            else f"{math.floor(1e4 * share) / 100:.2f}% of the budget"
+        )
+        return f"{head}: leaks {self.leakage:.9g} of epsilon = {budget}, {part}; proved"
 
 
 @dataclass(frozen=True, repr=False)
@@ -393,3 +454,25 @@ def _shown(reading: Any) -> str:
         entries = (entry if abs(entry) > least else 0 for entry in plain[:SHOWN_INPUTS])
         return f"({', '.join(f'{entry:.3g}' for entry in entries)}{tail})"
     return label_text(reading)
+
+
+def inside(part: Any) -> str:
+    """Return the repr of a domain or a prior without the name of its class."""
+    text = repr(part)
+    for name in ("Domain", "Prior"):
+        if text.startswith(f"{name}("):
+            return text.removeprefix(f"{name}(").removesuffix(")")
+    return text
+
+
+def float_below(number: Fraction) -> float:
+    """Return a float whose decimal text is at most a number, and close to it.
+
+    Numbers smaller than the checker reads are rounded to 0, or down to its least number.
+    """
+    rounded = float(number)
+    while Fraction(repr(rounded)) > number:
+        rounded = math.nextafter(rounded, -math.inf)
+    if 0 < abs(rounded) < LEAST_SIZE:
+        return -float(LEAST_SIZE) if rounded < 0 else 0.0
+    return rounded

@@ -16,8 +16,7 @@ import numpy as np
 
 from mechdesign._typing import Int64Array
 from mechdesign.designs.answers import asked_of_readers, too_long
-from mechdesign.designs.report import PrivacyClaim
-from mechdesign.designs.solution import EARLY, Solution
+from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
 from mechdesign.domain import Domain
 from mechdesign.errors import LimitError, SolverError, UnsupportedError
 from mechdesign.evidence.rows import block, rounded
