@@ -15,7 +15,7 @@ import pytest
 
 import mechdesign as md
 from mechdesign.designs.solution import Solution
-from tests.designs.continuous.test_search import optimum_on_atoms
+from tests.designs.test_continuous import optimum_on_atoms
 
 N = md.NamedLaw
 TOWNS = md.PlaneMixture(
