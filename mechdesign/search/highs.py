@@ -1,17 +1,21 @@
-"""One linear program through HiGHS: arrays in, primal and dual arrays out."""
+"""Linear programs through HiGHS: arrays in, primal and dual arrays out.
+
+A :class:`WarmStartedLP` stays loaded while costs or bounds change; a :class:`RestrictedMaster`, the
+best mixture of the current rays of column generation, while columns are added.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import highspy
 import numpy as np
 import scipy.sparse as sp
 
-from mechdesign._typing import FloatArray
+from mechdesign._typing import BoolArray, FloatArray
 from mechdesign.errors import SolverError
 from mechdesign.search.limits import Limits, running
 from mechdesign.solver_guard import Guarded, called, checked
@@ -31,12 +35,14 @@ SMALLEST_COEFFICIENT = 1e-12
 LATE = 0.01
 """Seconds after the time limit at which HiGHS stops by itself, without a callback."""
 
-DUAL, PRIMAL = 1, 4
-"""HiGHS's numbers for the simplex methods: the basis of the primal method stays feasible when costs
-change."""
+PRIMAL = 4
+"""HiGHS's number for the primal simplex method, whose basis stays feasible as columns are added."""
 
-Basis: TypeAlias = Any
-"""A basis of HiGHS: a byte for each column and each row."""
+LARGEST_RESIDUAL = 1e-5
+"""Largest deviation of the rows and the weights of a mixture: more than HiGHS's tolerance."""
+
+MOST_STEPS = 100
+"""Simplex steps per row before the method counts as stalled: with a basis it needs a few."""
 
 
 @dataclass(frozen=True)
@@ -103,31 +109,13 @@ class WarmStartedLP:
     def __init__(
         self, program: LPModel, method: str, limits: Limits | None = None, unit: float = UNIT
     ) -> None:
-        self.program, self.method = program, method
-        self._asked, self._first_unit = limits, unit
+        self.program, self.method, self._asked = program, method, limits
         self._load(unit, method, "on")
 
     def _load(self, unit: float, method: str, presolve: str) -> None:
         """Load the program with settings of HiGHS."""
-        self._unit = unit
-        self._solver = highs(method, presolve, self._asked)
-        self._solver.passModel(_model(self.program, self._unit))
-
-    @property
-    def basis(self) -> Basis:
-        """The basis of the last run."""
-        return self._solver.getBasis()
-
-    def start_at(self, basis: Basis | None) -> None:
-        """Forget earlier runs; start the primal simplex method at a basis, or without one."""
-        if self._unit != self._first_unit:  # the last run used other settings
-            self._load(self._first_unit, self.method, "on")
-        self._solver.clearSolver()
-        known = basis is not None and basis.valid
-        self._solver.setOptionValue("presolve", "off" if known else "on")
-        self._solver.setOptionValue("simplex_strategy", PRIMAL if known else DUAL)
-        if known:
-            self._solver.setBasis(basis)
+        self._unit, self._solver = unit, highs(method, presolve, self._asked)
+        self._solver.passModel(_model(self.program, unit))
 
     def solve(self, cost: FloatArray | None = None, partial: bool = False) -> LPResult:
         """Solve, optionally with other costs; if HiGHS stops early, with other settings.
@@ -168,6 +156,32 @@ class WarmStartedLP:
             return replace(answer(self._solver, shape, self._unit), is_optimal=False)
         raise SolverError(f"HiGHS ({self.method}) stopped: {limits.ended}")
 
+    def add(self, A: FloatArray, cost: FloatArray) -> None:
+        """Add columns; from then on the primal simplex method starts at the last optimum."""
+        k, n = A.shape
+        old, inf = self.program, np.full(n, highspy.kHighsInf)
+        whole = sp.csr_array(sp.hstack([old.A, sp.csr_array(A)]))
+        self.program = replace(old, cost=np.concatenate([old.cost, cost]), A=whole)
+        starts, rows = np.arange(n, dtype=np.int32) * k, np.tile(np.arange(k, dtype=np.int32), n)
+        entries = np.ascontiguousarray(A.T).ravel()
+        values = (n * k, starts, rows, entries)
+        self._solver.addCols(n, cost * self._unit, np.zeros(n), inf, *values)
+        self._solver.setOptionValue("simplex_strategy", PRIMAL)
+        self._solver.setOptionValue("simplex_iteration_limit", MOST_STEPS * (k + MOST_STEPS))
+
+    def keep(self, wanted: BoolArray) -> BoolArray:
+        """Drop columns that are neither wanted nor in the basis; return which of all stay."""
+        states = self._solver.getBasis().col_status
+        if len(states) != len(wanted):
+            raise SolverError(f"HiGHS has {len(states)} columns, not {len(wanted)}")
+        basic = highspy.HighsBasisStatus.kBasic
+        kept: BoolArray = wanted | np.array([one == basic for one in states], dtype=bool)
+        gone = np.flatnonzero(~kept).astype(np.int32)
+        self._solver.deleteCols(len(gone), gone)
+        old = self.program
+        self.program = replace(old, cost=old.cost[kept], A=sp.csr_array(old.A[:, kept]))
+        return kept
+
     def within(self, cost: FloatArray, low: FloatArray, high: FloatArray) -> LPResult | None:
         """Return the optimum at other costs and variable bounds; None if HiGHS finds none.
 
@@ -189,6 +203,62 @@ def solve_lp(
 ) -> LPResult:
     """Solve a linear program once; see :class:`WarmStartedLP`."""
     return WarmStartedLP(program, method, limits).solve(partial=partial)
+
+
+class RestrictedMaster:
+    """Maximize Sum theta_r g(r) over theta >= 0 with Sum theta_r r = 1; rays can be added.
+
+    Given ``sides``, the sum lies between these instead.
+
+    Parameters
+    ----------
+    rays, gain
+        ``(n_inputs, n_rays)`` and ``(n_rays,)``: some mixture of them must be the ones vector.
+    sides
+        ``(n_rows,)`` each: the range of the sum; default 1 and 1.
+    unit
+        As for a program.
+    """
+
+    def __init__(
+        self,
+        rays: FloatArray,
+        gain: FloatArray,
+        unit: float = 1.0,
+        sides: tuple[FloatArray, FloatArray] | None = None,
+    ) -> None:
+        self.rays, self.gain, one = rays, gain, np.ones(len(rays))
+        self.scale = float(np.abs(gain).max()) or 1.0
+        low, high = (one, one) if sides is None else sides
+        model = LPModel(-gain / self.scale, sp.csr_array(rays), low, high)
+        self._program = WarmStartedLP(model, "simplex", unit=unit)
+
+    def add(self, rays: FloatArray, gain: FloatArray) -> None:
+        """Add rays with their gains."""
+        self.rays, self.gain = np.hstack([self.rays, rays]), np.concatenate([self.gain, gain])
+        self._program.add(rays, -gain / self.scale)
+
+    def keep(self, wanted: BoolArray) -> BoolArray:
+        """Drop rays that are neither wanted nor in the basis; return which of all stay."""
+        kept = self._program.keep(wanted)
+        self.rays, self.gain = self.rays[:, kept], self.gain[kept]
+        return kept
+
+    def solve(self) -> tuple[FloatArray, FloatArray]:
+        """Return the best weights theta of the rays, and the potentials of the inputs.
+
+        Raises
+        ------
+        SolverError
+            If HiGHS finds no optimum, or its weights do not define a channel.
+        """
+        found, model = self._program.solve(), self._program.program
+        theta, total = found.primal, self.rays @ found.primal
+        beyond = np.maximum(model.low - total, total - model.high)
+        off = max(-float(theta.min()), float(beyond.max()))
+        if not off <= LARGEST_RESIDUAL:
+            raise SolverError(f"HiGHS failed: the rows of a mixture are off by {off:.1e}")
+        return theta, -self.scale * found.dual
 
 
 def limit_time(solver: Guarded, limits: Limits | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 
 from mechdesign.problem import Problem
@@ -20,7 +19,7 @@ BYTES = 128.0
 
 ROW_BYTES, SOLVER_BYTES = 24.0, 2500.0
 """Bytes for a row of an output: its multiplier, now and at the best bound, and its place in a
-basis; and for a row or an input of the program of one output: HiGHS, once for each thread."""
+basis; and for a row or an input of the program of one output."""
 
 
 class ColumnGeneration(LinearRoute):
@@ -47,7 +46,7 @@ class ColumnGeneration(LinearRoute):
         if pricer_of(problem) is not None:
             return rays
         one = rows / len(problem.outputs or problem.domain) + k
-        return rays + ROW_BYTES * rows + SOLVER_BYTES * one * (os.cpu_count() or 1)
+        return rays + ROW_BYTES * rows + SOLVER_BYTES * one
 
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Generate columns until the bound is close enough."""

@@ -30,10 +30,9 @@ from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import LinePricer, Pricer, pricer_of
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.generation import Generation, Pace, SurplusBound
-from mechdesign.search.highs import UNIT
+from mechdesign.search.highs import UNIT, RestrictedMaster
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
-from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.presolve.chain import program_cost
 from mechdesign.search.presolve.implied_pairs import implied_pairs
 
@@ -43,7 +42,7 @@ FEW = 6
 """Number of non-implied rows per input that counts as few."""
 
 
-def solve_columns(problem: Problem, limits: Limits | None = None, workers: int = 0) -> RawSolution:
+def solve_columns(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Find the channel of least expected loss by extreme rays.
 
     Parameters
@@ -52,8 +51,6 @@ def solve_columns(problem: Problem, limits: Limits | None = None, workers: int =
         With an expected :class:`~mechdesign.utilities.LinearUtility`, and notions on columns.
     limits
         The limits of the search; default at the optimum.
-    workers
-        Threads for the linear programs over one column; 0 for one on each core.
 
     Raises
     ------
@@ -78,7 +75,7 @@ def solve_columns(problem: Problem, limits: Limits | None = None, workers: int =
         raise UnsupportedError("privacy", "notions that speak of columns", problem.non_conic[0])
     limits = Limits() if limits is None else limits
     cost, scale = program_cost(problem)
-    pricer = pricer_of(problem) or LPPricer(problem.cone, workers=workers)
+    pricer = pricer_of(problem) or LPPricer(problem.cone)
     columns = _Columns(pricer, cost, scale, limits.gap)
     start = pricer.start()
     # a constant column is a channel, for any first rays

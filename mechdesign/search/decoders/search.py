@@ -50,10 +50,10 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import BlockPricer, LiftPricer, PricedColumns, pricer_of
 from mechdesign.search.generation import WORTH_ADDING, Generation, Master, Pace, SurplusBound
+from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
-from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.presolve.reduction import ConicProgram
 
 FIRST_PROBES, MOST_PROBES = 17, 4000

@@ -1,16 +1,12 @@
 """Pricing for any cone: a warm-started linear program over one column, for repeated costs.
 
-Only costs change between programs, so the simplex method starts at the last optimum, which stays
-feasible: the previous one, which suits outputs in an order; or with several threads, as HiGHS
-releases the GIL, that of the same output, so that the result does not depend on their number.
+Only costs change between programs, so the simplex method starts at the previous optimum, which
+stays feasible.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from queue import SimpleQueue
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +18,7 @@ from mechdesign.problem import Problem
 from mechdesign.search.cones.pricing import PricedColumns, Pricer
 from mechdesign.search.cones.proofs import weighted_costs
 from mechdesign.search.cones.shortest_paths import closure
-from mechdesign.search.highs import UNIT, Basis, LPModel, LPResult, WarmStartedLP
+from mechdesign.search.highs import UNIT, LPModel, LPResult, WarmStartedLP
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import extended_formulation
 
@@ -44,9 +40,6 @@ class LPPricer(Pricer):
         ``(n_inputs,)``: w in w . r = 1; default ones.
     limits
         Limits of a long search, which then raises SolverError; None where checking would dominate.
-    workers
-        Threads, each with its own instance of HiGHS, where each output starts at its own last
-        basis; 0 for each core one. None to start each program at the previous optimum.
     at_most
         Whether w . r <= 1 instead: then no multiplier is positive where no cost is negative.
     unit
@@ -61,7 +54,6 @@ class LPPricer(Pricer):
         weight: FloatArray | None = None,
         limits: Limits | None = None,
         *,
-        workers: int | None = None,
         at_most: bool = False,
         unit: float = UNIT,
     ) -> None:
@@ -76,25 +68,14 @@ class LPPricer(Pricer):
         A = sp.csr_array(whole @ sp.diags_array(self._scale))
         low = np.append(np.where(self.rows.equal, 0.0, -np.inf), -np.inf if at_most else 1.0)
         high = np.append(np.zeros(len(self.rows)), 1.0)
-        self._in_turn, self._workers = workers is None, 1
-        if workers is not None:
-            self._workers = workers or os.cpu_count() or 1
-        self._idle: SimpleQueue[WarmStartedLP] = SimpleQueue()
-        for _ in range(self._workers):
-            self._program = WarmStartedLP(
-                LPModel(0 * output, A, low, high), "simplex", limits, unit
-            )
-            self._idle.put(self._program)
-        self._bases: list[Basis | None] = []
+        model = LPModel(0 * output, A, low, high)
+        self._program = WarmStartedLP(model, "simplex", limits, unit)
 
     def solve(self, cost: FloatArray) -> LPResult:
         """Return the column of least cost, with the dual variables of the rows."""
-        return self._solved(self._program, cost)
-
-    def _solved(self, program: WarmStartedLP, cost: FloatArray) -> LPResult:
         scaled = np.append(cost, self._free) * self._scale
         unit = float(np.abs(scaled).max()) or 1.0
-        return self._column(program.solve(scaled / unit), unit)
+        return self._column(self._program.solve(scaled / unit), unit)
 
     def _column(self, found: LPResult, unit: float = 1.0) -> LPResult:
         """Return the answer for the column in the units of its entries."""
@@ -121,32 +102,14 @@ class LPPricer(Pricer):
         m = v.shape[1]
         rays, multipliers = np.zeros_like(v), np.zeros((len(self.rows), m))
         reduced: FloatArray = np.full(m, -np.inf)
-        if len(self._bases) != m:
-            self._bases = [None] * m
-
-        def solve(y: int) -> None:
+        for y in range(m):
             if expired is not None and expired():
-                return
-            program = self._idle.get()
-            try:
-                if not self._in_turn:
-                    program.start_at(self._bases[y])
-                found = self._solved(program, v[:, y])
-                if not self._in_turn:
-                    self._bases[y] = program.basis
-            finally:
-                self._idle.put(program)
+                break
+            found = self.solve(v[:, y])
             rays[:, y] = found.primal
             multipliers[:, y] = np.maximum(-found.dual[:-1], 0.0)
             total = self.weight @ rays[:, y]
             reduced[y] = v[:, y] @ rays[:, y] / total if total > 0 else np.inf
-
-        if self._workers == 1:
-            for y in range(m):
-                solve(y)
-        else:
-            with ThreadPoolExecutor(self._workers) as pool:
-                list(pool.map(solve, range(m)))
         return PricedColumns(reduced, rays, multipliers)
 
     def duals(self, multipliers: FloatArray, unit: float = 1.0) -> list[Multipliers]:

@@ -35,8 +35,8 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.one_budget import OneBudgetCone
 from mechdesign.search.generation import Generation, Pace, SurplusBound
+from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.limits import Limits
-from mechdesign.search.master import RestrictedMaster
 from mechdesign.search.rays.any_cone import AnyCone, Gain
 from mechdesign.search.rays.boxes import BoxSearch
 from mechdesign.search.rays.enumerate import all_rays

@@ -145,8 +145,7 @@ def thinned(
     gap
         The gap of the search.
     """
-    from mechdesign.search.highs import UNIT
-    from mechdesign.search.master import RestrictedMaster
+    from mechdesign.search.highs import UNIT, RestrictedMaster
 
     k = len(f)
     columns = np.vstack([rays, rays * readings])
