@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from itertools import islice
+from itertools import islice, pairwise, product
 from math import lcm
 from typing import Any, TypeVar
 
@@ -71,3 +71,19 @@ def lattice(points: Sequence[Sequence[Fraction]]) -> tuple[list[tuple[int, ...]]
     flat, unit = over_one_denominator(part for point in points for part in point)
     parts = iter(flat)
     return [tuple(islice(parts, len(point))) for point in points], unit
+
+
+def grid_axes(points: Sequence[tuple[Any, ...]]) -> tuple[list[Any], list[Any]] | None:
+    """Return the coordinates along both sides of a grid of points, row by row; None for no grid.
+
+    Points of a line are one row.
+    """
+    first, d = [p[0] for p in points], len(points[0])
+    m = first.count(first[0]) if d == 2 else len(points)
+    axes = first[::m], [p[-1] for p in points[:m]]
+    return axes if list(points) == list(product(*axes[-d:])) else None
+
+
+def is_even(axis: Sequence[Any]) -> bool:
+    """Return whether all steps of an axis are equal."""
+    return len({b - a for a, b in pairwise(axis)}) <= 1

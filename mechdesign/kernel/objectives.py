@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain
 from math import isqrt
 from operator import add
 
-from mechdesign.kernel.arithmetic import lattice, need
+from mechdesign.kernel.arithmetic import grid_axes, is_even, lattice, need
 from mechdesign.kernel.gains import Gain, Vector
 
 Points = Sequence[tuple[int, ...]]
@@ -129,19 +129,13 @@ def distances(inputs: Points, outputs: Points, unit: int, kind: str) -> Losses:
         found = squares(axes, outputs[y])
         return found if kind == "squared" else [root(square, up) for square in found]
 
-    return Losses(len(outputs), powers[kind], of, _grid_of_points(axes, outputs))
+    return Losses(len(outputs), powers[kind], of, _grid_of_points(inputs, outputs))
 
 
-def _grid_of_points(axes: list[list[int]], outputs: Points) -> Grid:
+def _grid_of_points(points: Points, outputs: Points) -> Grid:
     """Return the sides, if the outputs are the inputs, and points of equal steps row by row."""
-    points = list(zip(*axes, strict=True))
-    m = axes[0].count(axes[0][0]) if len(axes) == 2 else len(points)
-    down, across = axes[0][::m], axes[-1][:m]
-    whole = [(r, c)[-len(axes) :] for r in down for c in across]
-    if points != whole or points != list(map(tuple, outputs)):
-        return None
-    even = all(len({b - a for a, b in pairwise(side)}) <= 1 for side in (down, across))
-    return (len(down), m) if even else None
+    axes = grid_axes(points) if list(points) == list(outputs) else None
+    return (len(axes[0]), len(axes[1])) if axes and all(map(is_even, axes)) else None
 
 
 def cells(

@@ -38,7 +38,7 @@ GENERAL = [
     f"tests/kernel/test_{name}.py"
     for name in (
         "mutants_killed",
-        "statement",
+        "limits",
         "generators",
         "names",
         "proof",

@@ -35,7 +35,7 @@ SHAPES = {
     "bounded_prior/ages_box": "members costs orthant",
     "bounded_prior/ratings_ball": "members costs orthant",
     "bounded_prior/survey_box": "members gain rays simplicial",
-    "bounded_prior/survey_list": "gain rays simplicial",
+    "bounded_prior/survey_list": "members gain rays simplicial",
     "classic/mangat_drug_survey": "gain rays simplicial",
     "classic/randomized_response": "costs one-budget",
     "context_aware/diagnoses": "costs orthant",

@@ -46,12 +46,6 @@ def test_texts_beyond_a_limit_are_not_parsed(limit: dict[str, int], text: str) -
         parse(text)
 
 
-@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', "[NaN]", "[Infinity]", "[1", "\ufeff[1]"])
-def test_documents_that_readers_disagree_on_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r".+"):
-        parse(text)
-
-
 def test_brackets_in_text_do_not_count_as_levels() -> None:
     with allow(levels=1):
         assert parse('["[[[\\"[", "]"]') == ['[[["[', "]"]
@@ -92,8 +86,7 @@ def test_an_invalid_channel_is_refused(change: dict[str, Any]) -> None:
         ({**BARE, "version": "2"}, "version 2"),
         ({**BARE, "version": True}, "design it again"),
         ({**BARE, "digest": "sha256:0"}, "digest"),
-        ([], "version 2"),
-        ({"format": []}, "version 2"),
+        *((other, "version 2") for other in (None, 0, 1.5, "", [], {}, [{}], {"format": []})),
     ],
 )
 def test_another_document_is_refused_in_one_line(document: Any, why: str) -> None:

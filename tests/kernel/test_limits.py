@@ -1,4 +1,7 @@
-"""Limits: what they hold for is what their formula says, and moved ones are about other budgets."""
+"""Limits: what they hold for is what their formula says, and moved ones are about other budgets.
+
+A statement refuses what is no channel, and limits hold at the number that they are.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import random
 from fractions import Fraction
 
 import pytest
+import scipy.optimize
 
-from mechdesign.kernel.generators import ListedRow
+from mechdesign.kernel.generators import ListedRow, Matrix, Ratio
 from mechdesign.kernel.limits import NOTHING, Gauge, Information
+from mechdesign.kernel.statement import Statement, private
 from tests.kernel.draws import ONE, WHOLE, channel, number, numbers, prior, refused
 
 
@@ -175,3 +180,43 @@ def test_a_channel_private_only_up_to_rounding_is_refused() -> None:
     assert not Gauge((NOTHING, part), -ONE, -ONE / 2).holds(column, WHOLE)
     assert Gauge((NOTHING, part), ONE / 2, ONE / 2).holds(column, WHOLE)
     assert not Gauge((NOTHING, part), ONE / 3, ONE / 2).holds(column, WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ([], "entry"),
+        ([[4, 4, 4]], "entry"),
+        ([[5, 4], [-1, 0]], "entry"),
+        ([[4, 4], [0, 1]], "sum"),
+    ],
+)
+def test_invalid_channels_are_not_private(columns: list[list[int]], why: str) -> None:
+    assert why in (private(Statement(2, (), (), None), columns, 4) or "")
+
+
+def test_a_ratio_that_others_imply_may_be_left_out() -> None:
+    """The rays are those of all rows; exponents 0 imply one another, and stay."""
+    rng = random.Random(12)
+    left_out = 0
+    for _ in range(40):
+        k = rng.randint(2, 4)
+        table = [[Fraction(rng.randint(0, 6), 2) for _ in range(k)] for _ in range(k)]
+        part = Ratio(Matrix(tuple(map(tuple, table))))
+        asked, rows = Statement(k, (part,), (), None), []
+        for key in part.keys(k):
+            net = part.row(key, k, up=True).net(weak=True, bits=80)
+            rows.append(tuple(net.get(x, Fraction(0)) for x in range(k)))
+        found = asked.rows()
+        assert set(found) <= set(rows)
+        left_out += len(rows) - len(found)
+        for row in set(rows) - set(found):  # a mixture of others: no point keeps them and not it
+            best = scipy.optimize.linprog(
+                [-float(v) for v in row],
+                A_ub=[[float(v) for v in other] for other in found],
+                b_ub=[0.0] * len(found),
+                bounds=[(0, 1)] * k,
+            )
+            assert best.status == 0
+            assert -best.fun < 1e-8
+    assert left_out > 20

@@ -31,14 +31,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, chain, pairwise, product, repeat, takewhile, zip_longest
+from itertools import accumulate, chain, pairwise, product, repeat, zip_longest
 from math import isqrt
 from operator import add, mul
 from typing import ClassVar
 
 from mechdesign.errors import CertificateError
 from mechdesign.exact import exp_lower_scaled, exp_upper
-from mechdesign.kernel.arithmetic import BITS, need
+from mechdesign.kernel.arithmetic import BITS, grid_axes, known, need
 from mechdesign.kernel.claims import Leak
 from mechdesign.kernel.generators import Cone, Distance, Ratio
 from mechdesign.kernel.laws.ratios import WHOLE, Law
@@ -172,13 +172,12 @@ class TorusNoise(Law):
         suits = d == 1 or exponents.is_rooted == (self.power == 2)
         need(suits, f"{self.kind}: unsupported distance {exponents.name!r}")
         need(len(self.margins) == 2, f"{self.kind}: expected a margin for each side")
-        m = len(points) if d == 1 else len([*takewhile(lambda p: p[0] == points[0][0], points)])
-        axes = ([p[0] for p in points[::m]], [p[-1] for p in points[:m]])[-d:]
         step = sum(points[min(1, len(points) - 1)], -sum(points[0], Fraction(0)))
-        even = all(b - a == step for axis in axes for a, b in pairwise(axis))
-        even = even and step > 0 and list(points) == list(product(*axes))
-        need(even, "noise needs a grid, or equally spaced numbers in rising order")
-        return (len(points) // m, m), step, exponents.per_unit
+        words = "noise needs a grid, or equally spaced numbers in rising order"
+        down, across = known(grid_axes(points), words)
+        even = all(b - a == step for axis in (down, across) for a, b in pairwise(axis))
+        need(even and step > 0, words)
+        return (len(down), len(across)), step, exponents.per_unit
 
     def _counts(self, sides: tuple[int, int]) -> dict[int, int]:
         """Return the multiplicity of each length: Manhattan, or squared Euclidean, increasing."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise, product
 
-from mechdesign.kernel.arithmetic import expect, known, need
+from mechdesign.kernel.arithmetic import expect, grid_axes, is_even, known, need
 from mechdesign.kernel.generators import Cone, Distance, Ratio
 from mechdesign.kernel.objectives import Loss, cells
 from mechdesign.kernel.proof import Slot, mean_loss
@@ -100,7 +98,5 @@ def _is_even(part: Cone, m: int) -> bool:
     """Return whether a generator bounds ratios by distances on a regular grid, row by row."""
     if not isinstance(part, Ratio) or part.prior or not isinstance(part.exponents, Distance):
         return False
-    points: Sequence[tuple[Fraction, ...]] = part.exponents.points
-    axes = ([p[0] for p in points[::m]], [p[-1] for p in points[:m]])[-len(points[0]) :]
-    steps = ({b - a for a, b in pairwise(axis)} for axis in axes)
-    return list(points) == list(product(*axes)) and all(len(sizes) <= 1 for sizes in steps)
+    axes = grid_axes(part.exponents.points)
+    return axes is not None and len(axes[1]) == m and all(map(is_even, axes))

@@ -1,4 +1,7 @@
-"""Listed members of a set of priors, each checked to be one, at the place of the set."""
+"""The mean at any weights is below the worst case, and is it where the weights are.
+
+Listed members of a set of priors, each checked to be one, at the place of the set.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,26 @@ from dataclasses import replace
 from fractions import Fraction
 
 from mechdesign.kernel.generators import Ball, Box, Cone, Constant, Latent, Lift, Listed, Ratio
-from mechdesign.kernel.relaxations import Members
+from mechdesign.kernel.objectives import Loss, Reading, Risk, of_table
+from mechdesign.kernel.packed import Weights
+from mechdesign.kernel.relaxations import Average, Members
 from mechdesign.kernel.statement import Statement
 from tests.kernel.draws import Vector
+
+ONE = Fraction(1)
+LOSS = Loss(of_table([[ONE], [ONE]]), None)
+
+
+def test_weights_are_divided_by_their_sum() -> None:
+    third = (ONE / 3, 2 * ONE / 3)
+    for weights in (Weights([ONE, 2]), Weights([0.25, 0.5])):
+        for aim in (LOSS, Reading((ONE, ONE), None)):
+            asked = Statement(2, (), (), aim, sign=-1)
+            assert Average(weights)(asked) == replace(asked, objective=replace(aim, weights=third))
+        asked = Statement(2, (), (), Risk(roots=True, prior=None), sign=-1)
+        assert Average(weights)(asked).objective == Risk(roots=True, prior=third)
+    assert Average(Weights([0.0, 2.0]))(asked).objective == Risk(True, (0 * ONE, ONE))
+
 
 ONE = Fraction(1)
 EVEN = (ONE / 2, ONE / 2)

@@ -1,4 +1,7 @@
-"""Files of rounded problems: honest ones are confirmed, and each forged claim is refused."""
+"""Files of rounded problems: honest ones are confirmed, and each forged claim is refused.
+
+Random changes of honest files: what is accepted is no better than what can be.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,9 @@ from typing import Any
 import pytest
 
 from mechdesign.errors import MechdesignError
+from mechdesign.kernel.packed import exact
 from mechdesign.kernel.verify import verify
+from tests.kernel.changes import Changer
 from tests.kernel.rounding.made import Document, document, problem, sealed
 
 NORMAL = {"kind": "normal", "location": "0.4", "scale": "0.2"}
@@ -230,3 +235,29 @@ def test_a_finer_grid_proves_more() -> None:
     table = problem(n("ldp"), MAE, UNIFORM, SIDE)
     coarse, fine = (document(table, [[str(Fraction(i, k)) for i in range(k + 1)]]) for k in (2, 6))
     assert coarse["bound"] < fine["bound"] <= fine["value"] <= coarse["value"]
+
+
+NAMES = ["lip", "pml", "metric", "averages", "estimate", "read", "tails", "box", "box-worst"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_accepted_bounds_hold(name: str) -> None:
+    changer, accepted = Changer([made(name)], NAMES.index(name)), 0
+    for _ in range(25):
+        found, honest = changer.document()
+        try:
+            verified = verify(found)
+        except MechdesignError:
+            continue
+        accepted += 1
+        assert verified.value is not None
+        assert verified.bound is not None
+        assert exact(found["bound"]) <= verified.bound <= verified.value
+        assert abs(exact(found["value"]) - verified.value) <= Fraction(1, 10**11) * verified.value
+        if found["problem"] == honest["problem"]:
+            # the honest kernel is private there, and has this loss
+            assert verified.bound <= exact(honest["value"])
+            for claim, own in zip(found["privacy"], honest["privacy"], strict=True):
+                if found["channel"]["numerators"] == honest["channel"]["numerators"]:
+                    assert abs(claim["leakage"] - own["leakage"]) <= 1e-6
+    assert accepted < 15

@@ -12,16 +12,7 @@ from mechdesign.kernel.generators import Constant, Matrix, Ratio
 from mechdesign.kernel.oracles import OneBudget, linear
 from mechdesign.kernel.oracles.common import GRID, ceilings
 from mechdesign.kernel.statement import Statement
-from tests.kernel.draws import (
-    KINDS,
-    cost,
-    exponent,
-    gained,
-    prior,
-    ratio,
-    refused,
-    safe_for_costs,
-)
+from tests.kernel.draws import KINDS, cost, exponent, gained, prior, ratio, refused, safe_for_costs
 
 ONE = Fraction(1)
 
