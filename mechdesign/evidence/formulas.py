@@ -14,8 +14,8 @@ from mechdesign.kernel.linearizations import AsGain, Costs, Readings
 from mechdesign.kernel.names import Compiled
 from mechdesign.kernel.objectives import Loss, Reading, Risk
 from mechdesign.kernel.oracles import Knapsack, OneBudget, Oracles, Orthant, Rays
+from mechdesign.kernel.oracles.common import Ask
 from mechdesign.kernel.oracles.sources import Classes, Facet
-from mechdesign.kernel.oracles.sources.base import Ask
 from mechdesign.kernel.packed import Numbers, Weights
 from mechdesign.kernel.relaxations import Average
 from mechdesign.kernel.statement import Statement

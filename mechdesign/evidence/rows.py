@@ -47,14 +47,9 @@ def shortened(
 ) -> list[Multipliers]:
     """Return the multipliers of rows of a problem's notions, side by side.
 
-    Parameters
-    ----------
-    problem, duals
-        The multipliers of rows of its notions.
-    n_columns
-        How many outputs, or decoders, ``output`` counts.
-    spare
-        Returns how much the bound may fall, in the unit of the loss; not asked about few.
+    ``problem``, ``duals``: the multipliers of rows of its notions.
+    ``n_columns``: how many outputs, or decoders, ``output`` counts.
+    ``spare``: returns how much the bound may fall, in the unit of the loss; not asked about few.
     """
     parts = _by_side(duals)
     if sum(len(part.weight) for part in parts) >= PACKED_FROM:
@@ -165,16 +160,9 @@ def estimator(
 
     A root sqrt(s) is linearized at a tangent t: sqrt(s) <= (s / t + t) / 2.
 
-    Parameters
-    ----------
-    A
-        ``(n_inputs, n_inputs)``: M**-1.
-    prior
-        ``(n_inputs,)``.
-    roots
-        Whether the risk is one of deviations, not of variances.
-    variances
-        ``(n_inputs,)``: the diagonal of M**-1, where that of A is another.
+    ``A``: ``(n_inputs, n_inputs)``: M**-1.
+    ``roots``: whether the risk is one of deviations, not of variances.
+    ``variances``: ``(n_inputs,)``: the diagonal of M**-1, where that of A is another.
     """
     rows, tangents = A, None
     variances = np.diag(A) if variances is None else variances
@@ -228,27 +216,13 @@ def certificate(
 ) -> Certificate:
     """Return the certificate that multipliers of rows, or prices, are.
 
-    Parameters
-    ----------
-    problem
-        What was asked.
-    line, oracle
-        The linearization, default the objective as it is, and what prices a column under it, by
-        default nothing but the rows.
-    duals
-        Multipliers of rows of the notions.
-    n_nodes
-        How many nodes of the linearization ``output`` counts; default the outputs.
-    spare
-        Returns how much the bound may fall by leaving out multipliers, in the unit of the loss.
-    weights
-        For a worst case, the weights of the inputs in the mean that is bounded.
-    priors
-        The priors of a set, by notion, whose rows the oracle is about.
-    estimator
-        For a risk.
-    prices
-        Of the inputs.
+    ``line``, ``oracle``: the linearization, default the objective as it is, and what prices a
+        column under it, by default nothing but the rows.
+    ``n_nodes``: how many nodes of the linearization ``output`` counts; default the outputs.
+    ``spare``: returns how much the bound may fall by leaving out multipliers, in the unit of the
+        loss.
+    ``weights``: for a worst case, the weights of the inputs in the mean that is bounded.
+    ``priors``: the priors of a set, by notion, whose rows the oracle is about.
     """
     compiled = problem.compiled
     rows = shortened(problem, duals, n_nodes or len(problem.guesses), spare)
@@ -299,12 +273,9 @@ def spared(value: float, bound: float, gap: float) -> float:
 
     It is a share of the gap that is aimed at, or of that which the search left.
 
-    Parameters
-    ----------
-    value, bound
-        The loss of the channel, and what the multipliers prove; -inf where that is not known.
-    gap
-        What is aimed at, relative to the value.
+    ``value``, ``bound``: the loss of the channel, and what the multipliers prove; -inf where that
+        is not known.
+    ``gap``: what is aimed at, relative to the value.
     """
     return SPARED * max(gap * value, value - bound if bound > -math.inf else 0.0)
 

@@ -50,14 +50,9 @@ def universal(
 ) -> Certificate:
     """Return the certificate of the channel whose columns are the rays of some facets.
 
-    Parameters
-    ----------
-    statement
-        What is claimed.
-    facets
-        One for each input, rows of the statement after the relaxations.
-    relaxations
-        Taken first.
+    ``statement``: what is claimed.
+    ``facets``: one for each input, rows of the statement after the relaxations.
+    ``relaxations``: taken first.
 
     Raises
     ------

@@ -34,18 +34,11 @@ class Steps:
 class Certificate:
     """Evidence that no private channel has a smaller objective.
 
-    Attributes
-    ----------
-    relaxations
-        Taken in order.
-    linearization
-        Of the objective after the relaxations.
-    multipliers
-        Of rows and of parts of limits, by node.
-    prices
-        A price for each remaining input; None for 0.
-    oracle
-        Makes the prices safe.
+    ``relaxations``: taken in order.
+    ``linearization``: of the objective after the relaxations.
+    ``multipliers``: of rows and of parts of limits, by node.
+    ``prices``: A price for each remaining input; None for 0.
+    ``oracle``: makes the prices safe.
     """
 
     linearization: Linearizations
@@ -63,12 +56,8 @@ class Certificate:
     def bound(self, statement: Statement, steps: Steps | None = None) -> Fraction:
         """Return a lower bound on the objective of every private channel.
 
-        Parameters
-        ----------
-        statement
-            The claimed statement.
-        steps
-            Counts the work, against the reader's limit; None for no limit.
+        ``statement``: the claimed statement.
+        ``steps``: counts the work, against the reader's limit; None for no limit.
 
         Raises
         ------

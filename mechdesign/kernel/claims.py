@@ -67,25 +67,15 @@ class Leak(ABC):
 class Subject:
     """What a file is of, checked to be a channel: its claims are compared with this.
 
-    Attributes
-    ----------
-    rows
-        The claim that its rows sum to 1.
-    leaks
-        Its leakage under each notion of the problem.
-    utility, sign
-        The objective, and -1 if it is maximized.
-    found
-        Returns the value, rounded to the worse side, and the decoder if there is one; None if the
-        file does not define the objective.
-    bound
-        Returns the bound that a certificate proves.
-    proved
-        The objects of the bound.
-    own
-        The number of the user's own constraints.
-    about
-        Further claims, on the problem itself.
+    ``rows``: the claim that its rows sum to 1.
+    ``leaks``: its leakage under each notion of the problem.
+    ``utility``, ``sign``: the objective, and -1 if it is maximized.
+    ``found``: returns the value, rounded to the worse side, and the decoder if there is one; None
+        if the file does not define the objective.
+    ``bound``: returns the bound that a certificate proves.
+    ``proved``: the objects of the bound.
+    ``own``: the number of the user's own constraints.
+    ``about``: further claims, on the problem itself.
     """
 
     rows: str

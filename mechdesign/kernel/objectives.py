@@ -38,19 +38,12 @@ def squares(axes: list[list[int]], target: tuple[int, ...]) -> list[int]:
 class Losses:
     """The cost of every output at every input: integers over :attr:`denominator`.
 
-    Attributes
-    ----------
-    n_outputs
-        The number of outputs.
-    denominator
-        The denominator of the integers.
-    of
-        The costs of an output at all inputs, rounded up or down where irrational.
-    grid
-        The sides of the regular grid, row by row, of the inputs and outputs, if they are one. The
-        losses then depend on the steps along both sides only, and do not decrease with either.
-    is_dense
-        Whether most entries are nonzero.
+    ``n_outputs``: the number of outputs.
+    ``denominator``: the denominator of the integers.
+    ``of``: the costs of an output at all inputs, rounded up or down where irrational.
+    ``grid``: the sides of the regular grid, row by row, of the inputs and outputs, if they are one.
+        The losses then depend on the steps along both sides only, and do not decrease with either.
+    ``is_dense``: whether most entries are nonzero.
     """
 
     n_outputs: int
@@ -102,14 +95,9 @@ def _grid_of_labels(inputs: Sequence[object], outputs: Sequence[object]) -> Grid
 def distances(inputs: Points, outputs: Points, unit: int, kind: str) -> Losses:
     """Return the distances from inputs to outputs that are points.
 
-    Parameters
-    ----------
-    inputs, outputs
-        Points with integer coordinates, all of one dimension.
-    unit
-        The denominator of the coordinates.
-    kind
-        ``"absolute"``, ``"squared"`` or ``"euclidean"``.
+    ``inputs``, ``outputs``: points with integer coordinates, all of one dimension.
+    ``unit``: the denominator of the coordinates.
+    ``kind``: ``"absolute"``, ``"squared"`` or ``"euclidean"``.
     """
     axes = [list(axis) for axis in zip(*inputs, strict=True)]
     d = len(axes)
@@ -146,18 +134,12 @@ def cells(
 ) -> Losses:
     """Return the least loss of the outputs in each of some rectangles, if outputs are inputs.
 
-    Parameters
-    ----------
-    corner
-        The loss between the first point of a lattice and each point, row by row. The loss between
-        any two points must be that of the same steps along both sides, and not decrease with
-        either.
-    denominator
-        The denominator of these losses.
-    sides
-        The numbers of rows and columns.
-    listed
-        First and last row, first and last column of each rectangle.
+    ``corner``: the loss between the first point of a lattice and each point, row by row. The loss
+        between any two points must be that of the same steps along both sides, and not decrease
+        with either.
+    ``denominator``: the denominator of these losses.
+    ``sides``: the numbers of rows and columns.
+    ``listed``: first and last row, first and last column of each rectangle.
     """
     n, m = sides
 

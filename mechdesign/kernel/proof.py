@@ -63,20 +63,12 @@ def minimum(found: list[Cost]) -> Cost:
 class Program:
     """An objective with costs that oracles take: linear nodes, or one convex gain.
 
-    Attributes
-    ----------
-    constant
-        The additive constant.
-    nodes
-        Linear costs; None for a gain.
-    gain
-        g, if the cost of a column is -g(q).
-    join
-        Maps safe prices of the nodes to safe prices of every cost that a column may have.
-    tails
-        The number of final nodes for which prices 0 must be safe; they are not joined.
-    regions
-        Of each node, ends of r = q / (p . q) for its columns; an oracle may ignore them.
+    ``constant``: the additive constant.
+    ``nodes``: linear costs; None for a gain.
+    ``gain``: g, if the cost of a column is -g(q).
+    ``join``: maps safe prices of the nodes to safe prices of every cost that a column may have.
+    ``tails``: the number of final nodes for which prices 0 must be safe; they are not joined.
+    ``regions``: of each node, ends of r = q / (p . q) for its columns; an oracle may ignore them.
     """
 
     constant: Fraction

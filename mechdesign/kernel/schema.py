@@ -91,12 +91,8 @@ class Kind:
 class Named:
     """A name in a file and its keys, which are the arguments of a function of the kernel.
 
-    Attributes
-    ----------
-    name
-        The name.
-    keys
-        The other keys of the table. A missing key has the default of the function.
+    ``name``: the name.
+    ``keys``: the other keys of the table. A missing key has the default of the function.
     """
 
     tag: ClassVar[str]
@@ -123,16 +119,10 @@ class Named:
 class Table:
     """One kind of table.
 
-    Attributes
-    ----------
-    name
-        Its name in messages and docs.
-    tag, kind
-        The key that names its kind, and the kind; None if there is only one.
-    keys
-        The annotation and the default of each key.
-    make
-        Makes the object from the keys.
+    ``name``: its name in messages and docs.
+    ``tag``, ``kind``: the key that names its kind, and the kind; None if there is only one.
+    ``keys``: the annotation and the default of each key.
+    ``make``: makes the object from the keys.
     """
 
     name: str
@@ -183,14 +173,9 @@ def _of_function(form: Any, word: str, function: Callable[..., Any]) -> Table:
 def read(form: Any, value: Any, place: str = "") -> Any:
     """Return the object of an annotation from a JSON value.
 
-    Parameters
-    ----------
-    form
-        A dataclass, or any annotation of the table above.
-    value
-        The value in a file.
-    place
-        Its place, for errors.
+    ``form``: A dataclass, or any annotation of the table above.
+    ``value``: the value in a file.
+    ``place``: its place, for errors.
     """
     return _form(form)[1](value, place)
 

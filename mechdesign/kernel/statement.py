@@ -23,18 +23,11 @@ from mechdesign.kernel.objectives import Objective
 class Statement:
     """A claim about channels on ``k`` inputs.
 
-    Attributes
-    ----------
-    k
-        The number of inputs.
-    cone
-        Generators: every column lies in all of them.
-    limits
-        The constraints on the whole channel.
-    objective
-        The minimized objective; None for privacy alone.
-    sign
-        -1 if the problem maximizes: its value is ``sign`` times the objective.
+    ``k``: the number of inputs.
+    ``cone``: generators: every column lies in all of them.
+    ``limits``: the constraints on the whole channel.
+    ``objective``: the minimized objective; None for privacy alone.
+    ``sign``: -1 if the problem maximizes: its value is ``sign`` times the objective.
     """
 
     k: int

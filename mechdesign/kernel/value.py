@@ -30,18 +30,11 @@ def value(
 ) -> Fraction:
     """Return the minimized objective of a channel, rounded up.
 
-    Parameters
-    ----------
-    statement
-        The claimed statement.
-    columns, whole
-        The channel: integers with a common row sum.
-    used
-        The index of each output among the allowed ones, for a loss with given outputs.
-    readings
-        The readings whose variance is the objective.
-    prior
-        The prior of the estimator for a worst-case risk; None for the uniform one.
+    ``statement``: the claimed statement.
+    ``columns``, ``whole``: the channel: integers with a common row sum.
+    ``used``: the index of each output among the allowed ones, for a loss with given outputs.
+    ``readings``: the readings whose variance is the objective.
+    ``prior``: the prior of the estimator for a worst-case risk; None for the uniform one.
     """
     aim = statement.objective
     if isinstance(aim, Gain):
@@ -123,17 +116,12 @@ def decoder(
 ) -> list[Any] | None:
     """Return the aggregator's estimate for each output; None if the objective has no decoder.
 
-    Parameters
-    ----------
-    reads
-        ``"mean"``: the posterior mean of f(X). ``"posterior"``: the whole posterior. (Where an
-        output never occurs both are of the prior.) ``"likeliest"``: the likeliest input.
+    ``reads``: ``"mean"``: the posterior mean of f(X). ``"posterior"``: the whole posterior. (Where
+        an output never occurs both are of the prior.) ``"likeliest"``: the likeliest input.
         ``"estimator"``: the column whose mean is the estimated distribution. ``"readings"``: those
         of the file.
-    labels
-        The inputs.
-    statement, columns, whole, readings, prior
-        As in :func:`value`.
+    ``labels``: the inputs.
+    ``statement``, ``columns``, ``whole``, ``readings``, ``prior``: as in :func:`value`.
     """
     aim = statement.objective
     if reads == "readings":

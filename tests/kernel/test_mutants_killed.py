@@ -23,7 +23,7 @@ from mechdesign.kernel.names.domains import Domain, Inputs
 from mechdesign.kernel.names.notions import Notion
 from mechdesign.kernel.objectives import Loss, Risk, distances, hamming
 from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources.base import Found
+from mechdesign.kernel.oracles.common import Found
 from mechdesign.kernel.packed import (
     Places,
     Weights,

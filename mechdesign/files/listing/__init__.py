@@ -32,10 +32,7 @@ CLAIMS = ("value", "bound")
 def listing(document: Any) -> str:
     """Return the listing of a saved file.
 
-    Parameters
-    ----------
-    document
-        The result of :func:`~mechdesign.kernel.documents.parse`.
+    ``document``: the result of :func:`~mechdesign.kernel.documents.parse`.
 
     Raises
     ------

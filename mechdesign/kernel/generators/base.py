@@ -57,17 +57,12 @@ class ListedRow:
 class Block:
     """Multipliers >= 0 of rows of one generator, or of the parts of limits.
 
-    Attributes
-    ----------
-    of
-        ``"cone"`` or ``"limit"``.
-    place
-        The index of a generator, or of a limit, of the statement after relaxations. A part of a
-        limit is the part ``x`` of the limit ``place + other``.
-    side
-        The side of the rows; ``""`` for a generator with one side.
-    node, x, other, weight
-        Parallel lists: the node of a multiplier, the row, and the multiplier.
+    ``of``: ``"cone"`` or ``"limit"``.
+    ``place``: the index of a generator, or of a limit, of the statement after relaxations. A part
+        of a limit is the part ``x`` of the limit ``place + other``.
+    ``side``: the side of the rows; ``""`` for a generator with one side.
+    ``node``, ``x``, ``other``, ``weight``: parallel lists: the node of a multiplier, the row, and
+        the multiplier.
     """
 
     of: str

@@ -95,10 +95,7 @@ def _around(loss: Table) -> Table:
 class _Moves:
     """Plain noise, and the replaced points.
 
-    Attributes
-    ----------
-    steps
-        The work of :meth:`loss`.
+    ``steps``: the work of :meth:`loss`.
     """
 
     def __init__(self, noise: Torus, statement: Statement) -> None:

@@ -56,18 +56,11 @@ LARGEST_STEP = 44
 class Torus(Leak):
     """The weights of all lengths on a torus.
 
-    Attributes
-    ----------
-    law
-        The integers of the file.
-    sides
-        The sides of the grid.
-    step
-        The distance h between neighbors.
-    counts
-        The multiplicity of each length, by its square if it is a root, in increasing order.
-    remap
-        The replacement of each point before it is reported.
+    ``law``: the integers of the file.
+    ``sides``: the sides of the grid.
+    ``step``: the distance h between neighbors.
+    ``counts``: the multiplicity of each length, by its square if it is a root, in increasing order.
+    ``remap``: the replacement of each point before it is reported.
     """
 
     law: TorusNoise

@@ -35,16 +35,10 @@ __all__ = [
 class ProblemTable:
     """A problem with named notions and objective.
 
-    Attributes
-    ----------
-    domain, prior
-        The inputs.
-    privacy, utility
-        The notions, and the objective.
-    outputs
-        The allowed outputs; None if the optimizer chooses them.
-    constraints
-        The user's own constraints: text, which a file only quotes.
+    ``domain``, ``prior``: the inputs.
+    ``privacy``, ``utility``: the notions, and the objective.
+    ``outputs``: the allowed outputs; None if the optimizer chooses them.
+    ``constraints``: the user's own constraints: text, which a file only quotes.
     """
 
     domain: Domain
@@ -73,16 +67,10 @@ class Parts:
 class Compiled:
     """A compiled problem.
 
-    Attributes
-    ----------
-    table
-        The problem table.
-    inputs
-        Its inputs.
-    statement
-        The statement.
-    parts
-        The generators and limits of each notion.
+    ``table``: the problem table.
+    ``inputs``: its inputs.
+    ``statement``: the statement.
+    ``parts``: the generators and limits of each notion.
     """
 
     table: ProblemTable

@@ -21,18 +21,11 @@ Table = tuple[tuple[Fraction, ...], ...]
 class Inputs:
     """The inputs of a notion: those of a problem, or the values of a sensitive attribute.
 
-    Attributes
-    ----------
-    labels
-        Each input.
-    points
-        Their coordinates, if they have any.
-    spacing
-        The length of a step in the labels; None if labels are numbers of points.
-    prior
-        The exact prior; None if the problem has none.
-    outputs
-        The allowed outputs; None if the optimizer chooses them.
+    ``labels``: each input.
+    ``points``: their coordinates, if they have any.
+    ``spacing``: the length of a step in the labels; None if labels are numbers of points.
+    ``prior``: the exact prior; None if the problem has none.
+    ``outputs``: the allowed outputs; None if the optimizer chooses them.
     """
 
     labels: tuple[Any, ...]

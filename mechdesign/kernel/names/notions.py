@@ -79,10 +79,7 @@ class Secret:
 class Notion(Named):
     """A notion by name.
 
-    Attributes
-    ----------
-    factor, by
-        Factor and shift of all its exponents.
+    ``factor``, ``by``: factor and shift of all its exponents.
     """
 
     tag: ClassVar[str] = "notion"

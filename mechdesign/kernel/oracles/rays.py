@@ -21,9 +21,8 @@ from operator import mul
 
 from mechdesign.kernel.arithmetic import known, need, scaled
 from mechdesign.kernel.gains import Gain, Squares
-from mechdesign.kernel.oracles.common import integers, natural
+from mechdesign.kernel.oracles.common import Ask, Found, Ray, integers, natural
 from mechdesign.kernel.oracles.sources import Sources
-from mechdesign.kernel.oracles.sources.base import Ask, Found, Ray
 from mechdesign.kernel.proof import Cost, Ends, Oracle, Program
 from mechdesign.kernel.statement import Statement
 

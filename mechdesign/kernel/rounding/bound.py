@@ -107,16 +107,10 @@ Costs = tuple[list[list[int]], int]
 class Program:
     """A finite problem whose optimum, minus a number, is a bound on all kernels.
 
-    Attributes
-    ----------
-    table
-        The problem: its outputs are the nodes, or chosen by the optimizer.
-    shift
-        The number to subtract from the optimum.
-    costs
-        Those of the outputs at the nodes; None if the table has an objective.
-    worst_case
-        Whether they are those of the worst input.
+    ``table``: the problem: its outputs are the nodes, or chosen by the optimizer.
+    ``shift``: the number to subtract from the optimum.
+    ``costs``: those of the outputs at the nodes; None if the table has an objective.
+    ``worst_case``: whether they are those of the worst input.
     """
 
     table: ProblemTable
@@ -143,18 +137,11 @@ def program(
 ) -> Program:
     """Return a program with the notions of a rounded problem.
 
-    Parameters
-    ----------
-    rounded
-        The problem.
-    shift
-        The number to subtract from the optimum.
-    costs
-        Of the outputs at the nodes; a constant makes them >= 0, and is added to the shift.
-    utility
-        The objective, if there are no costs.
-    inputs, prior
-        The inputs on a line and their law; default the nodes.
+    ``rounded``: the problem.
+    ``shift``: the number to subtract from the optimum.
+    ``costs``: of the outputs at the nodes; a constant makes them >= 0, and is added to the shift.
+    ``utility``: the objective, if there are no costs.
+    ``inputs``, ``prior``: the inputs on a line and their law; default the nodes.
     """
     if costs is not None:
         rows, unit = costs

@@ -356,16 +356,10 @@ class Rectangles(Law):
 class Stated(Kind, kind="moments"):
     """Moments of the cells, for a law that is not in the file and has no known source.
 
-    Attributes
-    ----------
-    cells
-        The means of each cell, cells and means row by row.
-    tails
-        The integrals of 1, r and r**2 below the first node and above the last.
-    error
-        A bound on the error of the sum of all moments; an unchecked claim.
-    source
-        A description of the moments.
+    ``cells``: the means of each cell, cells and means row by row.
+    ``tails``: the integrals of 1, r and r**2 below the first node and above the last.
+    ``error``: A bound on the error of the sum of all moments; an unchecked claim.
+    ``source``: A description of the moments.
     """
 
     cells: tuple[tuple[Fraction, ...], ...]

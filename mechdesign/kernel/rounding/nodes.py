@@ -49,15 +49,11 @@ MIXED = (
 class RoundedProblem:
     """A problem on an interval or a box.
 
-    Attributes
-    ----------
-    domain
-        An interval for each axis.
-    prior
-        The law of the input.
-    privacy, utility
-        The notions, and the loss of a released number or point, or the error of an estimate of the
-        input: the squared error of the posterior mean, or the variance of unbiased readings.
+    ``domain``: an interval for each axis.
+    ``prior``: the law of the input.
+    ``privacy``, ``utility``: the notions, and the loss of a released number or point, or the error
+        of an estimate of the input: the squared error of the posterior mean, or the variance of
+        unbiased readings.
     """
 
     domain: tuple[Side, ...]
@@ -108,17 +104,11 @@ class RoundedProblem:
 class Rounded:
     """A problem on an interval or a box, rounded to the nodes of its axes.
 
-    Attributes
-    ----------
-    axes
-        The nodes of each axis, increasing; the first and the last are the ends of the interval,
-        unless these are infinite.
-    is_bounded
-        Whether all intervals end there.
-    moments
-        Those of the law on the cells.
-    privacy, utility
-        The notions, and the loss.
+    ``axes``: the nodes of each axis, increasing; the first and the last are the ends of the
+        interval, unless these are infinite.
+    ``is_bounded``: whether all intervals end there.
+    ``moments``: those of the law on the cells.
+    ``privacy``, ``utility``: the notions, and the loss.
     """
 
     axes: tuple[Axis, ...]

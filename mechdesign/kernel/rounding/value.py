@@ -60,16 +60,10 @@ def kernel_value(
 ) -> Fraction:
     """Return an upper bound on the loss of the kernel, up to rounding.
 
-    Parameters
-    ----------
-    rounded
-        The problem.
-    columns, bits
-        The channel of the nodes: integers over ``2**bits``.
-    outputs
-        The points of the outputs, for a loss of them.
-    readings
-        The unbiased readings, for their variance.
+    ``rounded``: the problem.
+    ``columns``, ``bits``: the channel of the nodes: integers over ``2**bits``.
+    ``outputs``: the points of the outputs, for a loss of them.
+    ``readings``: the unbiased readings, for their variance.
     """
     aim, whole = _objective(rounded), 1 << bits
     if aim is None:

@@ -12,8 +12,8 @@ from mechdesign.errors import LimitError
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.generators import Constant, Lift, Listed, Ratio
 from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.common import Ask, Found, Source
 from mechdesign.kernel.oracles.sources import DoubleDescription, Subsets
-from mechdesign.kernel.oracles.sources.base import Ask, Found, Source
 from mechdesign.kernel.proof import Program
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import allow

@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import gcd
 
 from mechdesign.kernel.arithmetic import over_one_denominator
-from mechdesign.kernel.oracles.sources.base import Ask, Found, Source, limited
+from mechdesign.kernel.oracles.common import Ask, Found, Source, limited
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import current
 

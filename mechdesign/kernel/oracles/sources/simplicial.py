@@ -28,7 +28,7 @@ from fractions import Fraction
 from mechdesign.exact import exp_lower
 from mechdesign.kernel.arithmetic import dot, need, over_one_denominator, shortened
 from mechdesign.kernel.generators import Lift
-from mechdesign.kernel.oracles.sources.base import Ask, Found, Source
+from mechdesign.kernel.oracles.common import Ask, Found, Source
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import check_size
 

@@ -9,15 +9,17 @@ from itertools import chain, pairwise, product
 from math import prod
 
 from mechdesign.kernel.arithmetic import known, need
-from mechdesign.kernel.oracles.common import distinct, lift_ends, parts_of
-from mechdesign.kernel.oracles.sources.base import (
+from mechdesign.kernel.oracles.common import (
     GAINS,
     ONE,
     Ask,
     Found,
     Ray,
     Source,
+    distinct,
+    lift_ends,
     limited,
+    parts_of,
     spread,
     units,
 )

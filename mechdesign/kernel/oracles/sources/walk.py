@@ -21,14 +21,14 @@ from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
 from mechdesign.kernel.arithmetic import UNIT, known, need, over_one_denominator, scaled
-from mechdesign.kernel.oracles.common import parts_of
-from mechdesign.kernel.oracles.sources.base import (
+from mechdesign.kernel.oracles.common import (
     GAINS,
     ONE,
     Ask,
     Found,
     Source,
     limited,
+    parts_of,
     spread,
     units,
 )
@@ -141,16 +141,10 @@ def open_sets(
 ) -> Iterator[tuple[int, ...]]:
     """Yield the sets with t(S) between two ends whose bound is positive; in any numbers.
 
-    Parameters
-    ----------
-    left, right, slack
-        The ends, and the addition between them.
-    least, masses
-        The least t(S), and what each input adds.
-    prices, alike
-        Decide the order, and which neighbors in it are exchangeable.
-    places
-        Exhausted by too long a walk, which is a LimitError.
+    ``left``, ``right``, ``slack``: the ends, and the addition between them.
+    ``least``, ``masses``: the least t(S), and what each input adds.
+    ``prices``, ``alike``: decide the order, and which neighbors in it are exchangeable.
+    ``places``: exhausted by too long a walk, which is a LimitError.
     """
     (begin, a, one), (end, b, other) = left, right
     a, b, n = a + slack, b + slack, len(masses)

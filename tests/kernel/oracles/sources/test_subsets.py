@@ -11,8 +11,8 @@ from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
 from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
 from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles.common import Ask
 from mechdesign.kernel.oracles.sources import Classes, Subsets, Walk
-from mechdesign.kernel.oracles.sources.base import Ask
 from mechdesign.kernel.oracles.sources.walk import open_sets
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost
