@@ -99,7 +99,7 @@ def test_chances_take_the_highest_bits() -> None:
 
 
 @given(st.integers(1, 2**31), st.lists(st.integers(0, 2**62 - 1), min_size=1, max_size=20))
-@examples(100)
+@examples(40)
 def test_below_is_the_remainder_of_a_whole_round(bound: int, given_bits: list[int]) -> None:
     """Numbers of the incomplete last round, which would favour some results, are drawn again."""
     rounds = 2**62 // bound * bound
@@ -164,7 +164,7 @@ def edges(bits: int) -> st.SearchStrategy[int]:
 
 @pytest.mark.slow
 @given(laws())
-@examples(150)
+@examples(60)
 def test_the_cells_hold_exactly_the_law(law: tuple[list[list[int]], int]) -> None:
     """Every threshold is met from both sides, and the masses of all cells add up to the row."""
     rows, bits = law

@@ -297,7 +297,7 @@ CELLS = st.one_of(
 )
 
 
-@examples(200)
+@examples(60)
 @given(
     st.sampled_from([[0, 1, 2], [0, 0.5, -1], ["x", "1", "0.5"], ["x", ""], [1, "x"], [10]]),
     st.lists(CELLS, max_size=6),

@@ -113,7 +113,7 @@ LABELS = st.lists(
 
 
 @pytest.mark.slow
-@examples(150)
+@examples(50)
 @given(LABELS, st.sampled_from(["csv", "csv.gz", "parquet"]), st.sampled_from([None, ";", "\t"]))
 def test_any_labels_go_there_and_back(
     tmp_path_factory: pytest.TempPathFactory, labels: list[str], ending: str, separator: str | None

@@ -282,7 +282,7 @@ def refused_row(parts: list[np.ndarray]) -> int | None:
 
 
 @given(st.lists(st.lists(NAMES, max_size=6), min_size=1, max_size=5))
-@examples(200)
+@examples(60)
 def test_the_first_id_that_is_there_already_is_found_and_no_other(
     parts: list[list[int | str]],
 ) -> None:
@@ -313,7 +313,7 @@ def test_all_bits_of_an_id_decide() -> None:
         max_size=9,
     )
 )
-@examples(100)
+@examples(40)
 def test_the_tag_of_an_id_does_not_depend_on_other_ids_or_on_its_type(ids: list[int]) -> None:
     """A number of 64 bits with a sign is itself, as text or not; other numbers are text."""
     coins = jobs.CollectionCoins(KEY, {"a": SOURCES["randomized response"]()})
