@@ -58,18 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Parameters
-    ----------
-    arguments
-        The words after ``mechdesign``; default those of the process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run one command, by default from the words of the process, and return the exit status."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack characters
     out, errors = (VisibleStream(stream).as_text() for stream in (sys.stdout, sys.stderr))

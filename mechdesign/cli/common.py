@@ -73,20 +73,12 @@ JSON = "--json  print JSON instead of a report\n"
 PLOT = "--plot PICTURE  draw it (PNG, PDF or SVG)\n"
 TABLE = "--csv OUT.csv  write it as a table\n"
 GAP = "--gap NUMBER  a gap that is small enough, as 1e-4\n"
-SPREADSHEET_SAFE = """\
---spreadsheet-safe  put an apostrophe before cells of CSV that a spreadsheet would run, as =1+1;
-                    what is read was written so
-"""
+SPREADSHEET_SAFE = "--spreadsheet-safe  an apostrophe before cells that a spreadsheet would run\n"
 DATA = """\
---data FOLDER            where the data of a [prior] are looked for, if not beside the problem file;
-                         default: the environment variable MECHDESIGN_DATA
---allow-path FOLDER ...  a folder below which the problem file may read data, beside its own and
-                         that of --data
+--data FOLDER            where data of a problem are looked for; default: MECHDESIGN_DATA
+--allow-path FOLDER ...  a further folder from which the problem file may read data
 """
-ALLOW = """\
---allow NAME=VALUE ...  raise a limit on what is read from a file, as inputs=2000000; the message
-                         that refuses a file names the limit
-"""
+ALLOW = "--allow NAME=VALUE ...  raise a limit on what is read from a file, as inputs=2000000\n"
 
 
 @dataclass(frozen=True)
@@ -167,6 +159,15 @@ def keywords(options: argparse.Namespace, *names: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
+def errors_in(path: str, *options: str) -> Iterator[None]:
+    """Name the file in input errors of the block, except in those about some options."""
+    try:
+        yield
+    except InputError as error:
+        raise error if error.key in options else error.inside_file(path) from None
+
+
+@contextlib.contextmanager
 def warnings_in_a_line() -> Iterator[None]:
     """Print each warning in the block as one line on standard error."""
     with warnings.catch_warnings(record=True) as caught:
@@ -225,15 +226,7 @@ def _end(number: int, _: object) -> NoReturn:
 
 
 class FileBar(ProgressBar):
-    """A transient progress bar for reading a file, as a context manager.
-
-    Parameters
-    ----------
-    doing
-        A verb for the work.
-    shown
-        Whether to show it; by default only if standard error is a terminal.
-    """
+    """A transient progress bar for reading a file, as a context manager."""
 
     def __init__(self, doing: str, shown: bool | None = None) -> None:
         form = "{desc} |{bar:20}| {percentage:3.0f}%, {elapsed}<{remaining}"

@@ -19,6 +19,7 @@ from mechdesign.cli.common import (
     Command,
     check_writable,
     complain,
+    errors_in,
     keywords,
 )
 from mechdesign.errors import (
@@ -78,14 +79,9 @@ def _designed(problem: Problem | ContinuousProblem, options: argparse.Namespace)
     from mechdesign.designs.progress import GapBar
     from mechdesign.kernel.documents import OPTIMAL_GAP
 
-    try:
-        with GapBar(options.gap or OPTIMAL_GAP) as bar:
-            limits = keywords(options, "route", "gap", "time_limit", "memory_limit")
-            return design(problem, progress=bar, **limits)
-    except InputError as error:
-        if error.key == "route":
-            raise
-        raise error.inside_file(options.problem) from None
+    with errors_in(options.problem, "route"), GapBar(options.gap or OPTIMAL_GAP) as bar:
+        limits = keywords(options, "route", "gap", "time_limit", "memory_limit")
+        return design(problem, progress=bar, **limits)
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -219,8 +215,7 @@ problem PROBLEM.toml
                           or cvxpy:NAME (as CLARABEL)
 {GAP}\
 --time-limit SECONDS      end soon after, with the best channel and bound so far; so does Ctrl-C
---memory-limit SIZE       leave out routes that need more memory, as 2 GB; default half of the
-                          machine's
+--memory-limit SIZE       leave out routes that need more memory, as 2 GB; default half of it all
 {PLOT}{JSON}{DATA}""",
     ),
     Command(
@@ -242,10 +237,8 @@ problem PROBLEM.toml
         "write a sampler for devices, or a listing for the checker that is proved by machine",
         """\
 channel CHANNEL.json
-| --client FOLDER          a table of the certified integers, a sampler that draws reports from it
-                           on a device, test vectors, and, with JavaScript, a page that is a device
-| --listing [FILE]         the numbers of the file, unchecked, for formal/mechdesign-check; default:
-                           print them
+| --client FOLDER          a sampler for devices with its table of certified integers
+| --listing [FILE]         the numbers of the file for formal/mechdesign-check; default: print them
 --language {c,javascript}  of the sampler; default: both
 """,
         "Write what other programs use of a saved channel or mechanism.",

@@ -56,13 +56,7 @@ def _explore(options: argparse.Namespace) -> int:
 
 
 def page_folder() -> Path:
-    """Return the folder of the built page.
-
-    Raises
-    ------
-    InputError
-        If the page is not built; the message contains the build commands.
-    """
+    """Return the folder of the built page, or raise InputError with the build commands."""
     for place in PLACES:
         if (place / "index.html").is_file():
             return place
@@ -91,52 +85,22 @@ def _given(file: Path) -> bytes:
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves the page at the loopback address.
-
-    Parameters
-    ----------
-    folder
-        The built page.
-    given
-        The content of ``given.json``, or None.
-    port
-        The port; 0 for any free one.
-    part
-        The element of `PARTS` to open; None for the default of the page.
-
-    Raises
-    ------
-    InputError
-        If the port is invalid or in use.
-    """
+    """Serves the built page, and ``given.json``, at the loopback address."""
 
     daemon_threads = True
 
     def __init__(
         self, folder: Path, given: bytes | None = None, port: int = 0, part: str | None = None
     ) -> None:
-        self.given, self.part = given, part
+        self.given = given
         try:
             super().__init__(("127.0.0.1", port), partial(_Handler, directory=str(folder)))
         except (OSError, OverflowError) as error:
             raise InputError("--port", "a free port from 0 to 65535", port, str(error)) from None
-
-    @property
-    def address(self) -> str:
-        """The address of the page."""
-        query = "" if self.given is None else "?given"
-        fragment = "" if self.part is None else f"#part={self.part}"
-        return f"http://{self.host}/{query}{fragment}"
-
-    @property
-    def host(self) -> str:
-        """The address and the port."""
-        return f"127.0.0.1:{self.server_port}"
-
-    @property
-    def hosts(self) -> tuple[str, str]:
-        """The host names accepted in requests."""
-        return self.host, f"localhost:{self.server_port}"
+        self.hosts = f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"
+        query = "" if given is None else "?given"
+        fragment = "" if part is None else f"#part={part}"
+        self.address = f"http://{self.hosts[0]}/{query}{fragment}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore disconnects of the browser."""

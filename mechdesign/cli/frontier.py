@@ -271,12 +271,10 @@ problems PROBLEM.toml ...
 --time-limit SECONDS  for all budgets of a problem, and again for --reach; what is found is
                       certified
 --jobs N              processes to use; -1 for as many as processors
---cache FOLDER        keep each certificate here as soon as it is there, and take those that are
-                      there and hold, so that an interrupted run resumes
+--cache FOLDER        keep each certificate here, so that an interrupted run resumes
 {JSON}{DATA}""",
-        "Design the best channel at each of many epsilons, each certified; or, by --reach, find "
-        "the least epsilon at which a loss can be had, with proof on both sides. Several problems "
-        "with one objective make several lines on one picture.",
+        "Design the best channel at each of many epsilons, or find the least epsilon that reaches "
+        "a loss, with proof. Problems with one objective make several lines on one picture.",
         {"jobs": _jobs},
     ),
 )

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mechdesign.cli.common import DATA, DONE, JSON, Command
+from mechdesign.cli.common import DATA, DONE, JSON, Command, errors_in
 from mechdesign.errors import InputError, shown
 
 if TYPE_CHECKING:
@@ -133,10 +133,8 @@ def _channel(path: str) -> Channel:
     from mechdesign.mechanisms import Mechanism
 
     found = read_mechanism(path)
-    try:
+    with errors_in(path):
         return as_channel(found.dense() if isinstance(found, Mechanism) else found)
-    except InputError as error:
-        raise error.inside_file(path) from None
 
 
 def _inputs(text: str) -> int | tuple[int, int]:
@@ -200,15 +198,12 @@ COMMANDS = (
         _advise,
         "rank the structured mechanisms under LDP, or sizes of blocks",
         f"""\
-inputs INPUTS       how many inputs there are; or a grid as 125x350, for the error by the size of
-                    blocks
+inputs INPUTS       how many there are; or a grid as 125x350, for the error by the size of blocks
 epsilon EPSILON     the budget in nats
 reports REPORTS     how many people report
---only-sums DELTA   also what the sum of all reports leaks at this delta, as 1e-9, where secure
-                    aggregation shows nothing else
+--only-sums DELTA   also what the sum of all reports leaks at this delta, as 1e-9
 {JSON}""",
-        "Exact error, bits of a report and decoding time of every structured mechanism under LDP, "
-        "for many inputs; on a grid, the error to expect by the size of public blocks.",
+        "Exact error, bits of a report and decoding time of every structured mechanism.",
     ),
     Command(
         "leakage",
@@ -221,17 +216,15 @@ channel [CHANNEL.json|MATRIX.csv]
 --shuffled N  the central epsilon of N shuffled reports, at the delta of --delta
 --delta D  with --shuffled, as 1e-6
 {JSON}{DATA}""",
-        "Exact leakage of a saved channel, whose claims are checked first, or of a matrix: a CSV "
-        "file of probabilities without a header, a row for each input.",
+        "Exact leakage of a saved channel, whose claims are checked first, or of a CSV file of "
+        "probabilities without a header.",
     ),
     Command(
         "compare",
         _compare,
         "decide whether one channel is a post-processing of another",
         f"first FIRST.json|.csv\nsecond SECOND.json|.csv\n{JSON}{DATA}",
-        "Decide exactly, in both directions, whether a channel is another one followed by "
-        "post-processing, and so at most as good for everybody. Channels are saved ones, whose "
-        "claims are checked first, or matrices: CSV files of probabilities without a header, a row "
-        "for each input.",
+        "Decide exactly, in both directions, whether a channel, a saved one or a CSV file of "
+        "probabilities, is another one followed by post-processing.",
     ),
 )

@@ -23,6 +23,7 @@ from mechdesign.cli.common import (
     FileBar,
     check_writable,
     cleared_when_ended,
+    errors_in,
     keywords,
     positive,
     warnings_in_a_line,
@@ -79,7 +80,7 @@ def _mechanism(options: argparse.Namespace) -> int:
 
     check_writable(options.output, None, options.problem)
     setting = load_setting(options.problem)
-    try:
+    with errors_in(options.problem, "kind", "size", "remap", "loss", "copies", "field"):
         if len(setting.privacy) != 1:
             raise InputError("privacy", "one notion", f"{len(setting.privacy)} notions")
         (notion,) = setting.privacy
@@ -90,10 +91,6 @@ def _mechanism(options: argparse.Namespace) -> int:
             setting.prior,
             **keywords(options, "size", "remap", "copies", "field"),
         )
-    except InputError as error:
-        if error.key in ("kind", "size", "remap", "loss", "copies", "field"):
-            raise
-        raise error.inside_file(options.problem) from None
     save(made, options.output)
     if options.json:
         described = {
@@ -278,12 +275,10 @@ def _named(name: ColumnName) -> str:
 
 
 RECORDS = f"""\
-| --column NAME ...       by name; several may be given, each with the channel, as a draw of its own
-| --columns ROW COLUMN    the two columns of the points of a grid or of a box; or of coordinates, as
-                          lat lon, where the domain is points: a record is the point that is nearest
+| --column NAME ...       by name; each of several is a draw of its own
+| --columns ROW COLUMN    the two columns of the points of a grid or a box, or of coordinates
 --one-each                each person is asked for one of the columns only
---format ENDING = csv -> form  what - holds: csv (the default), tsv, ndjson, as .gz or .zst too, or
-                          arrows
+--format ENDING = csv -> form  what - holds: csv (the default), tsv, ndjson or arrows
 --separator LETTER        between the cells of a CSV file; default a comma
 {SPREADSHEET_SAFE}{JSON}"""
 """The common arguments of the commands that read files of records."""
@@ -301,7 +296,6 @@ problem PROBLEM.toml      whose domain and privacy count
 --copies B                how many blocks Hadamard response has
 --field Q                 the prime of projective geometry response
 --remap LOSS              for noise: replace each report by what loses least at the prior
-                          (euclidean, absolute, squared or hamming)
 {JSON}{DATA}""",
     ),
     Command(
@@ -313,25 +307,18 @@ channel CHANNEL.json
 source IN.csv
 target OUT.csv
 --seed N -> rng           a simulation, not for release; marked in the file
---unknown POLICY = refuse  what becomes of a cell that is no label: refuse (the default), drop or
-                          map:LABEL; or clip, to the nearer end of an interval; dropping a row shows
-                          that its value was outside the domain
+--unknown POLICY = refuse  for a cell that is no label: refuse (default), drop, map:LABEL or clip
 --missing POLICY = refuse  the same for an empty cell
 --keep A,B                columns to copy as they are: they are not protected
---ledger FILE             record the draw in this file, and warn if the same records were drawn for
-                          before
---also NAME CHANNEL.json ...  another column, with a channel of its own; several may be given
---key FILE                a secret of 32 to 64 bytes, from which the coins of each record come with
-                          its id: the same file gives the same reports again
+--ledger FILE             record the draw, and warn if the same records were drawn before
+--also NAME CHANNEL.json ...  another column, with a channel of its own
+--key FILE                a secret of 32 to 64 bytes: with the same ids it gives the same reports
 --id NAME -> ids          with --key, the column of ids
 --force                   replace the target, if there is one
---stamp                   beside each column of reports, a column NAME_channel_sha256 that states
-                          its channel
+--stamp                   add a column NAME_channel_sha256 that states the channel
 {RECORDS}""",
-        "Draw one report for each row of a file: .csv, .tsv or .ndjson, maybe with .gz or .zst "
-        "behind, .parquet, .arrow or .arrows; a folder of such files, or a pattern; - for standard "
-        "input and output. Only the reports are written. The number and the order of the rows are "
-        "not hidden.",
+        "Draw one report for each row of a file (.csv, .tsv, .ndjson, also .gz or .zst; .parquet, "
+        ".arrow, .arrows), a folder or a pattern; - is standard input or output.",
         {"rng": _whole, "keep": _names},
     ),
     Command(
@@ -346,7 +333,7 @@ source REPORTS.csv
 --target NAME = population  population (the default: the records are a sample of it) or respondents
 --quantiles Q,R             as 0.25,0.5,0.75: also print quantiles of an input that is a number
 {PLOT}{TABLE}\
---unchecked                 also read reports that state another channel, or that no records explain
+--unchecked                 read reports of another channel, or that no records explain
 {RECORDS}""",
         types={"quantiles": _shares},
     ),

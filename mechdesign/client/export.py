@@ -151,14 +151,7 @@ EDGES = 0.25
 class VectorSource(Source):
     """A stream of 64-bit words for each record that records the words taken.
 
-    Parameters
-    ----------
-    count
-        Number of records.
-    seed
-        Seed of the generator of the words.
-    edges
-        ``(n,)`` words that replace some of the random ones.
+    Some of the words are ``edges``, the others random.
     """
 
     simulated = True
@@ -199,18 +192,6 @@ def vector_lines(saved: SavedMechanism, count: int) -> list[str]:
 
     A share of the words is at the thresholds of the law, to detect off-by-one errors. A report is a
     number, or a set in hexadecimal as in a file of reports. The lines are deterministic.
-
-    Parameters
-    ----------
-    saved
-        A verified file, from :func:`mechdesign.load_mechanism`.
-    count
-        Number of lines.
-
-    Raises
-    ------
-    UnsupportedError
-        If clients do not support this mechanism.
     """
     table, mechanism = client_table(saved), saved.mechanism
     if isinstance(mechanism, ContinuousChannel):  # has no table

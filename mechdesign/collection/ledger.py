@@ -364,26 +364,9 @@ def _create(database: sqlite3.Connection) -> None:
 def add_draw(path: str | os.PathLike[str], mechanism: Drawer, counts: Mapping[str, int]) -> None:
     """Add a draw to a ledger, created if missing, and sync it to disk.
 
-    Concurrent processes are serialized. A new ledger is readable by its owner only.
-
-    Parameters
-    ----------
-    path
-        The ledger.
-    mechanism
-        The mechanism that drew the reports.
-    counts
-        Number of records of each label.
-
-    Warns
-    -----
-    RepeatedDrawWarning
-        If the ledger has an earlier draw for the same records: the leakages add up.
-
-    Raises
-    ------
-    InputError
-        If the ledger cannot be read or written.
+    ``counts`` are the numbers of records of each label. Concurrent processes are serialized. A new
+    ledger is readable by its owner only. If it has an earlier draw for the same records, a
+    RepeatedDrawWarning says that the leakages add up.
     """
     file, reports = Path(path), sum(counts.values())
     if not reports:

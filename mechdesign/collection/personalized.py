@@ -31,7 +31,7 @@ from mechdesign.mechanisms.base import WHOLE, held_mass, informative
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem
-from mechdesign.reports import Reports, Tally
+from mechdesign.reports import Reports
 from mechdesign.sampling import SIMULATION, Randomness, stream_of
 
 MOST_DESIGNS = 64
@@ -44,18 +44,8 @@ MOST_SHOWN = 12
 def distinct(values: Any, count: int, key: str) -> tuple[list[Fraction], Int64Array]:
     """Return the sorted distinct numbers in ``values``, and the index of each record's number.
 
-    Parameters
-    ----------
-    values
-        One number for all records, or a list or NumPy array with one for each. A float stands for
-        its shortest decimal.
-    count
-        Number of records.
-
-    Raises
-    ------
-    InputError
-        If a value is not a finite number, or their number is not that of the records.
+    ``values`` are one number for all records, or a list or NumPy array with one for each. A float
+    stands for its shortest decimal.
 
     Examples
     --------
@@ -437,26 +427,6 @@ class TwoValuedResponder(ContinuousChannel):
     def probability(self, value: Exact) -> Fraction:
         """Return the exact probability of the report +c."""
         return self.density(value)[1]
-
-    def channel(self, values: Iterable[Exact]) -> Channel:
-        """Return the channel on some values, with entries rounded to multiples of 2**-62."""
-        inputs = list(values)
-        rows = [self.density(value) for value in inputs]
-        return Channel.from_matrix(rows, inputs=inputs, outputs=self.outputs)
-
-    def mean_value(self, tally: Tally) -> Fraction:
-        """Return the exact unbiased estimate low + (high - low)(mean report + 1)/2 of the mean.
-
-        Raises
-        ------
-        InputError
-            If there are no reports.
-        """
-        if tally.total < 1:
-            raise InputError("tally", "at least one report", "none")
-        surplus = int(tally.counts[1]) - int(tally.counts[0])
-        mean_report = self.size * Fraction(surplus, tally.total)
-        return self.low + (self.high - self.low) * (mean_report + 1) / 2
 
     def __repr__(self) -> str:
         ends = f"[{fraction_text(self.low)}, {fraction_text(self.high)}]"

@@ -41,25 +41,8 @@ def is_file(value: Any) -> bool:
 class DataFile:
     """A CSV file in a table of a problem file: ``{ file, separator }``, with optional columns.
 
-    Parameters
-    ----------
-    given
-        The table.
-    key
-        Its key, for errors.
-    folder
-        The folder of the problem file.
-    columns
-        The key for the names of columns: ``"column"`` for one, ``"columns"`` for two.
-    also
-        Further keys allowed in the table.
-    expected
-        A valid table, for errors.
-
-    Raises
-    ------
-    InputError
-        If the table has other keys or values, or the file must not be read.
+    ``columns`` is the key for the names of columns: ``"column"`` for one, ``"columns"`` for two;
+    ``also`` are further keys allowed in the table, and ``expected`` is a valid table, for errors.
     """
 
     def __init__(
@@ -163,13 +146,7 @@ def _table(rows: Iterator[list[str]], where: str, of: str, most: float = inf) ->
 
 
 def read_numbers(path: Path) -> list[list[Exact]]:
-    """Return the cells of a table of nonnegative numbers without a header.
-
-    Raises
-    ------
-    InputError
-        If a cell is not a nonnegative number, or the file cannot be read.
-    """
+    """Return the cells of a table of nonnegative numbers without a header."""
     where = str(path)
     return _numbers(_table(_rows(path, ",", where), where, ""), where, "", 1)
 
@@ -184,20 +161,8 @@ def read_matrix(
     """Return the entries of a matrix in a file, in the order of the labels.
 
     If lines have one cell more than there are columns, the first cell and the header are labels and
-    are matched with the domains. Otherwise the order of the file is used.
-
-    Parameters
-    ----------
-    table
-        ``{ file, separator }``.
-    key
-        The key of the table, for errors.
-    folder
-        The folder of the problem file.
-    columns
-        The domain of the columns.
-    rows
-        The domain of the rows; None for any number of rows, such as guesses.
+    are matched with the domains. Otherwise the order of the file is used. Without a domain of the
+    rows there may be any number of them, such as guesses.
     """
     file, m = DataFile(table, key, folder), len(columns)
     of = f" of {file.path.name}"

@@ -56,17 +56,7 @@ TABLES = ("title", "source", "domain", "prior", "privacy", "utility", "outputs",
 
 @dataclass(frozen=True)
 class Setting:
-    """The domain, the notions and the prior of a problem file.
-
-    Attributes
-    ----------
-    domain
-        The inputs.
-    privacy
-        The notions.
-    prior
-        The prior, or None if the file has none.
-    """
+    """The domain, the notions and the prior, if any, of a problem file."""
 
     domain: Domain
     privacy: tuple[Notion, ...]
@@ -115,17 +105,6 @@ def load_setting(path: AnyPath, *, allow_paths: Iterable[AnyPath] = ()) -> Setti
     """Read the tables ``[domain]``, ``[privacy]`` and ``[prior]`` of a problem file.
 
     The other tables are not read, and the domain may be too large for a matrix.
-
-    Parameters
-    ----------
-    path, allow_paths
-        As in :func:`load_problem`.
-
-    Raises
-    ------
-    InputError
-        If the file is invalid; the message names the file, the key, the expected and the given
-        value.
     """
     with reading_from(allowed=allow_paths):
         return _read(path, _setting)

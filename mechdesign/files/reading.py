@@ -99,19 +99,7 @@ def _check_plain(path: Path, mode: int) -> None:
 def read_text(path: Path, limit: str = "bytes") -> str:
     """Return the text of a UTF-8 file, optionally gzipped or with a byte-order mark.
 
-    Parameters
-    ----------
-    path
-        The file.
-    limit
-        The name of the limit on its size in `resources.Resources`.
-
-    Raises
-    ------
-    LimitError
-        If it is larger.
-    InputError
-        If it cannot be read.
+    ``limit`` is the name of the limit on its size in `resources.Resources`.
     """
     content = bytearray()
     with open_plain(path) as raw:
@@ -159,15 +147,7 @@ def read_verified(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Verifie
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML file, with floats as exact decimals.
-
-    Raises
-    ------
-    LimitError
-        If it is too large or too deep.
-    InputError
-        If it cannot be read, or is not TOML.
-    """
+    """Return the tables of a TOML file within limits, with floats as exact decimals."""
     text, key = read_text(path, "problem_bytes"), str(path)
     if TOO_MANY_PARTS.search(text):
         fault = f"a dotted key has more than {MOST_PARTS} parts"
@@ -208,11 +188,8 @@ def _check_tables(tables: dict[str, Any], key: str) -> None:
 def place_of_column(wanted: str, names: Sequence[str], key: str, file: str) -> int:
     """Return the index of the unique column of a name.
 
-    Raises
-    ------
-    InputError
-        If there is none, or more than one. The message does not quote names from the file, which
-        may not be a table at all; it gives the number of a column with a similar name.
+    The error does not quote names from the file, which may not be a table at all; it gives the
+    number of a column with a similar name.
     """
     count = names.count(wanted)
     if count == 1:
@@ -253,19 +230,8 @@ def reading_from(
 ) -> Iterator[None]:
     """Allow the problem files read inside the block to use data from more folders.
 
-    Parameters
-    ----------
-    data
-        The folder of real data, instead of ``MECHDESIGN_DATA``.
-    allowed
-        Further allowed folders, with their subfolders.
-    keys
-        The names of both arguments in errors.
-
-    Raises
-    ------
-    InputError
-        If a folder does not exist.
+    ``data`` is used instead of ``MECHDESIGN_DATA``; subfolders of the allowed folders are allowed,
+    too. ``keys`` are the names of both arguments in errors.
     """
     named = [os.fspath(folder) for folder in listed(allowed, keys[1], "a list of folders")]
     if data is not None and not Path(data).is_dir():
@@ -284,21 +250,7 @@ def reading_from(
 def find_data(name: str, folder: Path, key: str) -> Path:
     """Return the data file of a problem: next to the problem file, else in the data folder.
 
-    Links are followed.
-
-    Parameters
-    ----------
-    name
-        A relative or absolute path.
-    folder
-        The folder of the problem file.
-    key
-        The key of the file, for errors.
-
-    Raises
-    ------
-    InputError
-        If the file is outside the allowed folders, or does not exist.
+    Links are followed. A file outside the allowed folders is refused, whether it exists or not.
     """
     shared = data_folder()
     roots = [root for root in (folder, shared, *_allowed.get()) if root is not None]

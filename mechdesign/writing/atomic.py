@@ -39,28 +39,16 @@ def atomic_file(
 
     Bytes go to a hidden temporary file in the same folder, which is renamed to the target at the
     end of the block. If the block raises, the temporary file is removed and the old file stays. A
-    killed process leaves its temporary file, ``.mechdesign-*``, readable by its owner only.
+    killed process leaves its temporary file, ``.mechdesign-*``, readable by its owner only. Links
+    are followed. An OSError in the block is treated as a write error.
 
     Parameters
     ----------
-    path
-        The file; symbolic links are followed.
     durable
-        Whether to sync the bytes to disk at the end of the block. Otherwise the file may be
-        incomplete after a power failure.
+        Whether to sync the bytes to disk; else the file may be incomplete after a power failure.
     force
         Whether to replace an existing file. If not, an empty file claims the name when the block
         begins, so that only one of several writers starts. It is removed if the block raises.
-
-    Yields
-    ------
-    BinaryIO
-        The stream to write to. An OSError in the block is treated as a write error.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written, is not a regular file, or exists and ``force`` is false.
     """
     target = _plain_target(path)
     claim = None
@@ -93,13 +81,7 @@ def atomic_file(
 
 
 def write_atomically(path: Path, text: str, *, durable: bool = True) -> None:
-    """Write a text file in UTF-8 by :func:`atomic_file`, gzipped if the name ends in .gz.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written or is not regular, or the text cannot be encoded in UTF-8.
-    """
+    """Write text in UTF-8 by :func:`atomic_file`, gzipped if the name ends in .gz."""
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError:

@@ -20,8 +20,6 @@ STEERING = re.compile(
 def visible(text: str) -> str:
     r"""Return text with every terminal control character escaped as in JSON.
 
-    This preserves the meaning of JSON text.
-
     Examples
     --------
     >>> print(visible("red\x1b[2Jherring"))
@@ -31,13 +29,7 @@ def visible(text: str) -> str:
 
 
 class VisibleStream:
-    """A text stream that escapes terminal control characters by :func:`visible`.
-
-    Parameters
-    ----------
-    stream
-        The underlying stream; None, as Python sets a closed one, discards everything.
-    """
+    """A text stream that escapes control characters; a stream of None discards everything."""
 
     def __init__(self, stream: TextIO | None) -> None:
         self.below = stream
@@ -99,11 +91,5 @@ def spreadsheet_safe(text: str) -> str:
 
 
 def spreadsheet_restored(text: str) -> str:
-    """Return the original text of a cell from :func:`spreadsheet_safe`.
-
-    Examples
-    --------
-    >>> spreadsheet_restored("'=1+1"), spreadsheet_restored("-1.5")
-    ('=1+1', '-1.5')
-    """
+    """Return the original text of a cell from :func:`spreadsheet_safe`."""
     return text.removeprefix("'")

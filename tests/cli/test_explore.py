@@ -45,7 +45,7 @@ def server(page: Path) -> Iterator[PageServer]:
 
 def asked(server: PageServer, path: str, host: str | None = None) -> http.client.HTTPResponse:
     with closing(http.client.HTTPConnection("127.0.0.1", server.server_port)) as connection:
-        connection.request("GET", path, headers={"Host": host or server.host})
+        connection.request("GET", path, headers={"Host": host or server.hosts[0]})
         response = connection.getresponse()
         response.body = response.read()  # type: ignore[attr-defined]
         return response

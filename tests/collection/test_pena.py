@@ -6,12 +6,13 @@ import itertools
 import math
 from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import LDP, InputError, Prior
+from mechdesign import LDP, Channel, InputError, Prior
 from mechdesign.collection.personalized import (
     Group,
     NumberReports,
@@ -19,7 +20,7 @@ from mechdesign.collection.personalized import (
     collect_numbers,
 )
 from mechdesign.exact import exp_lower, exp_upper
-from mechdesign.reports import Reports, Tally
+from mechdesign.reports import Reports
 from tests.strategies import examples
 
 budgets = st.integers(1, 600).map(lambda n: Fraction(n, 100))
@@ -60,10 +61,14 @@ def test_any_two_values_are_private_and_the_ends_use_the_budget_up(
     assert float(epsilon) - 1e-12 < one.leakage <= math.nextafter(float(epsilon), math.inf)
 
 
+def channel_of(one: TwoValuedResponder, *values: Any) -> Channel:
+    return Channel.from_matrix([one.density(value) for value in values], inputs=list(values))
+
+
 @pytest.mark.parametrize("epsilon", ["0.01", "3", "30"])
 def test_the_channel_is_private_at_epsilon_and_not_below(epsilon: str) -> None:
     one = TwoValuedResponder(-5, 5, epsilon)
-    channel = one.channel([-5, "1/3", 5])
+    channel = channel_of(one, -5, "1/3", 5)
     assert LDP(epsilon).holds(channel)
     # at 30 the smaller mass is 431 thousand units of 2**-62: known to 2e-6 of itself
     assert not LDP(Fraction(epsilon) - Fraction(1, 10**5)).holds(channel)
@@ -79,29 +84,6 @@ def test_the_example_of_the_paper() -> None:
     assert f"{float(one.size):.2f} {formula:.2f}" == "10.03 0.46"
 
 
-def test_the_estimate_of_a_tally_is_exact() -> None:
-    one = TwoValuedResponder(10, 20, 1)
-    tally = Tally(np.array([1, 3]), 4)
-    assert one.mean_value(tally) == 10 + 10 * (one.size / 2 + 1) / 2
-    with pytest.raises(InputError, match="at least one report"):
-        one.mean_value(Tally(np.array([0, 0]), 0))
-
-
-def test_the_expected_estimate_over_all_reports_is_the_mean_exactly() -> None:
-    """All 2**3 reports of three values, each with its exact probability."""
-    values = [Fraction(1, 3), Fraction(22, 7), Fraction(5)]
-    one = TwoValuedResponder(0, 5, "0.7")
-    mean = Fraction(0)
-    for pattern in range(8):
-        bits = [pattern >> j & 1 for j in range(3)]
-        chance = math.prod(
-            one.probability(v) if bit else 1 - one.probability(v)
-            for v, bit in zip(values, bits, strict=True)
-        )
-        mean += chance * one.mean_value(Tally(np.array([3 - sum(bits), sum(bits)]), 3))
-    assert mean == sum(values) / 3
-
-
 def test_draws_have_the_law() -> None:
     one = TwoValuedResponder(0, 1, 1)
     for value in (0, 1 / 3, 1):
@@ -112,7 +94,7 @@ def test_draws_have_the_law() -> None:
 
 def test_the_minimum_cannot_be_read() -> None:
     """All in the middle, or half at either end: the same law of the reports, another minimum."""
-    channel = TwoValuedResponder(0, 10, 1).channel([0, 5, 10])
+    channel = channel_of(TwoValuedResponder(0, 10, 1), 0, 5, 10)
     middle, halves = Prior([0, 1, 0]), Prior(["1/2", 0, "1/2"])
     assert channel.output_distribution(middle) == channel.output_distribution(halves)
 

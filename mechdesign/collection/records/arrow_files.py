@@ -76,15 +76,7 @@ class ArrowStream(ArrowFile):
 
 
 class Messages:
-    """A stream for pyarrow that reads and measures one message at a time.
-
-    Parameters
-    ----------
-    raw
-        The file.
-    key
-        The key for errors.
-    """
+    """A stream for pyarrow that reads and measures one message at a time."""
 
     closed = False
 
@@ -95,12 +87,7 @@ class Messages:
     def read(self, size: int) -> bytes:
         """Return the next bytes, fewer only at the end.
 
-        Raises
-        ------
-        LimitError
-            If a message expands to too many bytes.
-        OSError
-            If its metadata are damaged.
+        Messages that expand to too many bytes raise LimitError, damaged metadata OSError.
         """
         found = []
         while size > 0:

@@ -53,24 +53,8 @@ Writer = Callable[[BinaryIO, pa.Schema], AbstractContextManager[Any]]
 class RecordFile(ABC):
     """A file of records that is open for reading; and how such a file is written.
 
-    Parameters
-    ----------
-    path
-        The file; ``-`` for standard input.
-    separator
-        The separator of a text file; None for the default.
-    packed
-        None, gzip or zstd.
-
-    Attributes
-    ----------
-    schema
-        The columns of the file, with its metadata.
-
-    Raises
-    ------
-    InputError
-        If the file does not have this format.
+    A separator of None is the default; ``packed`` is None, gzip or zstd. ``schema`` has the columns
+    of the file, with its metadata. A file of another format raises InputError.
     """
 
     kind: ClassVar[str]
@@ -130,12 +114,8 @@ class RecordFile(ABC):
     def tables(self, names: Sequence[str], size: int) -> Iterator[pa.Table]:
         """Yield the rows of some columns, in order, in tables that fit in memory.
 
-        Text may be dictionary-encoded, whatever its type in the file.
-
-        Raises
-        ------
-        InputError
-            If a row cannot be read; the key gives the file and the row.
+        Text may be dictionary-encoded, whatever its type in the file. Errors give the file and the
+        row.
         """
         try:
             yield from self._tables(names, size)

@@ -146,20 +146,7 @@ class Page(NamedTuple):
 
 
 def page_sizes(file: BinaryIO, column: Any) -> Iterator[Page]:
-    """Yield the pages of a column in a row group, from their headers.
-
-    Parameters
-    ----------
-    file
-        The file.
-    column
-        The pyarrow metadata of the column.
-
-    Raises
-    ------
-    ValueError, IndexError
-        If a header is damaged.
-    """
+    """Yield the pages of a column; damaged headers raise ValueError or IndexError."""
     start = column.data_page_offset
     if column.has_dictionary_page and column.dictionary_page_offset:
         start = min(start, column.dictionary_page_offset)

@@ -63,20 +63,7 @@ FORMATS: dict[str, tuple[type[RecordFile], str | None]] = {
 
 
 def format_of(path: AnyPath, form: str = "csv") -> tuple[type[RecordFile], str | None]:
-    """Return the format and the compression of a file by its extension, ignoring case.
-
-    Parameters
-    ----------
-    path
-        The file; ``-`` for standard input or output.
-    form
-        The extension for ``-``.
-
-    Raises
-    ------
-    InputError
-        If the extension is unknown.
-    """
+    """Return the format and the compression by the extension; ``form`` is that of ``-``."""
     standard = Path(path) == STANDARD
     name = f"-.{str(form).removeprefix('.')}" if standard else Path(path).name.lower()
     if standard and name in ("-.parquet", "-.arrow", "-.feather"):
@@ -100,11 +87,6 @@ def parts_of(source: Path) -> list[Path]:
 
     A pattern such as ``part-*.csv`` matches names in one folder. Files in a folder whose names
     begin with a dot or an underscore are ignored.
-
-    Raises
-    ------
-    InputError
-        If there are no files, or too many.
     """
     if source.is_dir():
         found = [file for file in source.iterdir() if file.name[:1] not in "._"]
@@ -118,15 +100,7 @@ def parts_of(source: Path) -> list[Path]:
 
 
 class Records:
-    """Context manager for the rows of a file, of several files, or of standard input.
-
-    Attributes
-    ----------
-    schema
-        The columns of the first file.
-    rows
-        The number of rows read so far, including the current batch.
-    """
+    """The rows of a file, of several files, or of standard input; ``rows`` counts those read."""
 
     def __init__(self, source: Path, separator: str | None, form: str = "csv") -> None:
         self._parts, self._separator, self._form = parts_of(source), separator, form
@@ -142,10 +116,7 @@ class Records:
     ) -> Iterator[Batch]:
         """Yield batches of some columns, file by file: an empty one, then at most ``size`` rows.
 
-        Raises
-        ------
-        InputError
-            If a file does not have each of the columns exactly once, of the same type in all files.
+        All files must have each of the columns exactly once, of the same type.
         """
         read: pa.Schema | None = None
         for n, part in enumerate(self._parts):
@@ -198,17 +169,7 @@ class Records:
 def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Drawer], list[Path]]:
     """Return the mechanism of each column, and the files of mechanisms.
 
-    Parameters
-    ----------
-    mechanism, column
-        A mechanism and a column, or a dict by column; columns are names or pairs of names.
-
-    Raises
-    ------
-    InputError
-        If neither or both are given, or a column is named twice.
-    CertificateError
-        If a claim in a file of a mechanism does not hold.
+    Mechanisms are given for a column, or in a dict by column; columns are names or pairs of names.
     """
     if isinstance(mechanism, Mapping) != (column is None):
         given = "neither" if column is None else "both"
@@ -227,13 +188,7 @@ def checked_mechanisms(mechanism: Any, column: Any) -> tuple[dict[ColumnName, Dr
 
 
 def chunk_size(mechanisms: Mapping[Any, Drawer], wanted: Any) -> int:
-    """Return the number of rows per chunk, by default from the length of the reports.
-
-    Raises
-    ------
-    InputError
-        If ``wanted`` is not a positive integer.
-    """
+    """Return the number of rows per chunk, by default from the length of the reports."""
     bits = sum(max(mechanism.bits_per_report, 1) for mechanism in mechanisms.values())
     if wanted is None:
         return max(1, min(CHUNK, int(CHUNK_BITS / bits)))

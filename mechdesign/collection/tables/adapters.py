@@ -166,14 +166,7 @@ def tally(data: Any, mechanisms: Mechanisms, *, one_each: bool = False, check: b
 
 
 def _adapter_for(data: Any, mechanisms: Mechanisms) -> Adapter:
-    """Return the adapter for data.
-
-    Raises
-    ------
-    InputError
-        If the class is unknown, or the data are a column and the mechanisms are for a table, or the
-        reverse.
-    """
+    """Return the adapter for data, which must be a column or a table as the mechanisms are."""
     adapter = adapter_of(data)
     if adapter is None:
         raise InputError("data", "a column or a table of a known kind", shown_kind(data))
@@ -191,20 +184,10 @@ def _adapter_for(data: Any, mechanisms: Mechanisms) -> Adapter:
 class Adapter:
     """The adapter for a class of a library: a column, a table, or a lazy table.
 
-    Attributes
-    ----------
-    place
-        The name of the class, such as ``"pandas.DataFrame"``; empty for any class with the Arrow C
-        stream protocol.
-    privatize
-        Returns the reports in the same class; the arguments are the data, the job, and whether row
-        numbers in errors refer to a part.
-    tally
-        Returns the tally of each column; the arguments are the data and the job.
-    is_column
-        Whether it is a single column, not a table with named columns.
-    draws_again
-        Whether it is lazy, so that a part may be drawn more than once.
+    ``place`` names the class, such as ``"pandas.DataFrame"``; it is empty for any class with the
+    Arrow C stream protocol. ``privatize`` returns the reports in the same class, from the data, the
+    job, and whether row numbers in errors refer to a part; ``tally`` the tally of each column. A
+    part of a lazy class may be drawn more than once (``draws_again``).
     """
 
     place: str
@@ -234,13 +217,7 @@ Give = Callable[[Any, Drawn, Sequence[Any]], Any]
 
 
 def arrow_column(data: Any) -> Column:
-    """Return a column in memory as an Arrow array.
-
-    Raises
-    ------
-    InputError
-        If its cells have several types, or a type unknown to Arrow.
-    """
+    """Return a column in memory as an Arrow array; its cells must have one known type."""
     dtype = str(getattr(data, "dtype", ""))
     if isinstance(data, pa.Array | pa.ChunkedArray):
         return data

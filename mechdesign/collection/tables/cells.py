@@ -27,17 +27,9 @@ Metadata = Mapping[bytes, bytes] | None
 class Batch:
     """Consecutive rows: a table in memory is one batch, a file a stream of batches.
 
-    Attributes
-    ----------
-    column
-        Returns a column by its name.
-    where
-        Returns the key for errors about a column, or about two columns read as pairs; with a row
-        number, counted from 0, about the cell in that row.
-    names
-        All columns of the table or the file.
-    metadata
-        The metadata of the table or the file.
+    ``column`` returns a column by its name; ``where`` the key for errors about a column, or two
+    columns read as pairs, and with a row number, counted from 0, about the cell in that row.
+    ``names`` are all columns of the table or the file.
     """
 
     column: Callable[[Any], Column]
@@ -55,16 +47,8 @@ class Batch:
 class Cells:
     """The dictionary-encoded cells of a column.
 
-    Attributes
-    ----------
-    texts
-        The distinct texts; None for an empty cell.
-    which
-        The index of the text of each row.
-    counts
-        The number of rows of each text, at least 1.
-    categorical
-        Whether the column is categorical.
+    ``texts`` are the distinct texts, None for an empty cell, ``which`` the index of the text of
+    each row, and ``counts`` the number of rows of each text, at least 1.
 
     Examples
     --------
@@ -163,13 +147,7 @@ def no_text(kind: pa.DataType, key: str) -> InputError:
 
 
 def texts_of(column: pa.Array | pa.ChunkedArray, key: str) -> pa.Array:
-    """Return the cells of a column as text; NaN is an empty cell.
-
-    Raises
-    ------
-    InputError
-        If they are neither text nor numbers.
-    """
+    """Return the cells of a column as text, NaN as an empty cell, or raise InputError."""
     try:
         texts = one_array(column.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -180,15 +158,7 @@ def texts_of(column: pa.Array | pa.ChunkedArray, key: str) -> pa.Array:
 
 
 def pairs_of(first: pa.ChunkedArray, second: pa.ChunkedArray, key: str) -> pa.Array:
-    """Return two columns of numbers as one column of pairs, as text like the points of a grid.
-
-    A pair is empty if one of its parts is.
-
-    Examples
-    --------
-    >>> pairs_of(pa.chunked_array([[0, 1]]), pa.chunked_array([[" 3", ""]]), "point").to_pylist()
-    ['(0, 3)', None]
-    """
+    """Return two columns of numbers as text like the points of a grid, empty if a part is."""
     parts = []
     for column in (first, second):
         check_plain(column.type, key)
@@ -198,13 +168,7 @@ def pairs_of(first: pa.ChunkedArray, second: pa.ChunkedArray, key: str) -> pa.Ar
 
 
 def text_array(cells: Sequence[Any]) -> pa.Array:
-    """Return strings and None as an Arrow array.
-
-    Raises
-    ------
-    InputError
-        If a cell cannot be encoded in UTF-8.
-    """
+    """Return strings and None as an Arrow array, or raise InputError."""
     try:
         return pa.array(cells, pa.string())
     except UnicodeEncodeError:
@@ -225,24 +189,8 @@ def report_columns(
     """Return the names of the columns of reports, and a function that makes the columns.
 
     There is one column, or two if two names are given and every label is a pair. Integers stay
-    integers; other labels are text, unless ``floats`` is set. Reports that are not labels, such as
-    sets, are text in the notation of the alphabet.
-
-    Parameters
-    ----------
-    alphabet
-        The reports.
-    names
-        One name of any type, or two names for pairs.
-    floats
-        Whether numeric labels that are not all integers are a column of floats.
-
-    Examples
-    --------
-    >>> from mechdesign.domain import Domain
-    >>> names, write = report_columns(Labels(Domain.grid(2, 2)), ("row", "column"))
-    >>> names, [cells.to_pylist() for cells in write(np.array([3, 1]), False)]
-    (('row', 'column'), [[1, 0], [1, 1]])
+    integers, and with ``floats`` numbers stay numbers; other labels are text. Reports that are not
+    labels, such as sets, are text in the notation of the alphabet.
     """
     one: tuple[Any, ...] = names if len(names) == 1 else (", ".join(names),)
     if isinstance(alphabet, Numbers):

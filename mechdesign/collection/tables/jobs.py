@@ -66,13 +66,7 @@ def as_mechanism(given: Any) -> Drawer:
 
 
 def by_column(mechanisms: Any) -> dict[Any, Drawer]:
-    """Return mechanisms by column; a single one is for a column without a name.
-
-    Raises
-    ------
-    InputError
-        If there are none, or one is not a mechanism.
-    """
+    """Return mechanisms by column; a single one is for a column without a name."""
     if not isinstance(mechanisms, Mapping):
         return {ALONE: as_mechanism(mechanisms)}
     if not mechanisms:
@@ -107,17 +101,7 @@ class PrivateColumn:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The reports of a batch.
-
-    Attributes
-    ----------
-    columns
-        The reports by column name.
-    rows
-        Indices of the remaining rows; None for all rows.
-    metadata
-        The digest of the channel of each column, and the mark of a simulation.
-    """
+    """The reports of a batch by column, and the indices of the rows that remain, None for all."""
 
     columns: dict[Any, pa.Array]
     rows: IntArray | None
@@ -131,15 +115,9 @@ class Drawn:
 class PrivatizeJob:
     """Draws reports for the columns of a table or a file, batch by batch.
 
-    Parameters
-    ----------
-    mechanisms
-        Mechanisms by column.
-    unknown, missing, keep, rng, key, ids, one_each, stamp
-        As for :func:`~mechdesign.collection.tables.privatize`.
-    in_file
-        Whether the reports are for a file: then labels are text, and pairs fill two columns if two
-        are named. In memory numbers stay numbers, and categorical columns stay categorical.
+    The arguments are those of :func:`~mechdesign.collection.tables.privatize`. In a file, labels
+    are text, and pairs fill two columns if two are named; in memory numbers stay numbers, and
+    categorical columns stay categorical.
     """
 
     def __init__(
@@ -205,20 +183,9 @@ class PrivatizeJob:
     ) -> Drawn:
         """Return the reports of each column, for the remaining rows.
 
-        Parameters
-        ----------
-        batch
-            The rows.
-        seen
-            A list that gets the tags of the records, to check at the end that ids are unique among
-            all batches; if None they are checked in this batch only.
-        counts
-            Whether readers count the records that reports are drawn for.
-
-        Raises
-        ------
-        InputError
-            For the first rejected cell of a column; the key is its location.
+        ``seen`` gets the tags of the records, to check at the end that ids are unique among all
+        batches; if None they are checked in this batch only. With ``counts`` the readers count the
+        records.
         """
         cells = [batch.cells(column.read) for column in self.columns]
         sources = self._sources(batch, len(cells[0].which), seen)
@@ -268,16 +235,8 @@ class PrivatizeJob:
 class TallyJob:
     """Counts the reports in the columns of a table or a file.
 
-    Parameters
-    ----------
-    mechanisms
-        The mechanisms of the reports by column.
-    one_each
-        Whether each person was asked for one column only; other cells are empty.
-    check
-        Whether to reject reports that state another channel.
-    in_file
-        Whether a pair of names denotes two columns.
+    The arguments are those of :func:`~mechdesign.collection.tables.tally`; in a file, a pair of
+    names denotes two columns.
     """
 
     def __init__(
@@ -299,13 +258,7 @@ class TallyJob:
         return [name for name in others if name not in self.read and names.count(name) == 1]
 
     def count(self, batch: Batch) -> dict[Any, Tally]:
-        """Return the tally of each column.
-
-        Raises
-        ------
-        InputError
-            For the first cell that is not a report; the key is its location.
-        """
+        """Return the tally of each column; a cell that is no report raises InputError."""
         beside = self.beside(batch.names)
         simulated = says_simulation(batch.metadata) or (
             NOTE in beside and SIMULATION in batch.cells((NOTE,)).texts
@@ -387,20 +340,7 @@ MOST_NUMBER = np.uint64(2**63 - 1)
 
 
 class CollectionCoins:
-    """The coins of a collection, with a separate key for each column and mechanism.
-
-    Parameters
-    ----------
-    key
-        A secret key of 32 to 64 bytes.
-    mechanisms
-        The mechanisms by column.
-
-    Raises
-    ------
-    InputError
-        If the key is invalid.
-    """
+    """The coins of a collection, with a separate key for each column and mechanism."""
 
     def __init__(self, key: Any, mechanisms: Mapping[Any, Any]) -> None:
         secret = check_key(key)
@@ -412,22 +352,10 @@ class CollectionCoins:
         }
 
     def tags(self, ids: Column, where: Callable[..., str]) -> RecordTags:
-        """Return the tags of records.
+        """Return the tags of records, or raise InputError, which quotes no id.
 
         Text that reads as an integer is that integer, so the coins do not depend on the type of the
         column.
-
-        Parameters
-        ----------
-        ids
-            Integers or text.
-        where
-            Returns the key for errors about the column, or about a row of it.
-
-        Raises
-        ------
-        InputError
-            If an id is empty or has another type; the message does not quote it.
         """
         whole = one_array(ids)
         if pa.types.is_dictionary(whole.type):
@@ -470,21 +398,7 @@ class CollectionCoins:
 
 
 def check_distinct(parts: Sequence[RecordTags], place: Callable[[int], str]) -> None:
-    """Raise InputError if two records have the same tag, so that their coins would be equal.
-
-    Parameters
-    ----------
-    parts
-        The tags of the records, in order.
-    place
-        Returns the location of a record for errors, by its number from 0.
-
-    Examples
-    --------
-    >>> check_distinct([tags_of_numbers(np.array(ids)) for ids in ([70, 71], [9, 70])], str)
-    Traceback (most recent call last):
-    mechdesign.errors.InputError: 3: expected ids that all differ, given one that ...
-    """
+    """Raise InputError if two records have the same tag, and so equal coins."""
     tags = np.concatenate(parts)
     words = np.sort(tags[:, 0])
     rows = np.flatnonzero(np.isin(tags[:, 0], words[1:][words[1:] == words[:-1]]))

@@ -39,26 +39,9 @@ WORD = 64
 class Policy:
     """The treatment of unknown or missing cells: refuse, drop, map to a label, or clip.
 
-    Parameters
-    ----------
-    text, key
-        ``"refuse"``, ``"drop"``, ``"map:LABEL"`` or ``"clip"``, and the name of the argument.
-    known
-        Returns the canonical text of a label, from its text and its key, or raises InputError.
-    clips
-        Whether numbers outside an interval may be clipped.
-
-    Attributes
-    ----------
-    label
-        The text of the label that replaces cells; None to drop them.
-    count, done
-        The number of cells so far, and their treatment.
-
-    Raises
-    ------
-    InputError
-        If the policy or the label is unknown.
+    ``known`` returns the canonical text of a label, from its text and its key, or raises
+    InputError. ``label`` replaces cells; None drops them. ``count`` and ``done`` are the number of
+    cells so far and their treatment.
     """
 
     def __init__(
@@ -82,18 +65,7 @@ class Policy:
 
 
 class Reader(ABC):
-    """Converts the cells of a column to records of a mechanism, by the policies of a user.
-
-    Parameters
-    ----------
-    unknown, missing
-        The policies for unknown cells and for empty cells.
-
-    Raises
-    ------
-    InputError
-        If a policy is unknown, or maps to an unknown label.
-    """
+    """Converts the cells of a column to records of a mechanism, by the policies of a user."""
 
     expected: str
     """The cells that the mechanism accepts, for errors."""
@@ -122,12 +94,8 @@ class Reader(ABC):
     def read(self, cells: Cells) -> tuple[AnyArray, BoolArray | None]:
         """Return the record in each row, and a mask of the remaining rows; None for all.
 
-        A cell that is empty, or spaces only, is missing unless the domain has such a label.
-
-        Raises
-        ------
-        InputError
-            For the first rejected cell; the key is its location.
+        A cell that is empty, or spaces only, is missing unless the domain has such a label. The key
+        of an InputError is the location of the first rejected cell.
         """
         values, good = self._find([text or "" for text in cells.texts])
         good &= np.array([text is not None for text in cells.texts], dtype=bool)
@@ -268,13 +236,7 @@ def _mixed(words: WordArray) -> WordArray:
 
 
 def read_reports(alphabet: Alphabet, cells: Cells) -> AnyArray:
-    """Return the reports in cells, as an array of the alphabet.
-
-    Raises
-    ------
-    InputError
-        For the first cell that is not a report; the key is its location.
-    """
+    """Return the reports in cells, or raise InputError for the first that is none."""
     texts = [text for text in cells.texts if text is not None]
     with contextlib.suppress(InputError):
         if len(texts) == len(cells.texts):
