@@ -30,11 +30,20 @@ notion = "{name}"
 [utility]
 objective = "mean-absolute-error"   # or mean-squared-distance, hamming, euclidean, distortion
 # worst_case = true                 # the largest over the inputs instead of the mean
+# matrix = [[0, 1], [1, 0]]         # for distortion: a row for each input
 # objective = "posterior-mean-squared-error"    # of the aggregator's best estimate of f(X)
 # values = [0, 0, 0, 1]             # f(x), here a survey; default: the inputs themselves
+# histogram = true                  # instead of values: the error of the whole posterior
 # objective = "mutual-information"  # in nats, maximized; bayes-accuracy likewise
+# objective = "g-vulnerability"     # gain of the best guess, maximized; any number of guesses
+# gain_matrix = [[1, 1, 0, 0], [0, 0, 1, 1]]    # a row for each guess, a number for each input
+# objective = "fisher-information"  # about a parameter of the law of the inputs, maximized
+# scores = [-1, -1, 1, 1]           # d/dtheta ln p(x), or a list of them for each input
+# objective = "total-variation"     # between two mixtures of inputs, maximized; likewise
+# first = 0                         # kullback-leibler, chi-squared, squared-hellinger
+# second = {{ 1 = 0.5, 2 = 0.5 }}
 # objective = "l2-risk"             # of estimating the distribution of X from reports; or tv-risk
-# all others: docs/problem_files.md
+# objective = "unbiased-variance"   # of readings of the reports that have the mean f(X), as values
 
 # [outputs]                 # default: the domain
 # values = [0, 1.5, 3]
@@ -56,7 +65,10 @@ interval = [0, 100]         # where the number lies; an end may be "-inf" or "in
 
 [prior]                     # the law of the number; exactly one of the forms, default uniform
 law = { name = "normal", parameters = [40, 15] }   # as scipy.stats has it, truncated
-# samples = { file = "records.csv", column = "age" }    # or mixture, histogram, kde
+# mixture = { weights = [0.4, 0.6], means = [30, 60], deviations = [5, 10] }
+# histogram = { edges = [0, 10, 50, 100], masses = [0.2, 0.5, 0.3] }
+# samples = { file = "records.csv", column = "age" }    # or a list of numbers
+# kde = { file = "records.csv", column = "age", bandwidth = 3 }
 
 [privacy]
 notion = "lip"              # or ldp, pml, lift, metric (distance = "absolute"), approximate-ldp,
