@@ -47,7 +47,7 @@ def test_known_capacities_are_enclosed(name: str) -> None:
     assert 0 <= found.high - found.low <= 1e-12
 
 
-@examples(40)
+@examples(15)
 @given(channels(3))
 def test_the_law_attains_the_capacity_and_no_law_more(channel: Channel) -> None:
     found = capacity(channel)

@@ -30,7 +30,7 @@ def all_tests(channel: Channel) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-@examples(60)
+@examples(30)
 @given(channels(2))
 def test_the_curve_is_the_convex_edge_of_all_tests(channel: Channel) -> None:
     curve, tests = trade_off(channel, 0, 1), all_tests(channel)
@@ -46,7 +46,7 @@ def test_the_curve_is_the_convex_edge_of_all_tests(channel: Channel) -> None:
     assert curve.total_variation == mirrored.total_variation == 1 - min(map(sum, tests))
 
 
-@examples(40)
+@examples(20)
 @given(channels(3))
 def test_the_region_of_the_tightest_matrix_and_not_less(channel: Channel) -> None:
     """Theorem 1 and its converse: inside at E, outside below it, and touching if tight."""
@@ -70,7 +70,7 @@ def test_the_region_of_the_tightest_matrix_and_not_less(channel: Channel) -> Non
             assert last[1] == 0
 
 
-@examples(60)
+@examples(20)
 @given(channels(2), channels(4))
 def test_processing_makes_no_test_better(channel: Channel, after: Channel) -> None:
     m = channel.shape[1]

@@ -113,7 +113,7 @@ def at_least(value: float, truth: Decimal) -> None:
     assert truth.is_infinite() or Decimal(value) - truth <= TINY * (1 + abs(truth))
 
 
-@examples(80)
+@examples(40)
 @given(pairs())
 def test_every_ratio_is_exact_its_logarithm_rounded_up_and_attained_where_named(
     case: tuple[Channel, Prior],
@@ -142,7 +142,7 @@ def test_every_ratio_is_exact_its_logarithm_rounded_up_and_attained_where_named(
             assert row.factor in (ratio(q[0], law[y]), ratio(law[y], q[0]))
 
 
-@examples(40)
+@examples(20)
 @given(pairs())
 def test_both_sides_with_the_notions_themselves(case: tuple[Channel, Prior]) -> None:
     channel, prior = case
@@ -159,7 +159,7 @@ def test_both_sides_with_the_notions_themselves(case: tuple[Channel, Prior]) -> 
     assert AsymmetricLift(high, low).holds(channel, prior)
 
 
-@examples(40)
+@examples(20)
 @given(pairs())
 def test_the_tightest_matrix_holds_and_nothing_below_it(case: tuple[Channel, Prior]) -> None:
     channel, _ = case
@@ -193,7 +193,7 @@ def test_products_beyond_machine_integers(case: tuple[Channel, Prior]) -> None:
     assert curve == privacy_profile(channel, [0, 1], prior)
 
 
-@examples(25)
+@examples(12)
 @given(pairs(), st.data())
 def test_sets_of_priors(case: tuple[Channel, Prior], data: st.DataObject) -> None:
     channel, prior = case
@@ -215,7 +215,7 @@ def test_sets_of_priors(case: tuple[Channel, Prior], data: st.DataObject) -> Non
             assert value == 0 or not BoundedPriorLIP(value * (1 - 1e-9), **table).holds(channel)
 
 
-@examples(30)
+@examples(15)
 @given(processed())
 def test_processing_the_report_raises_no_leakage(case: tuple[Channel, Channel, Prior]) -> None:
     before, after, prior = case
@@ -242,7 +242,7 @@ def subsets(outputs: range) -> list[tuple[int, ...]]:
     return [s for n in range(len(outputs) + 1) for s in itertools.combinations(outputs, n)]
 
 
-@examples(30)
+@examples(15)
 @given(pairs(), st.sampled_from(["0", "0.3", "1", "2.5"]))
 def test_deltas_over_all_sets_of_outputs(case: tuple[Channel, Prior], given_at: str) -> None:
     channel, prior = case
@@ -352,7 +352,7 @@ def joint_cases(draw: st.DrawFn) -> Case:
 
 
 @given(joint_cases())
-@examples(30)
+@examples(15)
 def test_the_leakage_is_that_of_the_channel_from_the_attribute_and_at_most_that_of_the_input(
     case: Case,
 ) -> None:

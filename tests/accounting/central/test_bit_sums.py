@@ -31,7 +31,7 @@ chances = st.tuples(
 
 
 @given(chances, st.integers(0, 30), st.integers(0, 30))
-@examples(60)
+@examples(30)
 def test_masses_and_losses_are_within_their_bounds(
     pair: tuple[Fraction, Fraction], m: int, r: int
 ) -> None:

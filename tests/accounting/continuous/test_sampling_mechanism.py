@@ -37,7 +37,7 @@ def test_a_fine_discretization_has_its_delta_and_more_is_not_private(
     assert best.keep == 1 or more.delta(epsilon).low > promised
 
 
-@examples(40)
+@examples(20)
 @given(st.fractions(0, 1, max_denominator=1000), st.fractions(0, 5, max_denominator=50))
 def test_an_atom_lowers_the_leakage_as_in_the_theorem(keep: Fraction, epsilon: Fraction) -> None:
     k, grown, share = 5, math.exp(epsilon), float(keep)
