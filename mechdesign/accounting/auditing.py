@@ -175,11 +175,6 @@ def audit(
     AuditResult
         The bound. It may refute a claim; only the certificate of a channel proves one.
 
-    Raises
-    ------
-    InputError
-        If a parameter is out of range, or the sampler returns invalid reports.
-
     Notes
     -----
     Source: Ding et al. 2018; Clopper and Pearson 1934.
@@ -287,10 +282,7 @@ def _hits(scores: FloatArray, levels: Any) -> Any:
 
 
 def _bounds(hits: Any, others: Any, count: int, risk: float) -> Any:
-    """Return Clopper and Pearson's lower bound on ln(Pr(E|x) / Pr(E|x')), risk on either side.
-
-    p >= B**-1(risk; hits, count - hits + 1),     p' <= B**-1(1 - risk; hits' + 1, count - hits')
-    """
+    """Return lower bounds of Clopper and Pearson on ln(Pr(E|x) / Pr(E|x')), risk on either side."""
     some, short = hits > 0, others < count
     low = betaincinv(np.maximum(hits, 1), count - hits + 1, risk)
     high = betaincinv(others + 1, np.maximum(count - others, 1), 1 - risk)
@@ -302,18 +294,9 @@ def _bounds(hits: Any, others: Any, count: int, risk: float) -> Any:
 class Sample:
     """Reports as numbers, ``draws`` for each input.
 
-    Attributes
-    ----------
-    codes
-        ``(n_inputs, draws)`` a code for each distinct report.
-    name
-        Returns the text of a code.
-    bits
-        ``(n_inputs, draws, m)`` binary features of each report. m may be 0.
-    bit_names
-        ``m`` names of them.
-    values
-        ``(n_inputs, draws)`` the reports as numbers, or None where they are not numeric.
+    ``codes``, of shape ``(n_inputs, draws)``, has a code for each distinct report, with its text by
+    ``name``; ``bits``, of shape ``(n_inputs, draws, m)``, binary features named ``bit_names``;
+    ``values`` the reports as numbers, or None where they are not numeric.
     """
 
     codes: Int64Array
@@ -329,20 +312,7 @@ class Sample:
 
 
 def read_reports(drawn: Sequence[Any], count: int) -> Sample:
-    """Return the reports of a sampler: a binary column is one bit, any other one bit per value.
-
-    Parameters
-    ----------
-    drawn
-        Of each input: Reports, an array whose first axis is the report, or a list.
-    count
-        The expected number of reports.
-
-    Raises
-    ------
-    InputError
-        If the number differs, or the reports cannot be compared.
-    """
+    """Return reports as numbers: a binary column is one bit, any other one bit per value."""
     for given in drawn:
         try:
             size = len(given)

@@ -209,11 +209,6 @@ def leakages(
         Upper bounds that are exact up to rounding: ratios are compared as integers, and only their
         logarithms are rounded, up.
 
-    Raises
-    ------
-    InputError
-        If a prior does not fit the inputs.
-
     Examples
     --------
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], inputs=["yes", "no"])
@@ -266,16 +261,9 @@ def _summary(columns: Iterable[Sequence[int]]) -> tuple[Numbers, Numbers, Number
 
 
 class Ratios:
-    """Largest ratios of numbers that summarize columns of integers >= 0.
+    """Largest ratios of numbers that summarize columns of integers >= 0, with labels or places.
 
     The ratios do not depend on the scale of a column, so columns may be scaled or merged.
-
-    Parameters
-    ----------
-    columns
-        The columns, of one length.
-    inputs, outputs
-        Labels of their entries, and of the columns; default the places.
     """
 
     def __init__(
@@ -393,11 +381,6 @@ def sensitive_attribute_leakage(joint: Iterable[Iterable[Any]], channel: Channel
         positive probability.
     channel
         The channel from X to Y.
-
-    Raises
-    ------
-    InputError
-        If the joint distribution is invalid or does not fit the inputs.
 
     Notes
     -----

@@ -120,11 +120,6 @@ def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
     Channel
         Its outputs are the pairs of outputs, numbered in order.
 
-    Raises
-    ------
-    InputError
-        If the inputs of the channels differ, or their number is wrong.
-
     Examples
     --------
     >>> warner = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
@@ -151,13 +146,7 @@ def adaptive(first: Channel, seconds: Iterable[Channel]) -> Channel:
 
 
 def product_columns(channels: Sequence[Channel]) -> dict[Column, int]:
-    """Return the directions of the columns of a product, each with the sum of its multiples.
-
-    Raises
-    ------
-    UnsupportedError
-        If there are more than 200,000.
-    """
+    """Return the directions of the columns of a product, each with the sum of its multiples."""
     kept: dict[Column, int] = {(1,) * len(channels[0].inputs): 1}
     for channel in channels:
         kept = _times(kept, merged(channel.columns()))

@@ -59,11 +59,6 @@ def lip_composition_bound(
         For a set of priors, the largest P_min of one of them or of a mixture (Corollary 4);
         default ``least``.
 
-    Raises
-    ------
-    InputError
-        If an argument is not a number.
-
     Examples
     --------
     >>> round(lip_composition_bound([2.0] * 10, 0.25), 6)
@@ -74,13 +69,7 @@ def lip_composition_bound(
 
 
 def added(parts: Iterable[float]) -> Fraction | float:
-    """Return the exact sum of floats >= 0; inf if a term is.
-
-    Examples
-    --------
-    >>> added([0.5, 0.25]), added([0.5, math.inf])
-    (Fraction(3, 4), inf)
-    """
+    """Return the exact sum of floats >= 0; inf if a term is."""
     listed = list(parts)
     return math.inf if math.inf in listed else sum(map(Fraction, listed), ZERO)
 
@@ -120,13 +109,7 @@ def lip_to_ldp(epsilon: Exact, least: Exact) -> float:
 
 
 def posterior_ratio(epsilon: Exact, least: Exact) -> float:
-    """Return ln((e**eps - 1 + P_min) / P_min), the second bound in :func:`lip_to_ldp`.
-
-    Examples
-    --------
-    >>> posterior_ratio(0, 0.25), posterior_ratio(1, 0)
-    (0.0, inf)
-    """
+    """Return ln((e**eps - 1 + P_min) / P_min), the second bound in :func:`lip_to_ldp`."""
     p = as_fraction(least, "least")
     if p == 0 or epsilon == math.inf:
         return math.inf
@@ -144,14 +127,7 @@ Bound: TypeAlias = Fraction | float
 class Arrow(NamedTuple):
     """A theorem: every channel that satisfies one notion has a bounded leakage under another.
 
-    Attributes
-    ----------
-    given, target
-        The notions of the hypothesis, and of the conclusion.
-    source
-        The source of the theorem.
-    bound
-        Maps guarantee, target and prior to the bound on the epsilon of the target, in nats.
+    ``bound`` maps the guarantee, the target and the prior to a bound on the target's epsilon.
     """
 
     given: tuple[type[Notion], ...]

@@ -21,14 +21,7 @@ def bisected(
 ) -> tuple[Number, Number]:
     """Return two numbers within ``width``: the first passes a test, the second does not.
 
-    Parameters
-    ----------
-    passes
-        The test, never called at the ends.
-    low, high
-        A number that passes, and one that does not.
-    width
-        The final distance; integers, fractions and floats keep their type.
+    ``low`` passes and ``high`` does not; integers, fractions and floats keep their type.
 
     Examples
     --------
@@ -42,37 +35,17 @@ def bisected(
 
 
 def within(found: Bounds, limit: float | Fraction) -> bool | None:
-    """Return whether an enclosed number is at most a limit; None if undecided.
-
-    Examples
-    --------
-    >>> within(Bounds(1.0, 2.0), 2), within(Bounds(1.0, 2.0), 0.5), within(Bounds(1.0, 2.0), 1.5)
-    (True, False, None)
-    """
+    """Return whether an enclosed number is at most a limit; None if undecided."""
     if Fraction(found.high) <= limit:
         return True
     return None if Fraction(found.low) <= limit else False
 
 
 def least_noise(holds: Callable[[float], bool | None], start: float, relative: float) -> Bounds:
-    """Return bounds on the least noise at which a claim holds.
+    """Return bounds on the least noise at which a claim holds, of a relative width.
 
-    The claim provably holds at the upper bound, and provably fails at the lower bound.
-
-    Parameters
-    ----------
-    holds
-        Whether the claim holds at a noise level; None if undecided.
-    start
-        The initial noise level.
-    relative
-        The relative width of the bounds. They are wider if claims between them are undecided.
-
-    Examples
-    --------
-    >>> low, high = least_noise(lambda noise: noise * noise >= 2, 1.0, 1e-9)
-    >>> low < 2**0.5 <= high < low * (1 + 1e-9)
-    True
+    The claim, None if undecided, provably holds at the upper bound, and provably fails at the lower
+    bound. They are wider if claims between them are undecided.
     """
     verdict, high = cache(holds), start
     while verdict(high) is not True:
@@ -126,18 +99,10 @@ def coarse_crossing(
 def crossing(
     delta_at: Callable[[float, float], float], delta: float, low: float, high: float, *, below: bool
 ) -> float:
-    """Return an epsilon near which a bound on delta crosses a given delta.
+    """Return an epsilon between ``low`` and ``high`` near which a bound on delta crosses a delta.
 
-    Parameters
-    ----------
-    delta_at
-        The bound at an epsilon and a tolerance, approximately decreasing in epsilon.
-    delta
-        The level, > 0.
-    low, high
-        A point where the bound is above delta, and one where it is not.
-    below
-        Whether the bound is at most delta at the returned point, or above it.
+    The bound, at an epsilon and a tolerance, decreases approximately. It is at most delta at the
+    returned point if ``below``, else above it.
     """
     near = coarse_crossing(delta_at, delta, low, high)
     around = max(low, near * (1 - NEAR)), min(near * (1 + NEAR), high)

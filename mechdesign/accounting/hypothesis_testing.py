@@ -81,13 +81,7 @@ class TradeOff(Tabular):
     points: tuple[Point, ...]
 
     def missed(self, alarm: Fraction | int | str) -> Fraction:
-        """Return the least missed detection rate at a false alarm rate from 0 to 1, exactly.
-
-        Raises
-        ------
-        InputError
-            If the rate is not from 0 to 1.
-        """
+        """Return the least missed detection rate at a false alarm rate from 0 to 1, exactly."""
         rate = as_fraction(alarm, "alarm", expected="a rate from 0 to 1", least=0, most=1)
         alarms = [point[0] for point in self.points]
         n = bisect_right(alarms, rate)
@@ -125,11 +119,6 @@ def trade_off(channel: Channel, x: Any, other: Any) -> TradeOff:
         The channel.
     x, other
         Labels of two inputs.
-
-    Raises
-    ------
-    InputError
-        If a label is not an input of the channel.
 
     Notes
     -----
@@ -179,11 +168,6 @@ def error_region(forward: Any, back: Any = None) -> ErrorRegion:
         E[x, x'] in nats, >= 0; may be ``inf``.
     back
         E[x', x]; default ``forward``, as under LDP.
-
-    Raises
-    ------
-    InputError
-        If a budget is negative or not a number.
 
     Notes
     -----
@@ -261,11 +245,6 @@ def privacy_profile(
         Budgets in nats, >= 0.
     prior
         The distribution of X, for LIP.
-
-    Raises
-    ------
-    InputError
-        If a budget is negative, or the prior does not fit the inputs.
 
     Notes
     -----

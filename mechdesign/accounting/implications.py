@@ -83,12 +83,7 @@ class ExtremalColumns:
         """Return the supremum of left . r / right . r, possibly inf, and a ray that attains it.
 
         A supremum of inf is the solver's word: whether the channel with this ray leaks without
-        limit is to be checked.
-
-        Raises
-        ------
-        SolverError
-            If the ratio is finite and too large for floats, about e**18.
+        limit is to be checked. A finite ratio above about e**18 may raise SolverError.
         """
         found = _program(left, self.matrix, self.equal, right)
         if found.status == 0:

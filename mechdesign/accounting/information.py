@@ -29,12 +29,6 @@ def information_above(table: AnyArray, whole: int, prior: Prior) -> float:
     For small tables every logarithm is bounded in rationals. For large ones the sum is computed in
     floats, and the bound ``(n_inputs + 32) 2**-52 (1 + Sum |terms|)`` on its rounding error is
     added.
-
-    Examples
-    --------
-    >>> erased = np.array([[1, 0, 1], [0, 1, 1]])
-    >>> round(information_above(erased, 2, Prior([0.5, 0.5])), 6)  # half of ln 2
-    0.346574
     """
     if table.size <= MOST_EXACT:
         form = Entropy.of_inputs(prior.probabilities)

@@ -66,11 +66,6 @@ def family_bound(true: Prior, family: Iterable[Prior]) -> float:
 
         ln(1 + max_i TV(P, P_i) / min over i and x of P_x and P_i,x)
 
-    Raises
-    ------
-    InputError
-        If the family is empty or the priors are on different numbers of inputs.
-
     Notes
     -----
     Source: Jiang et al. 2021 (TIFS), Corollary 8; for one prior Lemma 3,
@@ -152,11 +147,6 @@ def prior_mismatch(channel: Channel, assumed: Prior, true: Prior) -> PriorMismat
     assumed, true
         The priors.
 
-    Raises
-    ------
-    InputError
-        If the numbers of inputs differ.
-
     Notes
     -----
     Source: Jiang et al. 2021 (TIFS), Lemma 3 and eq. (12).
@@ -222,11 +212,6 @@ def sample_radius(size: int, samples: int, beta: Exact) -> Fraction:
     beta
         The probability of failure, in (0, 1).
 
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
     Notes
     -----
     Source: Weissman, Ordentlich, Seroussi, Verdú and Weinberger 2003. Jiang et al. 2021 (TIFS),
@@ -254,11 +239,6 @@ def prior_ball(counts: Iterable[Any], beta: Exact) -> PriorBall:
         Number of samples of each input, by position or by label.
     beta
         The probability of failure, in (0, 1).
-
-    Raises
-    ------
-    InputError
-        If the counts are not whole numbers >= 0, or all are 0.
 
     Examples
     --------

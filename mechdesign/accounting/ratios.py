@@ -18,13 +18,7 @@ Ratio: TypeAlias = Fraction | None
 
 
 def log_above(factor: Ratio) -> float:
-    """Return the least float >= ln(factor), both as binary and as its decimal text; None is inf.
-
-    Examples
-    --------
-    >>> log_above(Fraction(1)), round(log_above(Fraction(3)), 6), log_above(None)
-    (0.0, 1.098612, inf)
-    """
+    """Return the least float >= ln(factor), both as binary and as its decimal text; None is inf."""
     if factor is None:
         return math.inf
     return float_above(log_upper(factor))
@@ -60,13 +54,7 @@ def largest(ratios: Iterable[Iterable[Ratio]]) -> Ratio:
 
 
 def pair_ratios(rows: Iterable[Sequence[int | Fraction]]) -> tuple[tuple[Ratio, ...], ...]:
-    """Return the largest ratio of every pair of rows, entry by entry.
-
-    Examples
-    --------
-    >>> pair_ratios([(3, 1), (2, 2)])
-    ((Fraction(1, 1), Fraction(3, 2)), (Fraction(2, 1), Fraction(1, 1)))
-    """
+    """Return the largest ratio of every pair of rows, entry by entry."""
     listed = list(rows)
     return tuple(tuple(max_ratio(row, other).factor for other in listed) for row in listed)
 

@@ -58,19 +58,10 @@ SHARE_KEPT = Fraction(99, 100)
 class Separation(NamedTuple):
     """A decision problem in which B has a larger expected gain than A.
 
-    Attributes
-    ----------
-    prior
-        ``(n_inputs,)``, rationals.
-    gain
-        ``(n_inputs, n_outputs of B)``, rationals in [0, 1].
-    first, second
-        The largest expected gain from the outputs of A, and the expected gain from the outputs of B
-        taken as actions.
-    nearest
-        A rational row-stochastic matrix W.
-    distance
-        The largest total variation between a row of A W and that of B.
+    ``gain``, of shape ``(n_inputs, n_outputs of B)``, is in [0, 1]. ``first`` is the largest
+    expected gain from the outputs of A, ``second`` the expected gain from the outputs of B taken as
+    actions, ``nearest`` a row-stochastic W, and ``distance`` the largest total variation between a
+    row of A W and that of B. All numbers are rationals.
     """
 
     prior: tuple[Fraction, ...]
@@ -84,12 +75,7 @@ class Separation(NamedTuple):
 def decided(first: Table, second: Table) -> tuple[tuple[Fraction, ...], ...] | Separation:
     """Return an exact W with B = A W, or a separation, which proves that none exists.
 
-    Raises
-    ------
-    LimitError
-        If the program has more than 50,000 unknowns.
-    SolverError
-        If neither is found: B is within 1e-60 of a post-processing of A.
+    SolverError is raised if neither is found: B is within 1e-60 of a post-processing of A.
     """
     program = _Program(first, second)
     for _ in range(ROUNDS):

@@ -103,20 +103,6 @@ def refinement(
 ) -> Refinement:
     """Decide whether there is a row-stochastic W with ``second = first W``, exactly.
 
-    Parameters
-    ----------
-    first, second
-        Tables with equally many rows of rationals that sum to 1.
-    inputs, first_outputs, second_outputs
-        The labels.
-
-    Raises
-    ------
-    LimitError
-        If the tables are too large.
-    SolverError
-        If the solver fails.
-
     Examples
     --------
     >>> half, third = Fraction(1, 2), Fraction(1, 3)

@@ -74,13 +74,7 @@ View = Callable[[int, float], ShuffledReports | SummedReports]
 
 
 def view(channel: Any, *, summed: bool) -> View:
-    """Return the view of the counts of the reports, or of their sum.
-
-    Raises
-    ------
-    InputError, UnsupportedError
-        If sums of the mechanism's reports are not supported.
-    """
+    """Return the view of the counts of the reports, or of their sum."""
     if not summed:
         return partial(ShuffledReports, pairs=compared(channel))
     if not isinstance(channel, Mechanism):

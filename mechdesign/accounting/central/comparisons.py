@@ -35,20 +35,11 @@ SLACK = 8 * 2.0**-53
 class Pair:
     """The reports of two inputs x and x' that are compared, among the reports of others.
 
-    Attributes
-    ----------
-    first, second
-        ``(n_classes,)`` probabilities of classes of reports at x and at x'.
-    least
-        ``(n_classes,)`` a law that all inputs share: at most the row of any of them.
-    labels
-        The inputs.
-    rows
-        ``(n_rows, n_classes)`` the rows of inputs that others may have.
-    complete
-        Whether ``rows`` contains the row of every input up to the order of the reports.
-    attained
-        If the pair bounds all channels within a budget: one of them, for the lower bound.
+    ``first`` and ``second`` are ``(n_classes,)`` probabilities of classes of reports at x and at
+    x'; ``least`` is a law that all inputs share, at most the row of any of them. ``rows``, of shape
+    ``(n_rows, n_classes)``, are rows of inputs that others may have; ``complete`` tells whether
+    they contain the row of every input up to the order of the reports. If the pair bounds all
+    channels within a budget, ``attained`` is one of them, for the lower bound.
     """
 
     first: FloatArray
@@ -70,16 +61,7 @@ class Pair:
 
 
 def compared(channel: Any) -> list[Pair]:
-    """Return the pairs of a channel, a mechanism, or all channels within a budget.
-
-    The pair that is likely the worst comes first.
-
-    Raises
-    ------
-    InputError
-        For any other argument, and for a mechanism without symmetric pairs that is too large to
-        list.
-    """
+    """Return the pairs of a channel, a mechanism, or a budget, the likely worst first."""
     if isinstance(channel, ContinuousChannel):
         return _of_channel(channel.nodes)  # it mixes them, and a divergence is convex
     if isinstance(channel, Channel):

@@ -55,25 +55,11 @@ class Part(NamedTuple):
 class SumLaw:
     """The law of a sum of steps: Pr(S = s) = scale e**(-theta (s - c)) (mass_s +- pointwise).
 
-    Attributes
-    ----------
-    theta
-        The tilt.
-    center
-        A place c near the mean of the tilted law.
-    log_scale
-        The logarithm of the scale, E[e**(theta (S - c))].
-    low, high
-        The window of s.
-    masses
-        ``(high - low + 1,)`` masses of the tilted law; even in exact arithmetic slightly larger,
-        as the mass outside the window is wrapped into it.
-    pointwise
-        Bound on the rounding error of each mass.
-    outside
-        Bounds on the tilted mass below and above the window.
-    relative
-        The relative error of the scale and of the masses from the rounding of the steps' masses.
+    theta is the tilt, c (``center``) a place near the mean of the tilted law, and the scale
+    E[e**(theta (S - c))]. ``masses`` are those of the tilted law in the window from ``low`` to
+    ``high``, even in exact arithmetic slightly larger, as the mass outside is wrapped into it;
+    ``outside`` bounds that mass below and above. ``pointwise`` bounds the rounding error of each
+    mass, ``relative`` that of the scale from the rounding of the steps' masses.
     """
 
     theta: float
@@ -177,21 +163,11 @@ def spacing_for(parts: Sequence[Part], tilt: float, tolerance: float) -> float:
 
 
 def sum_law(parts: Sequence[Part], theta: float) -> SumLaw:
-    """Return the law of the sum of independent steps.
+    """Return the law of a sum of independent integer steps, tilted so that e**(theta s) is finite.
 
-    Parameters
-    ----------
-    parts
-        Their laws: integer places on the lattice and masses >= 0, whose relative errors of at most
-        8 units are included in ``relative``.
-    theta
-        The tilt, such that e**(theta s) does not overflow.
-
-    Notes
-    -----
-    Raising a transform to the power n multiplies its error by n, in units of the largest mass. This
-    is small relative to the sum if the law is tilted so that its mean is where the sum matters
-    (Esscher 1932).
+    Masses may have relative errors of 8 units, which ``relative`` includes. Raising a transform to
+    the power n multiplies its error by n, in units of the largest mass. This is small relative to
+    the sum if the law is tilted so that its mean is where the sum matters (Esscher 1932).
     """
     n = sum(part.n for part in parts)
     tilted, log_total, mean, roundings = [], 0.0, 0.0, 0.0
@@ -281,12 +257,7 @@ def _log_moments(parts: Sequence[Part], tilts: FloatArray) -> FloatArray:
 def moment_bound(parts: Sequence[Part], kinds: Sequence[Part] = (), n_others: int = 0) -> float:
     """Return an upper bound on E[s_+] for a sum s, by s_+ <= e**(t s - 1) / t for every t > 0.
 
-    Parameters
-    ----------
-    parts
-        The laws of summands.
-    kinds, n_others
-        The possible laws of ``n_others`` further summands. A moment is largest if all have one law.
+    ``n_others`` further summands have laws among ``kinds``: a moment is largest if all have one.
     """
     other = [part._replace(n=1) for part in kinds] if n_others else []
     every, n = [*parts, *other], n_others + sum(part.n for part in parts)
@@ -304,20 +275,11 @@ def moment_bound(parts: Sequence[Part], kinds: Sequence[Part] = (), n_others: in
 
 
 def positive_part(parts: Sequence[Part], tolerance: float) -> float:
-    """Return an upper bound on E[(V_1 + ... + V_n)_+] for independent V.
+    """Return an upper bound on E[(V_1 + ... + V_n)_+] for independent V, to a relative tolerance.
 
-    Parameters
-    ----------
-    parts
-        The laws of the V and their numbers. Values and masses may be rounded up: the expectation is
-        monotone in both.
-    tolerance
-        The relative error allowed for rounding to the lattice, > 0, or ``LOOSE``.
-
-    Notes
-    -----
-    A value between two lattice points is randomized between them with the same mean: by Jensen's
-    inequality the expectation does not decrease.
+    Values and masses may be rounded up, as the expectation is monotone in both. A value between two
+    lattice points is randomized between them with the same mean: by Jensen's inequality the
+    expectation does not decrease.
     """
     if tolerance == LOOSE:
         return moment_bound(parts)

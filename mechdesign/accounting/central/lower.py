@@ -35,10 +35,7 @@ def delta_below(pair: Pair, n: int, epsilon: float) -> float:
 
 
 def epsilon_below(pair: Pair, n: int, delta: float, above: float) -> float:
-    """Return an epsilon that n shuffled reports exceed, by a test between the inputs of a pair.
-
-    ``above`` is an upper bound.
-    """
+    """Return an epsilon, at most ``above``, that n shuffled reports exceed, by a test of a pair."""
     pair = pair.attained or pair
     if math.isinf(above) and pair.first[pair.second == 0].sum() * (1 - 1e-12) > delta:
         return math.inf  # all others hold the second input, and never send these reports
@@ -64,19 +61,12 @@ def _tests(pair: Pair, n: int, epsilon: float) -> list[Test]:
 def delta_of_test(pair: Pair, n: int, epsilon: float, tolerance: float) -> float:
     """Return a lower bound on the delta of n shuffled reports: the advantage of one test.
 
-    The others report by one law R: they all hold one input, or random inputs, and then some fixed
-    inputs are at least as bad. The best test accepts if the sum of Z = (P - e**epsilon P') / R over
-    the reports is positive (Neyman and Pearson); this test rounds Z to a lattice first, so that its
-    error probabilities can be computed:
+    The others report by one law R = ``pair.least``: they all hold one input, or random inputs, and
+    then some fixed inputs are at least as bad. The best test accepts if the sum of
+    Z = (P - e**epsilon P') / R over the reports is positive (Neyman and Pearson); this test rounds
+    Z to a lattice first, so that its error probabilities can be computed:
 
         delta >= Sum_y (P(y) - e**epsilon P'(y)) Pr(S > t - s(y)),    S the sum of n - 1 scores
-
-    Parameters
-    ----------
-    pair
-        The rows P and P' of the input that differs, and as its common part the law R.
-    n, epsilon, tolerance
-        As for :func:`delta_of_pair`.
     """
     apart = pair.first * (1 - SLACK) - odds(epsilon, up=True) * (1 + SLACK) * pair.second
     shared = pair.least > 0

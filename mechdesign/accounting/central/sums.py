@@ -79,10 +79,7 @@ class BitSum(NamedTuple):
 
 
 def bit_sum(p: Fraction, q: Fraction, m: int, r: int, delta: float) -> BitSum:
-    """Return the law of a bit plus Bin(m, p) + Bin(r, q), 0 < q < p < 1.
-
-    Mass up to a share of ``delta`` may be left out.
-    """
+    """Return the law of a bit plus Bin(m, p) + Bin(r, q), q < p, but for a share of ``delta``."""
     masses, (low, top), spare, n_steps = _masses(p, q, m, r, math.log(1 / delta))
     padded = np.concatenate([[0.0], masses, [0.0]])
     kept = slice(int(low > 0), len(padded) - 1 - int(top < m + r))
@@ -206,18 +203,9 @@ LEAST_GUESS = 1e-6
 class SummedReports:
     """The sum of n bit vectors: a bit is 1 with probability p at the person's value, else q.
 
-    Parameters
-    ----------
-    n, k
-        The numbers of people and of values.
-    delta
-        The delta to compare with; it determines how far the tails of the laws are computed.
-    chances
-        p and q, 0 < q < p < 1.
-    local
-        The epsilon of one report.
-    single
-        Whether one entry determines the sum, as for two values and one bit.
+    There are ``k`` values; ``delta`` determines how far the tails of the laws are computed,
+    ``local`` is the epsilon of one report. ``single`` states that one entry determines the sum, as
+    for two values and one bit.
     """
 
     def __init__(

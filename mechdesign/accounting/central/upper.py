@@ -70,17 +70,6 @@ def delta_of_pair(pair: Pair, n: int, epsilon: float, tolerance: float) -> float
     with Z = 0 if the report is not drawn from the common part B of the rows, which has mass below 1
     (Balle et al. 2019, Lemma 5.3). The reports that are not drawn from B are revealed, with their
     senders: a report with B = 0 adds (P - e**epsilon P')_+.
-
-    Parameters
-    ----------
-    pair
-        The rows P and P' of the input that differs, and B.
-    n
-        Number of reports, at least 1.
-    epsilon
-        In nats.
-    tolerance
-        Relative error allowed for the lattice, or ``LOOSE``.
     """
     apart, shared = _apart(pair, epsilon), pair.least > 0
     clear, least = float(np.maximum(apart[~shared], 0).sum()) * (1 + SLACK), pair.least[shared]
@@ -108,20 +97,12 @@ class Hidden:
         V = (P - e**epsilon P') / R at a report by R,   if < 0 divided by 1 + (1 - b) / (m + 1),
 
     where the quotient bounds how the mean of 1 / (max(M, m) + 1) depends on whether i is one of the
-    M. The blanket reveals who reports by B; here the mean over it is inside the positive part.
+    M. The blanket reveals who reports by B; here the mean over it is inside the positive part. The
+    delta to compare with determines m.
 
     The bound must hold for every data set. If all inputs but r are fixed, each of the r remaining
     terms is replaced by Z' (with probability g, else 0), which is larger in convex order, as V is
     its mean given the report. If that does not suffice, a further share of the r gets each input.
-
-    Parameters
-    ----------
-    pair
-        The pair, with the rows of all inputs.
-    n
-        Number of reports, at least 2.
-    delta
-        The delta to compare with; it determines m.
     """
 
     def __init__(self, pair: Pair, n: int, delta: float) -> None:

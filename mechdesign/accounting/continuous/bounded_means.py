@@ -27,18 +27,7 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class BoundedMechanism(ABC):
-    """An epsilon-LDP mechanism for a number in an interval.
-
-    Parameters
-    ----------
-    epsilon
-        In nats, from 1e-3 to 100.
-
-    Raises
-    ------
-    InputError
-        If epsilon is out of range.
-    """
+    """An epsilon-LDP mechanism for a number in an interval, for 0.001 <= epsilon <= 100 in nats."""
 
     epsilon: Fraction
 
@@ -65,13 +54,7 @@ class BoundedMechanism(ABC):
         return Bounds.largest(logarithm(high / low).ends for high, low in self.levels())
 
     def loss(self, x: float) -> Bounds:
-        """Return bounds on the expected loss at an input.
-
-        Raises
-        ------
-        InputError
-            If it is outside of the interval.
-        """
+        """Return bounds on the expected loss at an input inside of the interval."""
         low, high = map(Fraction, self.interval)
         expected = f"a number from {low} to {high}"
         return self.loss_enclosure(

@@ -60,11 +60,6 @@ def analytic_gaussian_delta(epsilon: Exact, deviation: float, sensitivity: float
     sensitivity
         The length of the interval of inputs.
 
-    Raises
-    ------
-    InputError
-        If a number is out of range.
-
     Notes
     -----
     Source: Balle and Wang 2018, Theorem 8; Jiang et al. 2021 (TIFS), (24). The bound
@@ -102,11 +97,6 @@ def analytic_gaussian_deviation(
         Strictly between 0 and 1.
     relative
         The relative width of the bounds.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
 
     Examples
     --------
@@ -158,12 +148,6 @@ class GaussianMechanism:
         Whether X has the law conditioned on the interval. If not, Y has the law of X + s N for X
         on the whole line, as in Theorem 5, which needs a single s; the guarantee then covers only
         the inputs inside the interval.
-
-    Raises
-    ------
-    InputError
-        If the edges do not increase, a deviation is not positive, the interval has mass below 1e-9
-        under the law, or the noise differs between bins of a law that is not truncated.
 
     Notes
     -----
@@ -238,13 +222,7 @@ class GaussianMechanism:
         )
 
     def deviation_at(self, x: float) -> float:
-        """Return the standard deviation of the noise at an input.
-
-        Raises
-        ------
-        InputError
-            If it is outside of the interval.
-        """
+        """Return the standard deviation of the noise at an input."""
         if not self.edges[0] <= x <= self.edges[-1]:
             expected = f"a number from {self.edges[0]:g} to {self.edges[-1]:g}"
             raise InputError("x", expected, shown(x))
@@ -262,11 +240,6 @@ class GaussianMechanism:
             In nats.
         width
             The approximate width of the bounds.
-
-        Raises
-        ------
-        InputError
-            If x is outside of the interval, or epsilon is negative.
         """
         noise = self.deviation_at(finite(x, "x"))
         own = Normals.single(FloatEnclosure.of(x), noise)
@@ -283,11 +256,6 @@ class GaussianMechanism:
         width
             The width of the bounds. They are wider only if 2,000 intervals of inputs do not
             suffice, or if the enclosure of the law of Y is too wide.
-
-        Raises
-        ------
-        InputError
-            If epsilon is negative, or the width not positive.
         """
         return _largest(self._sides(epsilon), self._bins, positive(width, "width"))
 
@@ -414,11 +382,6 @@ def least_deviation(
         Strictly between 0 and 1.
     relative
         The relative width of the bounds.
-
-    Raises
-    ------
-    InputError
-        If epsilon or delta is out of range.
 
     Examples
     --------

@@ -46,17 +46,7 @@ CELLS = 64
 
 @dataclass(frozen=True, eq=False)
 class Normals:
-    """Sum_i w_i N(m_i, s_i**2).
-
-    Attributes
-    ----------
-    weights
-        ``(n,)``.
-    means
-        ``(n,)``; an interval represents all means inside it.
-    deviations
-        ``(n,)``, positive.
-    """
+    """Sum_i w_i N(m_i, s_i**2), arrays of n; an interval of means represents all means inside."""
 
     weights: FloatEnclosure
     means: FloatEnclosure
@@ -94,13 +84,7 @@ class Normals:
         return -(heights * z * normal_density(z)).sum(axis=0)
 
     def knots(self, per_piece: int) -> FloatArray:
-        """Return points between which the density changes little, over all but 1e-18 of the mass.
-
-        Parameters
-        ----------
-        per_piece
-            Number of points for each normal law, out to nine standard deviations.
-        """
+        """Return points between which the density changes little, but for 1e-18 of the mass."""
         spread = np.linspace(-SPREAD, SPREAD, per_piece)
         means = np.concatenate([self.means.low, self.means.high])
         deviations = np.concatenate([self.deviations.high] * 2)
@@ -122,18 +106,8 @@ class BinnedNormals:
 
     beta(y) = (b - m - (y - m) r**2/v**2) v/(r s), and alpha the same with a. The masses have no
     closed form: each is a midpoint sum over cells of width h, whose error is h**3/24 times a
-    value of the second derivative inside the cell.
-
-    Attributes
-    ----------
-    weights
-        ``(n,)`` weights of the normal laws, divided by the total probability of the bins.
-    means, deviations
-        ``(n,)`` parameters of X.
-    starts, ends
-        ``(n,)`` the ends of the bins.
-    noises
-        ``(n,)`` the standard deviations of the noise, positive.
+    value of the second derivative inside the cell. All attributes are arrays of n parts; the
+    weights are divided by the total probability of the bins.
     """
 
     weights: FloatEnclosure
@@ -237,13 +211,7 @@ def column(values: FloatEnclosure) -> FloatEnclosure:
 
 
 def mass_between(law: GaussianMixture, low: float, high: float) -> FloatEnclosure:
-    """Return the probability of an interval.
-
-    Examples
-    --------
-    >>> bool(mass_between(GaussianMixture.normal(0, 1), 0.0, float("inf")).low > 0.499)
-    True
-    """
+    """Return the probability of an interval."""
     return Normals.of(law).mass(np.array([low]), np.array([high]))[0]
 
 
@@ -262,16 +230,9 @@ MOST_OPEN = 1 << 12
 class Excess:
     """Where f lies above gamma g.
 
-    Attributes
-    ----------
-    starts, ends
-        Intervals inside of which f >= gamma g.
-    open_starts, open_ends
-        The open cells. Everywhere else except in the tails, f <= gamma g.
-    most
-        Upper bound on the contribution of the open cells to the divergence.
-    tails
-        The two intervals outside all cells, as starts and ends.
+    Inside of the intervals from ``starts`` to ``ends``, f >= gamma g; elsewhere f <= gamma g,
+    except in the open cells, which contribute at most ``most`` to the divergence, and in the
+    ``tails``, the two intervals outside all cells.
     """
 
     starts: FloatArray
@@ -283,18 +244,10 @@ class Excess:
 
 
 def excess(f: Law, g: Law, gamma: FloatEnclosure, width: float, narrowest: float = 0.0) -> Excess:
-    """Return where f lies above gamma g.
+    """Return where f lies above gamma g, f a law or a family with the range of its densities.
 
-    Parameters
-    ----------
-    f, g
-        Two laws; f may be a family of laws whose density is given by its range.
-    gamma
-        A positive number.
-    width
-        Open cells are subdivided until their total contribution is at most this.
-    narrowest
-        Cells at most this wide are not subdivided.
+    Open cells are subdivided until their total contribution is at most ``width``, or they are at
+    most ``narrowest`` wide.
     """
     edges = np.unique(np.concatenate([f.knots(33), g.knots(33)]))
     tails = np.array([-np.inf, edges[-1]]), np.array([edges[0], np.inf])

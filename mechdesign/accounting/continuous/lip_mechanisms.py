@@ -53,11 +53,6 @@ class LaplaceMechanism:
     scales
         ``(n,)`` the scale b of the noise at each value, or a number for all of them.
 
-    Raises
-    ------
-    InputError
-        If values repeat, a scale is not positive, or a prior probability is zero.
-
     Examples
     --------
     Fig. 10: (25) is valid, but adds more noise than necessary.
@@ -108,11 +103,6 @@ def laplace_scale(values: Iterable[Any], prior: Prior, epsilon: Exact) -> float:
     every epsilon > 0: g / f_x <= p + (1 - p) e**(D/b), and f_x / g <= 1/(p + (1 - p) e**(-D/b)),
     which is at most e**epsilon too since (e**epsilon - p)(e**-epsilon - p) <= (1 - p)**2. The
     second is larger.
-
-    Raises
-    ------
-    InputError
-        If epsilon is not positive, or the values and the prior do not fit.
     """
     points = _points(values, prior)
     given, least = limited(epsilon), min(prior)
@@ -134,11 +124,6 @@ def least_laplace_scale(
     probability (b/b')**2 and else of scale b' (the characteristic functions are 1/(1 + b**2 t**2)),
     so the leakage decreases with the scale. It is provably within the budget at the upper bound,
     and provably not at the lower bound.
-
-    Raises
-    ------
-    InputError
-        If epsilon is not positive, or the values and the prior do not fit.
     """
     points, given = numbers(values, "values"), limited(epsilon)
     return least_noise(
@@ -194,11 +179,6 @@ class SamplingMechanism:
     keep
         The probability of releasing X, exact, from 0 to 1.
 
-    Raises
-    ------
-    InputError
-        If ``keep`` is not a number from 0 to 1.
-
     Examples
     --------
     >>> best = SamplingMechanism.best(1, 0.01)
@@ -223,11 +203,6 @@ class SamplingMechanism:
             In nats, from 0 to 100.
         delta
             From 0 to 1. With 0, X is never released.
-
-        Raises
-        ------
-        InputError
-            If a number is out of range.
         """
         given, failure = limited(epsilon), _share(delta, "delta")
         most = min(failure * exp_lower(given), 1 - (1 - failure) * exp_upper(-given))
@@ -237,11 +212,6 @@ class SamplingMechanism:
         """Return the least delta at a budget, for a law of X without atoms.
 
         That is max{keep e**-epsilon, 1 - e**epsilon (1 - keep)}.
-
-        Raises
-        ------
-        InputError
-            If epsilon is out of range.
         """
         given = limited(epsilon)
         two = exponential(-given) * self.keep, 1 - exponential(given) * (1 - self.keep)
