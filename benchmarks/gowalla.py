@@ -35,7 +35,7 @@ from tqdm import tqdm
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.start import set_data_folder
-from mechdesign.estimation.simplex import clipped, projected
+from mechdesign.estimation.result import clipped, projected
 from mechdesign.files.reading import data_folder
 from mechdesign.mechanisms import (
     HadamardResponse,

@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.gowalla import at_once, distance, one_by_one
 from benchmarks.papers.base import SCHEME, Experiment, Pair, Panel, Row
-from mechdesign.estimation.simplex import projected
+from mechdesign.estimation.result import projected
 from mechdesign.mechanisms import (
     HadamardResponse,
     Mechanism,
@@ -28,7 +28,7 @@ from mechdesign.mechanisms import (
     SubsetSelection,
     by_block,
 )
-from mechdesign.mechanisms.subsets.subset_selection import best_size
+from mechdesign.mechanisms.reported_sets import best_size
 from mechdesign.notions import BlockLDP
 
 EPSILON = 1

@@ -22,7 +22,7 @@ from mechdesign.designs.progress import tqdm_bar
 from mechdesign.domain import whole_number
 from mechdesign.errors import InputError, shown
 from mechdesign.exact import Exact, as_fraction
-from mechdesign.mechanisms.subsets.bit_rows import BitRows
+from mechdesign.mechanisms.bit_rows import BitRows
 from mechdesign.notions.base import budget
 from mechdesign.reports import Reports, ReportSource
 from mechdesign.sampling import Randomness, stream_of

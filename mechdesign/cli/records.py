@@ -33,7 +33,7 @@ from mechdesign.errors import InputError, choose
 if TYPE_CHECKING:
     from mechdesign.collection.records.record_files import ColumnName
     from mechdesign.estimation import Estimate, ScalarEstimate
-    from mechdesign.estimation.quantiles import Quantile
+    from mechdesign.estimation.result import Quantile
     from mechdesign.files import SavedMechanism
     from mechdesign.reports import Tally
 
@@ -202,7 +202,7 @@ def _estimate(options: argparse.Namespace) -> int:
     from mechdesign.collection.records import check_table_name, save_estimate, tally_file
     from mechdesign.collection.records.privatize import states_channel
     from mechdesign.estimation import METHODS, TARGETS, estimate
-    from mechdesign.estimation.quantiles import normal_quantile
+    from mechdesign.estimation.result import normal_quantile
     from mechdesign.files import load_mechanism
 
     choose(METHODS, options.method, "method")

@@ -26,10 +26,10 @@ from mechdesign.domain import Domain
 from mechdesign.errors import InputError, UnsupportedError, known_word
 from mechdesign.files import SavedMechanism
 from mechdesign.mechanisms import LIPRandomizedResponse, Mechanism
-from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
+from mechdesign.mechanisms.projective_geometry import ProjectiveGeometryResponse
 from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
-from mechdesign.mechanisms.subsets.unary_encoding import (
+from mechdesign.mechanisms.reported_sets import (
     OptimizedUnaryEncoding,
     SymmetricUnaryEncoding,
 )

@@ -9,10 +9,8 @@ to a permutation (:mod:`~mechdesign.closed_forms.size_classes`).
 from __future__ import annotations
 
 from mechdesign.closed_forms.base import ClosedForm, Formula, Optimum
-from mechdesign.closed_forms.binary_mechanism import BinaryMechanism
-from mechdesign.closed_forms.high_low_subset_selection import HighLowSubsetSelection
 from mechdesign.closed_forms.likeliest_inputs import LikeliestInputs
-from mechdesign.closed_forms.response_on_bins import ResponseOnBins
+from mechdesign.closed_forms.response_on_bins import BinaryMechanism, ResponseOnBins
 from mechdesign.closed_forms.simplicial import (
     BinaryUniversal,
     IndependentRelease,
@@ -22,6 +20,7 @@ from mechdesign.closed_forms.simplicial import (
 )
 from mechdesign.closed_forms.size_classes import (
     BlockSubsetSelection,
+    HighLowSubsetSelection,
     LiftSubsetSelection,
     RandomizedResponse,
     SubsetSelection,

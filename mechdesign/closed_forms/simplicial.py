@@ -19,7 +19,7 @@ from mechdesign.closed_forms.base import (
 from mechdesign.closed_forms.universal import Decision, decide_cone
 from mechdesign.evidence.formulas import nothing_constrained
 from mechdesign.evidence.simplicial import equal_rows, erasure, simplicial
-from mechdesign.mechanisms.lip_randomized_response import in_region, least_mass, outside_region
+from mechdesign.mechanisms.randomized_response import in_region, least_mass, outside_region
 from mechdesign.notions import LIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem

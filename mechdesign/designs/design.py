@@ -110,7 +110,7 @@ def design(
     Solution
         The channel satisfies every notion exactly; the bound is rigorous, or, with your own terms,
         computed in floating point. Noise is a
-        :class:`~mechdesign.mechanisms.noise.lattice_noise.LatticeNoise`.
+        :class:`~mechdesign.mechanisms.lattice_noise.LatticeNoise`.
 
     Raises
     ------
@@ -344,7 +344,7 @@ def _noise(problem: Problem, route: Any, limits: Limits) -> Solution | None:
     is_limited = isinstance(route, str) and route == AUTO and math.isfinite(limits.seconds)
     if not (is_asked or (is_limited and problem.suits_noise and Start().is_first(problem))):
         return None
-    from mechdesign.designs.noise.design import design_noise  # imports scipy
+    from mechdesign.designs.noise import design_noise  # imports scipy
 
     try:
         return design_noise(problem, limits, _part(limits) if is_asked else None)

@@ -122,7 +122,7 @@ class Solution:
         The problem; a :class:`~mechdesign.ContinuousProblem` for an interval or a box.
     channel
         The exact channel. If there are too many inputs for a matrix, a
-        :class:`~mechdesign.mechanisms.noise.lattice_noise.LatticeNoise`, which draws reports
+        :class:`~mechdesign.mechanisms.lattice_noise.LatticeNoise`, which draws reports
         without one; for an interval or a box, a
         :class:`~mechdesign.continuous.ContinuousChannel`.
     value

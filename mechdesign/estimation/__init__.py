@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from mechdesign.estimation.continuous.histogram import ContinuousEstimate
-from mechdesign.estimation.estimands import TARGETS
 from mechdesign.estimation.estimate import METHODS, estimate, estimate_groups
-from mechdesign.estimation.functionals import mean, survey, total, weighted_sum
-from mechdesign.estimation.posterior import posterior_mean
-from mechdesign.estimation.quantiles import Quantile, normal_quantile
-from mechdesign.estimation.result import Estimate, ScalarEstimate
+from mechdesign.estimation.functionals import mean, posterior_mean, survey, total, weighted_sum
+from mechdesign.estimation.least_squares import TARGETS
+from mechdesign.estimation.result import (
+    ContinuousEstimate,
+    Estimate,
+    Quantile,
+    ScalarEstimate,
+    normal_quantile,
+)
 
 __all__ = [
     "METHODS",

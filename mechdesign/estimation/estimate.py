@@ -12,11 +12,10 @@ from mechdesign._typing import FloatArray
 from mechdesign.continuous import ContinuousChannel
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, shown
-from mechdesign.estimation.continuous.histogram import ContinuousEstimate
-from mechdesign.estimation.estimands import POPULATION, TARGETS, standard_error
+from mechdesign.estimation.least_squares import POPULATION, TARGETS, standard_error
 from mechdesign.estimation.likelihood import Fit, Progress, fit, observed_information
 from mechdesign.estimation.report_models import DistinctReports, ReportData, ReportModel, undigested
-from mechdesign.estimation.result import Deviation, Estimate
+from mechdesign.estimation.result import ContinuousEstimate, Deviation, Estimate
 from mechdesign.estimation.unbiased import Unbiased
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import ReportSource

@@ -1,23 +1,179 @@
-"""Estimates of a distribution or of a number, with standard errors."""
+"""Estimates of a distribution or of a number, with standard errors, quantiles and projections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.special import ndtri
 
-from mechdesign._typing import FloatArray
-from mechdesign.domain import Domain, plain_label
-from mechdesign.estimation import simplex
-from mechdesign.estimation.quantiles import Quantile, normal_quantile, quantile_of
+from mechdesign._typing import FloatArray, Int64Array
+from mechdesign.continuous import ContinuousChannel
+from mechdesign.domain import Domain, plain_label, whole_number
+from mechdesign.errors import InputError, shown
 from mechdesign.labels import data_frame
-from mechdesign.sampling import SIMULATION
+from mechdesign.sampling import SIMULATION, pieces
 from mechdesign.text import Table, Tabular, html_lines, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def projected(values: FloatArray) -> FloatArray:
+    """Return the distribution that is nearest in Euclidean distance.
+
+        argmin |p - v|**2 over p >= 0 with Sum_x p_x = 1;        p_x = max(0, v_x - t)
+
+    If the j largest values are positive in p, then t_j = (their sum - 1) / j; the correct j is the
+    last for which the j-th value exceeds t_j. The true distribution lies in the simplex, so p is
+    never farther from it than v.
+
+    Examples
+    --------
+    >>> projected(np.array([0.9, 0.3, -0.2]))
+    array([0.8, 0.2, 0. ])
+    """
+    falling = np.sort(values)[::-1]
+    levels = (np.cumsum(falling) - 1) / np.arange(1, len(values) + 1)
+    level = levels[np.flatnonzero(falling > levels)[-1]]
+    return np.asarray(np.maximum(values - level, 0.0))
+
+
+def clipped(values: FloatArray) -> FloatArray:
+    """Return the positive parts, scaled to sum to 1; the uniform distribution if there are none.
+
+    Examples
+    --------
+    >>> clipped(np.array([0.9, 0.3, -0.2]))
+    array([0.75, 0.25, 0.  ])
+    """
+    positive = np.maximum(values, 0.0)
+    total = positive.sum()
+    if total <= 0:
+        return np.full(len(values), 1 / len(values))
+    return np.asarray(positive / total)
+
+
+CELLS = 1 << 22
+"""Maximum number of weights held at once."""
+
+ROUNDING = 1e-12
+"""Rounding error allowed in a cumulative sum in floating point."""
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """A quantile: the least value v with Pr(X <= v) >= q.
+
+    Attributes
+    ----------
+    q
+        The probability of the quantile.
+    value
+        The estimate, a value of the domain.
+    low, high
+        The ends of the confidence set, values of the domain.
+    confidence
+        A lower bound on the asymptotic coverage probability of the set.
+    """
+
+    q: float
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+
+def share(value: Any, key: str) -> float:
+    """Return a number strictly between 0 and 1, or raise InputError."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+        raise InputError(key, "a number above 0 and below 1", shown(value))
+    return float(value)
+
+
+def normal_quantile(confidence: float, parts: int = 1) -> float:
+    """Return z such that ``parts`` intervals of +- z standard errors hold simultaneously.
+
+    Raises
+    ------
+    InputError
+        If the confidence is not above 0 and below 1.
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.95), 4), round(normal_quantile(0.95, parts=10), 4)
+    (1.96, 2.807)
+    """
+    left = (1 - share(confidence, "confidence")) / (2 * whole_number(parts, "parts"))
+    return -float(ndtri(left))
+
+
+def quantile_of(
+    inputs: Domain,
+    values: FloatArray,
+    deviation: Callable[[FloatArray], FloatArray],
+    q: float,
+    confidence: float,
+) -> Quantile:
+    """Return the quantile of an estimate by inverting the intervals of its cumulative sums.
+
+    Let F_j be the estimate of Pr(X <= v_j), s_j its standard error, and J the true quantile. Since
+    Pr(X <= v_J) >= q, F_J + z s_J >= q is likely, so the first j with F_j + z s_j >= q is at most
+    J; since Pr(X <= v_(J-1)) < q, F_(J-1) - z s_(J-1) < q is likely, so the last such j is at least
+    J - 1. Each event fails with probability (1 - confidence) / 2, whether F is monotone or not. F_k
+    is set to 1. The estimate is the quantile of the mean of the running maximum of F from the left
+    and the running minimum from the right, which is monotone; it lies in the set.
+
+    Parameters
+    ----------
+    inputs
+        A domain of numbers.
+    values
+        ``(n_inputs,)`` estimated frequencies.
+    deviation
+        Standard errors of linear combinations.
+    q, confidence
+        Above 0 and below 1.
+
+    Raises
+    ------
+    InputError
+        If the inputs are not numbers, or a parameter is out of range.
+
+    Notes
+    -----
+    Source: Woodruff 1952.
+    """
+    if inputs.numbers is None:
+        raise InputError("inputs", "a domain of numbers, which have an order", repr(inputs))
+    q, z = share(q, "q"), normal_quantile(confidence)
+    k = len(inputs)
+    order = sorted(range(k), key=lambda x: inputs.numbers[x])  # type: ignore[index]
+    F = np.append(np.cumsum(values[order])[:-1], 1.0)
+    monotone = (np.maximum.accumulate(F) + np.minimum.accumulate(F[::-1])[::-1]) / 2
+    q_down = q - ROUNDING
+    margin = z * np.append(_of_sums(deviation, np.array(order)), 0.0)
+    margin[np.isnan(margin)] = np.inf
+    places = [
+        int(np.argmax(monotone >= q_down)),
+        int(np.argmax(F + margin >= q_down)),
+        int(np.flatnonzero(np.append(True, F - margin < q_down))[-1]),
+    ]
+    value, low, high = (float(inputs.numbers[order[place]]) for place in places)
+    return Quantile(q, value, low, high, float(confidence))
+
+
+def _of_sums(deviation: Callable[[FloatArray], FloatArray], order: Int64Array) -> FloatArray:
+    """Return the standard errors of the sums of the first 1, 2, ..., k - 1 inputs in order."""
+    k = len(order)
+    found, place = np.zeros(k - 1), np.argsort(order)
+    for piece in pieces(k - 1, max(1, CELLS // k)):
+        ends = np.arange(piece.start, piece.stop)[:, None]
+        found[piece] = deviation((place <= ends).astype(np.float64))
+    return found
+
 
 Deviation = Callable[[FloatArray], FloatArray]
 """The standard errors of Sum_x w_x p_x for each row w of ``(n, n_inputs)`` weights."""
@@ -194,11 +350,11 @@ class Estimate(Tabular):
 
     def projected(self) -> Estimate:
         """Return the nearest distribution; biased, and never farther from the truth."""
-        return self._within(simplex.projected(self.values), "projected")
+        return self._within(projected(self.values), "projected")
 
     def clipped(self) -> Estimate:
         """Return the positive parts, scaled to sum to 1; biased."""
-        return self._within(simplex.clipped(self.values), "clipped")
+        return self._within(clipped(self.values), "clipped")
 
     def _within(self, values: FloatArray, method: str) -> Estimate:
         note = f"the standard errors are those of the {self.method} estimate"
@@ -295,3 +451,89 @@ def plain(number: float) -> float | None:
     True
     """
     return float(number) if np.isfinite(number) else None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ContinuousEstimate(Estimate):
+    """An estimated distribution of the nodes that the numbers of an interval are rounded to.
+
+    For cells this is the histogram of the numbers. For linear nodes it is the distribution of the
+    node, whose mean is the mean of the numbers; the node of a number is one of its two neighbors.
+
+    Attributes
+    ----------
+    positions
+        ``(n_inputs,)`` positions: the nodes, the midpoints of cells, or the finite ends of
+        half-lines.
+    supports
+        ``(n_inputs, 2)`` the least and the largest number rounded to each node: the ends of the
+        cell, or the neighbors of the node.
+    is_histogram
+        Whether the nodes are cells.
+    """
+
+    positions: FloatArray
+    supports: FloatArray
+    is_histogram: bool
+
+    @classmethod
+    def of(cls, found: Estimate, channel: ContinuousChannel) -> Self:
+        """Convert an estimate of the nodes of a continuous channel."""
+        known = {each.name: getattr(found, each.name) for each in fields(Estimate)}
+        return cls(
+            **known,
+            positions=channel.positions,
+            supports=channel.supports,
+            is_histogram=channel.kind == "cells",
+        )
+
+    @property
+    def stretches(self) -> FloatArray:
+        """``(n_inputs, 2)`` the cells, or the intervals between midpoints of adjacent nodes.
+
+        An unbounded cell is shown as wide as its neighbor.
+        """
+        if not self.is_histogram:
+            middles = (self.positions[1:] + self.positions[:-1]) / 2
+            ends = np.concatenate([self.positions[:1], middles, self.positions[-1:]])
+        else:
+            ends = np.append(self.supports[:, 0], self.supports[-1, 1])
+            inner = ends[np.isfinite(ends)]
+            first, last = np.diff(inner)[[0, -1]] if len(inner) > 1 else (1.0, 1.0)
+            ends = np.clip(ends, inner[0] - first, inner[-1] + last)
+        return np.column_stack([ends[:-1], ends[1:]])
+
+    def quantile(self, q: float, confidence: float = 0.95) -> Quantile:
+        """Return a quantile of the numbers, with a confidence set.
+
+        For cells the value is interpolated linearly in the cell at the quantile of the cells; else
+        it is the node at the quantile of the nodes. The set runs from the lower end of the support
+        of the lowest node in the nodes' confidence set to the upper end of that of the highest:
+        nodes are in order, so X is at most the upper end of node i's support if its node is at
+        most i, and at least the lower end if its node is at least i.
+
+        Parameters
+        ----------
+        q
+            Above 0 and below 1; 0.5 is the median.
+        confidence
+            Above 0 and below 1.
+
+        Raises
+        ------
+        InputError
+            If a parameter is out of range.
+        """
+        places = Domain.range(len(self.values))
+        found = quantile_of(places, self.values, self.deviation, q, confidence)
+        place, low, high = (int(number) for number in (found.value, found.low, found.high))
+        ends = float(self.supports[low, 0]), float(self.supports[high, 1])
+        return Quantile(found.q, self._spread_evenly(place, q), *ends, found.confidence)
+
+    def _spread_evenly(self, place: int, q: float) -> float:
+        """Return the number at a quantile, given its node."""
+        low, high = self.supports[place]
+        if not (self.is_histogram and np.isfinite(high - low)):
+            return float(self.positions[place])
+        sums = np.concatenate([[0.0], np.cumsum(projected(self.values))])
+        return float(np.interp(q, sums[place : place + 2], [low, high]))

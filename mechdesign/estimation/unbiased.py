@@ -10,8 +10,13 @@ import numpy as np
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import InputError, choose
-from mechdesign.estimation.estimands import POPULATION, TARGETS, standard_error
-from mechdesign.estimation.least_squares import ColumnScores, reference_distribution
+from mechdesign.estimation.least_squares import (
+    POPULATION,
+    TARGETS,
+    ColumnScores,
+    reference_distribution,
+    standard_error,
+)
 from mechdesign.estimation.report_models import ReportModel
 from mechdesign.mechanisms import Mechanism
 from mechdesign.prior import Prior

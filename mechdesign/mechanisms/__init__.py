@@ -11,17 +11,18 @@ from mechdesign.mechanisms.advice import (
     advise_blocks,
 )
 from mechdesign.mechanisms.base import Frequencies, Mechanism
-from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.by_component import ByComponent, by_block
-from mechdesign.mechanisms.composite.high_low import HighLow, around_sensitive
+from mechdesign.mechanisms.composite import ByComponent, HighLow, around_sensitive, by_block
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
-from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
-from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, PlanarLaplace
-from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
+from mechdesign.mechanisms.lattice_noise import GeometricNoise, PlanarLaplace
+from mechdesign.mechanisms.projective_geometry import ProjectiveGeometryResponse
+from mechdesign.mechanisms.randomized_response import (
+    GeneralizedRandomizedResponse,
+    LIPRandomizedResponse,
+)
 from mechdesign.mechanisms.registry import MECHANISMS, mechanism_for
-from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
-from mechdesign.mechanisms.subsets.unary_encoding import (
+from mechdesign.mechanisms.reported_sets import (
     OptimizedUnaryEncoding,
+    SubsetSelection,
     SymmetricUnaryEncoding,
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -20,11 +20,38 @@ from mechdesign.errors import InputError, UnsupportedError, shown_kind
 from mechdesign.exact import as_fraction, exp_lower, fraction_text, log_upper
 from mechdesign.kernel.documents import FORMAT, VERSION, Claim, digest
 from mechdesign.kernel.schema import write
-from mechdesign.mechanisms.merged_reports import MergedReports
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, Notion
 from mechdesign.prior import Prior, prior_on
 from mechdesign.reports import Alphabet, Labels, ReportSource, Tally, check_counts
 from mechdesign.sampling import Source
+
+
+class MergedReports(NamedTuple):
+    """The rows of a few inputs over classes of reports, for a mechanism with symmetries.
+
+    In a class the probabilities at these inputs and their minimum over all inputs are proportional.
+
+    Attributes
+    ----------
+    rows
+        ``(n_rows, n_classes)`` probabilities of the classes at two inputs or more.
+    least
+        ``(n_classes,)`` lower bounds on the sum over the class of the least probability over
+        inputs.
+    pairs
+        Pairs of rows that represent all ordered pairs of inputs, up to symmetry.
+    inputs
+        The indices of the inputs of the rows; by default the first ones.
+    complete
+        Whether one of the pairs, with a third input, represents every pair with a third input.
+    """
+
+    rows: tuple[tuple[Fraction, ...], ...]
+    least: tuple[Fraction, ...]
+    pairs: tuple[tuple[int, int], ...] = ((0, 1),)
+    inputs: tuple[int, ...] = (0, 1, 2)
+    complete: bool = False
+
 
 WHOLE = 1 << BITS
 """The sum of the integer masses of a distribution."""

@@ -1,20 +1,32 @@
-"""Generalized (k-ary) randomized response on a large domain (Kairouz et al. 2016)."""
+"""Randomized response (k-ary, and for LIP), and the identity, a part of composite mechanisms."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mechdesign._typing import AnyArray, Int64Array
+from mechdesign._typing import AnyArray, FloatArray, Int64Array
+from mechdesign.channel import BITS
 from mechdesign.domain import Domain
-from mechdesign.exact import Exact
-from mechdesign.mechanisms.base import WHOLE, held_mass
-from mechdesign.mechanisms.set_system import NumberedSets
+from mechdesign.errors import UnsupportedError
+from mechdesign.exact import Exact, exp_lower, short_text
+from mechdesign.mechanisms.base import (
+    WHOLE,
+    held_mass,
+    informative,
+    inputs_of,
+    whole_weights,
+)
+from mechdesign.mechanisms.set_system import NumberedSets, ScoredMechanism
+from mechdesign.notions import LIP, BlockLDP
+from mechdesign.prior import Prior
 from mechdesign.reports import Labels
-from mechdesign.sampling import Source, chances
+from mechdesign.sampling import AliasTable, Source, chances
 
 
 class GeneralizedRandomizedResponse(NumberedSets):
@@ -87,3 +99,208 @@ class GeneralizedRandomizedResponse(NumberedSets):
 
     def _holds(self, x: int, report: AnyArray) -> bool:
         return int(report[0]) == x
+
+
+class IdentityMechanism(GeneralizedRandomizedResponse):
+    """Report the input: Q[x, x] = 1, with the score 1{y = x}.
+
+    A single input has a single report.
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; a single input is allowed.
+
+    Examples
+    --------
+    >>> IdentityMechanism(1).bits_per_report
+    0.0
+    """
+
+    name = "in-clear"
+    source = "the identity channel"
+    held = WHOLE
+
+    def __init__(self, inputs: Domain | Iterable[Any] | int) -> None:
+        self.inputs = Domain.of(inputs, "inputs")
+        self.odds = (1, len(self.inputs) - 1)
+        self.alphabet = Labels(self.inputs)
+
+    @property
+    def privacy(self) -> BlockLDP:
+        """Every input is a block of its own."""
+        return BlockLDP(0, blocks=[[label] for label in self.inputs])
+
+    def parameters(self) -> dict[str, Any]:
+        """Return an empty dict."""
+        return {}
+
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
+        """Return the input numbers."""
+        return codes.copy()
+
+    def largest_ratio(self) -> Fraction:
+        """Return 1, the ratio inside a block of one."""
+        return Fraction(1)
+
+
+class LIPRandomizedResponse(ScoredMechanism):
+    """Report the truth with probability 1 - e**-eps, else a fresh draw from the prior.
+
+        Q[x, x] = 1 - (1 - P_x) e**-eps,      Q[x, y] = P_y e**-eps
+
+    Its largest lift is (e**eps - 1 + P_x) / (e**eps P_x), so it satisfies eps-LIP if and only if
+    P_min >= 1/(e**eps + 1); there it is optimal for every utility that post-processing cannot
+    raise. The papers claim LIP for every prior; outside this region the constructor raises an
+    error.
+
+    One draw of 62 bits decides: y with mass f_y, for every x, and the truth with the remaining mass
+    t. With P(y) = f_y + t P_y, in units of 2**-62, both sides of LIP hold exactly if
+
+        f_y >= t P_y / (e**eps - 1)     and     f_y >= t (1 - e**eps P_y) / (e**eps - 1),
+
+    so t is the largest value that leaves room for these f_y, rounded up. The score is s_x(y) = (1{y
+    = x} - f_x) / t, in the same units.
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; at least 2 inputs.
+    epsilon
+        The budget in nats, > 0.
+    prior
+        The prior of the inputs, which is public.
+
+    Raises
+    ------
+    InputError
+        If a parameter is out of range.
+    UnsupportedError
+        If P_min < 1/(e**eps + 1); the message gives the leakage of the formula.
+
+    Notes
+    -----
+    Source: Jiang et al. 2018 (CNS), Theorem 2; the region is ours.
+
+    Examples
+    --------
+    >>> survey = LIPRandomizedResponse(["yes", "no"], 1, Prior([0.4, 0.6]))
+    >>> round(float(survey.probability("yes", "no")), 6)  # 0.6 / e
+    0.220728
+    >>> survey.leakage
+    1.0
+    """
+
+    name = "lip-randomized-response"
+    source = "Jiang et al. 2018 (CNS), Theorem 2"
+    prior: Prior
+    _notion: LIP
+
+    def __init__(self, inputs: Domain | Iterable[Any] | int, epsilon: Exact, prior: Prior) -> None:
+        self.inputs = inputs_of(inputs)
+        self._notion = informative(LIP(epsilon), LIP)
+        prior = self.fitting_prior(prior)
+        self.prior = prior
+        epsilon = self._notion.epsilon
+        if not in_region(prior, epsilon):
+            least = least_mass(epsilon)
+            expected = f"probabilities of at least 1/(e^epsilon + 1) = {least:.6g}"
+            hint = f"there {_would_leak(prior, epsilon)}; "
+            hint += "an optimal channel for this prior comes from `design`"
+            given = f"P_min = {short_text(prior.minimum)}"
+            raise UnsupportedError("prior", expected, given, hint)
+        fresh, self._truth = _masses(prior, exp_lower(epsilon))
+        self._fresh = np.array(fresh, dtype=np.int64)
+        self._table = AliasTable(np.array([[*fresh, self._truth]]), BITS)
+        self.alphabet = Labels(self.inputs)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the mass of the truth, and that of each report by a fresh draw."""
+        return {"truth": self._truth, "fresh": self._fresh.tolist()}
+
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
+        """Draw reports: input numbers."""
+        drawn = self._table.draw(np.zeros(len(codes), dtype=np.int64), source)
+        return np.where(drawn == len(self.inputs), codes, drawn).astype(np.int64)
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        y = int(report[0])
+        return Fraction(int(self._fresh[y]) + (self._truth if y == x else 0), WHOLE)
+
+    @property
+    def least_known_risk(self) -> float:
+        """Its own risk: it is optimal for every utility that post-processing cannot raise."""
+        return self.risk
+
+    def _reference(self) -> Prior:
+        return self.prior
+
+    @cached_property
+    def _scores(self) -> tuple[FloatArray, FloatArray]:
+        fresh, truth = np.ldexp(self._fresh.astype(np.float64), -BITS), self._truth / WHOLE
+        return (1 - fresh) / truth, -fresh / truth
+
+    def largest_ratio(self) -> Fraction:
+        """Return the largest (f_y + t) / (f_y + t P_y) or (f_y + t P_y) / f_y over the reports."""
+        pairs = zip(self._fresh.tolist(), self.prior, strict=True)
+        laws: list[tuple[Fraction, Fraction]] = [
+            (Fraction(f), f + self._truth * p) for f, p in pairs
+        ]
+        return max(max((f + self._truth) / law, law / f) for f, law in laws)
+
+
+def _masses(prior: Prior, odds: Fraction) -> tuple[list[int], int]:
+    """Return the least f_y at the largest possible t, in units of 2**-62.
+
+    The largest f_y absorbs the rounding error: all bounds are lower bounds.
+    """
+    weights, unit = whole_weights(prior)
+    top, bottom = odds.numerator, odds.denominator
+    # max(P_y, 1 - odds P_y) / (odds - 1), over one denominator
+    below = [max(w * bottom, unit * bottom - top * w) for w in weights]
+    scale = unit * (top - bottom)
+    truth = (WHOLE - len(weights)) * scale // (scale + sum(below))
+    fresh = [-(-truth * part // scale) for part in below]
+    fresh[fresh.index(max(fresh))] += WHOLE - truth - sum(fresh)
+    return fresh, truth
+
+
+def in_region(prior: Prior, epsilon: Fraction) -> bool:
+    """Return whether P_min (e**epsilon + 1) >= 1, exactly: where the formula is private."""
+    return prior.minimum * (exp_lower(epsilon) + 1) >= 1
+
+
+def least_mass(epsilon: Fraction) -> float:
+    """Return 1 / (e**epsilon + 1), the border of the region."""
+    return math.exp(-epsilon) / (1 + math.exp(-epsilon))
+
+
+def leakage_of_formula(prior: Prior, epsilon: Fraction) -> float:
+    """Return the leakage of the formula in nats: max(epsilon, ln of its largest lift).
+
+    Examples
+    --------
+    At prior 0.01 and epsilon = 1 the leakage is 4.15 times the budget.
+
+    >>> round(leakage_of_formula(Prior([0.01, 0.99]), Fraction(1)), 2)
+    4.16
+    """
+    least, e = float(prior.minimum), float(epsilon)
+    if least == 0:
+        return math.inf
+    return max(e, math.log((-math.expm1(-e) + least * math.exp(-e)) / least))
+
+
+def outside_region(prior: Prior, epsilon: Fraction) -> str:
+    """Return a message that the prior is outside of the region, with the leakage of the formula."""
+    return (
+        f"outside its region: P_min = {short_text(prior.minimum)} is below 1/(e^epsilon + 1) = "
+        f"{least_mass(epsilon):.6g}; {_would_leak(prior, epsilon)}"
+    )
+
+
+def _would_leak(prior: Prior, epsilon: Fraction) -> str:
+    leak = leakage_of_formula(prior, epsilon)
+    ratio = f" = {leak / float(epsilon):.3g} epsilon" if epsilon > 0 else ""
+    return f"the published formula would leak {leak:.6g}{ratio}"

@@ -14,20 +14,27 @@ import numpy as np
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, choose, known_word, shown
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.mechanisms.codes.projective_geometry import ProjectiveGeometryResponse
-from mechdesign.mechanisms.composite.by_component import ByComponent, by_block
-from mechdesign.mechanisms.composite.high_low import HighLow, around_sensitive, split_by_sensitivity
-from mechdesign.mechanisms.composite.identity import IdentityMechanism
+from mechdesign.mechanisms.composite import (
+    ByComponent,
+    HighLow,
+    around_sensitive,
+    by_block,
+    split_by_sensitivity,
+)
 from mechdesign.mechanisms.hadamard_response import HadamardResponse
-from mechdesign.mechanisms.lip_randomized_response import LIPRandomizedResponse
-from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
-from mechdesign.mechanisms.randomized_response import GeneralizedRandomizedResponse
-from mechdesign.mechanisms.set_system import LDPMechanism, SetMechanism
-from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
-from mechdesign.mechanisms.subsets.unary_encoding import (
+from mechdesign.mechanisms.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
+from mechdesign.mechanisms.projective_geometry import ProjectiveGeometryResponse
+from mechdesign.mechanisms.randomized_response import (
+    GeneralizedRandomizedResponse,
+    IdentityMechanism,
+    LIPRandomizedResponse,
+)
+from mechdesign.mechanisms.reported_sets import (
     OptimizedUnaryEncoding,
+    SubsetSelection,
     SymmetricUnaryEncoding,
 )
+from mechdesign.mechanisms.set_system import LDPMechanism, SetMechanism
 from mechdesign.notions import LDP, LIP, BlockLDP, HighLowLDP, MetricPrivacy, Notion
 from mechdesign.prior import Prior
 

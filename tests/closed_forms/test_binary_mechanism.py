@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import LDP, LIP, ChiSquared, Problem, TotalVariation, design
-from mechdesign.closed_forms.binary_mechanism import BinaryMechanism
+from mechdesign.closed_forms.response_on_bins import BinaryMechanism
 from mechdesign.errors import CertificateError
 from mechdesign.kernel import digest, verify
 from mechdesign.notions import Notion

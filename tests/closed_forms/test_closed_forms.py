@@ -46,7 +46,7 @@ from mechdesign.closed_forms import (
     Unconstrained,
 )
 from mechdesign.exact import exp_lower
-from mechdesign.mechanisms.lip_randomized_response import leakage_of_formula
+from mechdesign.mechanisms.randomized_response import leakage_of_formula
 from mechdesign.notions import Notion
 from mechdesign.utilities import Utility
 from tests.strategies import (

@@ -17,7 +17,7 @@ from scipy.optimize import linprog
 from mechdesign.channel import Channel
 from mechdesign.closed_forms import LIPRandomizedResponse
 from mechdesign.designs.design import design
-from mechdesign.mechanisms.lip_randomized_response import in_region, leakage_of_formula
+from mechdesign.mechanisms.randomized_response import in_region, leakage_of_formula
 from mechdesign.notions import LDP, LIP, BoundedPriorLIP
 from mechdesign.prior import Prior
 from mechdesign.problem import Problem

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, strategies as st
 
-from mechdesign.closed_forms.facilities import Sites, are_in_line
+from mechdesign.closed_forms.response_on_bins import Sites, are_in_line
 from tests.strategies import examples, losses_in_line
 
 

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 import mechdesign as md
 from mechdesign import HighLowLDP, L2Risk, Problem, TVRisk
-from mechdesign.closed_forms.high_low_subset_selection import HighLowSubsetSelection
+from mechdesign.closed_forms.size_classes import HighLowSubsetSelection
 from tests.strategies import examples
 
 ROUTE = "closed-form: high-low subset selection"

@@ -103,7 +103,7 @@ def test_ways_to_say_which_channel() -> None:
 
 
 def test_reports_that_are_sets_go_there_and_back() -> None:
-    unary = pytest.importorskip("mechdesign.mechanisms.subsets.unary_encoding")
+    unary = pytest.importorskip("mechdesign.mechanisms.reported_sets")
     mechanism = unary.OptimizedUnaryEncoding(COLOURS, 2)
     private = ChannelTransformer(mechanism, rng=3)
     reports = private.fit_transform([["red"]] * 5000)

@@ -22,7 +22,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.mechanisms import Mechanism, PlanarLaplace, mechanism_for
-from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
+from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.mechanisms.registry import FORMS
 from mechdesign.utilities import EstimationRisk
 from tests.mechanisms_support import exact_table

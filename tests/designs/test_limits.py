@@ -104,7 +104,7 @@ def test_sizes_on_the_command_line() -> None:
             memory_size(wrong)
 
 
-DESIGN, NOISE = "mechdesign.designs.design.", "mechdesign.designs.noise.design."
+DESIGN, NOISE = "mechdesign.designs.design.", "mechdesign.designs.noise."
 LISTED, POINT = (f"{DESIGN}LISTED_SECONDS", 1, 3), (f"{NOISE}POINT_SECONDS", 1, 3)
 CITY, EYE = Domain.grid(70, 70), np.eye(3).tolist()
 LINE = Problem(Domain.range(5000), MetricPrivacy(1, "absolute"), MeanAbsoluteError())

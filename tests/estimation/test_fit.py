@@ -10,7 +10,7 @@ import pytest
 import mechdesign as md
 from mechdesign.channel import Channel
 from mechdesign.estimation import estimate, estimate_groups
-from mechdesign.estimation.fit import LEVEL, fit_p_value
+from mechdesign.estimation.report_models import LEVEL, fit_p_value
 from mechdesign.mechanisms import (
     GeneralizedRandomizedResponse,
     HadamardResponse,

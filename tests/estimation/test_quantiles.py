@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import Channel, Domain
 from mechdesign.estimation import estimate
-from mechdesign.estimation.quantiles import quantile_of
+from mechdesign.estimation.result import quantile_of
 from tests.strategies import examples
 
 STEPS = Channel.from_matrix(

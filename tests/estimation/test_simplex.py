@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import Channel
 from mechdesign.estimation import estimate
-from mechdesign.estimation.simplex import clipped, projected
+from mechdesign.estimation.result import clipped, projected
 from tests.strategies import examples, simplex
 
 vectors = st.lists(st.integers(-40, 60), min_size=1, max_size=7).map(

@@ -9,7 +9,7 @@ import pytest
 
 from mechdesign import BlockLDP, Domain, InputError, Prior, estimate
 from mechdesign.mechanisms import advise, advise_blocks, mechanism_for
-from mechdesign.mechanisms.optimum import least_block_risk
+from mechdesign.mechanisms.set_system import least_block_risk
 
 CORNER = Prior.from_counts([1 + 30 * (r < 2 and c < 3) for r in range(4) for c in range(6)])
 

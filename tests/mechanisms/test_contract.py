@@ -39,8 +39,8 @@ from mechdesign.mechanisms import (
     by_block,
 )
 from mechdesign.mechanisms.base import WHOLE
+from mechdesign.mechanisms.bit_rows import read_bits
 from mechdesign.mechanisms.set_system import LDPMechanism
-from mechdesign.mechanisms.subsets.bit_rows import read_bits
 from mechdesign.reports import Tally
 from tests.kernel.laws.support import MADE
 from tests.mechanisms_support import (

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import load_mechanism, save
 from mechdesign.mechanisms import HadamardResponse
-from mechdesign.mechanisms.walsh import parity, walsh_hadamard
+from mechdesign.mechanisms.hadamard_response import parity, walsh_hadamard
 from tests.mechanisms_support import (
     scores,
 )

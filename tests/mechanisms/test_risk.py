@@ -29,7 +29,7 @@ from mechdesign.mechanisms import (
     SubsetSelection,
     mechanism_for,
 )
-from mechdesign.mechanisms.optimum import (
+from mechdesign.mechanisms.set_system import (
     best_high_low_size,
     best_size,
     least_block_risk,

@@ -39,7 +39,7 @@ from mechdesign.exact import Exact
 from mechdesign.exact.enclosures import Bounds
 from mechdesign.mechanisms import GeneralizedRandomizedResponse
 from mechdesign.mechanisms.base import Mechanism
-from mechdesign.mechanisms.subsets.unary import UnaryEncoding
+from mechdesign.mechanisms.reported_sets import UnaryEncoding
 
 Randomizer = Channel | Mechanism | ContinuousChannel | Exact
 

@@ -19,8 +19,8 @@ from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.closed_forms.base import name_outputs
 from mechdesign.closed_forms.size_classes import MOST_INPUTS
 from mechdesign.errors import InputError, SolverError, UnsupportedError
-from mechdesign.mechanisms.optimum import best_size
 from mechdesign.mechanisms.registry import NOISE, mechanism_for
+from mechdesign.mechanisms.set_system import best_size
 from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution

@@ -22,7 +22,7 @@ from mechdesign.mechanisms import (
     OptimizedUnaryEncoding,
     SymmetricUnaryEncoding,
 )
-from mechdesign.mechanisms.subsets.unary import UnaryEncoding
+from mechdesign.mechanisms.reported_sets import UnaryEncoding
 from tests.strategies import examples
 
 KINDS: list[type[UnaryEncoding]] = [OptimizedUnaryEncoding, SymmetricUnaryEncoding]

@@ -45,7 +45,7 @@ from mechdesign.kernel.schema import read
 from mechdesign.kernel.statement import Statement
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeneralizedRandomizedResponse, GeometricNoise, PlanarLaplace
-from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
+from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.utilities.base import LinearUtility
 from tests.kernel.laws.support import Document, refused, sealed
 from tests.strategies import examples, lp_optimum

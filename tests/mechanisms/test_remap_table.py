@@ -13,8 +13,8 @@ from hypothesis import given, strategies as st
 from mechdesign import Domain, InputError, Prior
 from mechdesign.exact import sqrt_lower, sqrt_upper
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
-from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
-from mechdesign.mechanisms.noise.remap_table import LOSSES
+from mechdesign.mechanisms.lattice_noise import LatticeNoise
+from mechdesign.mechanisms.remap_table import LOSSES
 from tests.strategies import examples
 
 SPACING = Fraction(1, 2)

@@ -1,9 +1,13 @@
-"""High-low LDP mechanisms (Acharya et al. 2020): an LDP mechanism for the sensitive inputs."""
+"""Composite mechanisms: a part in clear, with a mechanism inside each.
+
+Under block-structured LDP the parts are the blocks; under high-low LDP (Acharya et al. 2020) the
+sensitive inputs have an LDP mechanism, and others send its reports sometimes.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +16,7 @@ import numpy as np
 from mechdesign._typing import AnyArray, FloatArray, Int64Array
 from mechdesign.domain import Domain
 from mechdesign.errors import InputError, shown
-from mechdesign.exact import exp_lower
+from mechdesign.exact import exp_lower, fraction_text
 from mechdesign.mechanisms.base import (
     MOST_OUTPUTS,
     WHOLE,
@@ -21,14 +25,268 @@ from mechdesign.mechanisms.base import (
     informative,
     inputs_of,
 )
-from mechdesign.mechanisms.composite.identity import IdentityMechanism
-from mechdesign.mechanisms.composite.parted import PartedMechanism, component_table
-from mechdesign.mechanisms.composite.tagged_reports import TaggedReports
-from mechdesign.mechanisms.optimum import best_high_low_size, least_high_low_risk
-from mechdesign.mechanisms.set_system import SetMechanism
-from mechdesign.mechanisms.subsets.subset_selection import SubsetSelection
-from mechdesign.notions import HighLowLDP
+from mechdesign.mechanisms.randomized_response import IdentityMechanism
+from mechdesign.mechanisms.reported_sets import SubsetSelection
+from mechdesign.mechanisms.set_system import (
+    SetMechanism,
+    best_high_low_size,
+    least_block_risk,
+    least_high_low_risk,
+)
+from mechdesign.mechanisms.tagged_reports import TaggedReports
+from mechdesign.notions import BlockLDP, HighLowLDP
+from mechdesign.reports import Tally
 from mechdesign.sampling import Source, chances
+
+
+class PartedMechanism(Mechanism):
+    """Each input belongs to a part, and reports by that part's mechanism on the inputs 0, 1, ...
+
+    Parts with equal mechanisms are drawn and estimated together. The methods here assume that all
+    inputs report in their own part; the score of an input is that of its part's mechanism on
+    reports from the part, and 0 on all others.
+    """
+
+    _notion: BlockLDP | HighLowLDP
+
+    alphabet: TaggedReports
+
+    def _arrange(
+        self, member: Int64Array, kinds: Sequence[Mechanism], kind_of: Sequence[int], key: str
+    ) -> None:
+        """Number the inputs in each part, in the order of the domain, and check the mechanisms.
+
+        Parameters
+        ----------
+        member
+            ``(n_inputs,)`` the part of each input, from 0.
+        kinds, kind_of
+            The distinct mechanisms, and the index of that of each part.
+        key
+            The name of a part in errors, with ``{}`` in place of its number.
+
+        Raises
+        ------
+        InputError
+            If a mechanism does not fit its part, or exceeds the budget.
+        """
+        sizes, most = np.bincount(member), exp_lower(self._notion.epsilon)
+        first = dict[tuple[int, int], int]()
+        for b, pair in enumerate(zip(kind_of, sizes.tolist(), strict=True)):
+            first.setdefault(pair, b)
+        for (n, size), b in first.items():
+            kind = kinds[n]
+            numbered = isinstance(kind, IdentityMechanism) or kind.inputs == Domain.range(size)
+            if len(kind.inputs) != size or not numbered:
+                expected = f"a mechanism on the inputs 0..{size - 1}, as its part has {size}"
+                raise InputError(key.format(b), expected, repr(kind.inputs))
+            if kind.largest_ratio() > most:
+                expected = f"a mechanism within epsilon = {fraction_text(self._notion.epsilon)}"
+                raise InputError(key.format(b), expected, repr(kind))
+        self._member, self._order = member, np.argsort(member, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._rank = np.empty_like(member)
+        self._rank[self._order] = np.arange(len(member)) - self._starts[member[self._order]]
+
+    def _inputs_of(self, part: int) -> Int64Array:
+        return self._order[self._starts[part] : self._starts[part + 1]]
+
+    def mass(self, x: int, report: AnyArray) -> Fraction:
+        """Return the probability of a report."""
+        part = self.alphabet.part(report)
+        if int(part[0]) != self._member[x]:
+            return Fraction(0)
+        kind = int(self.alphabet.kind_of[part[0]])
+        inner = self.alphabet.inner(kind, part, report)
+        return self.alphabet.kinds[kind].mass(int(self._rank[x]), inner)
+
+    def batch_frequencies(self, counts: FloatArray, totals: FloatArray) -> Frequencies:
+        """Return the estimates of many tallies, one in each row of the counts."""
+        pairs = zip(counts, totals.tolist(), strict=True)
+        found = [self._estimate(row, total) for row, total in pairs]
+        estimates, squares = ([getattr(f, key) for f in found] for key in ("estimates", "squares"))
+        return Frequencies(np.array(estimates), np.array(squares))
+
+    def _estimate(self, counts: FloatArray, total: float) -> Frequencies:
+        """Return the estimates of one tally."""
+        estimates, squares = np.zeros((2, len(self.inputs)))
+        for n, kind in enumerate(self.alphabet.kinds):
+            parts, inner = self.alphabet.counts_of(n, counts)
+            if not len(parts):
+                continue
+            found = kind.batch_frequencies(inner, counts[parts])
+            share = (counts[parts] / total)[:, None]
+            places = self._order[self._starts[parts][:, None] + np.arange(len(kind.inputs))]
+            estimates[places] = found.estimates * share
+            squares[places] = found.squares * share
+        return Frequencies(estimates, squares)
+
+    def expected_counts(self, weights: FloatArray) -> FloatArray:
+        """Return the weights of the parts, then the expected counts inside each."""
+        found = [np.bincount(self._member, weights=weights)]
+        for part, kind in enumerate(self.alphabet.kind_of.tolist()):
+            inside = weights[self._inputs_of(part)]
+            found.append(self.alphabet.kinds[kind].expected_counts(inside))
+        return np.concatenate(found)
+
+    def combination(self, tally: Tally, weights: FloatArray) -> tuple[float, float]:
+        """Return the estimate of a weighted sum, and the mean square of its score."""
+        weights, constants = self._part_scores(weights)
+        _, total = self.counted(tally)
+        mean = square = 0.0
+        for n, kind in enumerate(self.alphabet.kinds):
+            parts, counts = self.alphabet.counts_of(n, tally.counts)
+            for part, row in zip(parts.tolist(), counts, strict=True):
+                inside, c = int(tally.counts[part]), float(constants[part])
+                found = kind.combination(Tally(row, inside), weights[self._inputs_of(part)])
+                mean += (found[0] + c) * inside / total
+                square += (found[1] + 2 * c * found[0] + c**2) * inside / total
+        return mean, square
+
+    def _part_scores(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the weights of the scores inside the parts, and a constant for each part."""
+        return weights, np.zeros(len(self._starts) - 1)
+
+
+def component_table(mechanism: Mechanism) -> dict[str, Any]:
+    """Return the table of an inner mechanism among the parameters of a composite one."""
+    epsilon: str = mechanism.privacy.to_table()["epsilon"]
+    return {"epsilon": epsilon, "law": {"kind": mechanism.name, **mechanism.parameters()}}
+
+
+class ByComponent(PartedMechanism):
+    """Report the block of the input in clear, and a report of the mechanism of that block.
+
+        Q[x, (b, y)] = Q_b[x, y] if x is in block b, else 0
+
+    So E[s_x(Y) | X = z] = 1{z = x} for every z, inside or outside the block. For Hadamard response
+    this is the published estimator 2 (e**eps + 1)/(e**eps - 1) (h(S_x) - h(block)/2).
+
+    Parameters
+    ----------
+    inputs
+        A :class:`Domain`, its labels, or its size; at least 2 inputs.
+    notion
+        The blocks and the budget. Blocks, and the inputs inside each, are numbered from 0 in the
+        order of the domain.
+    parts
+        One mechanism for each block, on the inputs 0, 1, ..., size - 1, each within the budget;
+        None for a block of one input.
+
+    Raises
+    ------
+    InputError
+        If a part does not match its block, or exceeds the budget.
+
+    Notes
+    -----
+    Source: Acharya et al. 2020, Section 5, for Hadamard response in every block.
+
+    Examples
+    --------
+    >>> from mechdesign.mechanisms import GeneralizedRandomizedResponse
+    >>> rooms = BlockLDP(1, blocks=[["a", "b", "c"], ["d"]])
+    >>> inside = [GeneralizedRandomizedResponse(3, 1), None]
+    >>> mixed = ByComponent(["a", "b", "c", "d"], rooms, inside)
+    >>> mixed.outputs()
+    [(0, 0), (0, 1), (0, 2), (1, 0)]
+    >>> mixed.privatize(["d", "d"], rng=1).texts()
+    ['1:0', '1:0']
+    """
+
+    name = "by-component"
+    source = "Acharya et al. 2020, Section 5"
+    _notion: BlockLDP
+
+    alphabet: TaggedReports
+    """Pairs (block, report), written ``block:report``."""
+
+    def __init__(
+        self,
+        inputs: Domain | Iterable[Any] | int,
+        notion: BlockLDP,
+        parts: Sequence[Mechanism | None],
+    ) -> None:
+        self.inputs = inputs_of(inputs)
+        self._notion = informative(notion, BlockLDP)
+        member = notion.membership(self.inputs).astype(np.int64)
+        n_blocks = int(member.max()) + 1
+        if len(parts) != n_blocks:
+            expected = f"{n_blocks} mechanisms, one for each block"
+            raise InputError("parts", expected, len(parts))
+        alone = IdentityMechanism(1)
+        kinds, kind_of = _distinct([alone if part is None else part for part in parts])
+        self._arrange(member, kinds, kind_of, "parts[{}]")
+        self.alphabet = TaggedReports(kinds, kind_of, range(n_blocks))
+
+    @property
+    def parts(self) -> list[Mechanism]:
+        """The mechanism of each block."""
+        return [self.alphabet.kinds[kind] for kind in self.alphabet.kind_of.tolist()]
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the distinct mechanisms, and the index of that of each block."""
+        return {
+            "parts": [component_table(kind) for kind in self.alphabet.kinds],
+            "part_of_block": self.alphabet.kind_of.tolist(),
+        }
+
+    def draw(self, codes: Int64Array, source: Source) -> AnyArray:
+        """Draw reports, as an array of ``tagged_reports.TaggedReports``."""
+        rank = self._rank[codes]
+        return self.alphabet.build(
+            self._member[codes], lambda kind, places: kind.draw(rank[places], source.of(places))
+        )
+
+    @property
+    def least_known_risk(self) -> float:
+        """The risk of subset selection inside each block, the least of all channels."""
+        return least_block_risk(np.bincount(self._member).tolist(), self._notion.epsilon)
+
+    def largest_ratio(self) -> Fraction:
+        """Return the largest ratio inside a block."""
+        return max(kind.largest_ratio() for kind in self.alphabet.kinds)
+
+
+def by_block(
+    make: Callable[..., Mechanism],
+    inputs: Domain | Iterable[Any] | int,
+    notion: BlockLDP,
+    **options: Any,
+) -> ByComponent:
+    """Return ``make(size, epsilon, **options)`` in every block of at least two inputs.
+
+    Parameters
+    ----------
+    make
+        A mechanism under LDP, such as :class:`~mechdesign.mechanisms.SubsetSelection`.
+    inputs
+        A :class:`Domain`, its labels, or its size.
+    notion
+        The blocks and the budget.
+    options
+        Further arguments of the mechanism.
+
+    Examples
+    --------
+    >>> from mechdesign.mechanisms import SubsetSelection
+    >>> by_block(SubsetSelection, 6, BlockLDP(1, [[0, 1, 2], [3, 4, 5]]), size=1).n_outputs
+    6
+    """
+    domain = inputs_of(inputs)
+    informative(notion, BlockLDP)
+    sizes = np.bincount(notion.membership(domain)).tolist()
+    made = {n: make(n, notion.epsilon, **options) if n > 1 else None for n in set(sizes)}
+    return ByComponent(domain, notion, [made[size] for size in sizes])
+
+
+def _distinct(parts: Sequence[Mechanism]) -> tuple[list[Mechanism], list[int]]:
+    """Return the distinct mechanisms, and the index of that of each part."""
+    place: dict[Mechanism, int] = {}
+    objects = {id(part): part for part in parts}  # few: equal ones are mostly the same object
+    number = {key: place.setdefault(part, len(place)) for key, part in objects.items()}
+    return list(place), [number[id(part)] for part in parts]
+
 
 HIDDEN, OPEN = 0, 1
 """The two parts of the reports: those of the inner mechanism, and labels in clear."""

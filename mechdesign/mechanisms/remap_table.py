@@ -19,7 +19,7 @@ import numpy as np
 
 from mechdesign._typing import FloatArray, Int64Array
 from mechdesign.errors import choose
-from mechdesign.mechanisms.noise.torus_law import TorusLaw
+from mechdesign.mechanisms.torus_law import TorusLaw
 
 Point = tuple[int, int]
 

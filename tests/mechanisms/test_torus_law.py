@@ -12,8 +12,8 @@ from hypothesis import given, strategies as st
 
 from mechdesign import UnsupportedError
 from mechdesign.exact import exp_lower, exp_upper, sqrt_lower, sqrt_upper
-from mechdesign.mechanisms.noise import torus_law
-from mechdesign.mechanisms.noise.torus_law import TorusLaw
+from mechdesign.mechanisms import torus_law
+from mechdesign.mechanisms.torus_law import TorusLaw
 from tests.strategies import examples
 
 WHOLE = 1 << 62

@@ -30,7 +30,7 @@ from mechdesign.kernel.oracles import Orthant
 from mechdesign.kernel.packed import Numbers, Weights
 from mechdesign.kernel.relaxations import Cells, Representatives, Tiles
 from mechdesign.kernel.schema import read, write
-from mechdesign.mechanisms.noise.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
+from mechdesign.mechanisms.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
 from mechdesign.notions import MetricPrivacy
 from mechdesign.problem import Problem
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from mechdesign import LDP, InputError
 from mechdesign.exact import exp_lower, exp_upper
 from mechdesign.mechanisms import OptimizedUnaryEncoding, SymmetricUnaryEncoding
-from mechdesign.mechanisms.subsets.unary import UnaryEncoding
+from mechdesign.mechanisms.reported_sets import UnaryEncoding
 from mechdesign.sampling import Source, chances, coin_rows
 from tests.mechanisms_support import (
     exact_table,

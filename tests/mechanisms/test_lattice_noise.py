@@ -29,7 +29,7 @@ from mechdesign.accounting import leakages
 from mechdesign.exact import exp_lower, sqrt_lower
 from mechdesign.kernel import verify
 from mechdesign.mechanisms import ByComponent, GeometricNoise, PlanarLaplace, mechanism_for
-from mechdesign.mechanisms.noise.lattice_noise import LatticeNoise
+from mechdesign.mechanisms.lattice_noise import LatticeNoise
 from mechdesign.sampling import Source
 from tests.mechanisms_support import (
     exact_table,

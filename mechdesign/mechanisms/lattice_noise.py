@@ -23,8 +23,8 @@ from mechdesign.mechanisms.base import (
     inputs_of,
     whole_weights,
 )
-from mechdesign.mechanisms.noise.remap_table import Losses
-from mechdesign.mechanisms.noise.torus_law import TorusLaw
+from mechdesign.mechanisms.remap_table import Losses
+from mechdesign.mechanisms.torus_law import TorusLaw
 from mechdesign.notions import MetricPrivacy, Notion
 from mechdesign.prior import Prior
 from mechdesign.reports import Labels
@@ -41,7 +41,7 @@ MOST_INPUTS = 2048
 class LatticeNoise(Mechanism):
     """Noise on equally spaced points whose probability decreases with distance.
 
-    See :mod:`~mechdesign.mechanisms.noise.torus_law` for the law and the proof of privacy. Reports
+    See :mod:`~mechdesign.mechanisms.torus_law` for the law and the proof of privacy. Reports
     are points of the domain; :meth:`remapped` replaces each by the one of least expected loss.
 
     Attributes

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign import Domain, InputError
-from mechdesign.mechanisms.subsets.bit_rows import BitRows, count_ones, read_bits, write_bits
+from mechdesign.mechanisms.bit_rows import BitRows, count_ones, read_bits, write_bits
 from tests.strategies import examples
 
 sets_of = st.integers(1, 20).flatmap(

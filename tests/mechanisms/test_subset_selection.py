@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mechdesign.mechanisms import SubsetSelection
-from mechdesign.mechanisms.subsets.random_subsets import _flip_some, _positions, uniform_sets
-from mechdesign.mechanisms.subsets.subset_selection import best_size
+from mechdesign.mechanisms.bit_rows import _flip_some, _positions, uniform_sets
+from mechdesign.mechanisms.reported_sets import best_size
 from mechdesign.sampling import Source, source_of
 from tests.strategies import examples
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign.mechanisms.codes import projective_space
-from mechdesign.mechanisms.codes.projective_space import ProjectiveSpace, count_points
+from mechdesign.mechanisms import projective_geometry as projective_space
+from mechdesign.mechanisms.projective_geometry import ProjectiveSpace, count_points
 from tests.strategies import examples
 
 SPACES = [(2, 1), (2, 2), (2, 5), (3, 2), (3, 4), (5, 3), (7, 3), (11, 2), (37, 2), (37, 3)]

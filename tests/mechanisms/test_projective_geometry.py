@@ -8,7 +8,7 @@ import pytest
 from mechdesign import Prior
 from mechdesign.estimation import estimate
 from mechdesign.mechanisms import ProjectiveGeometryResponse, SubsetSelection
-from mechdesign.mechanisms.codes.projective_geometry import _primes
+from mechdesign.mechanisms.projective_geometry import _primes
 
 
 def test_its_estimates_are_those_of_the_inverse_of_its_matrix() -> None:

@@ -1,1 +1,0 @@
-"""Estimates for continuous inputs, over cells or over the nodes that numbers are rounded to."""

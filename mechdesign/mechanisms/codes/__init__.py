@@ -1,1 +1,0 @@
-"""Mechanisms whose reports are numbers, each more likely at some of the inputs."""

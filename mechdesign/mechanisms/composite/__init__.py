@@ -1,1 +1,0 @@
-"""Composite mechanisms: one mechanism per block, or for the sensitive inputs (high-low)."""

@@ -1,1 +1,0 @@
-"""Noise on lines and grids for metric privacy: its law, its mechanisms, and remap tables."""

@@ -1,1 +1,0 @@
-"""Mechanisms that report a set of inputs: subset selection and unary encoding."""
