@@ -9,7 +9,7 @@ are left out (the transitive reduction), so that what is drawn implies every imp
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -39,13 +39,16 @@ def tree_of(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def imported(tree: ast.AST) -> Iterator[str]:
-    """Yield the dotted name of all that a module imports, in functions and for types as well."""
-    for node in ast.walk(tree):
+@cache
+def imported(file: Path) -> list[str]:
+    """Return the dotted name of all that a file imports, in functions and for types as well."""
+    found = list[str]()
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
 
 
 def entries(folder: Path) -> list[str]:
@@ -63,7 +66,7 @@ def imports(folder: Path, name: str) -> Graph:
     for room in rooms:
         path = folder / room
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]:
-            for module in imported(tree_of(file)):
+            for module in imported(file):
                 if module.startswith(inside):
                     graph[room].add(module.removeprefix(inside).split(".")[0])
     return {room: frozenset(others & set(rooms) - {room}) for room, others in graph.items()}

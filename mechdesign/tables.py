@@ -27,9 +27,6 @@ class ExactTable:
         ``(n_rows, n_columns)`` integers, and one above 0.
     root
         Whether entries are ``sqrt(numerators) / denominator``, as Euclidean distances are.
-    is_metric
-        Whether entries are distances of a metric, row x and column x being the same point; None if
-        unknown.
     row_labels, column_labels
         The labels of the rows and columns, if the matrix has them.
 
@@ -46,13 +43,11 @@ class ExactTable:
         denominator: int,
         *,
         root: bool = False,
-        is_metric: bool | None = None,
         row_labels: Labels | None = None,
         column_labels: Labels | None = None,
     ) -> None:
         self.numerators, self.denominator, self.root = numerators, denominator, root
         self.row_labels, self.column_labels = row_labels, column_labels
-        self._is_metric = is_metric
 
     @classmethod
     def of(cls, rows: Any, key: str) -> ExactTable:
@@ -139,10 +134,10 @@ class ExactTable:
         a, b = _integers(exact_rows, denominator), _integers(exact_columns, denominator)
         difference = a[:, None, :] - b[None, :, :]
         if kind in ("manhattan", "absolute") or (kind == "euclidean" and a.shape[1] == 1):
-            return cls(np.abs(difference).sum(axis=2), denominator, is_metric=rows == columns)
+            return cls(np.abs(difference).sum(axis=2), denominator)
         squares = (difference * difference).sum(axis=2)
         if kind == "euclidean":
-            return cls(squares, denominator, root=True, is_metric=rows == columns)
+            return cls(squares, denominator, root=True)
         return cls(squares, denominator**2)
 
     @property
@@ -172,19 +167,6 @@ class ExactTable:
         if not self.root:
             return Fraction(numerator, self.denominator)
         return (sqrt_upper if up else sqrt_lower)(Fraction(numerator, self.denominator**2))
-
-    @property
-    def is_metric(self) -> bool:
-        """Whether rows and columns are the same points and the triangle inequality holds."""
-        if self._is_metric is None:
-            self._is_metric = self._check_metric()
-        return self._is_metric
-
-    def _check_metric(self) -> bool:
-        n = self.numerators
-        if self.root or n.shape[0] != n.shape[1] or (n != n.T).any() or n.diagonal().any():
-            return False
-        return all(bool((n <= n[:, [z]] + n[[z], :]).all()) for z in range(len(n)))
 
 
 def _integers(table: list[list[Fraction]], denominator: int) -> AnyArray:

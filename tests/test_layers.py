@@ -7,7 +7,7 @@ import functools
 import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -114,9 +114,8 @@ def imports(node: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool, in
             yield from imports(child, inside or later or types)
 
 
-@functools.cache
-def tree_of(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
+MAP = runpy.run_path(str(LIBRARY.parent / "docs" / "map.py"))
+tree_of: Callable[[Path], ast.Module] = MAP["tree_of"]
 
 
 @functools.cache
@@ -200,8 +199,6 @@ def test_a_solve_loads_cvxpy_and_matplotlib_only_if_they_are_used(tmp_path: Path
     assert "matplotlib" in loaded(["solve", formula, "--plot", str(tmp_path / "channel.png")])
 
 
-MAP = runpy.run_path(str(LIBRARY.parent / "docs" / "map.py"))
-
 EVERY_FOLDER = pytest.mark.parametrize(
     "folder",
     sorted(path.parent for path in LIBRARY.rglob("__init__.py")),
@@ -237,7 +234,7 @@ def test_nothing_in_a_room_goes_through_its_front_door(folder: Path) -> None:
         f"{file.relative_to(LIBRARY)} imports {module}"
         for file in sorted(folder.rglob("*.py"))
         if file.stem not in FRONT_DOORS
-        for module in MAP["imported"](tree_of(file))
+        for module in MAP["imported"](file)
         if module.rpartition(".")[0] == name and module not in held
     }
     assert through == set()
@@ -297,11 +294,11 @@ def kinds(base: type) -> Iterator[type]:
         yield from kinds(kind)
 
 
-def asked_for(names: dict[str, str]) -> dict[str, set[str]]:
-    """Return for each file which of the classes it asks for, outside the file of each class."""
-    found: dict[str, set[str]] = {}
+@functools.cache
+def questions() -> list[tuple[Path, str]]:
+    """Return each name whose class is asked for, and the file that asks."""
+    found = []
     for file in files():
-        own = ".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)
         for node in ast.walk(tree_of(file)):
             if (
                 isinstance(node, ast.Call)
@@ -309,16 +306,27 @@ def asked_for(names: dict[str, str]) -> dict[str, set[str]]:
                 and node.func.id in ("isinstance", "issubclass")
             ):
                 parts: Iterator[ast.AST] = ast.walk(node.args[1])
-            elif isinstance(node, ast.Compare) and "type(" in ast.unparse(node):
+            elif isinstance(node, ast.Compare) and any(
+                isinstance(part, ast.Name) and part.id == "type" for part in ast.walk(node)
+            ):
                 parts = ast.walk(node)
             elif isinstance(node, ast.MatchClass):
                 parts = ast.walk(node.cls)
             else:
                 continue
             for part in parts:
-                name = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", None)
-                if name in names and names[name] != own:
-                    found.setdefault(file.relative_to(LIBRARY).as_posix(), set()).add(name)
+                name = part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "")
+                found.append((file, str(name)))
+    return found
+
+
+def asked_for(names: dict[str, str]) -> dict[str, set[str]]:
+    """Return for each file which of the classes it asks for, outside the file of each class."""
+    found: dict[str, set[str]] = {}
+    for file, name in questions():
+        own = ".".join(file.relative_to(LIBRARY.parent).with_suffix("").parts)
+        if name in names and names[name] != own:
+            found.setdefault(file.relative_to(LIBRARY).as_posix(), set()).add(name)
     return found
 
 

@@ -66,44 +66,6 @@ def test_on_a_line_all_distances_are_exact_and_one(a: Any) -> None:
             assert {t.upper(x, y) for t in tables} == {abs(a[x][0] - a[y][0])}
 
 
-@examples(40)
-@given(points)
-def test_distances_of_points_are_metric_and_squares_need_not_be(a: Any) -> None:
-    assert ExactTable.distances(a, a, "manhattan").is_metric
-    assert ExactTable.distances(a, a, "euclidean").is_metric
-    d = ExactTable.distances(a, a, "squared")
-    entries = [[d.lower(x, y) for y in range(len(a))] for x in range(len(a))]
-    assert d.is_metric == metric_by_definition(entries)
-
-
-def metric_by_definition(d: list[list[Fraction]]) -> bool:
-    """A distance of 0 between two points is let pass: they are the same."""
-    n = range(len(d))
-    return (
-        all(d[x][x] == 0 for x in n)
-        and all(d[x][y] == d[y][x] for x in n for y in n)
-        and all(d[x][y] <= d[x][z] + d[z][y] for x in n for y in n for z in n)
-    )
-
-
-@examples(150)
-@given(
-    st.integers(1, 3).flatmap(
-        lambda n: st.lists(
-            st.lists(st.integers(0, 2), min_size=n, max_size=n), min_size=n, max_size=n
-        )
-    )
-)
-def test_a_matrix_is_metric_if_and_only_if_the_axioms_hold(rows: list[list[int]]) -> None:
-    assert ExactTable.of(rows, "m").is_metric == metric_by_definition(
-        [[Fraction(e) for e in row] for row in rows]
-    )
-
-
-def test_a_metric_needs_a_square_matrix() -> None:
-    assert not ExactTable.of([[0, 1, 2], [1, 0, 1]], "m").is_metric
-
-
 @pytest.mark.parametrize(
     ("rows", "match"),
     [
