@@ -129,7 +129,7 @@ def judge(check: Check, pool: list[Document], count: int, seed: int) -> dict[str
 
 
 def test_that_changed_files_are_judged_as_verify_does(check: Check, pool: list[Document]) -> None:
-    assert min(judge(check, pool, 1500, seed=29).values()) > 50
+    assert min(judge(check, pool, 600, seed=29).values()) > 20
 
 
 @pytest.mark.long
@@ -140,7 +140,7 @@ def test_that_twenty_thousand_changed_files_are_judged_as_verify_does(
 
 
 def test_that_most_examples_are_in_range_and_proved(check: Check, tmp_path: Path) -> None:
-    paths, proved = sorted(PROBLEMS.rglob("*.toml")), 0
+    paths, proved = sorted(PROBLEMS.rglob("*.toml"))[::2], 0
     for path in paths:
         saved = tmp_path / "channel.json"
         try:
@@ -196,7 +196,13 @@ MUTATIONS = {
 """Changes of the checker that would let it accept a forgery: file, old text and new text."""
 
 
-@pytest.mark.parametrize("name", MUTATIONS)
+SLOW = {"an exponential is rounded up", "entries may be negative", "the largest of a block"}
+"""All later files are compiled again before the proof that breaks."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name in SLOW)) for name in MUTATIONS]
+)
 def test_that_a_change_of_the_checker_breaks_a_proof(
     name: str, built: Path, tmp_path: Path
 ) -> None:

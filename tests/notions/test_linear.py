@@ -81,7 +81,7 @@ class Ladder(LinearNotion):
 
 
 @given(case=cases(least="1/10"), data=st.data())
-@examples(20)
+@examples(12)
 def test_rows_of_a_notion_give_its_optimum(case: Case, data: st.DataObject) -> None:
     utility = data.draw(distortions(len(case.domain)))
     expected = float(design(Problem(case.domain, case.notion, utility, prior=case.prior)).value)
@@ -152,7 +152,7 @@ def row_tables(draw: st.DrawFn, labels: tuple[Any, ...]) -> list[tuple[Any, ...]
 
 
 @given(data=st.data(), k=st.integers(2, 4))
-@examples(20)
+@examples(12)
 def test_any_rows_are_repaired_and_proved(data: st.DataObject, k: int) -> None:
     """Equations, sums on both sides and inputs on both sides of a row: proved all the same."""
     domain = Domain.range(k)
@@ -171,7 +171,7 @@ def test_any_rows_are_repaired_and_proved(data: st.DataObject, k: int) -> None:
 
 
 @given(case=cases(), data=st.data())
-@examples(30)
+@examples(20)
 def test_leakage_is_that_of_the_notion(case: Case, data: st.DataObject) -> None:
     channel = data.draw(channels(len(case.domain)))
     channel = Channel(channel.numerators, inputs=case.domain)

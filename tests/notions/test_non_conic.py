@@ -135,7 +135,7 @@ def slack(kind: str, epsilon: Fraction, delta: Fraction, channel: Channel, prior
 
 
 @pytest.mark.slow
-@examples(300)
+@examples(120)
 @given(cases(), budgets(), deltas)
 def test_a_notion_holds_where_its_definition_does(
     case: tuple[str, Channel, Prior], epsilon: Fraction, delta: Fraction
@@ -149,7 +149,7 @@ def test_a_notion_holds_where_its_definition_does(
     assert (why is None) == (by_definition > 0)
 
 
-@examples(100)
+@examples(50)
 @given(cases(), deltas)
 def test_leakage_is_the_least_epsilon(case: tuple[str, Channel, Prior], delta: Fraction) -> None:
     kind, channel, prior = case
@@ -167,7 +167,7 @@ def test_leakage_is_the_least_epsilon(case: tuple[str, Channel, Prior], delta: F
 
 
 @pytest.mark.slow
-@examples(150)
+@examples(50)
 @given(st.sampled_from(KINDS[:2]), st.data(), budgets())
 def test_the_least_delta(kind: str, data: st.DataObject, epsilon: Fraction) -> None:
     """Private at its own delta, and not at one that is smaller by 1e-9."""
@@ -188,7 +188,7 @@ def test_the_least_delta(kind: str, data: st.DataObject, epsilon: Fraction) -> N
     assert not of_kind(kind, epsilon, str(least - tiny)).holds(channel, prior)
 
 
-@examples(60)
+@examples(30)
 @given(cases(), deltas, st.data())
 def test_post_processing_never_raises_leakage(
     case: tuple[str, Channel, Prior], delta: Fraction, data: st.DataObject
@@ -202,7 +202,7 @@ def test_post_processing_never_raises_leakage(
     assert notion.leakage(processed, prior) <= before + 1e-9
 
 
-@examples(50)
+@examples(20)
 @given(channels(3), priors(3, 1))
 def test_averages_leak_no_more_than_the_worst_case(channel: Channel, prior: Prior) -> None:
     """Information <= maximal leakage <= pointwise leakage <= LDP; and LIP as well."""
@@ -353,17 +353,14 @@ def equals_the_textbook(problem: Problem) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_random_problems_equal_their_textbook(kind: str) -> None:
-    @examples(40)
-    @given(problems((kind,)))
-    def run(problem: Problem) -> None:
-        equals_the_textbook(problem)
-
-    run()
+@examples(15)
+@given(data=st.data())
+def test_random_problems_equal_their_textbook(kind: str, data: st.DataObject) -> None:
+    equals_the_textbook(data.draw(problems((kind,))))
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(30)
 @given(problems(KINDS, count=2))
 def test_intersections_equal_their_textbook(problem: Problem) -> None:
     equals_the_textbook(problem)
@@ -530,7 +527,7 @@ def weighed(draw: st.DrawFn, problem: Problem, m: int) -> Certificate:
 
 
 @pytest.mark.slow
-@examples(300)
+@examples(120)
 @given(st.data())
 def test_no_private_channel_is_below_any_bound(data: st.DataObject) -> None:
     """Whatever the weights, the bound holds for a channel of just the leakage that is allowed."""
@@ -557,22 +554,21 @@ def _padded(channel: Channel, m: int) -> list[float]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_channel_that_breaks_a_rule_is_mixed_until_it_holds(kind: str) -> None:
-    @examples(40)
-    @given(channels(3), priors(3), budgets("0.01"), deltas)
-    def run(channel: Channel, prior: Prior, epsilon: Fraction, delta: Fraction) -> None:
-        notion = of_kind(kind, epsilon, delta)
-        problem = Problem(range(3), [notion, LDP(5)], HammingLoss(), prior=prior)
-        rows, _ = repair(problem.cone, channel.matrix)
-        done = mixed(problem.cone, problem.channel_constraints, rows, prior)
-        assert all(sum(row) == WHOLE and min(row) >= 0 for row in done.tolist())
-        result = Channel(done)
-        assert notion.holds(result, prior)
-        assert LDP(5).holds(result)
-        if notion.holds(Channel(rows), prior):
-            assert (done == rows).all()
-
-    run()
+@examples(20)
+@given(channel=channels(3), prior=priors(3), epsilon=budgets("0.01"), delta=deltas)
+def test_a_channel_that_breaks_a_rule_is_mixed_until_it_holds(
+    kind: str, channel: Channel, prior: Prior, epsilon: Fraction, delta: Fraction
+) -> None:
+    notion = of_kind(kind, epsilon, delta)
+    problem = Problem(range(3), [notion, LDP(5)], HammingLoss(), prior=prior)
+    rows, _ = repair(problem.cone, channel.matrix)
+    done = mixed(problem.cone, problem.channel_constraints, rows, prior)
+    assert all(sum(row) == WHOLE and min(row) >= 0 for row in done.tolist())
+    result = Channel(done)
+    assert notion.holds(result, prior)
+    assert LDP(5).holds(result)
+    if notion.holds(Channel(rows), prior):
+        assert (done == rows).all()
 
 
 # --- files

@@ -92,7 +92,7 @@ def private(case: Case, channel: Channel) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
-@examples(60)
+@examples(25)
 @given(st.data())
 def test_private_if_and_only_if_the_definition_holds(kind: str, data: Any) -> None:
     case, channel = data.draw(judged((kind,)))
@@ -110,7 +110,7 @@ def test_private_if_and_only_if_the_definition_holds(kind: str, data: Any) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
-@examples(60)
+@examples(25)
 @given(st.data())
 def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, data: Any) -> None:
     case, channel = data.draw(judged((kind,)))
@@ -142,7 +142,7 @@ def test_leakage_is_the_least_budget_that_holds_and_less_does_not(kind: str, dat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
-@examples(30)
+@examples(12)
 @given(st.data())
 def test_rows_matrix_and_violation_agree(kind: str, data: Any) -> None:
     case, channel = data.draw(judged((kind,)))
@@ -174,7 +174,7 @@ def test_rows_matrix_and_violation_agree(kind: str, data: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", EVERY)
-@examples(20)
+@examples(10)
 @given(st.data())
 def test_the_constraints_accept_exactly_the_private_channels(kind: str, data: Any) -> None:
     case, channel = data.draw(judged((kind,)))
@@ -190,7 +190,7 @@ def test_the_constraints_accept_exactly_the_private_channels(kind: str, data: An
         assert (max(excess, default=0.0) <= 1e-13) == case.notion.holds(channel, case.prior)
 
 
-@examples(30)
+@examples(20)
 @given(cases(), st.data())
 def test_an_intersection_is_private_if_and_only_if_each_part_is(first: Case, data: Any) -> None:
     k = len(first.domain)
@@ -209,7 +209,7 @@ def test_an_intersection_is_private_if_and_only_if_each_part_is(first: Case, dat
 
 
 @pytest.mark.slow
-@examples(80)
+@examples(40)
 @given(judged(("bounded-prior-lip",)), st.lists(st.integers(0, 9), min_size=8, max_size=8))
 def test_no_prior_of_a_set_is_worse_than_its_worst(
     pair: tuple[Case, Channel], mix: list[int]
@@ -238,7 +238,7 @@ def test_no_prior_of_a_set_is_worse_than_its_worst(
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@examples(8)
+@examples(5)
 @given(st.data())
 def test_post_processing_never_raises_leakage(kind: str, data: Any) -> None:
     """A function of the report, at random, tells no more than the report."""
@@ -250,7 +250,7 @@ def test_post_processing_never_raises_leakage(kind: str, data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-@examples(8)
+@examples(5)
 @given(st.data())
 def test_the_raise_that_is_needed_is_the_least(kind: str, data: Any) -> None:
     """One unit less breaks a row; on a part of the inputs there may be none."""
@@ -358,7 +358,7 @@ def close(a: float, b: float) -> bool:
 
 
 @pytest.mark.slow
-@examples(150)
+@examples(60)
 @given(positive_channels(), st.data())
 def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> None:
     channel, prior = pair
@@ -404,7 +404,7 @@ def test_how_the_leakages_compare(pair: tuple[Channel, Prior], data: Any) -> Non
         assert identify == pytest.approx(ldp, abs=1e-12)
 
 
-@examples(30)
+@examples(15)
 @given(positive_channels(), st.data())
 def test_a_larger_set_of_priors_leaks_no_less(pair: tuple[Channel, Prior], data: Any) -> None:
     channel, prior = pair
@@ -413,7 +413,7 @@ def test_a_larger_set_of_priors_leaks_no_less(pair: tuple[Channel, Prior], data:
     assert close(small.leakage(channel), large.leakage(channel))
 
 
-@examples(40)
+@examples(25)
 @given(cases(("ldp", "high-low", "block", "metric", "lip", "pml", "bounded-prior-lip")), st.data())
 def test_mixing_and_listing_private_channels_keeps_them_private(case: Case, data: Any) -> None:
     """The private channels are a convex set that contains every constant channel."""

@@ -103,7 +103,7 @@ def problems(draw: st.DrawFn) -> Problem | str:
 
 
 @given(problems())
-@examples(40)
+@examples(20)
 def test_every_problem_is_solved_or_refused(problem: Problem | str) -> None:
     if isinstance(problem, str):
         assert "\n" not in problem

@@ -27,7 +27,7 @@ def same_classes(one: Family, other: Family) -> None:
 
 
 @given(case=cases(), data=st.data())
-@examples(80)
+@examples(50)
 def test_rows_are_enough(case: Case, data: st.DataObject) -> None:
     family, rows = plain(case)
     assert family.binds() == rows.binds()
@@ -46,7 +46,7 @@ def test_rows_are_enough(case: Case, data: st.DataObject) -> None:
 
 
 @given(case=cases(), data=st.data())
-@examples(40)
+@examples(25)
 def test_terms_of_multipliers_are_those_of_the_rows(case: Case, data: st.DataObject) -> None:
     family, rows = plain(case)
     n = len(list(family.rows()))
@@ -59,7 +59,7 @@ def test_terms_of_multipliers_are_those_of_the_rows(case: Case, data: st.DataObj
 
 
 @given(case=cases(), data=st.data())
-@examples(50)
+@examples(30)
 def test_repair_needs_rows_only(case: Case, data: st.DataObject) -> None:
     """Repair moves a nearly private channel by about as much as it lacks."""
     family, rows = plain(case)
