@@ -21,12 +21,10 @@ from mechdesign import (
     BlockLDP,
     Channel,
     ContextAwareLDP,
-    DifferentialIdentifiability,
     Distortion,
     Domain,
     EuclideanDistance,
     HighLowLDP,
-    InfeasibleError,
     MetricPrivacy,
     Prior,
     Problem,
@@ -375,8 +373,3 @@ def test_a_raise_for_one_family_breaks_no_other(swapped: bool) -> None:
     assert cone.violation(raised) is None
     assert step > 0
     assert raised == [q + step for q in column]
-
-
-def test_infeasible_notions_have_no_cone_to_repair_into() -> None:
-    with pytest.raises(InfeasibleError):
-        DifferentialIdentifiability(1).cone(Domain.range(2), Prior([Fraction(1, 100), 0.99]))

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.domain import Domain, Label
-from mechdesign.errors import CertificateError, UnsupportedError
+from mechdesign.errors import CertificateError, InputError, UnsupportedError
 from mechdesign.kernel.gains import Entropy, Gain, Squares
 from mechdesign.kernel.names.domains import Inputs
 from mechdesign.kernel.objectives import Loss
@@ -69,7 +69,11 @@ class KernelGain(ColumnUtility):
                     raise UnsupportedError(name, expected, "others")
             domain = Domain.range(len(prior))
             law = tuple(map(Fraction, prior.tolist()))
-            aim: Any = self.words(domain).form(Inputs(domain.labels, prior=law))
+            try:
+                aim: Any = self.words(domain).form(Inputs(domain.labels, prior=law))
+            except CertificateError as error:
+                expected = "a prior at which the gain is defined"
+                raise InputError("prior", expected, str(error)) from None
             self._last = key, FloatGain(aim, law)
         return self._last[1]
 

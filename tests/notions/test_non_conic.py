@@ -397,19 +397,6 @@ def test_constraints_alone_give_the_optimum(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("approximate", "plain"), [(ApproximateLDP(1, 0), LDP(1)), (ApproximateLIP(1, 0), LIP(1))]
-)
-@pytest.mark.parametrize("utility", [HammingLoss(), MutualInformation()], ids=repr)
-def test_without_delta_the_optimum_is_the_plain_one(
-    approximate: Notion, plain: Notion, utility: Any
-) -> None:
-    prior = Prior([0.1, 0.2, 0.3, 0.4])
-    values = [solved(notion, utility, prior) for notion in (approximate, plain)]
-    is_proved(values[0])
-    assert math.isclose(values[0].value, values[1].value, rel_tol=1e-9)
-
-
-@pytest.mark.parametrize(
     "notion",
     [MaximalLeakage(0), MutualInformationLeakage(0), ApproximateLDP(0, 0), ApproximateLIP(0, 0)],
 )

@@ -144,23 +144,6 @@ def test_routes_agree(route: str) -> None:
     assert float(found.bound or 0) == pytest.approx(float(best.value), rel=1e-6)
 
 
-def test_decoders_and_rays_agree() -> None:
-    problem = about(LIP("0.1"), PosteriorMeanSquaredError())
-    values = [float(design(problem, route=r).value) for r in ("decoder-grid", "extreme-rays")]
-    assert values[0] == pytest.approx(values[1], rel=1e-6)
-
-
-def test_two_inputs_and_three_secrets() -> None:
-    """Against the rows of all pairs of secrets."""
-    secret = SensitiveAttribute(range(3), given_input=[[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
-    prior = Prior([0.4, 0.6])
-    notion = SensitiveAttributePrivacy(LDP("0.1"), secret)
-    solution = design(Problem(range(2), notion, HammingLoss(), prior=prior))
-    assert solution.status == "optimal"
-    best = lp_optimum(solution.problem).value
-    assert float(solution.value) == pytest.approx(best, abs=1e-9)
-
-
 def test_a_nearly_independent_attribute_is_safe() -> None:
     """No row binds where even the input itself leaks less: the identity is returned, and proved."""
     secret = SensitiveAttribute(
@@ -299,15 +282,6 @@ def test_symmetries_are_not_taken_from_the_rest_of_the_problem() -> None:
     assert symmetries(problem) is None
     with pytest.raises(InputError, match="no symmetries are known of the rows of ldp"):
         given_symmetries(problem, [[1, 0, 2]])
-
-
-def test_intersections() -> None:
-    both = [SensitiveAttributePrivacy(LIP("0.1"), SECRET), LDP(2)]
-    solution = design(Problem(range(3), both, HammingLoss(), prior=PRIOR))
-    assert solution.status == "optimal"
-    assert all(n.holds(solution.channel, PRIOR) for n in both)
-    alone = [design(Problem(range(3), n, HammingLoss(), prior=PRIOR)).value for n in both]
-    assert solution.value >= max(alone) - Fraction(1, 10**9)
 
 
 BESIDE: dict[str, Notion] = {

@@ -30,7 +30,6 @@ from mechdesign import (
     Channel,
     ColumnUtility,
     ContextAwareLDP,
-    Domain,
     HighLowLDP,
     InputError,
     MetricPrivacy,
@@ -429,15 +428,6 @@ def test_epsilon_zero_leaves_the_information_of_the_prior(notion: Notion) -> Non
     assert best(PosteriorMeanSquaredError()) == prior.mean([0, 1, 4, 9]) - prior.mean(range(4)) ** 2
 
 
-@pytest.mark.parametrize("utility", UTILITIES.values(), ids=UTILITIES)
-def test_without_limits_the_identity_is_optimal(utility: ColumnUtility) -> None:
-    prior = Prior([0.5, 0.2, 0.2, 0.1])
-    solution = design(Problem(range(4), ContextAwareLDP([["inf"] * 4] * 4), utility, prior=prior))
-    identity = Channel.from_matrix(np.eye(4))
-    assert math.isclose(solution.value, utility.value(identity, prior), rel_tol=1e-12)
-    assert solution.status == "optimal"
-
-
 def test_histogram_and_values_together_are_refused() -> None:
     with pytest.raises(InputError, match="not both"):
         PosteriorMeanSquaredError([1, 0], histogram=True)
@@ -464,14 +454,3 @@ def test_binary_histogram_error_is_twice_that_of_the_survey() -> None:
             for utility in (PosteriorMeanSquaredError(), PosteriorMeanSquaredError(histogram=True))
         )
         assert math.isclose(histogram, 2 * survey, rel_tol=1e-12)
-
-
-def test_words_and_grids_have_what_numbers_have() -> None:
-    """Only the prior and the notion matter, not what the inputs are called."""
-    prior = [0.4, 0.3, 0.2, 0.1]
-    for utility in (MutualInformation(), BayesAccuracy(), UTILITIES["histogram"]):
-        values = {
-            design(Problem(domain, LIP(1), utility, prior=prior)).value
-            for domain in (Domain.range(4), Domain(["a", "b", "c", 4]), Domain.grid(2, 2))
-        }
-        assert len(values) == 1

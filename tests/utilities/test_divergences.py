@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
@@ -19,7 +19,6 @@ from mechdesign import (
     Channel,
     ChiSquared,
     ContextAwareLDP,
-    Domain,
     HighLowLDP,
     InputError,
     KullbackLeibler,
@@ -120,6 +119,11 @@ def test_the_binary_mechanism_is_best_for_total_variation(epsilon: str) -> None:
     assert math.isclose(solution.value, apart * math.tanh(float(epsilon) / 2), rel_tol=1e-12)
 
 
+def test_a_gain_at_a_prior_without_an_input_of_a_mixture_is_refused() -> None:
+    with pytest.raises(InputError, match="prior: expected a prior at which the gain is defined"):
+        KullbackLeibler([1, 0], [0, 1]).gain(np.eye(2), np.array([1.0, 0.0]))
+
+
 def test_the_optimum_does_not_depend_on_the_prior() -> None:
     for kind in ALL:
         found = [
@@ -159,16 +163,6 @@ def test_an_infinite_divergence_is_refused(
         solution = design(make())
         assert solution.bound is not None
         assert solution.value <= solution.bound
-
-
-def test_mixtures_of_labels() -> None:
-    grid = Domain.grid(1, 3)
-    by_label = Problem(grid, LDP(1), TotalVariation((0, 0), {(0, 1): 0.25, (0, 2): 0.75}))
-    by_place = Problem(grid, LDP(1), TotalVariation([1, 0, 0], [0, 0.25, 0.75]))
-    assert by_label.to_table() == by_place.to_table()
-    series = pd.Series({"c": 0.75, "b": 0.25})
-    named = Problem(["a", "b", "c"], LDP(1), TotalVariation("a", series))
-    assert named.to_table()["utility"] == by_place.to_table()["utility"]
 
 
 def test_the_checker_believes_no_file(tmp_path: Path) -> None:

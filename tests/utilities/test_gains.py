@@ -27,6 +27,7 @@ from mechdesign import (
     GVulnerability,
     InputError,
     KullbackLeibler,
+    MaximalLeakage,
     MetricPrivacy,
     MutualInformation,
     PosteriorMeanSquaredError,
@@ -40,7 +41,7 @@ from mechdesign.kernel import verify
 from mechdesign.kernel.gains import Gain
 from solvers import SOLVERS
 from solvers.gains import error_left, gain
-from tests.strategies import channels, examples, statement_of
+from tests.strategies import channels, examples, priors, statement_of
 
 PRIOR = Prior(["0.1", "0.2", "0.3", "0.4"])
 MIXED = {1: "0.5", 3: "0.5"}
@@ -228,3 +229,108 @@ def test_wrong_parameters_get_one_line(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         Problem(["a", "b", "c"], LDP(1), make())
     assert "\n" not in str(caught.value)
+
+
+# --- Fisher information ---------------------------------------------------------------------------
+
+
+SCORES = [-2, -4, 2, 1]
+
+
+def binomial(n: int, p: Fraction) -> list[Fraction]:
+    return [math.comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)]
+
+
+@examples(25)
+@given(channels(4))
+def test_it_is_the_information_of_the_law_of_the_report(channel: Channel) -> None:
+    """Sum_y lambda_y'**2 / lambda_y, with the derivative by differences of the exact law."""
+    p, h = Fraction(3, 10), Fraction(1, 10**9)
+    scores = [(x - 3 * p) / (p * (1 - p)) for x in range(4)]
+    found = FisherInformation(scores).value(channel, Prior(binomial(3, p)))
+    information = Fraction(0)
+    for q in channel.columns():
+        law, ahead, behind = (
+            sum(a * b for a, b in zip(binomial(3, at), q, strict=True)) / channel.denominator
+            for at in (p, p + h, p - h)
+        )
+        information += ((ahead - behind) / (2 * h)) ** 2 / law if law else 0
+    assert math.isclose(found, information, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def test_information_is_the_second_moment_minus_the_error_of_the_score() -> None:
+    """E s**2 less the posterior-mean squared error of s(X), by two proofs of their own."""
+    one = design(Problem(range(4), LDP(1), FisherInformation(SCORES), prior=PRIOR))
+    error = PosteriorMeanSquaredError(values=SCORES)
+    other = design(Problem(range(4), LDP(1), error, prior=PRIOR))
+    square = sum(p * s * s for p, s in zip(PRIOR, SCORES, strict=True))
+    assert math.isclose(one.value + other.value, square, rel_tol=1e-7)
+
+
+def test_both_searches_prove_the_same() -> None:
+    problem = Problem(range(4), LDP(1), FisherInformation(SCORES), prior=PRIOR)
+    by_rays, by_decoders = (design(problem, route=r) for r in ("extreme-rays", "decoder-grid"))
+    assert by_rays.bound is not None
+    assert by_decoders.bound is not None
+    assert math.isclose(by_rays.bound, by_decoders.bound, rel_tol=1e-6)
+    assert by_decoders.value <= by_rays.bound
+
+
+def test_rays_close_the_gap_of_the_search_over_decoders() -> None:
+    x = np.linspace(-4, 4, 5)
+    law = np.exp(-x * x / 2)
+    prior = Prior((law / law.sum()).tolist())
+    scores = [float(v) for v in x]
+    solution = design(Problem(5, LDP("0.01"), FisherInformation(scores), prior=prior))
+    assert solution.status == "optimal"
+
+
+# --- guesses --------------------------------------------------------------------------------------
+
+
+def blind_gain(utility: GVulnerability, prior: Prior) -> Fraction:
+    """The gain without a report: that of one output for all."""
+    constant = Channel.from_matrix([[1]] * len(prior))
+    return utility.value(constant, prior)
+
+
+@examples(15)
+@given(channels(3), priors(3))
+def test_the_identity_is_a_right_guess(channel: Channel, prior: Prior) -> None:
+    identity = GVulnerability(np.eye(3))
+    assert identity.value(channel, prior) == BayesAccuracy().value(channel, prior)
+
+
+@pytest.mark.parametrize("route", ["columns", "interior"])
+def test_linear_programs_find_the_best_mixture_of_rays(route: str) -> None:
+    problem = Problem(range(4), LIP("0.8"), GVulnerability(PAIRS), prior=PRIOR)
+    solution = design(problem, route=route)
+    assert solution.status == "optimal"
+    assert math.isclose(solution.value, SOLVERS["vertices"](problem).value, rel_tol=1e-6)
+    assert verify(json.loads(json.dumps(solution.document()))).value == solution.value
+
+
+def test_beside_a_notion_of_the_whole_channel() -> None:
+    problem = Problem(range(4), MaximalLeakage("0.5"), GVulnerability(PAIRS), prior=PRIOR)
+    solution = design(problem)
+    assert solution.status == "optimal"
+    blind = blind_gain(GVulnerability(PAIRS), problem.prior)
+    assert blind < solution.value <= blind * Fraction(math.exp(0.5))
+
+
+def test_a_test_at_uneven_odds() -> None:
+    """Two hypotheses of odds 3 to 1: the least error is 1 less the gain of naming one."""
+    problem = Problem(2, LDP(1), GVulnerability(np.eye(2)), prior=[0.75, 0.25])
+    assert math.isclose(design(problem).value, 0.75)  # the report never turns the guess
+    even = Problem(2, LDP(1), GVulnerability(np.eye(2)))
+    apart = Problem(2, LDP(1), TotalVariation(0, 1))
+    assert math.isclose(2 * design(even).value - 1, design(apart).value, rel_tol=1e-12)
+
+
+def test_large_domains_are_linear_programs() -> None:
+    k = 60
+    near = np.maximum(0, 3 - abs(np.subtract.outer(np.arange(0, k, 5), np.arange(k))))
+    problem = Problem(range(k), LDP(2), GVulnerability(near))
+    solution = design(problem)
+    assert solution.status == "optimal"
+    assert solution.value > blind_gain(GVulnerability(near), problem.prior)
