@@ -12,13 +12,12 @@ from mechdesign.search.closed_form import ClosedForms
 from mechdesign.search.coarse.route import Coarse
 from mechdesign.search.column_generation.route import ColumnGeneration
 from mechdesign.search.conic.route import Cvxpy, NonConic
-from mechdesign.search.decoders.route import DecoderGrid
+from mechdesign.search.decoders.route import DecoderGrid, UnbiasedReadings
 from mechdesign.search.estimation_risk.route import Estimation
 from mechdesign.search.interior.route import InteriorPoint
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.route import LinearProgram
 from mechdesign.search.rays.route import ExtremeRays
-from mechdesign.search.readings.route import UnbiasedReadings
 from mechdesign.search.route import RejectedRoute, Route
 from mechdesign.utilities import BayesAccuracy, ConvexUtility
 

@@ -33,7 +33,8 @@ next program is solved to a share of it, and decoders are merged where that cost
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -48,7 +49,13 @@ from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Decoders
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.cones.pricing import BlockPricer, LiftPricer, PricedColumns, pricer_of
+from mechdesign.search.cones.pricing import (
+    BlockPricer,
+    LiftPricer,
+    PricedColumns,
+    Pricer,
+    pricer_of,
+)
 from mechdesign.search.generation import WORTH_ADDING, Generation, Master, Pace, SurplusBound
 from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.interior.solve import by_interior
@@ -196,39 +203,26 @@ class _DecoderPricer:
     def price(
         self, u: FloatArray, goal: float, boxes: int, limits: Limits | None = None
     ) -> SurplusBound:
-        """Return a bound on the surplus of all columns, and columns with a positive one.
-
-        Gaps between probes are halved until they cost at most a share of the goal, or of the
-        largest surplus. When the time is over, only as many as a bound needs are used.
-        """
+        """Return a bound on the surplus of all columns, and columns with a positive one."""
         limits, u = limits or Limits(), u.copy()
         for inputs in self._never:  # none of their columns has a surplus at the mean
             u[inputs] = u[inputs].mean()
         potentials = self.squares - u
-        s, todo, parts = np.zeros(0), np.linspace(0, 1, FIRST_PROBES), list[PricedColumns]()
-        while True:
-            parts.append(self.pricer.price(self.cost(todo) - potentials[:, None]))
-            s = np.concatenate([s, todo])
-            order = np.argsort(s)
-            gamma = np.concatenate([part.reduced for part in parts])[order]
-            least, worst = least_on_gaps(s[order], gamma), min(0.0, float(gamma.min()))
-            slack = max(0.1 * goal, 0.1 * -worst)
-            halve = (least < worst - slack) & (np.diff(s[order]) > SAME)
-            if not halve.any() or len(s) > MOST_PROBES or limits.expired():
-                break
-            todo = ((s[order][:-1] + s[order][1:]) / 2)[halve]
-        better = gamma < -WORTH_ADDING * goal
+
+        def cost(decoders: FloatArray) -> FloatArray:
+            return self.cost(decoders) - potentials[:, None]
+
+        first = np.linspace(0, 1, FIRST_PROBES)
+        found = probed(self.pricer, cost, first, goal, SAME, limits)
+        better = found.reduced < -WORTH_ADDING * goal
         if self.is_on_channels:
-            lowest = _locally_least(gamma)
+            lowest = _locally_least(found.reduced)
             chosen = lowest & better if better.any() else lowest
-            rays = self._polished(potentials, s[order][chosen])
+            rays = self._polished(potentials, found.at[chosen])
         else:
-            rays = np.hstack([part.rays for part in parts])[:, order[better]]
-        surplus = -min(float(least.min()), float(gamma.min()))
-        listed = np.hstack([part.multipliers for part in parts])
-        multipliers = listed[:, order] if listed.size else listed
-        proof = partial(self._certificate, s[order].tolist(), potentials, multipliers)
-        return SurplusBound(surplus, list((rays / rays.max(axis=0)).T), proof)
+            rays = found.rays[:, better]
+        proof = partial(self._certificate, found.at.tolist(), potentials, found.multipliers)
+        return SurplusBound(found.surplus, list((rays / rays.max(axis=0)).T), proof)
 
     def _polished(self, potentials: FloatArray, s: FloatArray) -> FloatArray:
         """Return the cheapest columns at decoders, which move to the means of these columns."""
@@ -320,6 +314,74 @@ def _locally_least(numbers: FloatArray) -> BoolArray:
     """Return which numbers are not above their neighbors."""
     padded = np.concatenate([[np.inf], numbers, [np.inf]])
     return (numbers <= padded[:-2]) & (numbers <= padded[2:])
+
+
+@dataclass(frozen=True)
+class Probed(PricedColumns):
+    """The cheapest columns at probes, in order, and what they bound between these.
+
+    Attributes
+    ----------
+    at
+        ``(m,)``: the probes.
+    surplus
+        Minus a lower bound on all reduced costs, at least 0.
+    """
+
+    at: FloatArray
+    surplus: float
+
+
+def probed(
+    pricer: Pricer,
+    cost: Callable[[FloatArray], FloatArray],
+    first: FloatArray,
+    goal: float,
+    nearest: float,
+    limits: Limits,
+    curvature: float = 1.0,
+) -> Probed:
+    """Price columns at probes, and halve gaps between these until they cost little.
+
+    That is at most a share of the goal, or of the largest surplus. When the time is over, there are
+    only as many probes as a bound needs.
+
+    Parameters
+    ----------
+    pricer
+        The pricer of columns.
+    cost
+        Returns the costs of the inputs at probes, ``(n_inputs, n)``: quadratic in the probe.
+    first
+        The first probes.
+    goal
+        The allowed surplus.
+    nearest
+        The least distance of probes.
+    limits
+        The limits of the search.
+    curvature
+        The largest curvature of the cost of a column in the probe.
+    """
+    at, todo, parts = np.zeros(0), first, list[PricedColumns]()
+    while True:
+        parts.append(pricer.price(cost(todo)))
+        at = np.concatenate([at, todo])
+        order = np.argsort(at)
+        reduced = np.concatenate([part.reduced for part in parts])[order]
+        least = least_on_gaps(at[order], reduced, curvature)
+        worst = min(0.0, float(reduced.min()))
+        halve = least < worst - max(0.1 * goal, 0.1 * -worst)
+        halve &= np.diff(at[order]) > nearest
+        if not halve.any() or len(at) > MOST_PROBES or limits.expired():
+            break
+        todo = ((at[order][:-1] + at[order][1:]) / 2)[halve]
+    rays, multipliers = (
+        np.hstack(found)[:, order]
+        for found in zip(*((part.rays, part.multipliers) for part in parts), strict=True)
+    )
+    surplus = -min(float(least.min()), worst)
+    return Probed(reduced, rays, multipliers, at[order], surplus)
 
 
 def least_on_gaps(

@@ -1,1 +1,0 @@
-"""Unbiased readings of least variance: linear programs over readings and rays of the cone."""
