@@ -74,20 +74,7 @@ COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.IsNot: ast.Is,
 }
 
-UNTOUCHED = {
-    "describe",
-    "table_name",
-    "write",
-    "packed",
-    "written",
-    "_words",
-    "refused",
-    "_size",
-    "size",
-    "count",
-    "bounded",
-    "_counts",
-}
+UNTOUCHED = {"write", "packed", "written", "refused", "size", "count", "_counts"}
 """Functions that decide neither a bound nor privacy: words, what is written, how much work there
 is; those with ``steps`` in their name are left out too."""
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 from mechdesign.kernel.arithmetic import (
     dot,
     expect,
+    grid_axes,
+    is_even,
     known,
     lattice,
     need,
@@ -76,3 +78,16 @@ def test_failed_conditions_raise() -> None:
         known(None, "no")
     with refused("no"):
         expect(1, str, "no")
+
+
+def test_a_grid_of_points_is_row_by_row() -> None:
+    points = [(a, b) for a in (0, 2) for b in (1, 2, 5)]
+    assert grid_axes(points) == ([0, 2], [1, 2, 5])
+    assert grid_axes(points[::-1]) == ([2, 0], [5, 2, 1])
+    assert grid_axes([(3,), (1,), (1,)]) == ([3], [3, 1, 1])
+    assert grid_axes([(3, 4)]) == ([3], [4])
+    columns = [(a, b) for b in (1, 2, 5) for a in (0, 2)]
+    for other in (points[:-1], points[1:], columns, [(0, 0, 0), (0, 0, 1)]):
+        assert grid_axes(other) is None
+    assert all(map(is_even, ([], [4], [4, 9], [1, 0, -1], [2, 2])))
+    assert not is_even([0, 1, 3])
