@@ -27,22 +27,7 @@ USED = 1e-12
 def balanced_subsets(size: int, chosen: int) -> tuple[FloatArray, FloatArray]:
     """Return weighted subsets with the pair frequencies of all subsets of their size.
 
-    Parameters
-    ----------
-    size
-        The number of elements.
-    chosen
-        The size of the subsets.
-
-    Returns
-    -------
-    members, weights
-        ``(size, n_subsets)`` of 0 and 1, and ``(n_subsets,)`` weights that sum to 1.
-
-    Raises
-    ------
-    SolverError
-        If no such weights are found.
+    Members are ``(size, n_subsets)`` of 0 and 1; the weights sum to 1.
 
     Examples
     --------
@@ -75,20 +60,7 @@ def balanced_arrangements(values: tuple[float, ...]) -> tuple[FloatArray, FloatA
     only; the weights make it the same at all floor(k / 2) distances, for which that many
     arrangements suffice. For 0 and 1 this is a weighted difference family.
 
-    Parameters
-    ----------
-    values
-        ``(k,)`` numbers >= 0.
-
-    Returns
-    -------
-    columns, weights
-        ``(k, n)`` and ``(n,)`` weights that sum to 1.
-
-    Raises
-    ------
-    SolverError
-        If no such weights are found.
+    Columns are ``(k, n)``; the weights sum to 1.
     """
     k, counts = len(values), Counter(values)
     number = factorial(k) // prod(factorial(n) for n in counts.values())

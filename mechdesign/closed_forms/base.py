@@ -21,15 +21,7 @@ from mechdesign.utilities import ColumnUtility, EstimationRisk
 
 @dataclass(frozen=True)
 class Formula:
-    """The channel of a closed form, accurate to the last few bits.
-
-    Attributes
-    ----------
-    matrix
-        ``(n_inputs, n_outputs)``.
-    outputs
-        Labels of its columns.
-    """
+    """The channel of a closed form, accurate to the last few bits."""
 
     matrix: FloatArray
     outputs: tuple[Label, ...]
@@ -96,13 +88,7 @@ class ClosedForm(ABC):
 
 
 def name_outputs(problem: Problem, count: int) -> tuple[Label, ...]:
-    """Return labels for ``count`` outputs chosen by the optimizer.
-
-    Raises
-    ------
-    UnsupportedError
-        If the problem allows fewer outputs.
-    """
+    """Return labels for ``count`` outputs chosen by the optimizer."""
     if problem.outputs is None:
         return tuple(range(count))
     if len(problem.outputs) < count:
@@ -136,12 +122,7 @@ def lift_rows_at(problem: Problem, family: Family) -> LiftRows | None:
 def post_processed(problem: Problem, universal: FloatArray) -> Formula:
     """Return the channel that releases the best output for each report of a universal channel.
 
-    Parameters
-    ----------
-    problem
-        With an expected loss, or one that depends only on the information in Y.
-    universal
-        ``(n_inputs, n_reports)``: a channel whose post-processings include every private channel.
+    Every private channel is a post-processing of ``universal``.
     """
     kept = universal[:, universal.max(axis=0) > 0]
     utility = problem.expected_loss

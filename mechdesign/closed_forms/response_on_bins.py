@@ -40,11 +40,6 @@ def are_in_line(loss: FloatArray) -> bool:
 
     This holds if losses never increase and then decrease, from the first site to the last.
 
-    Parameters
-    ----------
-    loss
-        ``(n_clients, n_sites)`` numbers >= 0, the sites in their order.
-
     Examples
     --------
     >>> are_in_line(np.array([[2.0, 1.0, 3.0]])), are_in_line(np.array([[1.0, 2.0, 1.0]]))
@@ -62,17 +57,8 @@ def are_in_line(loss: FloatArray) -> bool:
 class _Part(NamedTuple):
     """A subset of the clients, and their intervals.
 
-    Attributes
-    ----------
-    clients
-        Their indices.
-    nearest
-        The least loss of each.
-    place
-        ``(n_clients, n_sites - 1)``: the right ends of their intervals, short ones first, times the
-        number of sites, and the left ends.
-    cost
-        The cost of missing each interval.
+    ``place`` are the right ends of their intervals, short ones first, times the number of sites,
+    plus the left ends; ``cost`` is the cost of missing each.
     """
 
     clients: slice
@@ -110,12 +96,7 @@ class Sites:
     A client pays P_x v_x = P_x d_1 plus its share of the payments of its intervals; paying for
     short ones first can only give less to any site, so Sum_x P_x max(0, v_x - D(x, y)) <= f_y.
 
-    Parameters
-    ----------
-    loss
-        ``(n_clients, n_sites)`` numbers >= 0, the sites in their order.
-    mass
-        ``(n_clients,)`` numbers >= 0.
+    Losses are ``(n_clients, n_sites)`` numbers >= 0, the sites in their order.
 
     Examples
     --------
@@ -149,13 +130,7 @@ class Sites:
             yield _Part(clients, rising[:, 0], place, self.mass[clients, None] * rise)
 
     def best(self, opening: FloatArray) -> IntArray:
-        """Return the best set of open sites, without useless ones.
-
-        Parameters
-        ----------
-        opening
-            ``(n_sites,)``: the cost of each open site, at least 0.
-        """
+        """Return the best set of open sites, without useless ones."""
         m = self.size
         # missed[a, b]: the cost of all intervals strictly between the sites a - 1 and b
         missed = np.zeros((m + 1, m + 1))

@@ -87,16 +87,8 @@ Ray: TypeAlias = dict[int, Decimal]
 class Decision:
     """Whether a cone has as many facets as dimensions.
 
-    Attributes
-    ----------
-    simplicial
-        None if undecided.
-    reason
-        The reason, in a sentence.
-    facets
-        The facets, one for each input, if it is simplicial; rows that tie inputs come last.
-    matrix
-        ``(n_inputs, n_outputs)`` floats: the universal channel, if there is one.
+    ``simplicial`` is None if undecided. There is a facet for each input, if it is simplicial; rows
+    that tie inputs come last.
     """
 
     simplicial: bool | None

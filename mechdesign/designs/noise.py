@@ -71,22 +71,7 @@ DIGITS = 16
 
 
 def design_noise(problem: Problem, limits: Limits, design: Designer | None = None) -> Solution:
-    """Return noise with the best remap, and the best bound proved within the time limit.
-
-    Parameters
-    ----------
-    problem, limits
-        The problem, and the limits.
-    design
-        The design of a part of the points; without it the bound is 0.
-
-    Raises
-    ------
-    UnsupportedError
-        If noise does not suit the problem.
-    InputError
-        If the budget of a step is too small or too large.
-    """
+    """Return noise with the best remap, and the best bound proved within the time limit."""
     notion = problem.sole_notion(MetricPrivacy)
     loss = problem.expected_loss
     if notion is None or loss is None or not problem.suits_noise:
@@ -226,13 +211,7 @@ class _Proofs:
         return law.leak(part, k), law.steps(part, k) + 100 * k
 
     def value(self, noise: LatticeNoise) -> Fraction:
-        """Return the loss of a noise.
-
-        Raises
-        ------
-        SolverError
-            If there is not enough time.
-        """
+        """Return the loss of a noise."""
         law, _ = self._law(noise)
         seconds = loss_steps(law, self._statement) / STEPS_A_SECOND
         if seconds > self._limits.longest:

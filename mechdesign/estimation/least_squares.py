@@ -34,15 +34,8 @@ def standard_error(
     reports vary. With the sample means of the n scores it is unbiased; for a single report it is
     NaN. For the respondents it is (E s**2 - E (E[s | X])**2) / n: only the reports vary.
 
-    Parameters
-    ----------
-    square, of_mean
-        E s**2 and (E s)**2.
-    truth
-        E (E[s | X])**2: for the score of Sum_x w_x p_x it is Sum_x w_x**2 p_x. None for the
-        population.
-    n
-        Number of reports.
+    ``square`` is E s**2, ``of_mean`` (E s)**2, and ``truth`` E (E[s | X])**2, which for the score
+    of Sum_x w_x p_x is Sum_x w_x**2 p_x; None for the population.
     """
     center, freedom = (of_mean, n - 1) if truth is None else (truth, n)
     if not freedom:
@@ -80,20 +73,8 @@ class ColumnScores:
     If Q does not have full rank the inverse is the Moore-Penrose inverse, and w . p is estimable
     only if w is a combination of columns of Q.
 
-    Parameters
-    ----------
-    columns
-        ``(n_inputs, n_outputs)`` probabilities; or those of several channels side by side, each
-        times its share of the reports.
-    reference
-        ``(n_inputs,)`` the distribution p at which the variance is least.
-    inputs
-        The domain, for error messages.
-
-    Raises
-    ------
-    InputError
-        If an output that can occur has probability 0 at the reference.
+    Columns may be those of several channels side by side, each times its share of the reports. At
+    the ``reference`` the variance is least.
     """
 
     def __init__(self, columns: FloatArray, reference: FloatArray, inputs: Domain) -> None:
@@ -140,13 +121,7 @@ class ColumnScores:
         return np.asarray(off <= self._tolerance * size)
 
     def scores(self, weights: FloatArray) -> FloatArray:
-        """Return ``(n, n_outputs)`` scores for the rows of ``(n, n_inputs)`` weights.
-
-        Raises
-        ------
-        InputError
-            If a combination is not estimable; the message names the estimable ones.
-        """
+        """Return ``(n, n_outputs)`` scores for the rows of ``(n, n_inputs)`` weights."""
         if not self.identifies and not self.estimable(weights).all():
             raise self._unidentified()
         target = (weights * self._scale) @ self._left

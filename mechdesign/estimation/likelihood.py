@@ -45,16 +45,8 @@ MOST_NEWTON_INPUTS = 4000
 class Fit:
     """A distribution whose likelihood is within a proved gap of the maximum.
 
-    Attributes
-    ----------
-    distribution
-        ``(n_inputs,)`` probabilities p.
-    gradient
-        ``(n_inputs,)`` the D_x of :func:`likelihood_gap`.
-    gap
-        Upper bound on the distance of the log-likelihood per report from the maximum.
-    iterations
-        Number of steps.
+    ``gradient`` are the D_x of :func:`likelihood_gap`; the log-likelihood per report is within
+    ``gap`` of its maximum.
     """
 
     distribution: FloatArray
@@ -76,14 +68,7 @@ def likelihood_gap(columns: Columns, share: FloatArray, p: FloatArray) -> float:
     D is the gradient of L. As Sum_x p_x D_x = 1, the bound is at least 0, with equality iff p is a
     maximum.
 
-    Parameters
-    ----------
-    columns
-        ``(n_inputs, n_distinct)`` columns of the channel, as a matrix or a linear operator.
-    share
-        ``(n_distinct,)`` shares of the reports, which sum to 1.
-    p
-        ``(n_inputs,)`` a distribution.
+    Columns are ``(n_inputs, n_distinct)``, a matrix or a linear operator.
 
     Examples
     --------
@@ -99,22 +84,8 @@ def fit(
 ) -> Fit:
     """Maximize the likelihood of the reports over all distributions of the inputs.
 
-    Parameters
-    ----------
-    observed
-        The reports.
-    tolerance
-        The gap to stop at, in nats per report; default min(1e-9, 1e-3 / n), small relative to the
-        sampling error of n reports, and 1e-2 for implicit columns.
-    progress
-        Called at every step.
-
-    Raises
-    ------
-    InputError
-        If the tolerance is not above 0.
-    SolverError
-        If the gap is not reached.
+    ``tolerance`` is the gap to stop at, in nats per report; default min(1e-9, 1e-3 / n), small
+    relative to the sampling error of n reports, and 1e-2 for implicit columns.
     """
     share = observed.shares
     wanted = _wanted_gap(tolerance, observed)
@@ -240,13 +211,6 @@ def observed_information(
     On the support S of the maximum, I = Sum_y h_y q_y q_y' / lambda_y**2, and n Cov is about
     I**-1 - p p'. An input is at the boundary, where the normal approximation fails, if p_x is at
     most its slack 1 - D_x. Its entries are NaN, and all entries are if I is singular.
-
-    Parameters
-    ----------
-    observed
-        The reports.
-    p, gradient
-        The distribution and the gradient of a :class:`Fit`.
     """
     k = len(p)
     inside = p > np.maximum(1 - gradient, 1e-12)

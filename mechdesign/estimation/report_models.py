@@ -61,21 +61,9 @@ def fit_p_value(expected: FloatArray, counts: AnyArray, total: int, diameter: fl
 
     Source: McDiarmid 1989, On the method of bounded differences, Lemma 1.2.
 
-    Parameters
-    ----------
-    expected
-        ``(n_inputs, n_counts)`` expected counts of one report of each input, in [0, 1].
-    counts
-        ``(n_counts,)`` the counts.
-    total
-        Number of reports.
-    diameter
-        The largest Euclidean distance between the counts of two reports.
-
-    Returns
-    -------
-    float
-        The bound, or 1.0 unless it is below the level of 1e-6.
+    ``expected`` are the counts of one report of each input, in [0, 1], and ``diameter`` is the
+    largest Euclidean distance between the counts of two reports. The bound is 1.0 unless it is
+    below the level of 1e-6.
 
     Examples
     --------
@@ -126,15 +114,8 @@ LEAST_P = 1e-300
 class DistinctReports:
     """The distinct reports, with their counts and their likelihoods.
 
-    Attributes
-    ----------
-    columns
-        ``(n_inputs, n_distinct)`` probabilities Q(y|x) of the distinct reports, each column up to a
-        factor, which cancels in likelihood ratios and posteriors; a matrix or a linear operator.
-    counts
-        ``(n_distinct,)`` positive counts.
-    simulated
-        Whether any report was drawn from a seed.
+    Columns are Q(y|x), ``(n_inputs, n_distinct)``, each up to a factor, which cancels in likelihood
+    ratios and posteriors; a matrix or a linear operator.
     """
 
     columns: FloatArray | LinearOperator
@@ -167,22 +148,8 @@ class DistinctReports:
 class ReportModel:
     """A source of reports for estimation: a channel or a structured mechanism.
 
-    Parameters
-    ----------
-    source
-        A Channel, a Mechanism, or a ContinuousChannel, of which the nodes are estimated.
-
-    Attributes
-    ----------
-    source, inputs, digest
-        The channel or mechanism, its inputs, and the digest that its reports state.
-    matrix
-        ``(n_inputs, n_outputs)`` probabilities of a channel; None for a mechanism.
-
-    Raises
-    ------
-    InputError
-        For any other source.
+    Of a ContinuousChannel the nodes are estimated. ``matrix`` is that of a channel; None for a
+    mechanism.
 
     Examples
     --------
@@ -221,13 +188,7 @@ class ReportModel:
             raise InputError(error.key, error.expected, error.given, hint) from None
 
     def tally(self, reports: ReportData) -> Tally:
-        """Return the counts of reports.
-
-        Raises
-        ------
-        InputError
-            If there are no reports, they state another mechanism, or one is impossible.
-        """
+        """Return the counts of reports."""
         given = self.as_reports(reports)
         check_digest(given.digest, self.digest)
         tally = given if isinstance(given, Tally) else self.source.tally(undigested(given))
@@ -246,13 +207,7 @@ class ReportModel:
         return tally
 
     def checked(self, reports: ReportData) -> Reports | Tally:
-        """Return the reports.
-
-        Raises
-        ------
-        InputError
-            If a test of level 1e-6 rejects every distribution of the inputs.
-        """
+        """Return the reports."""
         found, expected = self.as_reports(reports), self._expected_counts()
         tally = self.tally(found)
         if expected is None:
@@ -277,13 +232,6 @@ class ReportModel:
 
         Likelihoods of a structured mechanism with more than 4096 inputs, or more than 2**21
         probabilities of distinct reports, are a linear operator instead of a matrix.
-
-        Raises
-        ------
-        InputError
-            As :meth:`tally`; also if counts do not determine the reports of this mechanism.
-        UnsupportedError
-            If a mechanism without a linear operator is too large for a matrix.
         """
         given = self.as_reports(reports)
         tally = self.tally(given)
@@ -322,10 +270,7 @@ class ReportModel:
     def scores(self, prior: Prior | None = None) -> ColumnScores | Mechanism:
         """Return the scores s_x with E[s_x(Y) | X = z] = 1{z = x}, of an unbiased estimate.
 
-        Parameters
-        ----------
-        prior
-            For a Channel, the distribution of least variance; default uniform.
+        For a Channel, ``prior`` is the distribution of least variance; default uniform.
         """
         if self.matrix is None:
             mechanism: Mechanism = self.source

@@ -126,22 +126,6 @@ def quantile_of(
     is set to 1. The estimate is the quantile of the mean of the running maximum of F from the left
     and the running minimum from the right, which is monotone; it lies in the set.
 
-    Parameters
-    ----------
-    inputs
-        A domain of numbers.
-    values
-        ``(n_inputs,)`` estimated frequencies.
-    deviation
-        Standard errors of linear combinations.
-    q, confidence
-        Above 0 and below 1.
-
-    Raises
-    ------
-    InputError
-        If the inputs are not numbers, or a parameter is out of range.
-
     Notes
     -----
     Source: Woodruff 1952.

@@ -51,15 +51,6 @@ class Unbiased:
     are theirs, multiplied by the shares n_g / n of the reports, and the estimate is least squares
     for it. Otherwise the estimate is Sum_g (n_g / n) W_g p_g, input by input, with W_g proportional
     to 1 / Var_g for the population, and 1 for the respondents.
-
-    Parameters
-    ----------
-    models, tallies
-        The source and the counts of each group.
-    prior
-        The reference distribution; default uniform.
-    target
-        The estimand.
     """
 
     def __init__(
@@ -113,11 +104,6 @@ class Unbiased:
         """Return the means and mean squares of the scores of combinations.
 
         One for each row w of ``(n, n_inputs)`` weights; by default for each input.
-
-        Raises
-        ------
-        InputError
-            If a combination is not estimable.
         """
         if weights is None:
             return self._frequencies

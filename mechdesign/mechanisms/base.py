@@ -382,13 +382,7 @@ def _as_text(parameters: Any) -> Any:
 
 
 def inputs_of(inputs: Domain | Iterable[Any] | int) -> Domain:
-    """Return the domain from a Domain, its labels, or its size.
-
-    Raises
-    ------
-    InputError
-        If the domain is invalid, or has a single input.
-    """
+    """Return the domain from a Domain, its labels, or its size."""
     domain = Domain.of(inputs, "inputs")
     if len(domain) < 2:
         raise InputError("inputs", "at least two inputs", len(domain))
@@ -399,13 +393,7 @@ N = TypeVar("N", bound="LDP | HighLowLDP | BlockLDP | LIP")
 
 
 def informative(notion: N, kind: type[N]) -> N:
-    """Return a notion of a kind if 62-bit probabilities can represent its budget.
-
-    Raises
-    ------
-    InputError
-        If it is of another kind, or epsilon is below 1e-6 or above 30.
-    """
+    """Return a notion of a kind if 62-bit probabilities can represent its budget."""
     if not isinstance(notion, kind):
         raise InputError("notion", f"the notion {kind.__name__}", shown_kind(notion))
     if not LEAST_BUDGET <= notion.epsilon <= MOST_BUDGET:

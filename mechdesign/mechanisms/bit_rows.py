@@ -31,12 +31,7 @@ class BitRows(Alphabet):
     if bit ``x % 8`` of byte ``x // 8`` is 1. As text, a report is the hexadecimal of its bytes; as
     a Python value, the tuple of its inputs in the order of the domain.
 
-    Parameters
-    ----------
-    inputs
-        The possible members of a set.
-    size
-        The required size of a set; default any size.
+    ``size`` is the required size of a set; None for any.
 
     Examples
     --------
@@ -81,14 +76,7 @@ class BitRows(Alphabet):
     def in_pieces(self, count: int, block: int, draw: Callable[[slice], ByteArray]) -> ByteArray:
         """Return reports drawn in chunks of at most ``block`` bytes.
 
-        Parameters
-        ----------
-        count
-            The number of reports.
-        block
-            Bytes of a chunk.
-        draw
-            Draws the reports of a slice, with any number of spare bytes.
+        ``draw`` draws the reports of a slice, with any number of spare bytes.
         """
         drawn = np.empty((count, self._bytes), dtype=np.uint8)
         for piece in pieces(count, max(1, block // self._bytes)):
@@ -173,12 +161,7 @@ def read_bits(rows: ByteArray, places: Int64Array | int) -> BoolArray:
 def write_bits(rows: ByteArray, places: Int64Array, values: BoolArray) -> None:
     """Overwrite one bit of each row, in place.
 
-    Parameters
-    ----------
-    rows
-        ``(n, size)`` contiguous packed bits.
-    places, values
-        ``(n,)`` the position of the bit in each row, and its new value.
+    Rows are ``(n, size)`` contiguous packed bits; there is one place and one value for each.
     """
     flat = rows.reshape(-1)
     at = np.arange(0, flat.size, rows.shape[1])
@@ -194,13 +177,6 @@ def count_ones(rows: ByteArray, width: int) -> Int64Array:
     The two halves of a block of rows are added as binary numbers, for all bits of a row at once: a
     number of m digits is stored as m planes of bits, and a digit is added by five operations on
     whole planes. After some foldings few rows are left to unpack.
-
-    Parameters
-    ----------
-    rows
-        ``(n, ceil(width / 8))`` packed bits.
-    width
-        The number of bits of a row.
 
     Examples
     --------
@@ -262,13 +238,8 @@ def uniform_sets(
     member; the second is uniform among the others. A set of more than half of the positions is
     drawn as the complement of a small one, where tries seldom fail.
 
-    Returns
-    -------
-    rows
-        ``(n, 8 * n_words)`` packed bits, bit 0 first; the spare bits are 0.
-    inside, outside
-        ``(n,)`` a uniform position of each set, and a uniform position outside. Given the set, they
-        are independent.
+    Returned are rows ``(n, 8 * n_words)`` of packed bits, bit 0 first, with spare bits 0; and a
+    uniform position in each set and one outside, independent given the set.
     """
     if 2 * size > width:
         rows, outside, inside = uniform_sets(count, width, width - size, source)
@@ -293,15 +264,7 @@ def _flip_some(
     Positions are drawn until one is of the required kind: it is then uniform among those. Finished
     rows leave the loop.
 
-    Parameters
-    ----------
-    times
-        ``(n,)`` the number of flips of each row; none if it is not positive.
-
-    Returns
-    -------
-    Int64Array
-        ``(2, n)`` the last position of each row, and the one before; 0 if there is none.
+    Returned are ``(2, n)`` the last position of each row, and the one before; 0 if there is none.
     """
     flat, last = words.reshape(-1), np.zeros((2, len(words)), dtype=np.int64)
     rows = np.flatnonzero(times > 0)

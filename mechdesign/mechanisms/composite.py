@@ -56,19 +56,7 @@ class PartedMechanism(Mechanism):
     ) -> None:
         """Number the inputs in each part, in the order of the domain, and check the mechanisms.
 
-        Parameters
-        ----------
-        member
-            ``(n_inputs,)`` the part of each input, from 0.
-        kinds, kind_of
-            The distinct mechanisms, and the index of that of each part.
-        key
-            The name of a part in errors, with ``{}`` in place of its number.
-
-        Raises
-        ------
-        InputError
-            If a mechanism does not fit its part, or exceeds the budget.
+        ``member`` is the part of each input, ``kind_of`` the index of the mechanism of each part.
         """
         sizes, most = np.bincount(member), exp_lower(self._notion.epsilon)
         first = dict[tuple[int, int], int]()
@@ -519,13 +507,7 @@ def around_sensitive(
 
 
 def split_by_sensitivity(domain: Domain, notion: HighLowLDP) -> tuple[list[int], list[int]]:
-    """Return the indices of the sensitive inputs and of the others, in the order of the domain.
-
-    Raises
-    ------
-    InputError
-        If a sensitive label is not in the domain, or all are sensitive.
-    """
+    """Return the indices of the sensitive inputs and of the others, in the order of the domain."""
     hidden = {domain.index(label, "sensitive") for label in notion.sensitive}
     if len(hidden) == len(domain):
         hint = "where all are, it is LDP"

@@ -21,10 +21,7 @@ from mechdesign.sampling import Source
 def walsh_hadamard(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return H @ values in K log2(K) additions, exactly in integers.
 
-    Parameters
-    ----------
-    values
-        ``(..., K)`` machine or Python integers, K a power of 2; the last axis is transformed.
+    The last axis is transformed; its length K is a power of 2.
 
     Examples
     --------

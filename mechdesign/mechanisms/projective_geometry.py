@@ -44,13 +44,6 @@ class ProjectiveSpace:
     coordinates after that 1 have the numbers (q**m - 1) / (q - 1) + (these coordinates, as digits
     to the base q), so that the first numbers are the points of the spaces with fewer coordinates.
 
-    Parameters
-    ----------
-    q
-        A prime.
-    t
-        The number of coordinates, at least 1.
-
     Examples
     --------
     >>> plane = ProjectiveSpace(2, 3)
@@ -84,14 +77,8 @@ class ProjectiveSpace:
     def completed(self, points: Int64Array, rest: Int64Array, product: Int64Array) -> Int64Array:
         """Return the point y with the given coordinates and a given product <x, y>.
 
-        Parameters
-        ----------
-        points
-            ``(n,)`` the points x.
-        rest
-            ``(n, t - 1)`` the coordinates of y except the one where x has its leading 1.
-        product
-            ``(n,)`` the values of <x, y>. Where it is 0, the rest must be nonzero.
+        The ``rest`` are the coordinates of y, ``(n, t - 1)``, except the one where x has its
+        leading 1; they must be nonzero where the product is 0.
         """
         x, rows, places = self.vectors(points), np.arange(len(points)), np.arange(self.t)
         lead = (x != 0).argmax(axis=1)
@@ -110,11 +97,6 @@ class ProjectiveSpace:
         before the leading 1 of z do not matter and are summed out; the rest is
         :func:`_sums_on_parallels`. In total about t q n_points additions, exact for integers, or,
         for floats and large q, about t log2(q) n_points operations by Fourier transforms.
-
-        Parameters
-        ----------
-        values
-            ``(..., n_points)``.
 
         Notes
         -----
@@ -157,10 +139,7 @@ class ProjectiveSpace:
 def _sums_on_parallels(table: npt.NDArray[Any], q: int) -> npt.NDArray[Any]:
     """Return R[s, f] = Sum_u T[s - <f, u>, u], one coordinate of u at a time.
 
-    Parameters
-    ----------
-    table
-        ``(q, q, ..., q, batch)``: s, then the coordinates of u.
+    The axes of the table are s, the coordinates of u, and a batch.
     """
     one = _by_spectrum if table.dtype == np.float64 and q > LONG else _by_addition
     for axis in range(1, table.ndim - 1):

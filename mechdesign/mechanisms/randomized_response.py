@@ -106,11 +106,6 @@ class IdentityMechanism(GeneralizedRandomizedResponse):
 
     A single input has a single report.
 
-    Parameters
-    ----------
-    inputs
-        A :class:`Domain`, its labels, or its size; a single input is allowed.
-
     Examples
     --------
     >>> IdentityMechanism(1).bits_per_report

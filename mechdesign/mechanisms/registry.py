@@ -158,22 +158,7 @@ def mechanism_for(
 def restored(
     name: str, domain: Domain, notion: Any, parameters: Parameters, prior: Prior | None = None
 ) -> Mechanism:
-    """Return the mechanism of saved parameters.
-
-    Parameters
-    ----------
-    name
-        The name of the class.
-    domain, notion, parameters
-        As saved; numbers among the parameters are integers.
-    prior
-        The prior of the problem in the file, if there is one.
-
-    Raises
-    ------
-    InputError
-        If the name is unknown, or the parameters are not those of a mechanism of the library.
-    """
+    """Return the mechanism of saved parameters."""
     make = choose(RESTORED, name, "mechanism")
     found = make(domain, notion, {**parameters, "prior": prior})
     if found.parameters() != parameters:

@@ -36,21 +36,7 @@ LEAST_SAVED = 1e-9
 class Losses:
     """The losses of reports of a mechanism at a prior.
 
-    Parameters
-    ----------
-    law
-        The noise.
-    prior
-        ``(n_inputs,)`` probabilities of the points, row by row.
-    loss
-        One of :data:`LOSSES`.
-    step
-        The distance between neighbors.
-
-    Raises
-    ------
-    InputError
-        If the loss is unknown.
+    The prior is listed row by row; ``step`` is the distance between neighbors.
     """
 
     def __init__(self, law: TorusLaw, prior: FloatArray, loss: str, step: float) -> None:
@@ -69,17 +55,9 @@ class Losses:
         Euclidean loss, a convex function of the point, a minimum over the point and its eight
         neighbors.
 
-        Parameters
-        ----------
-        exponent
-            The decrease of the log probability per step, which limits the search radius.
-        block
-            The side of squares of points that are replaced by one.
-
-        Returns
-        -------
-        table, loss
-            The table and its expected loss, without points beyond the search radius.
+        ``exponent`` is the decrease of the log probability per step, which limits the search
+        radius; points in squares of side ``block`` are replaced by one. The loss is without points
+        beyond the radius.
         """
         reach = int(WINDOW_NATS / exponent) + block
         m = self._law.sides[1]
@@ -101,12 +79,7 @@ class Losses:
         smaller than that of the report, a better point is searched for, in decreasing order of the
         saving. Points at the border are not replaced.
 
-        Parameters
-        ----------
-        exponent
-            As for :meth:`remap`.
-        most
-            The largest number of replaced points.
+        At most ``most`` points are replaced.
         """
         (n, m), reach = self._law.sides, int(NEAR_NATS / exponent) + 1
         own = self._one_step((0, 0))

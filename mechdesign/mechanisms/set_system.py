@@ -123,14 +123,7 @@ def _high_low_risks(k: int, s: int, epsilon: Fraction) -> FloatArray:
 def high_low_terms(j: FloatArray | int, s: int, low: float, p: float) -> FloatArray:
     """Return a, phi and mu P_B of the closed form HighLowSubsetSelection, for sets of j.
 
-    Parameters
-    ----------
-    j
-        The sizes of the sets.
-    s, p
-        The number of sensitive inputs, and the probability of each.
-    low
-        e**-epsilon.
+    ``low`` is e**-epsilon, and p the probability of each of the s sensitive inputs.
     """
     rise = -math.expm1(math.log(low))
     spread, mass = s * low + j * rise, low + j * rise * p
@@ -229,12 +222,8 @@ class LDPMechanism(ScoredMechanism):
 class SetMechanism(LDPMechanism):
     """Report y with probability ``most`` if it is in the set of the input, else ``least``.
 
-    Attributes
-    ----------
-    held
-        The mass of S_x at x, in units of 2**-62.
-    odds
-        The numbers of reports in and outside of a set, up to a common factor.
+    ``held`` is the mass of S_x at x, in units of 2**-62; ``odds`` are the numbers of reports in and
+    outside of a set, up to a common factor.
     """
 
     held: int
@@ -280,13 +269,7 @@ class SetMechanism(LDPMechanism):
         """Return uniform reports, independent of any input."""
 
     def score_products(self, _counts: FloatArray, _total: float) -> FloatArray | None:
-        """Return the means of s_x(y) Sum_z s_z(y) over reports; None if that sum is always 1.
-
-        Parameters
-        ----------
-        counts, total
-            The counts of reports, and how many reports there are.
-        """
+        """Return the means of s_x(y) Sum_z s_z(y) over reports; None if that sum is always 1."""
         return None
 
 

@@ -27,15 +27,7 @@ WORTH_SORTING = 1 << 18
 def count_by_group(
     alphabet: Alphabet, data: AnyArray, group: Int64Array, n_groups: int
 ) -> Int64Array:
-    """Return the counts of reports of one alphabet by group, ``(n_groups, size)``.
-
-    Parameters
-    ----------
-    data
-        Reports of the alphabet.
-    group
-        ``(n,)`` the group of each report, from 0.
-    """
+    """Return the counts of reports of one alphabet by group, ``(n_groups, size)``."""
     size = alphabet.n_counts
     if is_numbered(data):  # one count for each number
         counts = np.bincount(group * size + data, minlength=n_groups * size)
@@ -78,14 +70,7 @@ class TaggedReports(Alphabet):
     kinds are numbers, a report is one number: those of part 0 come first, then those of part 1, and
     so on. Otherwise it is a record ``[("part", int32), ("report", bytes)]``.
 
-    Parameters
-    ----------
-    kinds
-        The distinct mechanisms.
-    kind_of
-        ``(n_parts,)`` the kind of each part.
-    names
-        The names of the parts: text without colons, or numbers.
+    ``kind_of`` is the kind of each part; names are text without colons, or numbers.
 
     Examples
     --------
@@ -144,12 +129,7 @@ class TaggedReports(Alphabet):
     ) -> AnyArray:
         """Return one report for each given part.
 
-        Parameters
-        ----------
-        part
-            ``(n,)`` part numbers.
-        make
-            Maps a kind and the positions of its records to reports of that kind.
+        ``make`` maps a kind and the positions of its records to reports of that kind.
         """
         record = [("part", np.int32), ("report", np.uint8, (self._width,))]
         data: AnyArray = np.zeros(len(part), dtype=np.int64 if self.numbered else record)

@@ -71,13 +71,7 @@ class TorusLaw:
 
     @classmethod
     def of_budget(cls, sides: tuple[int, int], exponent: Fraction, euclidean: bool) -> TorusLaw:
-        """Return the private law with weights near C e**(-exponent |a|), for an exponent per step.
-
-        Raises
-        ------
-        UnsupportedError
-            If the weights of neighboring lengths differ by less than one unit.
-        """
+        """Return the private law with weights near C e**(-exponent |a|), exponent per step."""
         margins = _margins(sides, float(exponent))
         lengths = _Lengths(sides, margins, euclidean)
         return cls(sides, margins, euclidean, tuple(_weights(lengths, exponent)))
@@ -122,16 +116,8 @@ class TorusLaw:
     ) -> Int64Array:
         """Return the masses of rectangles of reports, in units of 2**-62.
 
-        Parameters
-        ----------
-        inputs, firsts, lasts
-            Coordinates along each side, numbers or arrays of one length: of inputs, and of the
-            first and the last points of rectangles on the grid; by default these are single points.
-
-        Returns
-        -------
-        Int64Array
-            One mass for each pair of coordinates along the first and the second side.
+        Coordinates are listed along each side: of inputs, and of the first and the last points of
+        rectangles on the grid, by default single points. There is a mass for each pair of them.
         """
         lows, highs = [], []
         asked = zip(inputs, firsts, lasts or firsts, self.sides, self.margins, strict=True)
@@ -185,14 +171,9 @@ class TorusLaw:
 class _Lengths:
     """The lengths of the displacements of one quadrant of a torus.
 
-    Attributes
-    ----------
-    sizes
-        ``(n_lengths,)`` squares of Euclidean lengths, or Manhattan lengths, in increasing order.
-    place
-        ``(N_1 // 2 + 1, N_2 // 2 + 1)`` the index of the length of each displacement.
-    counts
-        ``(n_lengths,)`` the number of displacements of each length.
+    ``sizes`` are squares of Euclidean lengths, or Manhattan lengths, in increasing order; ``place``
+    is the index of the length of each displacement, and ``counts`` the number of displacements of
+    each length.
     """
 
     def __init__(self, sides: tuple[int, int], margins: tuple[int, int], euclidean: bool) -> None:
