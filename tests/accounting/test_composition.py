@@ -163,14 +163,6 @@ def test_independent_parts_of_a_sequence_add_up(data: st.DataObject) -> None:
         assert found[side].exact == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
 
-# --- delta --------------------------------------------------------------------------------------
-
-
-WARNER_4 = Channel.from_matrix(
-    [["7/10" if x == y else "1/10" for y in range(4)] for x in range(4)], inputs=range(4)
-)
-
-
 # --- repr and errors ----------------------------------------------------------------------------
 
 

@@ -88,13 +88,14 @@ def test_noise_that_depends_on_the_input_is_not_accounted_by_a_normal_law_of_rep
 
     Here each bin is within delta by that formula, but the mechanism is not.
     """
-    law, edges, epsilon, delta = GaussianMixture.normal(0, 1), [-2, -1, 1, 2], 1, 1e-3
+    law, edges, delta = GaussianMixture.normal(0, 1), [-2, -1, 1, 2], 1e-3
     by_bin = [
-        least_deviation(law, ends, epsilon, delta, truncated=False, relative=1e-2).high
-        for ends in itertools.pairwise(edges)
+        least_deviation(law, ends, 1, delta, truncated=False, relative=0.05).high
+        for ends in ([-2, -1], [-1, 1])
     ]
     assert by_bin[1] < by_bin[0]  # less noise where inputs are likely, as in Fig. 9
-    assert GaussianMechanism(law, edges, by_bin).delta(epsilon, 1e-5).low > 2 * delta
+    noises = [*by_bin, by_bin[0]]
+    assert GaussianMechanism(law, edges, noises).delta(1, 1e-5).low > 2 * delta
 
 
 def test_over_all_inputs_delta_is_as_large_as_it_can_be() -> None:
@@ -104,8 +105,8 @@ def test_over_all_inputs_delta_is_as_large_as_it_can_be() -> None:
 
 def test_the_least_noise_is_private_and_less_is_not() -> None:
     delta = 1e-3
-    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False, relative=1e-3)
-    assert high <= low * 1.002
+    low, high = least_deviation(NORMAL, [-10, 10], 1, delta, truncated=False, relative=0.01)
+    assert high <= low * 1.02
     enough, less = (
         GaussianMechanism(NORMAL, [-10, 10], noise, truncated=False).delta(1, delta / 1e3)
         for noise in (high, low * 0.99)
