@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import optimize, sparse
+from scipy import optimize, sparse, stats
 
 import mechdesign as md
 from mechdesign.continuous.laws import Law
@@ -32,10 +32,20 @@ N = 500
 
 @functools.cache
 def masses_of(law: Law, cells: int) -> Any:
-    """Return the masses of equal cells of [0, 1], as floats."""
-    edges = [Fraction(k, cells) for k in range(cells + 1)]
-    cells = law.moments(md.Interval(edges[0], edges[-1]), (tuple(edges),)).cells
-    return np.array([float(a + 2 * b + c) for a, b, c in cells])
+    """Return the masses of equal cells of [0, 1], in floating point."""
+    x = np.linspace(0, 1, cells + 1)
+    if isinstance(law, md.NamedLaw):
+        kind = {"exponential": "expon"}.get(law.law, law.law)
+        below = getattr(stats, kind)(*map(float, law.parameters)).cdf(x)
+    elif isinstance(law, md.GaussianMixture):
+        parts = zip(*(map(float, p) for p in (law.weights, law.means, law.deviations)), strict=True)
+        below = sum(w * stats.norm.cdf(x, mean, deviation) for w, mean, deviation in parts)
+    else:
+        edges, masses = (
+            np.array(list(map(float, p))) for p in (law.measure.edges, law.measure.masses)
+        )
+        below = np.interp(x, edges, np.append(0, np.cumsum(masses)))
+    return np.diff(below) / (below[-1] - below[0])
 
 
 def optimum_on_atoms(masses: Any, loss: Any, notion: str, epsilon: float, worst: bool) -> float:

@@ -12,6 +12,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import mechdesign as md
 from mechdesign.designs.solution import Solution
@@ -53,11 +54,12 @@ def designed(name: str) -> Solution:
 @functools.cache
 def atoms(law: Any, k: int) -> tuple[Any, Any]:
     """Return points in the middle of k x k cells, and the masses of the cells."""
-    edges = tuple(Fraction(n, k) for n in range(k + 1))
     given = law or md.ProductLaw(N("uniform"), N("uniform"))
-    means = given.moments(SQUARE_BOX, (edges, edges)).cells
-    weights = np.array([1, 2, 1, 2, 4, 2, 1, 2, 1])
-    masses = np.array([float(weights @ np.array(list(map(float, cell)))) for cell in means])
+    edges, masses = np.linspace(0, 1, k + 1), np.zeros(k * k)
+    for weight, pair in zip(given.weights, given.parts, strict=True):
+        known = (getattr(stats, part.law)(*map(float, part.parameters)) for part in pair)
+        sides = [np.diff(axis.cdf(edges)) for axis in known]
+        masses += float(weight) * np.outer(*sides).ravel()
     middles = (np.arange(k) + 0.5) / k
     return np.stack(np.meshgrid(middles, middles, indexing="ij"), axis=-1).reshape(-1, 2), masses
 

@@ -29,53 +29,11 @@ from mechdesign.kernel import verify
 from mechdesign.search.limits import Limits
 from mechdesign.sweeps import design_each, tasks
 from mechdesign.sweeps.many import Processes
-
-MAIN = int(os.environ.setdefault("MECHDESIGN_TESTED_BY", str(os.getpid())))
-"""The process of the tests: those that it starts read the same."""
-
+from tests.sweeps.failing import fail, handler, process
 
 DESIGNED = design_module.designed
 
-
-class NotRead(Exception):  # noqa: N818
-    """An exception that pickle writes and cannot read."""
-
-    def __init__(self, one: int, other: int) -> None:
-        super().__init__(f"{one} and {other}")
-
-
-class NotWritten(Exception):  # noqa: N818
-    """An exception that pickle cannot write."""
-
-    def __init__(self) -> None:
-        super().__init__("a lock")
-        self.lock = threading.Lock()
-
-
-def fail(how: Any) -> Any:
-    """Fail as told, in a process of its own; return numbers as they are."""
-    if os.getpid() == MAIN or isinstance(how, int):
-        return how
-    if how == "killed":
-        os.kill(os.getpid(), signal.SIGKILL)
-    if how == "memory":
-        raise MemoryError
-    if how == "not read":
-        raise NotRead(1, 2)
-    if how == "not written":
-        raise NotWritten
-    if how == "result":
-        return threading.Lock()
-    if how == "division":
-        raise ZeroDivisionError("by zero")
-    return how
-
-
 FAILURES = ["killed", "memory", "not read", "result"]
-
-
-def process(_task: int) -> int:
-    return os.getpid()
 
 
 def children() -> list[Any]:
@@ -94,7 +52,7 @@ def leaves_no_process() -> Iterator[None]:
 
 def test_every_failure_costs_its_task_only() -> None:
     """Also that of a task that cannot be sent; a process of two that dies takes both with it."""
-    asked: list[Any] = [1, *FAILURES, threading.Lock(), 2, 3, 4]
+    asked: list[Any] = [1, *FAILURES, threading.Lock(), 2, 3]
     with closing(Processes(2)) as processes:
         found = dict(processes.work(fail, asked))
     assert sorted(found) == list(range(len(asked)))
@@ -114,10 +72,6 @@ def test_processes_live_on_from_work_to_work_and_end_with_their_tasks() -> None:
     assert children()
     processes.close()
     assert not children()
-
-
-def handler(_task: int) -> Any:
-    return signal.getsignal(signal.SIGINT)
 
 
 # --- designs in processes -------------------------------------------------------------------------
@@ -148,7 +102,7 @@ def failing(how: str) -> Problem:
 
 def test_a_process_that_fails_costs_its_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "SINGLES", 1)
-    problems = users(4)
+    problems = users(2)
     problems[1:1] = map(failing, ["killed", "division", "memory", "not written"])
     found: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
     lost = [n for n, answer in enumerate(found) if not isinstance(answer, Solution)]
