@@ -53,7 +53,7 @@ from solvers import SOLVERS, UnsuitableError
 from solvers.definitions import loss
 from tests.strategies import broken
 
-EXAMPLES = [20, pytest.param(400, marks=pytest.mark.long)]
+EXAMPLES = [12, pytest.param(400, marks=pytest.mark.long)]
 """Of each notion, and of each sum of gains."""
 
 TOLERANCE = 1e-6
@@ -508,7 +508,7 @@ def float_above(epsilon: Fraction) -> float:
 def test_structural_zeros_stay_zero(name: str) -> None:
     """The repair makes nothing positive but what the pairs that are compared force to be."""
 
-    @random_problems(20)
+    @random_problems(12)
     @given(random_problem(name))
     def run(problem: Problem | None) -> None:
         assert problem is not None
