@@ -22,7 +22,7 @@ from mechdesign.search.lp.extended_formulation import (
     ExtendedFormulation,
     extended_formulation,
 )
-from mechdesign.search.lp.solve import solve_linear
+from mechdesign.search.lp.linear_program import solve_linear
 
 RUNS = 3
 

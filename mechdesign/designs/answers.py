@@ -36,8 +36,8 @@ from mechdesign.repair import mixed, repair
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
 from mechdesign.search import RawSolution, RejectedRoute, Route
 from mechdesign.search.coarse.groups import MOST_FACETS, grouped
-from mechdesign.search.coarse.route import Coarse, rows_of_all
 from mechdesign.search.limits import OPTIMAL, Limits
+from mechdesign.search.routes import Coarse, rows_of_all
 from mechdesign.search.starts.remapping import remapped, without_rare
 from mechdesign.search.starts.route import Start
 from mechdesign.solver_guard import failure

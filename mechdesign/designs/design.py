@@ -32,9 +32,9 @@ from mechdesign.errors import (
 from mechdesign.labels import aligned, split_matrix
 from mechdesign.problem import Problem
 from mechdesign.search import AUTO, NOISE, RawSolution, RejectedRoute, plan
-from mechdesign.search.coarse.route import is_too_large
 from mechdesign.search.conic.route import Cvxpy
 from mechdesign.search.limits import OPTIMAL, Limits, Progress, available_memory
+from mechdesign.search.routes import is_too_large
 from mechdesign.search.starts.route import Start
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def design(
         own = _own_terms(problem, constraints, objective)
         if symmetries is not None:
             # imports scipy
-            from mechdesign.search.presolve.find_symmetries import given_symmetries
+            from mechdesign.search.presolve.symmetry import given_symmetries
 
             symmetry = given_symmetries(problem, symmetries)
     with _limits(gap, time_limit, memory_limit, progress) as limits:

@@ -34,8 +34,8 @@ from mechdesign.mechanisms.lattice_noise import GeometricNoise, LatticeNoise, Pl
 from mechdesign.notions import MetricPrivacy
 from mechdesign.problem import Problem
 from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
-from mechdesign.search.coarse.bound import CoarseBound
 from mechdesign.search.coarse.lattice import lattice_bounds
+from mechdesign.search.coarse.representatives import CoarseBound
 from mechdesign.search.limits import Limits
 
 Designer: TypeAlias = Callable[[Problem, float, float], Solution]

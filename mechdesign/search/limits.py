@@ -111,7 +111,7 @@ class Limits:
     start: RawSolution | None = field(default=None, init=False, repr=False)
     """That channel."""
     symmetry: Any = field(default=None, init=False, repr=False)
-    """A :class:`~mechdesign.search.presolve.symmetry_group.Symmetry` from the user."""
+    """A :class:`~mechdesign.search.presolve.symmetry.Symmetry` from the user."""
     bound: float = field(default=-math.inf, init=False)
     """The best bound on the loss so far."""
     _start: float = field(default=0.0, init=False)

@@ -19,8 +19,7 @@ from mechdesign.notions import LDP, BoundedPriorLIP, ContextAwareLDP
 from mechdesign.search import RawSolution
 from mechdesign.search.coarse.groups import grouped
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.route import LinearProgram
-from mechdesign.search.rays.route import ExtremeRays
+from mechdesign.search.routes import ExtremeRays, LinearProgram
 from mechdesign.utilities import HammingLoss, MeanAbsoluteError, MutualInformation
 
 PRIOR = ["0.1", "0.2", "0.3", "0.15", "0.25"]

@@ -27,7 +27,7 @@ from mechdesign import (
 from mechdesign.cli import main
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
 from mechdesign.mechanisms.lattice_noise import LatticeNoise
-from mechdesign.search.coarse import route as coarse_route
+from mechdesign.search import routes as coarse_route
 
 COUNTS = [(x * 7) % 5 for x in range(36)]
 

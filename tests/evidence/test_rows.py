@@ -35,7 +35,7 @@ from mechdesign.search.decoders.search import solve_decoders
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.presolve.chain import program_cost
-from mechdesign.search.presolve.reduction import ConicProgram
+from mechdesign.search.presolve.reductions import ConicProgram
 
 K, LISTS = 7, ("node", "x", "other", "weight")
 PRIOR = [f"{n}/63" for n in (12, 3, 9, 15, 1, 17, 6)]

@@ -50,7 +50,7 @@ from mechdesign.files import load_problem
 from mechdesign.kernel import verify
 from mechdesign.notions import Notion, SensitiveAttribute, SensitiveAttributePrivacy
 from mechdesign.notions.non_conic import WholeChannelNotion
-from mechdesign.search.presolve.find_symmetries import given_symmetries, symmetries
+from mechdesign.search.presolve.symmetry import given_symmetries, symmetries
 from tests.strategies import (
     ATTRIBUTES,
     Case,

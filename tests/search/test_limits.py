@@ -43,10 +43,9 @@ from mechdesign.search.estimation_risk.ray_classes import RayClasses
 from mechdesign.search.estimation_risk.solve import solve_estimation
 from mechdesign.search.highs import LPModel, solve_lp
 from mechdesign.search.limits import Limits, Progress
-from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.solve import solve_linear
+from mechdesign.search.lp.linear_program import by_highs, solve_linear
 from mechdesign.search.presolve.chain import conic_program
-from mechdesign.search.presolve.reduction import reduced_costs
+from mechdesign.search.presolve.reductions import reduced_costs
 from mechdesign.search.rays import enumerate as rays
 from mechdesign.search.rays.extreme_rays import solve_by_rays
 from solvers.base import FloatArray

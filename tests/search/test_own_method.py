@@ -13,7 +13,7 @@ from mechdesign.search import AUTO, RawSolution, Route, plan, router
 from mechdesign.search.interior import solve as interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.presolve.chain import PRESOLVE
-from mechdesign.search.presolve.reduction import ConicProgram, Reduced
+from mechdesign.search.presolve.reductions import ConicProgram, Reduced
 
 
 class RandomizedResponse(Route):

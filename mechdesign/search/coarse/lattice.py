@@ -24,8 +24,13 @@ from mechdesign.notions import MetricPrivacy
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.of_generators import family_of
 from mechdesign.problem import Problem
-from mechdesign.search.coarse.bound import CoarseBound, coarse_bound, refined
-from mechdesign.search.coarse.representatives import CoarseProgram, chosen
+from mechdesign.search.coarse.representatives import (
+    CoarseBound,
+    CoarseProgram,
+    chosen,
+    coarse_bound,
+    refined,
+)
 from mechdesign.search.limits import Limits
 
 AT_ONCE = 2 * 10**7

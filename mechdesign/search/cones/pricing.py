@@ -22,8 +22,7 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.kernel.oracles import Knapsack, Line, OneBudget, Oracles
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.problem import Problem
-from mechdesign.search.cones.input_line import InputLine
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import InputLine, OneBudgetCone
 
 NEAR, MOST_TURNS = 1e-14, 30
 """Dinkelbach's method ends when the mean changes by less; it converges superlinearly."""

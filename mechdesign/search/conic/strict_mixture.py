@@ -38,8 +38,7 @@ from mechdesign.search.limits import Limits
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.chain import solve_chain
-from mechdesign.search.presolve.components import components
-from mechdesign.search.presolve.reduction import Answer, ConicProgram, reduced_costs
+from mechdesign.search.presolve.reductions import Answer, ConicProgram, components, reduced_costs
 
 MOST_FLOWS = 20_000
 """The number of flows up to which one program finds the best capacities."""

@@ -39,7 +39,7 @@ from mechdesign.kernel.linearizations import Readings
 from mechdesign.notions import Cone
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.cones.pricing import BlockPricer, Pricer
 from mechdesign.search.decoders.search import probed
 from mechdesign.search.generation import Generation, Pace, SurplusBound

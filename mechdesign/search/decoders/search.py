@@ -61,7 +61,7 @@ from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
-from mechdesign.search.presolve.reduction import ConicProgram
+from mechdesign.search.presolve.reductions import ConicProgram
 
 FIRST_PROBES, MOST_PROBES = 17, 4000
 """Evenly spaced probes of each bound, and the largest number of probes."""

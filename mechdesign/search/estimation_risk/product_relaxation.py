@@ -34,7 +34,7 @@ from mechdesign.kernel.packed import Numbers, Places, Weights as Multipliers
 from mechdesign.notions.rows.lift_rows import LARGEST_EXPONENT
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.estimation_risk.proofs import RiskProof
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked

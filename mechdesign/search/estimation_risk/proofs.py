@@ -18,7 +18,7 @@ from mechdesign.kernel.oracles.sources import Classes
 from mechdesign.kernel.relaxations import Implied
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
 from mechdesign.search.estimation_risk.saddle_point import Mixture
 from mechdesign.search.rays.extreme_rays import listed_rays, set_vertices

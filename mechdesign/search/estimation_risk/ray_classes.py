@@ -13,7 +13,7 @@ import numpy as np
 from mechdesign._typing import FloatArray, IntArray
 from mechdesign.closed_forms.balanced_subsets import balanced_subsets
 from mechdesign.problem import Problem
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.estimation_risk.mixture_risk import RayMoments
 from mechdesign.search.estimation_risk.saddle_point import Mixture
 

@@ -13,7 +13,7 @@ from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.search.cones.shortest_paths import closure
+from mechdesign.search.cones.forms import closure
 
 MOST_INPUTS = 12
 """The number of inputs up to which the checker lists the rays of LDP quickly."""

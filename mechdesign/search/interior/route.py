@@ -59,7 +59,7 @@ class InteriorPoint(LinearRoute):
     def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
         """Solve the program; by HiGHS if the cone has no interior, or with too many priors."""
         from mechdesign.search.interior.solve import solve_interior  # imports scipy and HiGHS
-        from mechdesign.search.lp.solve import solve_linear
+        from mechdesign.search.lp.linear_program import solve_linear
 
         try:
             return solve_interior(problem, limits, limits.symmetry)

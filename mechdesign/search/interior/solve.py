@@ -29,9 +29,8 @@ from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import ExtendedFormulation, extended_formulation
 from mechdesign.search.presolve.chain import PRESOLVE, program_cost, solve_reduced
-from mechdesign.search.presolve.find_symmetries import symmetries
-from mechdesign.search.presolve.reduction import Answer, ConicProgram
-from mechdesign.search.presolve.symmetry_group import Symmetry
+from mechdesign.search.presolve.reductions import Answer, ConicProgram
+from mechdesign.search.presolve.symmetry import Symmetry, symmetries
 
 
 def solve_interior(

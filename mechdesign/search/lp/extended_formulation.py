@@ -34,7 +34,7 @@ from mechdesign.search.lp.support_formulation import (
     split_of_set,
     transport,
 )
-from mechdesign.search.presolve.implied_pairs import thin_pairs
+from mechdesign.search.presolve.reductions import thin_pairs
 
 FEWEST_IN_SET = 3
 """An auxiliary variable for the least of fewer entries saves no rows."""

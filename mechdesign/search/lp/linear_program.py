@@ -1,22 +1,36 @@
-"""The linear program of a cone and a cost, solved by HiGHS.
+"""The linear program of a problem through HiGHS, whole or with few outputs at first.
 
 Rows are stated by extended formulations, with auxiliary variables, the same for each output. A
 worst case over x is an additional variable above the loss of every input. With p_y = n_y q_y, as
 the cone is homogeneous, the variables are the p_y: multipliers of their rows are those of q_y at
 c_y.
+
+Few outputs at first: an optimum uses few outputs, and the extended formulation of a column may have
+some hundred rows. So the program is stated for some outputs only. Its potentials u price all: if no
+private column q has a negative reduced cost (c_y - u) . q for any output y, no other output
+improves the optimum. Those that do are added, repeatedly. Each pricing program, over one column
+with entries that sum to 1, gives multipliers that bound its reduced cost, and Sum_x u_x plus k
+times the least reduced cost is a bound at any time, as all columns of a channel sum to k.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from mechdesign._typing import FloatArray
 from mechdesign.errors import SolverError
+from mechdesign.problem import Problem
+from mechdesign.search.base import RawSolution
 from mechdesign.search.highs import LPModel, solve_lp
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import extended_formulation
-from mechdesign.search.presolve.reduction import Answer, ConicProgram
+from mechdesign.search.lp.lp_pricer import LPPricer
+from mechdesign.search.presolve.chain import UNLIKELY, solve_reduced
+from mechdesign.search.presolve.reductions import Answer, ConicProgram, components
+from mechdesign.search.presolve.symmetry import Symmetry
 
 MANY_ROWS = 3_000
 """Number of rows from which HiGHS's interior-point method is faster without shared variables."""
@@ -111,3 +125,108 @@ def _channel(matrix: FloatArray, program: ConicProgram) -> FloatArray:
     only = np.zeros_like(matrix)
     only[:, of_outputs.argmin()] = 1.0
     return only
+
+
+FEWEST_INPUTS = 80
+"""With fewer inputs one program for all outputs is as fast."""
+
+FIRST, LEAST_ADDED = 16, 8
+"""The initial number of outputs, and the least number added; of many outputs, a fifth is added."""
+
+NEGATIVE = 1e-10
+"""A reduced cost below minus this, in the unit of the costs, counts as negative."""
+
+
+def pays(program: ConicProgram) -> bool:
+    """Return whether outputs should be added one after the other.
+
+    This is the case for an expected loss with many inputs and a box or a ball of priors: few
+    outputs are used, and a column has many rows. A worst case takes up to five times as long.
+    """
+    lifts = (family.lift_rows() for family in program.cone.families)
+    sets = any(rows is not None and rows.priors.support() is not None for rows in lifts)
+    return len(program.cost) >= FEWEST_INPUTS and not program.worst_case and sets
+
+
+def by_outputs(program: ConicProgram, limits: Limits) -> Answer:
+    """Solve a program by output generation: a backend for programs for which it :func:`pays`.
+
+    If the time is over, the best channel of the current outputs is returned.
+
+    Raises
+    ------
+    SolverError
+        If the time is over before there is a channel.
+    """
+    k, m = program.cost.shape
+    active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
+    pricer = LPPricer(program.cone, limits=limits, at_most=True)
+    rounds, bound, value = 0, -np.inf, np.inf
+    while True:
+        try:
+            cost, counts = program.cost[:, active], program.counts[active]
+            some = replace(program, cost=cost, output_count=counts, is_priced=True)
+            answer = by_highs(some, limits.part())
+            potentials = np.asarray(answer.potentials)
+            priced = pricer.price(program.cost - potentials[:, None])
+        except SolverError:
+            if not rounds:
+                raise
+            break
+        rounds += 1
+        if (loss := some.loss(answer.matrix)) < value:
+            value, matrix = loss, np.zeros((k, m))
+            matrix[:, active] = answer.matrix
+        lower = float(potentials.sum()) + k * min(0.0, float(priced.reduced.min()))
+        if lower > bound:
+            bound, evidence, multipliers = lower, answer, priced.multipliers
+        better = np.setdiff1d(np.flatnonzero(priced.reduced < -NEGATIVE), active)
+        if limits.report(rounds, value, bound) or not len(better):
+            break
+        most = max(LEAST_ADDED, len(active) // 5)
+        active = np.union1d(active, better[np.argsort(priced.reduced[better])[:most]])
+    note = f"{len(active)} of {m} outputs were stated, in {rounds} rounds"
+    duals = () if program.is_priced else pricer.duals(multipliers)
+    return replace(evidence, matrix=matrix, duals=duals, notes=(note,))
+
+
+def solve_linear(
+    problem: Problem,
+    method: str = "auto",
+    limits: Limits | None = None,
+    symmetry: Symmetry | None = None,
+    unlikely: float = UNLIKELY,
+) -> RawSolution:
+    """Solve a problem whose loss is linear in the channel, including a worst case.
+
+    Implied pairs need no separate reduction: the extended formulation omits them.
+
+    Parameters
+    ----------
+    problem
+        With a :class:`~mechdesign.utilities.LinearUtility`.
+    method
+        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size: a large program may then start
+        with some of the outputs.
+    limits
+        The limits of the search; default at the optimum.
+    symmetry
+        Symmetries of the problem, for an orbit reduction.
+    unlikely
+        The cost of an input of prior 0, as a share of the largest.
+
+    Raises
+    ------
+    UnsupportedError
+        If the loss is not linear.
+    SolverError
+        If HiGHS fails, or the time is over before there is an answer.
+    """
+    reduction = components if symmetry is None else symmetry.reduce
+
+    def backend(program: ConicProgram, within: Limits) -> Answer:
+        if method == "auto" and pays(program):
+            return by_outputs(program, within)
+        return by_highs(program, within, "ipm" if method == "auto" and symmetry else method)
+
+    return solve_reduced(problem, limits or Limits(), backend, [reduction], unlikely)

@@ -15,9 +15,9 @@ from mechdesign._typing import FloatArray
 from mechdesign.notions import Cone
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
+from mechdesign.search.cones.forms import closure
 from mechdesign.search.cones.pricing import PricedColumns, Pricer
 from mechdesign.search.cones.proofs import weighted_costs
-from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.search.highs import UNIT, LPModel, LPResult, WarmStartedLP
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import extended_formulation

@@ -16,15 +16,15 @@ from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import pricer_of
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.limits import Limits
-from mechdesign.search.presolve.components import components
-from mechdesign.search.presolve.implied_pairs import without_implied
-from mechdesign.search.presolve.merge_inputs import merge_inputs
-from mechdesign.search.presolve.reduction import (
+from mechdesign.search.presolve.reductions import (
     Answer,
     Backend,
     ConicProgram,
     Reduction,
+    components,
+    merge_inputs,
     reduced_costs,
+    without_implied,
 )
 
 PRESOLVE: tuple[Reduction, ...] = (merge_inputs, without_implied, components)

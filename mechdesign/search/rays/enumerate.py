@@ -18,9 +18,9 @@ from mechdesign._typing import BoolArray, FloatArray, IntArray, WordArray
 from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Cone
 from mechdesign.resources import current
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.limits import Limits
-from mechdesign.search.presolve.implied_pairs import thinned
+from mechdesign.search.presolve.reductions import thinned
 
 MOST_RAYS = 10_000
 """The largest number of rays of an enumeration."""

@@ -33,7 +33,7 @@ from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.generation import Generation, Pace, SurplusBound
 from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.limits import Limits

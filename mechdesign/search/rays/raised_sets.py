@@ -30,7 +30,7 @@ from mechdesign.kernel.oracles.sources import Walk
 from mechdesign.kernel.oracles.sources.walk import open_sets
 from mechdesign.kernel.packed import Numbers
 from mechdesign.problem import Problem
-from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.forms import OneBudgetCone
 from mechdesign.search.cones.pricing import BlockPricer
 from mechdesign.search.generation import Pace, SurplusBound
 from mechdesign.search.limits import Limits

@@ -24,7 +24,7 @@ from mechdesign.errors import SolverError
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import PairRows
-from mechdesign.search.cones.shortest_paths import closure
+from mechdesign.search.cones.forms import closure
 from mechdesign.solver_guard import called, checked
 
 MOST_CLOSED = 700

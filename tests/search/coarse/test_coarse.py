@@ -31,16 +31,18 @@ from mechdesign import (
 )
 from mechdesign.kernel import verify
 from mechdesign.notions import Cone, Notion
-from mechdesign.search.coarse.bound import ACCURATE, coarse_bound, first_outputs
 from mechdesign.search.coarse.representatives import (
+    ACCURATE,
     ALIKE,
     STRETCH,
     CoarseProgram,
     chosen,
+    coarse_bound,
+    first_outputs,
     spanner_pairs,
 )
-from mechdesign.search.coarse.route import Coarse
 from mechdesign.search.limits import Limits, Progress
+from mechdesign.search.routes import Coarse
 from tests.strategies import ORACLE, budgets, distortions, examples, lp_optimum, priors
 
 

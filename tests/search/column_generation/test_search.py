@@ -29,10 +29,9 @@ from mechdesign import (
     design,
 )
 from mechdesign.notions import Notion
-from mechdesign.search import generation, highs as solvers
-from mechdesign.search.column_generation import search as columns
-from mechdesign.search.column_generation.search import solve_columns, suits
-from mechdesign.search.cones.input_line import InputLine
+from mechdesign.search import column_generation as columns, generation, highs as solvers
+from mechdesign.search.column_generation import solve_columns, suits
+from mechdesign.search.cones.forms import InputLine
 from mechdesign.search.cones.pricing import BlockPricer, LinePricer, Pricer, pricer_of
 from mechdesign.search.highs import RestrictedMaster
 from mechdesign.search.limits import Limits, Progress

@@ -26,7 +26,7 @@ from mechdesign import (
     Problem,
 )
 from mechdesign.notions import SensitiveAttribute, SensitiveAttributePrivacy
-from mechdesign.search.cones.input_line import InputLine
+from mechdesign.search.cones.forms import InputLine
 from mechdesign.search.cones.pricing import BlockPricer, LiftPricer, LinePricer, pricer_of
 
 SECRET = SensitiveAttribute([0, 1, 2, 3], given_input=np.eye(4).tolist())

@@ -11,7 +11,7 @@ from mechdesign.search.conic import strict_mixture as module
 from mechdesign.search.conic.strict_mixture import strict_mixture
 from mechdesign.search.limits import Limits
 from mechdesign.search.presolve.chain import conic_program
-from mechdesign.search.presolve.reduction import Answer
+from mechdesign.search.presolve.reductions import Answer
 from problems.families import random_prior
 
 TIGHT = 1e-7

@@ -9,9 +9,8 @@ import mechdesign as md
 from mechdesign._typing import FloatArray
 from mechdesign.prior_sets import PriorSet, Weights
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp import output_generation as module
-from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.output_generation import by_outputs, pays
+from mechdesign.search.lp import linear_program as module
+from mechdesign.search.lp.linear_program import by_highs, by_outputs, pays
 from mechdesign.search.presolve.chain import conic_program
 from problems.families import bounded_prior_ball, bounded_prior_box
 

@@ -28,15 +28,20 @@ from mechdesign import (
 from mechdesign.notions import Cone, Notion
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.pair_rows import FREE
-from mechdesign.search.cones.shortest_paths import closure
+from mechdesign.search.cones.forms import closure
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.solve import solve_linear
+from mechdesign.search.lp.linear_program import by_highs, solve_linear
 from mechdesign.search.presolve.chain import PRESOLVE, conic_program, solve_chain, solve_reduced
-from mechdesign.search.presolve.implied_pairs import implied_pairs, thin_pairs, without_implied
-from mechdesign.search.presolve.merge_inputs import merge_inputs
-from mechdesign.search.presolve.reduction import ConicProgram, Reduced, reduced_costs
+from mechdesign.search.presolve.reductions import (
+    ConicProgram,
+    Reduced,
+    implied_pairs,
+    merge_inputs,
+    reduced_costs,
+    thin_pairs,
+    without_implied,
+)
 from tests.search_support import assert_optimal, proved_bound, repaired_value
 from tests.strategies import cases, examples, lp_optimum, priors
 

@@ -39,10 +39,9 @@ from mechdesign.kernel import verify
 from mechdesign.notions import Notion
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.solve import solve_linear
+from mechdesign.search.lp.linear_program import solve_linear
 from mechdesign.search.presolve.chain import solve_reduced
-from mechdesign.search.presolve.find_symmetries import given_symmetries, symmetries
-from mechdesign.search.presolve.symmetry_group import Action, Symmetry
+from mechdesign.search.presolve.symmetry import Action, Symmetry, given_symmetries, symmetries
 from mechdesign.utilities import Utility
 from tests.search_support import assert_optimal, proved_bound
 from tests.strategies import examples, lp_optimum

@@ -34,7 +34,7 @@ from mechdesign.search.highs import UNIT, RestrictedMaster
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.chain import program_cost
-from mechdesign.search.presolve.implied_pairs import implied_pairs
+from mechdesign.search.presolve.reductions import implied_pairs
 
 PACE = Pace(goal=1e-10, patience=math.inf, worth=0.01, most_rays=8)
 

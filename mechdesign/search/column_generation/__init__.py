@@ -1,1 +1,0 @@
-"""Column generation: a linear program over the extreme rays of negative reduced cost."""
