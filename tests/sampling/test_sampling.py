@@ -164,7 +164,7 @@ def edges(bits: int) -> st.SearchStrategy[int]:
 
 @pytest.mark.slow
 @given(laws())
-@examples(60)
+@examples(25)
 def test_the_cells_hold_exactly_the_law(law: tuple[list[list[int]], int]) -> None:
     """Every threshold is met from both sides, and the masses of all cells add up to the row."""
     rows, bits = law

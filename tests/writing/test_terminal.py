@@ -164,7 +164,7 @@ def test_no_command_sends_an_escape_sequence_to_the_terminal(text: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=5)
 @given(text=HOSTILE)
 def test_no_command_sends_any_steering_character_to_the_terminal(text: str) -> None:
     check_every_command(text)
