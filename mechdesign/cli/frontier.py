@@ -84,17 +84,16 @@ class _Answer:
 def _frontier(options: argparse.Namespace) -> int:
     _check_options(options)
     budgets = [] if options.epsilon is None else _budgets(options.epsilon, options.logarithmic)
-    answers, ended = list[_Answer](), ""
+    answers = list[_Answer]()
     for path, problem in _problems(options.problems):
-        try:
-            answers.append(_answered(path, problem, budgets, options))
-            ended = answers[-1].ended
-        except KeyboardInterrupt:
-            if not answers:
-                raise
-            ended = "interrupted before any budget was designed"
-        if ended:
+        answers.append(_answered(path, problem, budgets, options))
+        if answers[-1].ended:
             break
+    ended = answers[-1].ended
+    if ended and not answers[-1].curve.points:
+        answers.pop()  # nothing was found
+        if not answers:
+            raise KeyboardInterrupt
     if options.csv:
         _write_table(answers, options)
     if options.plot:
@@ -154,11 +153,11 @@ def _budgets(text: str, logarithmic: bool) -> list[float]:
         raise InputError("--epsilon", "START below STOP", shown(text))
     if logarithmic and not start:
         raise InputError("--epsilon", "a START > 0 for a logarithmic scale", shown(text))
-    between = []
-    for n in range(1, count - 1):
-        share = n / (count - 1)
-        steps = start + share * (stop - start)
-        between.append(start * (stop / start) ** share if logarithmic else steps)
+    shares = [n / (count - 1) for n in range(1, count - 1)]
+    between = [
+        start * (stop / start) ** share if logarithmic else start + share * (stop - start)
+        for share in shares
+    ]
     return [start, *(float(f"{epsilon:.{DIGITS}g}") for epsilon in between), stop]
 
 
@@ -211,9 +210,9 @@ def _answered(
     except (InfeasibleError, SolverError) as error:
         answer.failure = str(error)
     except KeyboardInterrupt:
-        if not answer.curve.points:
-            raise
-        answer.ended = "interrupted before a budget was found that reaches the loss"
+        found = answer.curve.points
+        missing = "a budget was found that reaches the loss" if found else "any budget was designed"
+        answer.ended = f"interrupted before {missing}"
     return answer
 
 

@@ -21,13 +21,7 @@ FOOTED = b"ARROW1"
 """First and last bytes of the file format: a stream from byte 8 on, with a footer."""
 
 STEP = 2**20
-"""Bytes read at once: a damaged length may claim any number."""
-
-CONTINUED = b"\xff\xff\xff\xff"
-"""The first bytes of a message; files of old versions begin with its length."""
-
-DICTIONARY, BATCH = 2, 3
-"""The types of messages with buffers."""
+"""Bytes read at once."""
 
 USUAL = 16
 """A batch may expand to this multiple of its bytes without being counted."""
@@ -53,7 +47,7 @@ class ArrowFile(RecordFile):
             if footed and self._raw.read() != FOOTED:
                 raise self._damaged("", "one that is cut short")
             self._raw.seek(8 if footed else 0)
-        messages = pa.PythonFile(Messages(self._raw, self.file), "r")
+        messages = pa.PythonFile(Measured(self._raw, self.file), "r")
         self._batches = pa.ipc.open_stream(
             messages, options=pa.ipc.IpcReadOptions(use_threads=False)
         )
@@ -75,53 +69,54 @@ class ArrowStream(ArrowFile):
         return pa.ipc.new_stream(stream, schema)
 
 
-class Messages:
-    """A stream for pyarrow that reads and measures one message at a time."""
+class Measured:
+    """A stream for pyarrow of Arrow messages, each measured before it is passed on."""
 
     closed = False
 
     def __init__(self, raw: BinaryIO, key: str) -> None:
-        self._raw, self._key = raw, key
-        self._parts = list[bytes]()
+        self._messages = pa.ipc.MessageReader.open_stream(pa.PythonFile(InSteps(raw), "r"))
+        self._key, self._rest = key, memoryview(b"")
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, fewer only at the end.
-
-        Messages that expand to too many bytes raise LimitError, damaged metadata OSError.
-        """
-        found = []
-        while size > 0:
-            self._parts = self._parts or self._message()
-            if not self._parts:
-                break
-            part, *rest = self._parts
-            found.append(part[:size])  # no copy of a whole part
-            self._parts = [part[size:], *rest] if size < len(part) else rest
+        """Return the next bytes, fewer only at the end, or raise LimitError for a large message."""
+        found = list[memoryview]()
+        while size > 0 and (self._rest or self._fetched()):
+            found.append(self._rest[:size])
+            self._rest = self._rest[size:]
             size -= len(found[-1])
-        return found[0] if len(found) == 1 else b"".join(found)
+        return b"".join(found)
+
+    def _fetched(self) -> bool:
+        """Read and measure the next message; return False at the end."""
+        try:
+            message = self._messages.read_next_message()
+        except StopIteration:
+            return False
+        try:
+            if message.type in ("record batch", "dictionary"):
+                body = memoryview(message.body)
+                in_dictionary = message.type == "dictionary"
+                expanded = _expanded(bytes(message.metadata), in_dictionary, body)
+                check_size("page_bytes", max(0, expanded - USUAL * len(body)), self._key)
+        except (struct.error, IndexError):
+            raise OSError from None
+        self._rest = memoryview(message.serialize())
+        return True
 
     def close(self) -> None:
         """Leave the file open."""
 
-    def _message(self) -> list[bytes]:
-        """Return the length, the metadata and the body of the next message, without empty parts."""
-        head = self._taken(4)
-        if head == CONTINUED:
-            head += self._taken(4)
-        metadata = self._taken(int.from_bytes(head[-4:], "little"))
-        if not metadata:
-            return [head] * bool(head)
-        try:
-            kind, header, length = _header(metadata)
-            body = self._taken(length)
-            if kind in (DICTIONARY, BATCH):
-                expanded = _expanded(metadata, header, body)
-                check_size("page_bytes", max(0, expanded - USUAL * len(body)), self._key)
-        except (struct.error, IndexError):
-            raise OSError from None
-        return [head, metadata] + [body] * bool(body)
 
-    def _taken(self, size: int) -> bytes:
+class InSteps:
+    """A file that is read in steps, since a damaged length may claim any number of bytes."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+
+    def read(self, size: int) -> bytes:
         """Return bytes of the file, fewer only at its end."""
         found = []
         while size > 0 and (part := self._raw.read(min(size, STEP))):
@@ -129,21 +124,15 @@ class Messages:
             size -= len(part)
         return b"".join(found)
 
-
-def _header(data: bytes) -> tuple[int, int, int]:
-    """Return the type of a message, the place of its batch, and the length of its body."""
-    root = _followed(data, 0)
-    kind_at, header_at, length_at = (_field(data, root, n) for n in (1, 2, 3))
-    kind = data[kind_at] if kind_at else 0
-    header = _followed(data, header_at)
-    if kind == DICTIONARY:
-        header = _followed(data, _field(data, header, 1))
-    (length,) = struct.unpack_from("<q", data, length_at) if length_at else (0,)
-    return kind, header, length
+    def close(self) -> None:
+        """Leave the file open."""
 
 
-def _expanded(data: bytes, batch: int, body: bytes) -> int:
+def _expanded(data: bytes, in_dictionary: bool, body: memoryview) -> int:
     """Return the number of bytes of the buffers of a batch, decompressed."""
+    batch = _followed(data, _field(data, _followed(data, 0), 2))
+    if in_dictionary:
+        batch = _followed(data, _field(data, batch, 1))
     if not _field(data, batch, 3):
         return 0  # not compressed
     vector = _followed(data, _field(data, batch, 2))
