@@ -65,11 +65,6 @@ class ContinuousChannel(ReportSource, Tabular):
     noun
         The name of an input.
 
-    Raises
-    ------
-    InputError
-        If the points are invalid, or the channel does not have one input for each node.
-
     Examples
     --------
     >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[-1, 3])
@@ -160,11 +155,6 @@ class ContinuousChannel(ReportSource, Tabular):
             ``"refuse"`` to raise an error for numbers outside the interval and infinities; or
             ``"clip"`` to replace them by the nearer end. NaN always raises an error.
 
-        Raises
-        ------
-        InputError
-            If an input is rejected or not a number; the key has its position, from 0.
-
         Notes
         -----
         Memory is eight bytes per record in addition to the input; reports are drawn 65,536 records
@@ -173,19 +163,9 @@ class ContinuousChannel(ReportSource, Tabular):
         return self.drawn(self.held(values, outside=outside), source_of(rng))
 
     def held(self, values: Any, *, outside: str = "refuse", key: str = "values") -> FloatArray:
-        """Return inputs as doubles inside the domain; others are rejected or clipped.
+        """Return inputs as doubles inside the domain, as :meth:`privatize` reads them.
 
-        Parameters
-        ----------
-        values, outside
-            As for :meth:`privatize`.
-        key
-            Their name in an error, which adds the position, from 0.
-
-        Raises
-        ------
-        InputError
-            If an input is rejected, or is not a number or a point.
+        An error names them by ``key`` and the position, from 0.
         """
         columns = [values] if len(self.sides) == 1 else _coordinates_of(values, key)
         sides = zip(columns, self._roundings, self.sides, strict=True)
@@ -210,11 +190,6 @@ class ContinuousChannel(ReportSource, Tabular):
         x
             A number of the interval, or a point of the box. A float has its exact binary value, as
             for :meth:`privatize`; integers, fractions and text are exact.
-
-        Raises
-        ------
-        InputError
-            If x is not an input.
         """
         weights = {0: Fraction(1)}
         coordinates = [x] if len(self.sides) == 1 else pair_of(x, "x")
@@ -230,13 +205,7 @@ class ContinuousChannel(ReportSource, Tabular):
         return tuple(entry / self.nodes.denominator for entry in total)
 
     def matrix(self, values: Any) -> FloatArray:
-        """Return Q(y|x) at many inputs as floats, ``(n_values, n_outputs)``.
-
-        Raises
-        ------
-        InputError
-            If a value is not an input.
-        """
+        """Return Q(y|x) at many inputs as floats, ``(n_values, n_outputs)``."""
         held = self.held(values)
         shares = np.ones((len(held), 1))
         for each, numbers in zip(self._roundings, _columns(held), strict=True):
@@ -255,11 +224,6 @@ class ContinuousChannel(ReportSource, Tabular):
         law
             The law of X. If its moments are enclosed, the prior is that of a law within the
             enclosures.
-
-        Raises
-        ------
-        InputError
-            If the law does not match the interval or the box.
 
         Examples
         --------
@@ -303,11 +267,6 @@ class ContinuousChannel(ReportSource, Tabular):
         distance
             ``"absolute"`` for E|x - Y|, ``"squared"`` for E(x - Y)**2.
 
-        Raises
-        ------
-        InputError
-            If the outputs are not numbers, or an argument is wrong.
-
         Examples
         --------
         >>> coin = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]], outputs=[-1, 3])
@@ -325,11 +284,6 @@ class ContinuousChannel(ReportSource, Tabular):
         """Return quantiles of the report at many numbers, ``(n_values, n_quantiles)``.
 
         The quantile is the least output y with Pr(Y <= y | x) >= q.
-
-        Raises
-        ------
-        InputError
-            If the outputs are not numbers, or an argument is wrong.
         """
         wanted = doubles_of(q, "q")
         if not ((wanted > 0) & (wanted < 1)).all():
@@ -342,13 +296,7 @@ class ContinuousChannel(ReportSource, Tabular):
 
     @property
     def output_numbers(self) -> FloatArray:
-        """The outputs as floats, ``(n_outputs,)``.
-
-        Raises
-        ------
-        InputError
-            If they are not numbers.
-        """
+        """The outputs as floats, ``(n_outputs,)``."""
         if not all(isinstance(label, int | float) for label in self.outputs):
             raise InputError("outputs", "numbers as the outputs", shown(list(self.outputs)))
         return np.array([float(label) for label in self.outputs])  # type: ignore[arg-type]

@@ -33,13 +33,7 @@ class Region:
 
     @classmethod
     def of(cls, given: Any) -> Self:
-        """Return a domain unchanged, or the domain of a list ``[low, high]``.
-
-        Raises
-        ------
-        InputError
-            If it is neither.
-        """
+        """Return a domain unchanged, or the domain of a list ``[low, high]``."""
         if isinstance(given, cls):
             return given
         if isinstance(given, list | tuple) and len(given) == 2:
@@ -86,11 +80,6 @@ class Interval(Region):
     ----------
     low, high
         The ends as exact rationals; infinite ones as floats.
-
-    Raises
-    ------
-    InputError
-        If the ends are not numbers in increasing order.
 
     Examples
     --------
@@ -152,11 +141,6 @@ class Box(Region):
     sides
         The two intervals of which it is the product.
 
-    Raises
-    ------
-    InputError
-        If the corners are invalid.
-
     Examples
     --------
     >>> Box((0, 0), (1, "1/2"))
@@ -188,11 +172,6 @@ class Box(Region):
 def domain_of(given: Any) -> Interval | Box:
     """Return an interval or a box unchanged, or that of the given ends or corners.
 
-    Raises
-    ------
-    InputError
-        If it is neither.
-
     Examples
     --------
     >>> domain_of([0, 1]), domain_of([(0, 0), (1, 1)])
@@ -203,13 +182,7 @@ def domain_of(given: Any) -> Interval | Box:
 
 
 def pair_of(given: Any, key: str, expected: str = "two numbers") -> list[Any]:
-    """Return the two entries of a point.
-
-    Raises
-    ------
-    InputError
-        If the number of entries is not two.
-    """
+    """Return the two entries of a point."""
     pair = listed(given, key, expected)
     if len(pair) != 2:
         raise InputError(key, expected, shown(given))
@@ -218,11 +191,6 @@ def pair_of(given: Any, key: str, expected: str = "two numbers") -> list[Any]:
 
 def read_end(value: Any, key: str) -> End:
     """Return an end of an interval: an exact number, or an infinite float.
-
-    Raises
-    ------
-    InputError
-        If it is neither; NaN is rejected.
 
     Examples
     --------

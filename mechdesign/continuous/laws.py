@@ -131,11 +131,6 @@ class NamedLaw(Law):
         ``scipy.stats``: ``[mean, deviation]`` for a normal law, ``[a, b]`` for a beta law, ``[low,
         length]`` for a uniform one.
 
-    Raises
-    ------
-    InputError
-        If there is no such law, or the parameters do not match it.
-
     Notes
     -----
     Laws without a mean, such as Cauchy's, are not supported: no loss could be bounded.
@@ -180,11 +175,6 @@ class Histogram(Law):
     masses
         The probability of each bin; they sum to 1 within 1e-6, and are normalized exactly.
 
-    Raises
-    ------
-    InputError
-        If the edges are not increasing, or the masses do not match.
-
     Examples
     --------
     >>> Histogram([0, 1, 3], [0.5, 0.5]).masses
@@ -219,11 +209,6 @@ class GaussianMixture(Law):
     means, deviations
         Those of each part; deviations are > 0.
 
-    Raises
-    ------
-    InputError
-        If the numbers are invalid, or not one for each part.
-
     Examples
     --------
     >>> GaussianMixture([1, 3], [-1, 1], [1, 2]) == GaussianMixture([0.25, 0.75], [-1, 1], [1, 2])
@@ -250,11 +235,6 @@ class GaussianMixture(Law):
     @classmethod
     def normal(cls, mean: Any, deviation: Any) -> GaussianMixture:
         """Return a single normal law.
-
-        Raises
-        ------
-        InputError
-            If the mean is not a number, or the deviation not above 0.
 
         Examples
         --------
@@ -312,11 +292,6 @@ class Samples(Law):
     values
         Numbers; a float is read as the decimal that it prints as.
 
-    Raises
-    ------
-    InputError
-        If a value is not a finite number, or there are none.
-
     Examples
     --------
     >>> Samples([1, 1, 4]).below(Fraction(5, 2), Interval(0, 5))
@@ -365,11 +340,6 @@ class PlaneSamples(Samples):
     points
         ``(n, 2)`` numbers; a float is read as the decimal that it prints as.
 
-    Raises
-    ------
-    InputError
-        If a point is not a pair of finite numbers, or there are none.
-
     Examples
     --------
     >>> PlaneSamples([(0, 0), (1, 0.5)])
@@ -397,11 +367,6 @@ class KDE(Law):
     bandwidth
         Half the width of the kernel, > 0; default Silverman's rule, ``0.9 s n**(-1/5)`` times
         ``sqrt(3)``, for equal deviation to his normal kernel.
-
-    Raises
-    ------
-    InputError
-        If a sample is not a finite number, or the bandwidth is not above 0.
 
     Examples
     --------
@@ -449,11 +414,6 @@ class PlaneMixture(Law):
     parts
         For each part a pair of laws of a number, for the first and the second coordinate.
 
-    Raises
-    ------
-    InputError
-        If the weights or the parts are invalid.
-
     Examples
     --------
     >>> town, port = [NamedLaw("normal", [m, 1]) for m in (2, 8)]
@@ -499,11 +459,6 @@ class ProductLaw(PlaneMixture):
     first, second
         Their laws.
 
-    Raises
-    ------
-    InputError
-        If an argument is not a law.
-
     Examples
     --------
     >>> ProductLaw(NamedLaw("beta", [2, 3]), NamedLaw("uniform")).dimension
@@ -523,11 +478,6 @@ class PlaneHistogram(Law):
         The increasing edges of the bins of the first and of the second coordinate.
     masses
         ``(n_first, n_second)`` probabilities of the bins, which sum to 1 within 1e-6.
-
-    Raises
-    ------
-    InputError
-        If the edges or the masses are invalid.
     """
 
     dimension, key = 2, "histogram.edges"
@@ -562,26 +512,14 @@ class PlaneHistogram(Law):
 
 
 def exact_list(given: Any, key: str) -> list[Fraction]:
-    """Return a list of numbers, exact.
-
-    Raises
-    ------
-    InputError
-        If it is not a list of numbers.
-    """
+    """Return a list of numbers, exact."""
     numbers = listed(given, key, "a list of numbers")
     check_size("entries", len(numbers), key)
     return [as_fraction(number, f"{key}[{n}]") for n, number in enumerate(numbers)]
 
 
 def rising(given: Any, key: str) -> tuple[Fraction, ...]:
-    """Return at least two exact numbers in increasing order.
-
-    Raises
-    ------
-    InputError
-        If they are not.
-    """
+    """Return at least two exact numbers in increasing order."""
     found = exact_list(given, key)
     if len(found) < 2:
         raise InputError(key, "at least two positions", len(found))

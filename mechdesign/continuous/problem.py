@@ -144,11 +144,6 @@ class ContinuousProblem:
         ----------
         epsilon
             In nats.
-
-        Raises
-        ------
-        InputError
-            If epsilon is not a budget, or the number of notions with an epsilon is not one.
         """
         return type(self)(
             self.domain,

@@ -27,15 +27,7 @@ OUTSIDE = ("refuse", "clip")
 
 
 class Axis:
-    """Nodes for the numbers of an interval: x is rounded to node i with exact probability w_i(x).
-
-    Parameters
-    ----------
-    points
-        Increasing, including the ends of the interval; no two have the same nearest double.
-    ends
-        The doubles nearest to the ends of the interval; default those of the points.
-    """
+    """Nodes of an interval: x is rounded to node i with exact probability w_i(x)."""
 
     def __init__(self, points: Sequence[End], ends: tuple[float, float] | None = None) -> None:
         self.points = tuple(points)
@@ -224,13 +216,7 @@ ROUNDINGS: dict[str, type[Rounding]] = {kind.kind: kind for kind in (Cells, Line
 
 
 def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Rounding:
-    """Return the rounding of an interval from its kind and its points.
-
-    Raises
-    ------
-    InputError
-        If there is no such kind, or the points do not match it or the interval.
-    """
+    """Return the rounding of an interval from its kind and its points."""
     made, given = choose(ROUNDINGS, kind, "kind"), listed(points, "points", "a list of numbers")
     if len(given) < 2:
         raise InputError("points", "at least two", len(given))
@@ -250,18 +236,6 @@ def rounding_of(kind: Any, points: Sequence[Any], interval: Interval) -> Roundin
 
 def doubles_of(values: Any, key: str) -> FloatArray:
     """Return numbers as doubles, rounded to the nearest one.
-
-    Parameters
-    ----------
-    values
-        ``(n,)`` numbers: a NumPy array, a Series, or a list of numbers of any kind.
-    key
-        Their name in an error, which adds the position, from 0.
-
-    Raises
-    ------
-    InputError
-        If a value is not a real number. NaN and infinities are allowed.
 
     Examples
     --------
@@ -293,24 +267,7 @@ def _double(value: Any, key: str) -> float:
 def within(
     values: FloatArray, ends: tuple[float, float], outside: Any, key: str, numbers: str
 ) -> FloatArray:
-    """Return doubles that lie in an interval.
-
-    Parameters
-    ----------
-    values
-        ``(n,)`` doubles.
-    ends
-        Those of the interval, which includes its finite ends.
-    outside
-        ``"refuse"`` numbers outside, infinities included, or ``"clip"`` them to the nearer end.
-    key, numbers
-        The names of the values and of the interval in an error.
-
-    Raises
-    ------
-    InputError
-        If a value is rejected, as NaN always is. The key has the position of the first one.
-    """
+    """Return doubles that lie in an interval."""
     if outside not in OUTSIDE:
         raise InputError("outside", "'refuse' or 'clip'", shown(outside))
     low, high = ends

@@ -90,24 +90,7 @@ class _Proved:
 
 
 class SolutionPool:
-    """The answers to one problem: the best channel, and the best bound.
-
-    Parameters
-    ----------
-    problem
-        The problem.
-    limits
-        The limits of the search, which measure every phase.
-
-    Attributes
-    ----------
-    best
-        The best channel; None before the first one.
-    proof
-        The best bound; None before the first one.
-    failures
-        The failures so far, for the error if there is no answer.
-    """
+    """The answers to one problem: the best channel, and the best bound."""
 
     def __init__(self, problem: Problem, limits: Limits) -> None:
         self._problem, self._limits = problem, limits
@@ -157,11 +140,6 @@ class SolutionPool:
         If anything between the raw answer and the proof fails, the next route is tried. The start
         is used if there is no answer, or no better one; it precedes a search that is surely long,
         with a first bound if time is limited, so that an early interrupt returns it.
-
-        Raises
-        ------
-        UnsupportedError
-            If there is no answer, as no route accepts the problem.
         """
         start, why = self._opening(last), last.suits(self._problem)
         if start is not None and start.value is not None:
@@ -229,14 +207,8 @@ class SolutionPool:
         """Repair and prove a raw answer; return whether there is a channel with a bound.
 
         A channel that is known to be worse than the best is not repaired, and a bound that is not
-        better than that before the search is not proved.
-
-        Parameters
-        ----------
-        raw, why
-            The answer of a route, and the reason for the route.
-        as_given
-            Whether every column keeps its label, without remapping or dropping rare outputs.
+        better than that before the search is not proved. With ``as_given`` every column keeps its
+        label, without remapping or dropping rare outputs.
         """
         try:
             sent = self.best
@@ -307,13 +279,7 @@ class SolutionPool:
             self.proof = proof
 
     def _prove(self, proofs: Sequence[Proof], sent: _Sent, route: str) -> None:
-        """Take the best bound that is proved in time; if it is loose, try the fallback bounds.
-
-        Raises
-        ------
-        CertificateError
-            If there is no bound: all proofs fail, or without any the objective is unbounded.
-        """
+        """Take the best bound that is proved in time; if it is loose, try the fallback bounds."""
         proved, refused = 0, list[Exception]()
         self._unproved.clear()
         for make in proofs:
@@ -383,22 +349,7 @@ class SolutionPool:
     def solution(
         self, considered: Iterable[RejectedRoute] = (), notes: Sequence[str] = ()
     ) -> Solution:
-        """Return the best channel with the best bound.
-
-        Parameters
-        ----------
-        considered
-            Closed forms that do not apply.
-        notes
-            Notes after those of the route.
-
-        Raises
-        ------
-        SolverError
-            If there is no answer.
-        CertificateError
-            If the kernel does not confirm a notion.
-        """
+        """Return the best channel with the best bound."""
         sent, proof = self.best, self.proof
         if sent is None or proof is None:
             cause = self._errors[0] if self._errors else None

@@ -127,17 +127,10 @@ def _binding(
     Q: FloatArray,
     places: FloatArray,
 ) -> Iterator[BindingRow]:
-    """Yield the tight rows of a notion.
+    """Yield the tight rows of a notion at the columns ``Q``, ``(n_inputs, n_columns)``.
 
-    Parameters
-    ----------
-    problem, channel, given
-        The multipliers are on rows of one of the notions of the problem.
-    outputs, Q
-        ``n_columns`` labels, None for a column without a label, and ``(n_inputs, n_columns)``.
-    places
-        ``(n_certificate, n_columns)``: maps multipliers at the outputs of the certificate to
-        multipliers at these columns.
+    ``places``, ``(n_certificate, n_columns)``, maps multipliers at the outputs of the certificate
+    to multipliers at these columns.
     """
     n = given.notion
     notion, constraint = problem.privacy[n], problem.channel_constraints[n]

@@ -85,22 +85,6 @@ def design_continuous(
     """Return the best kernel found, with a bound on all private kernels.
 
     The programs have more and more nodes, until the gap is small enough or the time is over.
-
-    Parameters
-    ----------
-    problem
-        The continuous problem.
-    limits
-        The limits of the search.
-    gap
-        The gap at which the search ends; None for :data:`GAP`.
-    design
-        The design of a finite program.
-
-    Raises
-    ------
-    SolverError
-        If the first program is not solved.
     """
     best: Solution | None = None
     wanted, box = GAP if gap is None else gap, len(problem.domain.sides) > 1
@@ -289,13 +273,7 @@ def _halved(
 
 
 def _with_mass(problem: ContinuousProblem, nodes: Nodes) -> Nodes:
-    """Return the nodes without those that prevent mass at every node.
-
-    Raises
-    ------
-    InputError
-        If only the ends are left.
-    """
+    """Return the nodes without those that prevent mass at every node."""
     while True:
         prior = problem.stated((nodes,)).on((nodes,)).prior
         ends = {0: 1, len(nodes) - 1: len(nodes) - 2}

@@ -386,10 +386,7 @@ def design_until(
 ) -> Solution:
     """Design a problem in a share of the time until a deadline, which all processes share.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        If the user has interrupted, which ends a whole series of designs.
+    A search that Ctrl-C has ended raises KeyboardInterrupt, which ends a whole series of designs.
     """
     limits = limits_of(gap, max(time_left(deadline) * share, LEAST_SECONDS / 100))
     with limits.hold():
@@ -402,13 +399,7 @@ def design_until(
 def check_limits(
     gap: float | None, time_limit: float | None = None, memory_limit: float | None = None
 ) -> None:
-    """Check the limits of a search; None for no limit.
-
-    Raises
-    ------
-    InputError
-        If one of them is not a number above 0.
-    """
+    """Check the limits of a search; None for no limit."""
     for key, given, least in (
         ("gap", gap, "> 0"),
         ("time_limit", time_limit, "> 0, in seconds"),

@@ -176,15 +176,7 @@ class _Search:
     tried: dict[int, Solution | MechdesignError] = field(default_factory=dict)
 
     def run(self, most: int, bar: Any) -> Reach:
-        """Search up to a multiple.
-
-        Raises
-        ------
-        InfeasibleError
-            If all are proved too small.
-        SolverError
-            If this is undecided.
-        """
+        """Search up to a multiple."""
         n, first = 0, min(most, max(1, int(1 / self.step)))
         while not self._reaches(self._try(n, bar)):
             if n == most:

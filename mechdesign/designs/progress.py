@@ -21,15 +21,7 @@ WIDEST = 1.0
 
 
 def tqdm_bar(shown: bool | None, work: Iterable[Any] | None = None, **options: Any) -> Any:
-    """Return a tqdm bar that disappears when the work is done.
-
-    Parameters
-    ----------
-    shown
-        Whether to show it; None if standard error is a terminal.
-    work, options
-        An iterable, and further options of tqdm.
-    """
+    """Return a tqdm bar that disappears when the work is done."""
     from tqdm import tqdm
 
     hidden = None if shown is None else not shown
@@ -51,15 +43,7 @@ class ProgressBar:
 
 
 class GapBar(ProgressBar):
-    """Shows the value, the bound and the gap of a search; a context manager.
-
-    Parameters
-    ----------
-    aim
-        The gap of a full bar.
-    shown
-        Whether to show it; None if standard error is a terminal.
-    """
+    """Shows the value, the bound and the gap of a search; a context manager."""
 
     def __init__(self, aim: float, shown: bool | None = None) -> None:
         super().__init__(tqdm_bar(shown, total=1.0, bar_format=FORMAT))

@@ -144,11 +144,6 @@ def plot_error_region(
         a line with a marker at each corner for every curve. A curve outside the shaded region
         violates the budgets.
 
-    Raises
-    ------
-    InputError
-        If the numbers of labels and curves differ.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -102,11 +102,6 @@ def plot_posterior(
         bar. For too many bars, a map of ln P(x|y) / P(x) in nats with a color bar, grey where the
         posterior is 0. Impossible outputs stay empty.
 
-    Raises
-    ------
-    InputError
-        If the prior has another number of inputs.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -79,11 +79,6 @@ def plot_kernel(
     Axes
         The axes, with a color bar.
 
-    Raises
-    ------
-    InputError
-        If the span is invalid, or not inside the interval.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -115,11 +110,6 @@ def plot_report_quantiles(
         The channel to draw, whose outputs are numbers.
     ax, title, span
         As for :func:`plot_kernel`.
-
-    Raises
-    ------
-    InputError
-        If the outputs are not numbers, or the span is not inside the interval.
     """
     ax, numbers = titled_axes(ax, title, X, "report y"), _numbers(channel, span)
     for low, high, name, alpha in BANDS:
@@ -153,12 +143,6 @@ def plot_loss(
         ``"absolute"`` or ``"squared"``.
     label, color
         Label and color of the line.
-
-    Raises
-    ------
-    InputError
-        If the outputs are not numbers, the distance is unknown, or the span is not inside the
-        interval.
     """
     ax = titled_axes(ax, title, X, f"expected {distance} error")
     numbers = _numbers(channel, span)
@@ -210,11 +194,6 @@ def plot_reports(
         The axes, with a color bar. Markers are scaled by the largest probability of any report at
         any point, so that pictures of different points are comparable.
 
-    Raises
-    ------
-    InputError
-        If the outputs are not points, or the point is not in the box.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -237,11 +216,6 @@ def save_reports_plot(
 
     The points are a quarter of the sides away from the corners of the box; see
     :func:`plot_reports`.
-
-    Raises
-    ------
-    InputError
-        If the outputs are not points, the extension is unknown, or the file cannot be written.
     """
 
     def draw(panels: Any) -> None:

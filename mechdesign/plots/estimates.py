@@ -123,11 +123,6 @@ def plot_map(
         The axes. Rows of a grid go downwards. On the Earth, longitude is horizontal and latitude
         vertical, scaled to equal distances at the middle latitude. If some numbers are negative, as
         in unbiased estimates, 0 is white.
-
-    Raises
-    ------
-    InputError
-        If the inputs have no places, or the number of values is wrong.
     """
     simulated, name = False, "value"
     if isinstance(values, Estimate):

@@ -68,11 +68,6 @@ def plot_frontier(
         The axes, with a line of certified values for each frontier, shaded down (for a gain up) to
         the proved bound. A small cross on the axis marks an infeasible budget.
 
-    Raises
-    ------
-    InputError
-        If there is no frontier, the objectives differ, or the number of labels is wrong.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

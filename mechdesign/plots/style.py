@@ -127,11 +127,6 @@ def save_plot(
         Figure size in inches.
     panels
         The numbers of rows and columns of axes.
-
-    Raises
-    ------
-    InputError
-        If the extension is unknown, or the file cannot be written.
     """
     file = check_picture_name(path)
     from matplotlib.figure import Figure

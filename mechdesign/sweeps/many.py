@@ -176,12 +176,7 @@ def answers_to(
 ) -> Generator[Answer, None, None]:
     """Yield the answers in order; the time limit counts from the creation of the options.
 
-    Parameters
-    ----------
-    problems, options
-        As for :func:`design_many`.
-    early
-        Holds answers that arrive before those of earlier problems, by position.
+    ``early`` holds answers that arrive before those of earlier problems, by position.
     """
     no_list = isinstance(problems, str | Mapping) or getattr(problems, "ndim", 1) == 0
     if no_list or not isinstance(problems, Iterable):
@@ -286,11 +281,6 @@ class Processes:
     """Processes that start on demand, and restart after one has died.
 
     They ignore Ctrl-C, which the caller receives, and live until closed.
-
-    Parameters
-    ----------
-    count
-        The number of processes.
     """
 
     def __init__(self, count: int) -> None:
@@ -301,13 +291,6 @@ class Processes:
         self, run: Callable[[T], R], tasks: Sequence[T]
     ) -> Iterator[tuple[int, R | BaseException]]:
         """Yield the number of each task with its result or its exception, as tasks finish.
-
-        Parameters
-        ----------
-        run
-            The function that each process calls; cloudpickle sends it and the tasks.
-        tasks
-            Its arguments.
 
         Notes
         -----

@@ -58,11 +58,6 @@ class Options:
         an equal share of the remaining time.
     deadline
         The end of the time limit on the system clock, which all processes share.
-
-    Raises
-    ------
-    InputError
-        If an option is invalid.
     """
 
     errors: str = "raise"
@@ -120,11 +115,6 @@ def run(task: Task) -> list[Any]:
     """Solve one task in a separate process and return picklable answers.
 
     A solution is returned without its problem, which the caller has.
-
-    Raises
-    ------
-    SolverError
-        For an exception of another package that cannot be pickled.
     """
     try:
         return [
@@ -143,10 +133,7 @@ def run(task: Task) -> list[Any]:
 def run_each(task: Task) -> Iterator[Solution | MechdesignError]:
     """Yield the answers to the problems of a task, all of one shape or separate, in order.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        If the user has interrupted: an answer that was cut short does not count.
+    After Ctrl-C it raises KeyboardInterrupt: an answer that was cut short does not count.
     """
     asked, options = task
     finished = options.finished()
@@ -229,18 +216,6 @@ class Finished:
     writers wins, since both have an answer to the same request. After a power failure a file may be
     incomplete and then fails the check. A link is replaced rather than followed, so that another
     user of the folder cannot redirect a write.
-
-    Parameters
-    ----------
-    folder
-        Created if it does not exist.
-    route, gap
-        As for :func:`~mechdesign.design`.
-
-    Raises
-    ------
-    InputError
-        If it is not a writable folder.
     """
 
     def __init__(self, folder: Cache, route: str, gap: float | None) -> None:
@@ -301,11 +276,6 @@ class Finished:
         """Write a solution to its file, if its search finished and its bound is proved.
 
         Only channels that are a matrix are kept.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be written.
         """
         ended = any(note.startswith(EARLY) for note in solution.notes)
         if not solution.has_matrix or ended or not solution.bound_proved:

@@ -127,12 +127,11 @@ def test_a_generator_is_read_window_by_window(monkeypatch: pytest.MonkeyPatch) -
     assert design_many([]) == list(design_each(iter([]))) == []
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_an_error_is_returned_in_its_place(n_jobs: int) -> None:
+def test_an_error_is_returned_in_its_place() -> None:
     good = Problem(range(3), LDP(1), HammingLoss())
     without_formula = users(1)[0]
     problems: list[Any] = [good, without_formula, "no problem", good]
-    found = design_many(problems, route="closed-form", errors="return", n_jobs=n_jobs)
+    found = design_many(problems, route="closed-form", errors="return")
     assert [isinstance(answer, Solution) for answer in found] == [True, False, False, True]
     assert isinstance(found[1], UnsupportedError)
     assert isinstance(found[2], InputError)

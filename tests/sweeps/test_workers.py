@@ -33,7 +33,7 @@ from tests.sweeps.failing import fail, handler, process
 
 DESIGNED = design_module.designed
 
-FAILURES = ["killed", "memory", "not read", "result"]
+FAILURES = ["killed", "memory", "result"]
 
 
 def children() -> list[Any]:
@@ -103,7 +103,7 @@ def failing(how: str) -> Problem:
 def test_a_process_that_fails_costs_its_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "SINGLES", 1)
     problems = users(2)
-    problems[1:1] = map(failing, ["killed", "division", "memory", "not written"])
+    problems[1:1] = map(failing, ["killed", "not read", "memory", "not written"])
     found: list[Any] = design_many(problems, n_jobs=2, errors="return", route="linear-program")
     lost = [n for n, answer in enumerate(found) if not isinstance(answer, Solution)]
     assert lost == [1, 2, 3, 4]
