@@ -1,8 +1,10 @@
-"""Randomized response on bins is the optimum of a linear program where outputs are in line."""
+"""Responses on bins against numeric optima, their facility location, and the binary mechanism."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ from hypothesis import given, strategies as st
 
 from mechdesign import (
     LDP,
+    LIP,
     BayesAccuracy,
+    ChiSquared,
     Distortion,
     EuclideanDistance,
     HammingLoss,
@@ -19,12 +23,17 @@ from mechdesign import (
     MeanSquaredDistance,
     Prior,
     Problem,
+    TotalVariation,
     design,
 )
 from mechdesign.closed_forms import ResponseOnBins
-from mechdesign.kernel import verify
+from mechdesign.closed_forms.response_on_bins import BinaryMechanism, Sites, are_in_line
+from mechdesign.errors import CertificateError
+from mechdesign.kernel import digest, verify
 from mechdesign.kernel.oracles import OneBudget
-from tests.strategies import budgets, examples, losses_in_line, optimum, priors
+from mechdesign.notions import Notion
+from solvers import SOLVERS
+from tests.strategies import budgets, examples, losses_in_line, optimum, priors, simplex
 
 FORM = ResponseOnBins()
 ROUTE = "closed-form: randomized response on bins"
@@ -138,3 +147,79 @@ def test_many_inputs_are_solved_at_once() -> None:
     assert found.route == ROUTE
     assert len(found.channel.outputs) < 12
     assert found.gap < 1e-12
+
+
+def cost(loss: np.ndarray, mass: np.ndarray, opening: np.ndarray, sites: Any) -> float:
+    return float(opening[list(sites)].sum() + mass @ loss[:, list(sites)].min(axis=1))
+
+
+@examples(60)
+@given(losses_in_line(), st.data())
+def test_no_set_of_sites_is_better_and_the_payments_prove_it(loss: np.ndarray, data: Any) -> None:
+    k, m = loss.shape
+    number = st.integers(0, 5)
+    mass = np.array(data.draw(st.lists(number, min_size=k, max_size=k).filter(any)), dtype=float)
+    opening = np.array(data.draw(st.lists(number, min_size=m, max_size=m)), dtype=float)
+    sites = Sites(loss, mass)
+    sets = [c for n in range(1, m + 1) for c in itertools.combinations(range(m), n)]
+    least = min(cost(loss, mass, opening, chosen) for chosen in sets)
+    assert cost(loss, mass, opening, sites.best(opening)) == least
+    paid = sites.payments(opening)
+    assert np.isclose(paid.sum(), least, atol=1e-12)
+    for y in range(m):  # with v_x = paid / mass: no site gets more than it costs
+        assert np.maximum(0.0, paid - mass * loss[:, y]).sum() <= opening[y] + 1e-12
+
+
+@examples(40)
+@given(st.data())
+def test_sites_are_in_line_where_all_sets_of_them_up_to_a_loss_are_intervals(data: Any) -> None:
+    k, m = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 5))
+    row = st.lists(st.integers(0, 3), min_size=m, max_size=m)
+    loss = np.array(data.draw(st.lists(row, min_size=k, max_size=k)), dtype=float)
+    sets = [np.flatnonzero(own <= d) for own in loss for d in own]
+    intervals = all(np.ptp(members) + 1 == len(members) for members in sets)
+    assert are_in_line(loss) == intervals
+
+
+@examples(10)
+@given(st.data())
+def test_it_is_the_optimum_over_all_rays(data: st.DataObject) -> None:
+    first, second = data.draw(simplex(3)), data.draw(simplex(3))
+    epsilon = data.draw(st.sampled_from(["0", "0.3", "1", "2.5"]))
+    if first == second:
+        return
+    problem = Problem(3, LDP(epsilon), TotalVariation(first, second))
+    solution = design(problem)
+    assert solution.status == "optimal"
+    apart = sum(abs(a - b) for a, b in zip(first, second, strict=True)) / 2
+    assert math.isclose(solution.value, apart * math.tanh(float(epsilon) / 2), abs_tol=1e-12)
+    assert math.isclose(solution.value, SOLVERS["vertices"](problem).value, abs_tol=1e-9)
+    by_rays = design(problem, route="extreme-rays")
+    assert math.isclose(by_rays.value, solution.value, abs_tol=1e-9)
+    verify(solution.document())
+
+
+def test_a_thousand_inputs() -> None:
+    k = 1000
+    rising = [Fraction(2 * (x + 1), k * (k + 1)) for x in range(k)]
+    solution = design(Problem(range(k), LDP(1), TotalVariation(rising, rising[::-1])))
+    assert solution.status == "optimal"
+    assert solution.route == "closed-form: binary mechanism"
+    assert solution.channel.shape == (k, 2)
+
+
+@pytest.mark.parametrize("notion", [LIP(1), LDP(1)], ids=lambda n: n.name)
+def test_it_is_not_for_other_problems(notion: Notion) -> None:
+    utility = ChiSquared(0, 1) if notion.name == "ldp" else TotalVariation(0, 1)
+    problem = Problem(3, notion, utility, prior=[0.5, 0.3, 0.2])
+    assert "binary mechanism" not in design(problem).route
+    assert not BinaryMechanism().holds(problem)
+
+
+def test_a_bolder_claim_is_refused() -> None:
+    document = design(Problem(3, LDP(1), TotalVariation(0, 1))).document()
+    assert document["certificate"]["oracle"]["kind"] == "one-budget"
+    document["bound"] *= 1 - 1e-9
+    document["digest"] = digest(document)
+    with pytest.raises(CertificateError):
+        verify(document)

@@ -1,4 +1,4 @@
-"""Maximum likelihood: against cvxpy, its certificate, the boundary, standard errors."""
+"""Maximum likelihood against a conic solver, its gap, and faults of solvers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel, InputError
-from mechdesign.estimation import estimate, estimate_groups
+from mechdesign import Channel, InputError, SolverError
+from mechdesign.estimation import METHODS, Estimate, estimate, estimate_groups
 from mechdesign.estimation.likelihood import likelihood_gap
 from mechdesign.estimation.report_models import ReportModel
 from mechdesign.mechanisms import (
@@ -21,6 +21,7 @@ from mechdesign.mechanisms import (
     SubsetSelection,
 )
 from mechdesign.reports import Tally
+from tests.faults_support import FAULTS, Faults
 from tests.mechanisms_support import block_subset_selection, high_low_hadamard
 from tests.strategies import channels, examples, simplex
 
@@ -181,3 +182,30 @@ def test_over_groups_it_is_that_of_the_joint_likelihood() -> None:
     alone = estimate(first, counts=counts[0], method="maximum-likelihood")
     same = estimate_groups([(first, Tally.of(counts[0]))], method="maximum-likelihood")
     assert same.values == pytest.approx(alone.values)
+
+
+CHANNEL = Channel.from_matrix(
+    [["5/8", "1/8", "1/4"], ["1/8", "1/2", "3/8"], ["1/4", "1/4", "1/2"]],
+)
+REPORTS = {0: 400, 1: 350, 2: 250}
+
+
+def found(method: str, faults: Faults) -> Estimate:
+    with faults.planted():
+        return estimate(CHANNEL, counts=REPORTS, method=method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", FAULTS)
+def test_an_estimate_is_right_or_refused(method: str, kind: str) -> None:
+    right, count = estimate(CHANNEL, counts=REPORTS, method=method), Faults()
+    found(method, count)
+    for at in range(len(count.calls)):
+        for lasting in (False, True):
+            try:
+                wrong = found(method, Faults(FAULTS[kind], at, lasting=lasting))
+            except SolverError:
+                continue
+            assert np.allclose(wrong.values, right.values, atol=1e-6)
+            errors = wrong.standard_errors
+            assert np.allclose(errors, right.standard_errors, rtol=1e-6, equal_nan=True)

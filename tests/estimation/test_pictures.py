@@ -84,11 +84,3 @@ def test_numbers_of_an_interval_are_drawn_as_a_density(kind: str) -> None:
     high, _, low = band.get_data()
     assert np.column_stack([low, high]) * np.diff(edges)[:, None] == pytest.approx(found.interval())
     assert "density" in axes.get_ylabel()
-
-
-def test_a_cell_without_end_is_as_wide_as_its_neighbor() -> None:
-    half = Channel.from_matrix([["3/4", "1/4"], ["1/4", "3/4"]])
-    channel = ContinuousChannel([0, "inf"], "cells", [0, 2, "inf"], half)
-    found = estimate(channel, counts=[60, 40])
-    assert found.stretches is not None
-    assert found.stretches.tolist() == [[0, 2], [2, 4]]

@@ -1,14 +1,15 @@
-"""Advice: every mechanism under LDP, by exact error, bits and time."""
+"""Advice on mechanisms and on blocks: numbers of the mechanisms themselves."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import mechdesign as md
-from mechdesign import InputError
-from mechdesign.mechanisms import Advice, advise
+from mechdesign import BlockLDP, Domain, InputError, Prior, estimate
+from mechdesign.mechanisms import Advice, advise, advise_blocks, mechanism_for
 from mechdesign.mechanisms.registry import LDP_MECHANISMS
 from tests.mechanisms_support import exact_table
 
@@ -79,3 +80,89 @@ def test_orders() -> None:
 def test_wrong_numbers_are_refused(k: object, epsilon: object, n: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         advise(k, epsilon, n)  # type: ignore[arg-type]
+
+
+CORNER = Prior.from_counts([1 + 30 * (r < 2 and c < 3) for r in range(4) for c in range(6)])
+
+
+@pytest.mark.parametrize("prior", [None, CORNER])
+@pytest.mark.parametrize("shape", [(4, 6), (2, 3), (1, 2)])
+def test_reports_that_are_drawn_have_this_error(
+    shape: tuple[int, int], prior: Prior | None
+) -> None:
+    domain, n, runs = Domain.grid(4, 6), 2_000, 40
+    (found,) = advise_blocks(domain, 1, n, [shape], prior).options
+    made = mechanism_for(found.kind, domain, found.notion)
+    law = np.full(24, 1 / 24) if prior is None else prior.array
+    rng = np.random.default_rng(5)
+    errors = []
+    for _ in range(runs):
+        records = [domain.labels[x] for x in rng.choice(24, size=n, p=law)]
+        values = estimate(made, made.privatize(records, rng)).values
+        errors.append(np.abs(values - law).sum() / 2)
+    spread = float(np.std(errors)) / math.sqrt(runs)
+    assert spread < 0.05 * found.total_variation
+    assert abs(np.mean(errors) - found.total_variation) < 4 * spread
+
+
+def test_the_error_falls_with_people_and_with_blocks() -> None:
+    few, many = (advise_blocks(Domain.grid(12, 12), 1, n) for n in (1000, 100_000))
+    for one, other in zip(few.options, many.options, strict=True):
+        assert one.total_variation == pytest.approx(10 * other.total_variation)
+    sizes = [each.largest for each in many.options]
+    errors = [each.total_variation for each in many.options]
+    assert sizes == sorted(set(sizes), reverse=True)
+    assert errors == sorted(errors, reverse=True)
+    assert sizes[0] == 144
+    assert many.options[0].kind == advise(144, 1, 100_000).best.kind
+
+
+def test_the_largest_blocks_within_an_error() -> None:
+    found = advise_blocks(Domain.grid(6, 6), 1, 100_000)
+    taken = found.within(0.05)
+    assert taken is not None
+    assert taken.notion.block_shape == (3, 3)
+    larger = [each for each in found.options if each.largest > taken.largest]
+    assert larger
+    assert all(each.total_variation > 0.05 for each in larger)
+    assert found.within(1e-9) is None
+
+
+def test_lists_of_blocks_on_any_domain() -> None:
+    names = ["a", "b", "c", "d", "e"]
+    found = advise_blocks(names, 2, 500, [[["a"], ["b", "c"], ["d", "e"]], [names]])
+    assert [(each.n_blocks, each.largest) for each in found.options] == [(1, 5), (3, 2)]
+    assert found.options[0].notion.blocks == (tuple(names),)
+    assert "5       1" in repr(found)
+    # all blocks of one input: the multinomial error of the records themselves
+    (alone,) = advise_blocks(names, 2, 500, [[[name] for name in names]]).options
+    expected = 5 * math.sqrt(2 * 0.2 * 0.8 / (math.pi * 500)) / 2
+    assert alone.total_variation == pytest.approx(expected)
+
+
+def test_a_grid_without_divisors_is_one_block() -> None:
+    found = advise_blocks(Domain.grid(7, 11), 1, 10)
+    assert [each.notion for each in found.options] == [BlockLDP(1, block_rows=7, block_columns=11)]
+
+
+@pytest.mark.parametrize(
+    ("domain", "epsilon", "n", "divisions", "words"),
+    [
+        (5, 1, 10, None, "divisions: expected a grid as the domain, or lists of blocks"),
+        (5, 1, 10, [], "divisions: expected at least one, given none"),
+        (5, 1, 10, [(1, 2)], "block_rows: expected a grid as the domain"),
+        (5, 1, 10, [[[0, 1], [2, 3]]], "blocks: 4 is in no block"),
+        (5, 1, 10, ["ab"], "blocks: expected a list of lists"),
+        (5, 1, 10, [3], "blocks: expected a list of lists"),
+        (Domain.grid(4, 4), 1, 10, [(3, 2)], "block_rows: expected a divisor of the grid's 4"),
+        (Domain.grid(4, 4), 0, 10, None, "epsilon: expected a number from 1e-06 to 30"),
+        (Domain.grid(4, 4), 1, 0, None, "n: expected a whole number from 1"),
+        (Domain.grid(4, 4), 1, float("nan"), None, "n: expected a whole number from 1"),
+        (1, 1, 10, None, "inputs: expected at least two inputs"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    domain: object, epsilon: object, n: object, divisions: object, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        advise_blocks(domain, epsilon, n, divisions)  # type: ignore[arg-type]

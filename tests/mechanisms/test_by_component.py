@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.linalg
 from hypothesis import given, strategies as st
 
 from mechdesign import BlockLDP, Domain, InputError
@@ -26,7 +25,6 @@ from tests.mechanisms_support import (
     check_budget,
     exact_table,
     mixed,
-    scores,
 )
 from tests.strategies import examples
 
@@ -66,20 +64,6 @@ def test_a_row_is_that_of_its_part(make: Make, blocks: list[list[int]], epsilon:
             assert table[x][start:end] == expected
         start = end
     assert start == whole.n_outputs
-
-
-def test_the_score_is_the_published_estimator() -> None:
-    """2 (e + 1)/(e - 1) (h(S_x) - h(block)/2), with S_x the half of the block's numbers."""
-    blocks = [[0, 1, 2], [3, 4, 5, 6, 7]]
-    whole, e = block_hadamard(8, 1, blocks), np.e
-    found = scores(whole)
-    for block, start, size in ((blocks[0], 0, 4), (blocks[1], 4, 8)):
-        signs = scipy.linalg.hadamard(size)
-        for rank, x in enumerate(block):
-            published = np.zeros(12)  # h is 1 at one report
-            in_set, in_block = (signs[rank + 1] + 1) / 2, np.ones(size)
-            published[start : start + size] = in_set - in_block / 2
-            assert np.allclose(found[x], 2 * (e + 1) / (e - 1) * published)
 
 
 def test_blocks_of_one_input_leak_nothing() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from mechdesign import load_mechanism, save
 from mechdesign.mechanisms import HadamardResponse
-from mechdesign.mechanisms.hadamard_response import parity, walsh_hadamard
+from mechdesign.mechanisms.hadamard_response import walsh_hadamard
 from tests.mechanisms_support import (
     scores,
 )
@@ -35,11 +35,6 @@ def test_the_transform_is_the_matrix(digits: int, seed: int) -> None:
     assert (walsh_hadamard(values) == values @ matrix).all()
     big = values.astype(object) * 10**30
     assert (walsh_hadamard(big) == big @ matrix.astype(object)).all()
-
-
-def test_parity_counts_bits() -> None:
-    numbers = np.array([0, 1, 2, 3, 2**40 + 2**3, 2**62 - 1])
-    assert parity(numbers).tolist() == [int(n).bit_count() % 2 for n in numbers]
 
 
 def test_the_score_of_the_general_form_is_the_published_estimator() -> None:
@@ -80,13 +75,6 @@ def test_a_file_of_the_first_form_means_the_same(tmp_path: Path) -> None:
     records = np.arange(20)
     drawn = loaded.privatize(records, rng=7).data
     assert drawn.tolist() == FIRST
-
-
-def test_the_score_is_the_published_estimator() -> None:
-    """2 (e + 1)/(e - 1) (h(S_x) - 1/2), for each report alone."""
-    mechanism, e = HadamardResponse(5, 1), np.e
-    signs = scipy.linalg.hadamard(8)[1:6]
-    assert np.allclose(scores(mechanism), 2 * (e + 1) / (e - 1) * ((signs + 1) / 2 - 0.5))
 
 
 def test_every_record_takes_one_word() -> None:

@@ -1,14 +1,81 @@
-"""Projective geometry response: its law, privacy on both sides, estimates, draws, and its risk."""
+"""Projective geometry: points, sums over hyperplanes, and the mechanism's estimates."""
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from mechdesign import Prior
 from mechdesign.estimation import estimate
-from mechdesign.mechanisms import ProjectiveGeometryResponse, SubsetSelection
-from mechdesign.mechanisms.projective_geometry import _primes
+from mechdesign.mechanisms import (
+    ProjectiveGeometryResponse,
+    SubsetSelection,
+    projective_geometry as projective_space,
+)
+from mechdesign.mechanisms.projective_geometry import ProjectiveSpace, _primes, count_points
+from tests.strategies import examples
+
+SPACES = [(2, 1), (2, 2), (2, 5), (3, 2), (3, 4), (5, 3), (7, 3), (11, 2), (37, 2), (37, 3)]
+
+
+def canonical(q: int, t: int) -> list[tuple[int, ...]]:
+    """Return the vectors whose first coordinate that is not 0 is 1, in rising order as numbers."""
+    every = product(range(q), repeat=t)
+    return [v for v in every if next((c for c in v if c), 0) == 1]
+
+
+@pytest.mark.parametrize(("q", "t"), SPACES)
+def test_points_are_numbered_as_their_vectors_are_ordered(q: int, t: int) -> None:
+    space, expected = ProjectiveSpace(q, t), canonical(q, t)
+    assert space.size == count_points(q, t) == len(expected) == (q**t - 1) // (q - 1)
+    assert space.vectors(np.arange(space.size)).tolist() == [list(v) for v in expected]
+
+
+@pytest.mark.parametrize(("q", "t"), SPACES)
+def test_every_multiple_of_a_vector_is_the_same_point(q: int, t: int) -> None:
+    space = ProjectiveSpace(q, t)
+    points = np.random.default_rng(0).integers(0, space.size, 50)
+    for factor in range(1, q):
+        assert (space.points(space.vectors(points) * factor % q) == points).all()
+
+
+@pytest.mark.parametrize(("q", "t"), SPACES)
+def test_sums_are_those_over_orthogonal_points(q: int, t: int) -> None:
+    space, rng = ProjectiveSpace(q, t), np.random.default_rng(1)
+    vectors = space.vectors(np.arange(space.size))
+    orthogonal = (vectors @ vectors.T % q == 0).astype(np.int64)
+    values = rng.integers(-(10**6), 10**6, size=(3, space.size))
+    expected = values @ orthogonal
+    assert (space.hyperplane_sums(values) == expected).all()
+    assert (space.hyperplane_sums(values[0]) == expected[0]).all()
+    big = values.astype(object) * 10**30
+    assert (space.hyperplane_sums(big) == expected.astype(object) * 10**30).all()
+    floats = space.hyperplane_sums(values.astype(np.float64))  # by transforms where q is large
+    assert np.allclose(floats, expected, rtol=0, atol=1e-13 * np.abs(values).sum())
+
+
+@given(st.sampled_from([2, 3, 5, 7, 13]), st.integers(0, 10**6))
+@examples(10)
+def test_transforms_agree_with_additions(q: int, seed: int) -> None:
+    planes = np.random.default_rng(seed).normal(size=(q, q, 3))
+    one, other = (
+        way(planes) for way in (projective_space._by_addition, projective_space._by_spectrum)
+    )
+    assert np.allclose(one, other)
+
+
+@pytest.mark.parametrize(("q", "t"), SPACES[1:])
+def test_a_coordinate_completes_every_product(q: int, t: int) -> None:
+    space, rng = ProjectiveSpace(q, t), np.random.default_rng(2)
+    smaller, points = ProjectiveSpace(q, t - 1), rng.integers(0, space.size, 200)
+    rest = smaller.vectors(rng.integers(0, smaller.size, 200))
+    x, y = (space.vectors(p) for p in (points, space.completed(points, rest, np.zeros(200, int))))
+    assert ((x * y).sum(axis=1) % q == 0).all()
+    y = space.vectors(space.completed(points, rest * 0, np.ones(200, int)))
+    assert ((x * y).sum(axis=1) % q != 0).all()
 
 
 def test_its_estimates_are_those_of_the_inverse_of_its_matrix() -> None:

@@ -13,21 +13,12 @@ from hypothesis import given, strategies as st
 
 from mechdesign.mechanisms import SubsetSelection
 from mechdesign.mechanisms.bit_rows import _flip_some, _positions, uniform_sets
-from mechdesign.mechanisms.reported_sets import best_size
 from mechdesign.sampling import Source, source_of
 from tests.strategies import examples
 
 budgets = st.sampled_from(
     [Fraction("0.01"), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(20)]
 )
-
-
-@given(st.integers(2, 30), budgets)
-@examples(15)
-def test_its_size_is_the_best(k: int, epsilon: Fraction) -> None:
-    risks = [SubsetSelection(k, epsilon, size).risk for size in range(1, k)]
-    assert SubsetSelection(k, epsilon).risk <= min(risks) * (1 + 1e-9)
-    assert 1 <= best_size(k, epsilon) <= max(1, k // 2)
 
 
 # --- draws ----------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from itertools import product
 
@@ -55,29 +54,6 @@ def test_the_budget_is_used_up(sides: tuple[int, int], exponent: Fraction, eucli
     law = TorusLaw.of_budget(sides, exponent, euclidean)
     ratio = Fraction(law.weights[0], law.weights[1])
     assert exp_upper(exponent * (1 - Fraction(1, 10**12))) < ratio <= exp_lower(exponent)
-
-
-@pytest.mark.parametrize("exponent", ["0.05", "0.5", "2"])
-def test_on_a_line_it_is_the_two_sided_geometric_law(exponent: str) -> None:
-    """(1 - a) / (1 + a) a**|j| with a = e**-eps, where that is more than the floor."""
-    law = TorusLaw.of_budget((1, 50), Fraction(exponent), euclidean=False)
-    a = math.exp(-float(exponent))
-    expected = (1 - a) / (1 + a) * a ** np.arange(20)
-    assert np.allclose(law.table[0, :20] / WHOLE, expected, rtol=1e-6)
-
-
-def test_along_both_sides_walking_noise_is_independent() -> None:
-    line = TorusLaw.of_budget((1, 8), Fraction(1, 2), euclidean=False)
-    plane = TorusLaw.of_budget((8, 8), Fraction(1, 2), euclidean=False)
-    alone = line.table[0, :10] / WHOLE
-    assert np.allclose(plane.table[:10, :10] / WHOLE, np.outer(alone, alone), rtol=1e-6)
-
-
-def test_planar_noise_falls_with_the_euclidean_distance() -> None:
-    law = TorusLaw.of_budget((8, 8), Fraction(1, 2), euclidean=True)
-    a, b = np.indices((10, 10))
-    expected = np.exp(-0.5 * np.hypot(a, b))
-    assert np.allclose(law.table[:10, :10] / law.table[0, 0], expected, rtol=1e-9)
 
 
 @given(grids, budgets, st.booleans(), st.randoms(use_true_random=False))

@@ -1,4 +1,4 @@
-"""Reports inconsistent with every distribution of the inputs are rejected, others hardly ever."""
+"""The test of consistency: what no records explain is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LIP randomized response: private on its region to the last unit, and refused off it."""
+"""LIP randomized response: private exactly on its region, and refused outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posterior means: exact values, and that their expected error is the utility's."""
+"""Posterior means: their error is the utility, and they are sums of the decoder."""
 
 from __future__ import annotations
 
