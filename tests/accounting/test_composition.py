@@ -112,6 +112,17 @@ def test_a_set_of_priors_is_judged_by_its_worst() -> None:
     assert ball["bounded-prior-lip"].exact == pytest.approx(exact, rel=1e-14)
 
 
+def test_a_failing_solver_leaves_a_looser_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_given: object) -> None:
+        raise RuntimeError("no")
+
+    box = PriorBox(["0.1", "0.1"], ["0.9", "0.9"])
+    usual = compose([WARNER], box)["bounded-prior-lip"]
+    monkeypatch.setattr("mechdesign.accounting.conversions.linprog", broken)
+    found = compose([WARNER], box)["bounded-prior-lip"]
+    assert found.exact == usual.exact <= usual.bound < found.bound
+
+
 # --- adaptive, and correlated -----------------------------------------------------------------
 
 

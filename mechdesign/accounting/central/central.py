@@ -20,15 +20,16 @@ from mechdesign.accounting.central.comparisons import (
     compared,
     reports,
 )
+from mechdesign.accounting.central.lattice_sums import LOOSE
 from mechdesign.accounting.central.lower import delta_below, epsilon_below
 from mechdesign.accounting.central.result import Central
 from mechdesign.accounting.central.sums import SummedReports
 from mechdesign.accounting.central.upper import (
     delta_above,
+    delta_of_pair,
     epsilon_above,
     feldman_epsilon,
-    hardest_pair,
-    is_within,
+    pair_within,
     variation_ratio_epsilon,
 )
 from mechdesign.accounting.crossings import bisected
@@ -53,11 +54,11 @@ class ShuffledReports:
 
     def is_within(self, epsilon: float) -> bool:
         """Whether they are provably private at an epsilon."""
-        return is_within(self._pairs, self._n, epsilon, self._delta)
+        return all(pair_within(pair, self._n, epsilon, self._delta) for pair in self._pairs)
 
     def exceeds(self, epsilon: float) -> bool:
         """Whether they are provably not private at an epsilon."""
-        pair = hardest_pair(self._pairs, self._n, epsilon)
+        pair = max(self._pairs, key=lambda pair: delta_of_pair(pair, self._n, epsilon, LOOSE))
         return delta_below(pair, self._n, math.nextafter(epsilon, math.inf)) > self._delta
 
     def central(self) -> Central:

@@ -165,7 +165,7 @@ def _least_q(ratio: float, k: int, n: int, epsilon: float, delta: float) -> floa
         return math.log(max(below, 1e-300) / delta)
 
     low, high = -float(MOST_BUDGET) / 2, math.log(0.9999 / (1 + ratio))
-    if low >= high or height(high) > 0:
+    if height(high) > 0:
         return math.inf
     if height(low) <= 0:
         return math.exp(low)

@@ -206,17 +206,12 @@ def _few(n: int, share: float, tail: float) -> tuple[int, float]:
     return m, (bound(m) if m else 0.0)
 
 
-def is_within(pairs: Sequence[Pair], n: int, epsilon: float, delta: float) -> bool:
-    """Whether n shuffled reports are provably within (epsilon, delta)."""
-    return all(_pair_within(pair, n, epsilon, delta) for pair in pairs)
-
-
 def epsilon_above(pairs: Sequence[Pair], n: int, delta: float) -> tuple[float, Pair]:
     """Return an epsilon with which n shuffled reports are private, and the pair that needs it."""
     end = min(max(pair.local_epsilon for pair in pairs), MOST_EPSILON)
     most, worst = 0.0, pairs[0]
     for pair in pairs:
-        if _pair_within(pair, n, most, delta):
+        if pair_within(pair, n, most, delta):
             continue
         at = partial(delta_of_pair, pair, n)
         if end == MOST_EPSILON and not _reaches(at, end, delta):
@@ -234,7 +229,7 @@ def delta_above(pairs: Sequence[Pair], n: int, epsilon: float) -> tuple[float, P
     """Return a delta with which n shuffled reports are private, and the pair that needs it."""
     most, worst = 0.0, pairs[0]
     for pair in pairs:
-        if _pair_within(pair, n, epsilon, most):
+        if pair_within(pair, n, epsilon, most):
             continue
         found = delta_of_pair(pair, n, epsilon, FINE)
         if hidden := Hidden.of(pair, n, found):
@@ -251,12 +246,7 @@ def delta_above(pairs: Sequence[Pair], n: int, epsilon: float) -> tuple[float, P
     return min(most, 1.0), worst
 
 
-def hardest_pair(pairs: Sequence[Pair], n: int, epsilon: float) -> Pair:
-    """Return the pair with the largest bound by exponential moments."""
-    return max(pairs, key=lambda pair: delta_of_pair(pair, n, epsilon, LOOSE))
-
-
-def _pair_within(pair: Pair, n: int, epsilon: float, delta: float) -> bool:
+def pair_within(pair: Pair, n: int, epsilon: float, delta: float) -> bool:
     """Whether a pair is provably within (epsilon, delta)."""
     if epsilon >= pair.local_epsilon or _reaches(partial(delta_of_pair, pair, n), epsilon, delta):
         return True
