@@ -18,7 +18,7 @@ that pass the exact check are returned. The loop terminates: the cut grows at le
 round and ends at 2**62, where the channel ignores its input, which every cone contains.
 
 A budget of 0 about a sensitive attribute makes equations of rows, which no raise satisfies: such
-columns are rounded to a grid of integers that satisfy the equations (:mod:`equations`).
+columns are rounded to a grid of integers that satisfy the equations (`on_grid`).
 
 A constraint on the whole channel is satisfied afterwards, by mixing with a channel that ignores its
 input: the bounded function is convex, and minimal there.
