@@ -37,7 +37,7 @@ def product(a: list[list[Fraction]], b: list[list[Fraction]]) -> list[list[Fract
     ]
 
 
-@examples(80)
+@examples(30)
 @given(sizes.flatmap(lambda s: st.lists(simplex(s[1]), min_size=s[0], max_size=s[0])))
 def test_rounding_moves_no_entry_by_a_unit_and_rows_sum_to_one(rows: Any) -> None:
     channel = Channel.from_matrix(rows)
@@ -49,7 +49,7 @@ def test_rounding_moves_no_entry_by_a_unit_and_rows_sum_to_one(rows: Any) -> Non
             assert (a == 0) <= (b < Fraction(1, WHOLE))
 
 
-@examples(40)
+@examples(20)
 @given(sizes.flatmap(lambda s: st.lists(simplex(s[1]), min_size=s[0], max_size=s[0])))
 def test_floats_are_the_decimals_that_they_print_as(rows: Any) -> None:
     floats = np.array([[float(p) for p in row] for row in rows])
@@ -63,7 +63,7 @@ def test_floats_are_the_decimals_that_they_print_as(rows: Any) -> None:
     assert np.abs(again.matrix - channel.matrix).max() < 1e-15
 
 
-@examples(40)
+@examples(15)
 @given(chains(3))
 def test_processing_is_the_exact_product_and_associative(chain: list[Channel]) -> None:
     a, b, c = chain
@@ -76,7 +76,7 @@ def test_processing_is_the_exact_product_and_associative(chain: list[Channel]) -
     assert np.allclose(left.matrix, a.matrix @ b.matrix @ c.matrix, atol=1e-15)
 
 
-@examples(40)
+@examples(20)
 @given(st.integers(1, 4).flatmap(lambda k: st.tuples(channels(k), priors(k))))
 def test_output_law_and_posterior(pair: tuple[Channel, Prior]) -> None:
     channel, prior = pair
@@ -95,7 +95,7 @@ def test_output_law_and_posterior(pair: tuple[Channel, Prior]) -> None:
             assert posterior[:, y] == pytest.approx(bayes, abs=1e-14)
 
 
-@examples(40)
+@examples(20)
 @given(st.integers(1, 4).flatmap(channels), st.data())
 def test_merging_adds_columns_and_is_post_processing(channel: Channel, data: Any) -> None:
     names = {y: data.draw(st.sampled_from(["a", "b"])) for y in channel.outputs}

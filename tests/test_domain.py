@@ -27,7 +27,7 @@ plain_labels = st.one_of(
 )
 
 
-@examples(80)
+@examples(30)
 @given(st.lists(plain_labels, min_size=1, max_size=8, unique=True))
 def test_labels_are_kept_in_order_and_found_again(labels: list[Any]) -> None:
     domain = Domain(labels)
@@ -37,7 +37,7 @@ def test_labels_are_kept_in_order_and_found_again(labels: list[Any]) -> None:
     assert Domain(domain.to_table()["values"]) == domain
 
 
-@examples(50)
+@examples(25)
 @given(st.lists(st.floats(-1e9, 1e9).filter(usual), min_size=1, max_size=6, unique=True))
 def test_numbers_have_the_exact_coordinates_that_they_print_as(values: list[float]) -> None:
     domain = Domain(values)

@@ -65,7 +65,7 @@ def same(a: Problem, b: Problem) -> None:
     assert hash(a.privacy) == hash(b.privacy)
 
 
-@examples(18)
+@examples(8)
 @given(order=orders, kind=vectors)
 def test_a_prior_in_any_order_is_the_same_problem(order: list[int], kind: str) -> None:
     wanted = Problem(INPUTS, md.LIP(2), md.HammingLoss(), prior=P)
@@ -89,7 +89,7 @@ def test_the_series_of_the_issue_gives_the_prior_of_its_labels() -> None:
     assert md.LIP(2).leakage(solution.channel, Prior(shares)) == solution.privacy[0].leakage
 
 
-@examples(18)
+@examples(8)
 @given(order=orders, kind=vectors)
 def test_values_in_any_order_are_the_same_problem(order: list[int], kind: str) -> None:
     utility = md.PosteriorMeanSquaredError(values=vector(VALUES, order, kind))
@@ -102,7 +102,7 @@ def test_values_in_any_order_are_the_same_problem(order: list[int], kind: str) -
     ).value == pytest.approx(1.5)
 
 
-@examples(25)
+@examples(10)
 @given(how=st.data(), worst=st.booleans())
 def test_losses_in_any_order_are_the_same_problem(how: Any, worst: bool) -> None:
     wanted = Problem(INPUTS, md.LDP(1), md.Distortion(LOSSES, worst), outputs=OUTPUTS)
@@ -116,7 +116,7 @@ def test_losses_in_any_order_are_the_same_problem(how: Any, worst: bool) -> None
     same(Problem(INPUTS, md.LDP(1), md.Distortion(square)), wanted)
 
 
-@examples(25)
+@examples(10)
 @given(how=st.data())
 def test_budgets_and_distances_in_any_order_are_the_same_problem(how: Any) -> None:
     for wanted, by_label in [
@@ -141,7 +141,7 @@ def test_budgets_and_distances_in_any_order_are_the_same_problem(how: Any) -> No
         assert by_label.leakage(channel, Prior(P)) == wanted.leakage(channel, Prior(P))
 
 
-@examples(15)
+@examples(8)
 @given(order=orders, other=orders, kind=vectors)
 def test_sets_of_priors_in_any_order_are_the_same_problem(
     order: list[int], other: list[int], kind: str
@@ -173,7 +173,7 @@ def test_sets_of_priors_in_any_order_are_the_same_problem(
         assert problems[1].at(2).privacy == problems[0].at(2).privacy
 
 
-@examples(25)
+@examples(10)
 @given(how=st.data())
 def test_a_channel_by_label_is_the_same_channel(how: Any) -> None:
     entries = [["1/2", "1/4", "1/8", "1/8"], [1, 0, 0, 0], ["1/3", "1/3", "1/3", 0]]
@@ -186,7 +186,7 @@ def test_a_channel_by_label_is_the_same_channel(how: Any) -> None:
             assert abs(found.probability(x, y) - wanted.probability(x, y)) <= Fraction(1, 2**62)
 
 
-@examples(10)
+@examples(4)
 @given(order=orders, kind=vectors, how=st.data())
 def test_measures_of_a_channel_align_the_prior(order: list[int], kind: str, how: Any) -> None:
     channel = md.Channel.from_matrix(

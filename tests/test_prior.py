@@ -14,7 +14,7 @@ from mechdesign import Domain, InputError, Prior
 from tests.strategies import examples, simplex
 
 
-@examples(60)
+@examples(25)
 @given(st.lists(st.fractions(0, 100), min_size=1, max_size=8).filter(any))
 def test_counts_are_normalised_exactly(counts: list[Fraction]) -> None:
     prior = Prior.from_counts(counts)
@@ -27,14 +27,14 @@ def test_counts_are_normalised_exactly(counts: list[Fraction]) -> None:
     assert hash(Prior(prior.to_table())) == hash(prior)
 
 
-@examples(40)
+@examples(20)
 @given(st.integers(1, 5).flatmap(simplex), st.floats(-9e-7, 9e-7))
 def test_decimals_are_taken_as_written_and_normalised(p: list[Fraction], off: float) -> None:
     given_total = [q * (1 + Fraction(off)) for q in p]
     assert list(Prior(given_total)) == p
 
 
-@examples(40)
+@examples(20)
 @given(st.integers(2, 5).flatmap(lambda k: st.tuples(simplex(k), simplex(k))))
 def test_mean_is_linear_and_between_the_ends(pair: tuple[list[Fraction], list[Fraction]]) -> None:
     prior, values = Prior(pair[0]), pair[1]

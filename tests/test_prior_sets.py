@@ -64,7 +64,7 @@ sets = st.integers(2, 5).flatmap(
 )
 
 
-@examples(120)
+@examples(50)
 @given(sets, st.booleans())
 def test_extreme_is_the_best_vertex_and_the_linear_program_agrees(
     case: tuple[dict[str, Any], list[int]], largest: bool
@@ -85,7 +85,7 @@ def test_extreme_is_the_best_vertex_and_the_linear_program_agrees(
     assert float(best) == pytest.approx(linprog_extreme(keys, values, largest), abs=1e-8)
 
 
-@examples(80)
+@examples(40)
 @given(sets)
 def test_the_support_of_boxes_and_balls_is_the_largest_expectation(
     case: tuple[dict[str, Any], list[int]],
@@ -103,7 +103,7 @@ def test_the_support_of_boxes_and_balls_is_the_largest_expectation(
     assert least == pytest.approx(float(priors.extreme_mean(values, largest=True)), abs=1e-9)
 
 
-@examples(50)
+@examples(25)
 @given(sets)
 def test_a_vertex_in_floating_point_has_a_member_near(
     case: tuple[dict[str, Any], list[int]],
@@ -118,7 +118,7 @@ def test_a_vertex_in_floating_point_has_a_member_near(
     assert max(abs(p - v) for p, v in zip(near, extreme, strict=True)) < Fraction(1, 10**9)
 
 
-@examples(50)
+@examples(25)
 @given(sets, st.integers(0, 10**6))
 def test_any_distribution_has_a_short_member_of_a_ball(
     case: tuple[dict[str, Any], list[int]], seed: int
@@ -134,7 +134,7 @@ def test_any_distribution_has_a_short_member_of_a_ball(
     assert is_short or near == tuple(map(Fraction, keys["center"]))
 
 
-@examples(60)
+@examples(20)
 @given(sets)
 def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
     case: tuple[dict[str, Any], list[int]],
@@ -157,7 +157,7 @@ def test_vertices_lie_in_the_set_and_are_not_mixtures_of_each_other(
             assert mixture.status == 2  # infeasible
 
 
-@examples(40)
+@examples(20)
 @given(sets)
 def test_tables_round_trip(case: tuple[dict[str, Any], list[int]]) -> None:
     priors = build(case[0])
@@ -167,7 +167,7 @@ def test_tables_round_trip(case: tuple[dict[str, Any], list[int]]) -> None:
     assert again.vertices() == priors.vertices()
 
 
-@examples(20)
+@examples(10)
 @given(st.integers(1, 5).flatmap(simplex))
 def test_a_ball_of_radius_nothing_is_its_centre(center: list[Fraction]) -> None:
     assert PriorBall(center, 0).vertices() == (tuple(center),)

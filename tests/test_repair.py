@@ -92,7 +92,7 @@ def spoil(Q: np.ndarray, way: str, noise: float, seed: int) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [*KINDS, *ATTRIBUTES])
-@examples(40)
+@examples(20)
 @given(
     st.data(),
     st.sampled_from(["noise", "mixed zeros", "dropped", "row sums"]),
@@ -145,7 +145,7 @@ hopeless = st.one_of(
 )
 
 
-@examples(80)
+@examples(50)
 @given(intersections(), st.data())
 def test_repair_makes_any_input_private(problem: Problem, data: Any) -> None:
     k, m = len(problem.domain), data.draw(st.integers(1, 4))
@@ -187,7 +187,7 @@ def test_numbers_of_any_kind_are_repaired(dtype: Any) -> None:
     assert (rows == expected).all()
 
 
-@examples(50)
+@examples(25)
 @given(optima(least="0"))
 def test_an_exactly_private_channel_stays_within_a_few_units(pair: tuple[Problem, Any]) -> None:
     problem, Q = pair
@@ -272,7 +272,7 @@ def test_at_a_huge_budget_the_identity_stays_near(epsilon: str) -> None:
         assert np.abs(filled(rows, kept, (3, 3)) - np.eye(3)).max() <= 1e-12
 
 
-@examples(20)
+@examples(10)
 @given(st.integers(10, 40), st.integers(0, 2**32), st.sampled_from([LDP, LIP, PML]))
 def test_larger_channels(k: int, seed: int, make: Any) -> None:
     rng = np.random.default_rng(seed)

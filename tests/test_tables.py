@@ -27,7 +27,7 @@ matrices = st.integers(1, 4).flatmap(
 )
 
 
-@examples(50)
+@examples(25)
 @given(matrices)
 def test_entries_are_the_numbers_given(rows: list[list[Fraction]]) -> None:
     table = ExactTable.of(rows, "matrix")
@@ -38,7 +38,7 @@ def test_entries_are_the_numbers_given(rows: list[list[Fraction]]) -> None:
     assert np.allclose(table.array, [[float(e) for e in row] for row in rows], rtol=1e-15)
 
 
-@examples(50)
+@examples(25)
 @given(points, points)
 def test_distances_are_those_of_geometry(a: Any, b: Any) -> None:
     manhattan = ExactTable.distances(a, b, "manhattan")
@@ -56,7 +56,7 @@ def test_distances_are_those_of_geometry(a: Any, b: Any) -> None:
             assert euclidean.array[x, y] == pytest.approx(math.sqrt(square), rel=1e-14)
 
 
-@examples(30)
+@examples(15)
 @given(st.lists(coordinates.map(lambda c: (c,)), min_size=1, max_size=4))
 def test_on_a_line_all_distances_are_exact_and_one(a: Any) -> None:
     tables = [ExactTable.distances(a, a, kind) for kind in ("absolute", "manhattan", "euclidean")]

@@ -40,7 +40,7 @@ def haversine(one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
         return 2 * mpmath.mpf(EARTH_RADIUS) * mpmath.asin(mpmath.sqrt(root))
 
 
-@examples(80)
+@examples(40)
 @given(places, places)
 def test_a_great_circle_is_never_longer_than_it_is(one: Any, other: Any) -> None:
     found = great_circle(tuple(map(Fraction, one)), tuple(map(Fraction, other)))  # type: ignore[arg-type]
@@ -169,7 +169,7 @@ def test_places_beyond_the_poles_are_refused() -> None:
     assert Domain.points([[0, 0]]) != Domain.points([[0, 0]], "haversine") != Domain.range(1)
 
 
-@examples(40)
+@examples(20)
 @given(st.lists(places, min_size=1, max_size=6, unique=True), places)
 def test_the_nearest_place_is_the_nearest(points: Any, here: Any) -> None:
     exact = [tuple(map(Fraction, p)) for p in points]
@@ -183,7 +183,7 @@ GRID = [Fraction(n, 10) for n in range(-3, 4)]
 SCALES = [Fraction(1), Fraction(10) ** 12, Fraction(10) ** 200, Fraction(1, 10**200)]
 
 
-@examples(60)
+@examples(25)
 @given(
     points=st.lists(st.tuples(*[st.sampled_from(GRID)] * 2), min_size=1, max_size=9, unique=True),
     here=st.lists(st.tuples(*[st.sampled_from(GRID)] * 2), min_size=1, max_size=4),

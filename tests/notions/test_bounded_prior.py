@@ -60,7 +60,7 @@ def test_optimal_channels_are_private_at_the_budget_and_not_below(way: str, tmp_
     assert md.load_channel(tmp_path / "lift.json").mechanism == solution.channel
 
 
-@examples(30)
+@examples(15)
 @given(channels(3), priors(3, 1), st.lists(simplex(3), max_size=2))
 def test_leakage_is_the_largest_over_the_members(channel: Channel, own: Prior, others: Any) -> None:
     members = [list(own), *others]

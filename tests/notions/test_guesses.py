@@ -74,7 +74,7 @@ def tables() -> st.SearchStrategy[list[list[int]]]:
     return st.lists(rows, min_size=1, max_size=3).filter(lambda rows: any(map(any, rows)))
 
 
-@examples(60)
+@examples(25)
 @given(channels(3, most_outputs=3), priors(3), tables())
 def test_vulnerability_is_that_of_the_best_rule(
     channel: Channel, prior: Prior, gains: list[list[int]]
@@ -92,7 +92,7 @@ def test_vulnerability_is_that_of_the_best_rule(
     assert math.isclose(leak, -1, rel_tol=1e-12)
 
 
-@examples(60)
+@examples(25)
 @given(channels(3, most_outputs=3), priors(3), tables())
 def test_attack_error_is_that_of_the_best_rule(
     channel: Channel, prior: Prior, errors: list[list[int]]
@@ -106,6 +106,7 @@ def test_attack_error_is_that_of_the_best_rule(
     assert math.isclose(AttackError(least / 2, by_input).leakage(channel, prior), -least / 2)
 
 
+@examples(30)
 @given(channels(3), priors(3))
 def test_a_wrong_guess_is_no_right_one(channel: Channel, prior: Prior) -> None:
     accuracy = BayesAccuracy().value(channel, prior)
