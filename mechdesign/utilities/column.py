@@ -92,6 +92,14 @@ class ColumnUtility(Utility):
         x = np.arange(len(r)).reshape(-1, *[1] * (r.ndim - 1))
         return self.coordinate_gain(x, r, prior)
 
+    def surplus(self, potential: FloatArray, problem: Any) -> float | None:
+        """Return an upper bound on g(q) - potential . q for private q with P . q = 1, or None.
+
+        For your own gain on a domain with too many extreme rays to list; None if no bound is known.
+        ``problem`` is the :class:`~mechdesign.problem.Problem`.
+        """
+        return None
+
     def on(self, domain: Domain) -> ColumnUtility:
         """Return the utility for a domain, if its gain depends on the labels."""
         return self
