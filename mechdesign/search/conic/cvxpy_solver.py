@@ -22,7 +22,6 @@ from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.proofs import linear_proof
-from mechdesign.search.conic.blahut_arimoto import best_potentials, potential_bound
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import LinearUtility
@@ -55,6 +54,12 @@ EXTRAS = {"ECOS": "ecos"}
 
 NO_MULTIPLIER = 1e-9
 """A multiplier of a bound on information below this, relative to the loss, counts as 0."""
+
+ROUNDS, TOLERANCE = 5_000, 1e-14
+"""Of the Blahut-Arimoto algorithm."""
+
+LEAST_SHARE = 1e-9
+"""The least initial probability of an output: a probability of 0 would stay 0."""
 
 
 def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> RawSolution:
@@ -184,7 +189,7 @@ class DualBound:
         per nat.
     potentials
         Where one of these binds, ``(n_inputs,)`` numbers in the unit of the loss, as in
-        :mod:`mechdesign.search.conic.blahut_arimoto`.
+        :func:`best_potentials`.
     """
 
     duals: list[Multipliers]
@@ -310,3 +315,61 @@ def _multipliers(constraint: cp.Constraint | None, shape: tuple[int, ...]) -> Fl
         return np.zeros(shape)
     multipliers = called("cvxpy", np.reshape, constraint.dual_value, shape)
     return np.maximum(checked("cvxpy", multipliers, shape), 0.0)
+
+
+def best_potentials(
+    reduced: FloatArray, prior: FloatArray, output_distribution: FloatArray, multiplier: float
+) -> FloatArray:
+    """Return potentials with a large bound, ``(n_inputs,)``; 0 for inputs of prior 0.
+
+    A multiplier v of a bound on I(X; Y) gives the problem of a rate-distortion function. Its dual,
+    with d = cost / P, is to maximize over potentials b
+
+        Sum_x P_x b_x - v ln max_y Sum_x P_x exp((b_x - d[x, y]) / v),
+
+    and any b gives a bound. The maximum is at b_x = -v ln Sum_y m_y exp(-d[x, y] / v) with m the
+    best output distribution, to which the Blahut-Arimoto algorithm converges: m_y is multiplied by
+    the sum in the dual, which is at most 1 at the optimum (Blahut 1972; Arimoto 1972).
+
+    Parameters
+    ----------
+    reduced
+        ``(n_inputs, n_outputs)`` costs P_x d[x, y], reduced by the multipliers of all other rows.
+    prior
+        ``(n_inputs,)``.
+    output_distribution
+        ``(n_outputs,)``: the starting point, such as that of a solver's channel.
+    multiplier
+        v > 0, the multiplier of the bound on the information.
+    """
+    likely = prior > 0
+    P = prior[likely]
+    d = reduced[likely] / P[:, None]
+    least = d.min(axis=1)
+    E = np.exp(-(d - least[:, None]) / multiplier)
+    m = np.maximum(output_distribution, LEAST_SHARE)
+    m /= m.sum()
+    best, lowest = np.zeros(len(P)), np.inf
+    for _ in range(ROUNDS):
+        Z = E @ m
+        excess = (P / Z) @ E  # the sum in the dual for every output, at the potentials -v ln Z
+        if excess.max() < lowest:
+            lowest, best = float(excess.max()), Z
+        if lowest <= 1 + TOLERANCE:
+            break
+        m = m * excess
+    found = np.zeros(len(prior))
+    found[likely] = least - multiplier * np.log(best)
+    return found
+
+
+def potential_bound(
+    reduced: FloatArray, prior: FloatArray, potentials: FloatArray, multiplier: float
+) -> float:
+    """Return the value of the dual at some potentials, in floating point."""
+    likely = prior > 0
+    P, b = prior[likely], potentials[likely]
+    exponent = (b[:, None] - reduced[likely] / P[:, None]) / multiplier
+    top = float(exponent.max())  # taken out of the exponential, which could overflow
+    largest = multiplier * (top + np.log((P @ np.exp(exponent - top)).max()))
+    return float(P @ b - largest + reduced[~likely].min(axis=1).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -16,14 +17,23 @@ from mechdesign.kernel.objectives import Risk
 from mechdesign.kernel.oracles import Oracles, Rays
 from mechdesign.kernel.oracles.sources import Classes
 from mechdesign.kernel.relaxations import Implied
+from mechdesign.notions import LDP
+from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.search.cones.forms import OneBudgetCone
+from mechdesign.search.cones.one_budget import OneBudgetCone
+from mechdesign.search.cones.shortest_paths import closure
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
 from mechdesign.search.estimation_risk.saddle_point import Mixture
 from mechdesign.search.rays.extreme_rays import listed_rays, set_vertices
 from mechdesign.solver_guard import called, checked
 from mechdesign.utilities import EstimationRisk
+
+MOST_INPUTS = 12
+"""The number of inputs up to which the checker lists the rays of LDP quickly."""
+
+LARGEST_BUDGET = 50.0
+"""With a larger budget the bound without privacy is as good."""
 
 
 @dataclass(frozen=True)
@@ -126,3 +136,30 @@ def channel_proof(matrix: FloatArray, problem: Problem) -> Certificate | None:
     levels = called("LAPACK", np.linalg.lstsq, matrix.T @ member, gain, rcond=None)[0]
     mixture = classes.evened(Mixture(np.ones(0), p, A, member @ levels, gain, 0.0))
     return RiskProof.of(mixture, by_classes, None)(problem)
+
+
+def relaxed(problem: Problem, worst: Weights | None) -> Problem | None:
+    """Return the problem under local differential privacy; None if there is no such budget.
+
+    If the notions bound the ratio of any two entries of a column, q_x <= e**budget q_z, private
+    channels are locally differentially private at that budget, for which the rays are known. The
+    least risk under that notion is a lower bound.
+
+    Parameters
+    ----------
+    problem
+        With an :class:`~mechdesign.utilities.EstimationRisk`.
+    worst
+        For a worst case, the prior at which the risk is bounded; the worst case is no smaller.
+    """
+    by_ratios = [rows for rows in problem.cone.ratios.values() if max(rows.scales) <= 1]
+    budgets = [float(closure(rows.lengths()).max()) for rows in by_ratios]
+    lifts = [rows.sides() for f in problem.cone.families if (rows := f.lift_rows()) is not None]
+    budgets += [float(sum(sides.values())) for sides in lifts if len(sides) == 2]
+    budget = min(budgets, default=math.inf)
+    if len(problem.domain) > MOST_INPUTS or not 0 < budget <= LARGEST_BUDGET:
+        return None
+    utility, prior = problem.utility, problem.prior
+    if worst is not None:
+        utility, prior = type(utility)(), Prior(worst)
+    return Problem(problem.domain, LDP(budget), utility, prior=prior)

@@ -27,9 +27,15 @@ from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.estimation_risk.mixture_risk import MixtureRisk, RayMoments
 from mechdesign.search.estimation_risk.product_relaxation import product_bound
-from mechdesign.search.estimation_risk.proofs import Oracle, RiskProof, by_classes, by_rays, implied
+from mechdesign.search.estimation_risk.proofs import (
+    Oracle,
+    RiskProof,
+    by_classes,
+    by_rays,
+    implied,
+    relaxed,
+)
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
-from mechdesign.search.estimation_risk.relaxation import relaxed
 from mechdesign.search.estimation_risk.saddle_point import Mixture, RiskMaster, best_mixture
 from mechdesign.search.estimation_risk.separable import separable_bound
 from mechdesign.search.generation import Generation, Pace

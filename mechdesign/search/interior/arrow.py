@@ -36,7 +36,7 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
-from mechdesign.search.interior.blocks import Blocks, inverses, middle, scaling
+from mechdesign.search.interior.newton import Blocks, inverses, middle, scaling
 from mechdesign.solver_guard import called, checked
 
 LEAST_SLACK = 1e-8

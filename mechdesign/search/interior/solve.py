@@ -23,8 +23,7 @@ from mechdesign.search.base import RawSolution
 from mechdesign.search.cones.pricing import pricer_of
 from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
-from mechdesign.search.interior.blocks import Blocks
-from mechdesign.search.interior.newton import interior_point
+from mechdesign.search.interior.newton import Blocks, interior_point
 from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import ExtendedFormulation, extended_formulation

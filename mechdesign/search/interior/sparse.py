@@ -16,7 +16,7 @@ from scipy.linalg import lapack
 
 from mechdesign._typing import BoolArray, FloatArray, IntArray
 from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.search.interior.blocks import INSIDE, Blocks, middle
+from mechdesign.search.interior.newton import INSIDE, Blocks, middle
 from mechdesign.search.limits import Limits
 from mechdesign.solver_guard import called, checked
 

@@ -32,7 +32,7 @@ from mechdesign import (
 from mechdesign.designs.solution import Solution
 from mechdesign.errors import CertificateError
 from mechdesign.kernel import digest, verify
-from mechdesign.search.conic.lagrangian import linearized
+from mechdesign.search.conic.user_terms import linearized
 from tests.strategies import examples
 
 PRIOR = [0.1, 0.2, 0.3, 0.4]

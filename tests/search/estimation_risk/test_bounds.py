@@ -34,7 +34,7 @@ from mechdesign.kernel.relaxations import Implied
 from mechdesign.notions import Notion
 from mechdesign.search.estimation_risk import solve
 from mechdesign.search.estimation_risk.product_relaxation import product_bound
-from mechdesign.search.estimation_risk.relaxation import relaxed
+from mechdesign.search.estimation_risk.proofs import relaxed
 from mechdesign.search.estimation_risk.separable import separable_bound
 from mechdesign.search.limits import Limits
 from mechdesign.search.rays import enumerate as listing

@@ -31,8 +31,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.notions import Notion
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
-from mechdesign.search.interior.blocks import Blocks
-from mechdesign.search.interior.newton import interior_point
+from mechdesign.search.interior.newton import Blocks, interior_point
 from mechdesign.search.interior.route import InteriorPoint
 from mechdesign.search.interior.solve import by_interior, solve_interior
 from mechdesign.search.interior.sparse import SparseBlocks
