@@ -63,24 +63,7 @@ LEAST_SHARE = 1e-9
 
 
 def solve_conic(problem: Problem, solver: str, limits: Limits | None = None) -> RawSolution:
-    """State a problem in cvxpy and solve it.
-
-    Parameters
-    ----------
-    problem
-        With a loss that is convex in the channel.
-    solver
-        The name of an installed cvxpy solver.
-    limits
-        The limits of the search; default at the optimum.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is no such solver, or the loss is not convex.
-    SolverError
-        If it stops without an answer, or the time is over before; the message has the reason.
-    """
+    """State a problem with a loss that is convex in the channel in cvxpy, and solve it."""
     import cvxpy as cp
 
     name, outputs = solver_named(solver), problem.outputs or ()
@@ -109,13 +92,7 @@ def _entropy(
 
 
 def solver_named(solver: str) -> str:
-    """Return the name of an installed solver in cvxpy's spelling.
-
-    Raises
-    ------
-    UnsupportedError
-        If it is not installed; the message lists the installed solvers.
-    """
+    """Return the name of an installed solver in cvxpy's spelling; else UnsupportedError."""
     import cvxpy as cp
 
     installed = cp.installed_solvers()
@@ -131,12 +108,7 @@ def solver_named(solver: str) -> str:
 def run(stated: cp.Problem, name: str, limits: Limits | None = None) -> Any:
     """Solve a cvxpy problem to the tightest tolerance of the solver, in the remaining time.
 
-    Returns the solver's own record.
-
-    Raises
-    ------
-    SolverError
-        If it stops without an answer, or the time is over before; the message has the reason.
+    Returns the solver's own record. SolverError if there is no answer, with the reason.
     """
     import cvxpy as cp
 
@@ -269,13 +241,7 @@ class StatedProblem:
         return weights[:, None] / (weights.sum() or 1.0) * self.cost
 
     def dual_bound(self, cost: FloatArray) -> DualBound:
-        """Return the Lagrangian bound at the solver's dual values.
-
-        Parameters
-        ----------
-        cost
-            ``(n_inputs, n_outputs)``: the loss is at least the sum of cost times Q.
-        """
+        """Return the Lagrangian bound at the solver's dual values, for a loss of at least cost . Q."""
         m, found, reduced, scale = self.Q.shape[1], list[Multipliers](), cost.copy(), self.scale
         from_limits = 0.0  # the multipliers of constraints g(Q) <= limit, times their limits
         pairs = zip(self.problem.cone.families, self._rows, strict=True)

@@ -67,25 +67,16 @@ def solve_non_conic(
 ) -> RawSolution:
     """Solve a problem with a linear loss and notions on the whole channel.
 
+    Every round gives a bound, and the repair makes its channel private, for any number of violated
+    excesses. Bounds on information are ignored: if they bind, the repair mixes the answer with a
+    constant channel, which is then far from optimal.
+
     Parameters
     ----------
-    problem
-        With a linear loss. Bounds on information are ignored: if they bind, the repair mixes the
-        answer with a constant channel, which is then far from optimal.
     method
         ``"simplex"`` or ``"ipm"``.
-    limits
-        The limits of the search; default at the optimum. Every round gives a bound, and the repair
-        makes its channel private, for any number of violated excesses.
     unlikely
         The share of the largest cost that an input of prior 0 has.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear, or the program is too large.
-    SolverError
-        If HiGHS fails, or the time is over before there is an answer.
     """
     limits = limits or Limits()
     program, unit = conic_program(problem, unlikely)

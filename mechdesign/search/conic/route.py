@@ -114,13 +114,7 @@ class Cvxpy(LinearRoute):
 
     @classmethod
     def of_terms(cls, route: str, constraints: Sequence[cp.Constraint]) -> Cvxpy:
-        """Return the route ``"auto"`` or ``"cvxpy:NAME"`` for the user's own terms.
-
-        Raises
-        ------
-        UnsupportedError
-            If the route is another.
-        """
+        """Return the route ``"auto"`` or ``"cvxpy:NAME"`` for the user's own terms."""
         name, _, option = route.partition(":")
         if name not in ("auto", "conic", "cvxpy") or (name == "cvxpy") != bool(option):
             expected = "auto or cvxpy:NAME, with constraints or an objective of your own"

@@ -129,25 +129,10 @@ def solve_custom(
     solvers: Sequence[str],
     limits: Limits,
 ) -> RawSolution:
-    """State a problem with further constraints in cvxpy, solve it, and bound its optimum.
+    """Solve a problem with further constraints on ``problem.Q``, and bound its optimum.
 
-    Parameters
-    ----------
-    problem
-        With a loss that is convex in the channel, or a concave gain.
-    constraints
-        Constraints on ``problem.Q``.
-    solvers
-        The names of solvers, of which the first that has an answer gives it.
-    limits
-        The limits of the search.
-
-    Raises
-    ------
-    InfeasibleError
-        If a solver finds it infeasible, none has an answer, and no constant channel is feasible.
-    SolverError
-        If no solver has an answer.
+    The first solver that has an answer gives it. InfeasibleError if one finds it infeasible, none
+    has an answer, and no constant channel is feasible.
     """
     failures, claim = list[str](), None
     for solver in solvers:
@@ -197,20 +182,7 @@ def _by_solver(
 
 
 def best_constant(problem: Problem, constraints: Sequence[cp.Constraint]) -> RawSolution:
-    """Return the best of some channels that ignore their input and satisfy the constraints.
-
-    Parameters
-    ----------
-    problem
-        With a loss that is convex in the channel, or a concave gain.
-    constraints
-        Constraints on ``problem.Q``.
-
-    Raises
-    ------
-    SolverError
-        If none of them satisfies the constraints.
-    """
+    """Return the best of some channels that ignore their input and satisfy the constraints."""
     found = _constants(problem, constraints)
     if not found:
         raise SolverError("no channel was found that meets your constraints and ignores its input")
@@ -262,14 +234,9 @@ def _bound(stated: StatedProblem, terms: list[cp.Expression]) -> float:
 
 
 def lagrangian_term(constraint: cp.Constraint, scale: float) -> cp.Expression | None:
-    """Return a constraint times its dual value, at most 0 where it holds; None for unknown kinds.
+    """Return a solved constraint times its dual value, at most 0 where it holds.
 
-    Parameters
-    ----------
-    constraint
-        Solved: an (in)equality, a second-order cone, or a semidefinite matrix.
-    scale
-        A factor of the dual value.
+    None unless it is an (in)equality, a second-order cone, or a semidefinite matrix.
     """
     import cvxpy as cp
 
@@ -320,14 +287,7 @@ def linearized(
 ) -> tuple[float, FloatArray] | None:
     """Return the tangent (c, D) at a point, expression(Q) >= c + Sum D * Q; None without gradient.
 
-    Parameters
-    ----------
-    expression
-        A convex scalar of ``Q`` alone.
-    Q
-        The variable.
-    at
-        The point, of the shape of ``Q``; it becomes the value of ``Q``.
+    The expression is a convex scalar of ``Q`` alone; the point becomes the value of ``Q``.
     """
     Q.value = at
     gradient, value = expression.grad.get(Q, 0), expression.value

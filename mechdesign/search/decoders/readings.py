@@ -89,19 +89,7 @@ PACE = Pace(goal=1e-8, patience=math.inf, last_patience=math.inf, worth=0.3, mos
 def solve_readings(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Find the channel and its unbiased readings of least variance.
 
-    Parameters
-    ----------
-    problem
-        With a :class:`~mechdesign.utilities.ReadingVariance`.
-    limits
-        The limits of the search; default at the optimum.
-
-    Raises
-    ------
-    UnsupportedError
-        If the utility is another.
-    SolverError
-        If a solver fails, or the budgets are too small.
+    SolverError if a solver fails, or the budgets are too small.
     """
     limits, utility = limits or Limits(), problem.utility
     if not isinstance(utility, ReadingVariance):
@@ -360,13 +348,7 @@ class _ReadingMaster:
         return kept
 
     def solve(self) -> tuple[FloatArray, FloatArray]:
-        """Return the best weights of the rays, the worst variance after them, and the potentials.
-
-        Raises
-        ------
-        SolverError
-            If the solver fails.
-        """
+        """Return the weights of the rays, the worst variance after them, and the potentials."""
         pricer, rays = self._pricer, self._rays
         theta, readings, worst, potentials = _mixture(rays, pricer.f, pricer.prior)
         self.rays, self._theta = pricer.columns(rays, readings), theta

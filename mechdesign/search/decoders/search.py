@@ -97,22 +97,7 @@ PACE_ON_CHANNELS = Pace(goal=2e-7, patience=8, last_patience=8, worth=-math.inf,
 
 
 def solve_decoders(problem: Problem, limits: Limits | None = None) -> RawSolution:
-    """Minimize the posterior-mean squared error of a scalar, for any notion on columns.
-
-    Parameters
-    ----------
-    problem
-        With a :class:`~mechdesign.utilities.PosteriorMeanSquaredError`.
-    limits
-        The limits of the search; default at the optimum.
-
-    Raises
-    ------
-    UnsupportedError
-        If the utility is another.
-    SolverError
-        If HiGHS fails, or time is over before there is an answer.
-    """
+    """Minimize the posterior-mean squared error of a scalar, for any notion on columns."""
     limits = limits or Limits()
     values = problem.utility.scalar_values(problem.domain)
     if values is None:
@@ -348,18 +333,10 @@ def probed(
 
     Parameters
     ----------
-    pricer
-        The pricer of columns.
     cost
         Returns the costs of the inputs at probes, ``(n_inputs, n)``: quadratic in the probe.
-    first
-        The first probes.
-    goal
-        The allowed surplus.
-    nearest
-        The least distance of probes.
-    limits
-        The limits of the search.
+    first, nearest
+        The first probes, and the least distance of probes.
     curvature
         The largest curvature of the cost of a column in the probe.
     """
@@ -403,14 +380,7 @@ def merge_columns(
     """Merge columns of close posterior means, while the error grows by less than a budget.
 
     Merging two outputs of probabilities a, b and posterior means s, t adds a b / (a + b) (s - t)**2
-    to the error.
-
-    Parameters
-    ----------
-    Q
-        ``(n_inputs, n_outputs)`` channel.
-    output, moment
-        ``(n_outputs,)``: P . q and Sum P f q of each column.
+    to the error; output probabilities and the moments Sum P f q are ``(n_outputs,)``.
     """
     order = np.argsort(moment / output)
     output, moment = output[order], moment[order]

@@ -93,13 +93,7 @@ class MixtureRisk:
         self.rays, self.utility = rays, utility
 
     def at(self, theta: FloatArray, prior: FloatArray, hessian: bool = True) -> Expansion:
-        """Return the risk and its derivatives.
-
-        Raises
-        ------
-        SolverError
-            If M is singular.
-        """
+        """Return the risk and its derivatives; SolverError if M is singular."""
         rays, moving, k = self.rays, self.utility.worst_case, len(prior)
         output = prior @ rays.mean
         E = rays.second / output[:, None, None]

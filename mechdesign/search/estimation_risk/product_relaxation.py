@@ -112,21 +112,10 @@ def product_bound(
     limits: Limits,
     worst: Weights | None = None,
 ) -> tuple[float, Proof] | None:
-    """Return a bound on the risk at a prior, and what proves it.
+    """Return a bound on the risk at a prior, and its proof.
 
-    None where the notions have no such forms or inputs are many.
-
-    Parameters
-    ----------
-    problem, utility, prior, limits
-        What the risk is of and at, and when to stop.
-    worst
-        For a worst case, the prior exactly.
-
-    Raises
-    ------
-    SolverError
-        If the solver fails.
+    None where the notions have no such forms or inputs are many; ``worst`` is the exact prior of a
+    worst case.
     """
     low = _low(problem)
     forms = _Forms.of(problem, prior) if low is None else _Forms.of_levels(low, prior)
@@ -237,13 +226,7 @@ class _Relaxation:
             self.chosen = np.flatnonzero((self.second < self.size) & (self.first < self.second))
 
     def inverse(self, slope: FloatArray, limits: Limits) -> FloatArray:
-        """Return M**-1 at the least Sum_x slope_x (M**-1)_xx.
-
-        Raises
-        ------
-        SolverError
-            If the solver fails or the time is over.
-        """
+        """Return M**-1 at the least Sum_x slope_x (M**-1)_xx."""
         import cvxpy as cp
 
         weight = np.diag(np.sqrt(slope / slope.max()))
@@ -255,11 +238,6 @@ class _Relaxation:
         """Return what proves q' B q <= (u . q) (p . q) on rays, but for the claim.
 
         The potentials u and the multipliers are the dual variables of the largest B . M.
-
-        Raises
-        ------
-        SolverError
-            If the solver fails or the time is over.
         """
         import cvxpy as cp
 

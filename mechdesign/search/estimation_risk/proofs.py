@@ -99,17 +99,7 @@ def by_classes(problem: Problem, prior: Weights, potentials: FloatArray) -> Orac
 
 
 def implied(proof: Proof, larger: Problem, worst: Weights | None, problem: Problem) -> Certificate:
-    """Return the certificate of a problem from that of a larger cone, which its notions imply.
-
-    Parameters
-    ----------
-    proof, larger
-        The proof of a bound for the problem under local differential privacy.
-    worst
-        For a worst case, the prior of the bound.
-    problem
-        The problem itself.
-    """
+    """Return the certificate of a problem from that of a larger cone, which its notions imply."""
     found = proof(larger)
     if found is None:
         raise UnsupportedError("privacy", "a bound for the larger cone", "none")
@@ -143,14 +133,7 @@ def relaxed(problem: Problem, worst: Weights | None) -> Problem | None:
 
     If the notions bound the ratio of any two entries of a column, q_x <= e**budget q_z, private
     channels are locally differentially private at that budget, for which the rays are known. The
-    least risk under that notion is a lower bound.
-
-    Parameters
-    ----------
-    problem
-        With an :class:`~mechdesign.utilities.EstimationRisk`.
-    worst
-        For a worst case, the prior at which the risk is bounded; the worst case is no smaller.
+    least risk under that notion is a lower bound. A worst case is bounded at the prior ``worst``.
     """
     by_ratios = [rows for rows in problem.cone.ratios.values() if max(rows.scales) <= 1]
     budgets = [float(closure(rows.lengths()).max()) for rows in by_ratios]

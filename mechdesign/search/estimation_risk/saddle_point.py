@@ -123,12 +123,8 @@ def best_mixture(
 ) -> Mixture:
     """Return the mixture of least risk: at a prior, or, in the worst case, at the worst prior.
 
-    Every iterate is a mixture with a bound; limits end the iterations.
-
-    Raises
-    ------
-    SolverError
-        If no mixture of the rays has independent rows, or Newton's method stalls.
+    Every iterate is a mixture with a bound; limits end the iterations. SolverError if no mixture of
+    the rays has independent rows, or Newton's method stalls.
     """
     start, kept = _start(rays)
     rays = rays.chosen(kept)

@@ -65,16 +65,8 @@ def separable_bound(
 ) -> tuple[float, Proof] | None:
     """Return a bound on the risk, and its proof; None if no cone or gain fits.
 
-    Parameters
-    ----------
-    problem
-        With a risk of estimation.
-    channel
-        ``(n_inputs, n_outputs)``: a good channel.
-    worst
-        For a worst case, the prior at which the risk is bounded.
-    limits
-        The limits of the search.
+    It starts at a good channel, ``(n_inputs, n_outputs)``; a worst case is bounded at the prior
+    ``worst``.
     """
     prior = problem.prior
     if worst is not None and not any(f.lift_rows() for f in problem.cone.families):

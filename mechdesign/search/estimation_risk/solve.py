@@ -84,19 +84,7 @@ _Bound: TypeAlias = tuple[float, Proof, str]
 def solve_estimation(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Find the best channel to estimate the distribution of the inputs.
 
-    Parameters
-    ----------
-    problem
-        With an :class:`~mechdesign.utilities.EstimationRisk`.
-    limits
-        The limits of the search; default at the optimum.
-
-    Raises
-    ------
-    UnsupportedError
-        If the utility is another, or there are too many rays.
-    SolverError
-        If the method stalls.
+    UnsupportedError for another utility, or with too many rays; SolverError if the method stalls.
     """
     limits = limits or Limits()
     utility = problem.utility

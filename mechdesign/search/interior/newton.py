@@ -92,13 +92,7 @@ class Blocks(ABC):
 
     @abstractmethod
     def factor(self, D: FloatArray, needed: BoolArray | None = None) -> None:
-        """Prepare B = A' diag(D) A of every output, or at least of the needed ones, ``(m,)``.
-
-        Raises
-        ------
-        SolverError
-            If rounding makes a B singular.
-        """
+        """Prepare B = A' diag(D) A of every output, or at least of the needed ones, ``(m,)``."""
 
     @abstractmethod
     def solve(self, g: FloatArray) -> FloatArray:
@@ -109,13 +103,7 @@ class Blocks(ABC):
         """Return Sum_y counts[y] B_y**-1 on the column, shape ``(batch, k, k)``."""
 
     def factor_bordered(self) -> bool:
-        """Prepare :meth:`solve_bordered` after :meth:`factor`, if that is cheaper; return whether.
-
-        Raises
-        ------
-        SolverError
-            If rounding makes the system singular.
-        """
+        """Prepare :meth:`solve_bordered` after :meth:`factor` if that is cheaper; return whether."""
         return False
 
     def solve_bordered(self, g: FloatArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -149,13 +137,7 @@ class Blocks(ABC):
 
 
 def inverses(K: FloatArray) -> FloatArray:
-    """Return the inverses of symmetric matrices ``(..., n, n)``, scaled to entries of about 1.
-
-    Raises
-    ------
-    SolverError
-        If one is singular.
-    """
+    """Return the inverses of symmetric matrices ``(..., n, n)``, scaled to entries of about 1."""
     scale = scaling(K)
     K = K * scale[..., :, None] * scale[..., None, :]
     found = checked("LAPACK", called("LAPACK", np.linalg.inv, K), K.shape, finite=False)
@@ -262,10 +244,8 @@ def interior_point(
 
     Parameters
     ----------
-    blocks
-        The rows.
-    cost
-        ``(batch, size, m)``, with a largest entry near 1.
+    blocks, cost
+        The rows, and ``(batch, size, m)`` costs with a largest entry near 1.
     limits
         When to stop; progress is that of the problem with the largest gap.
     orbit

@@ -37,24 +37,11 @@ def solve_interior(
     limits: Limits,
     symmetry: Symmetry | None = None,
 ) -> RawSolution:
-    """Solve a problem whose loss is linear in the channel.
+    """Solve a problem with an expected loss that is linear in the channel.
 
-    Parameters
-    ----------
-    problem
-        With a :class:`~mechdesign.utilities.LinearUtility`, expected and not worst-case.
-    limits
-        The limits of the search; whenever it ends, there is a channel and a bound.
-    symmetry
-        Symmetries of the problem, if known; else those of grids, lines and equivalent inputs are
-        detected.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear or for the worst case, or the cone has no interior.
-    SolverError
-        If rounding prevents a solution.
+    Whenever the search ends, there is a channel and a bound. Symmetries of grids, lines and
+    equivalent inputs are detected, unless they are given. UnsupportedError for a worst case, or if
+    the cone has no interior.
     """
     if problem.utility.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
@@ -66,20 +53,7 @@ def solve_interior(
 
 
 def by_interior(program: ConicProgram, limits: Limits) -> Answer:
-    """Solve a program by the interior-point method: the backend for expected losses.
-
-    Parameters
-    ----------
-    program, limits
-        As for any backend.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is a worst case, or the cone has no interior.
-    SolverError
-        If rounding prevents a solution.
-    """
+    """Solve a program by the interior-point method: the backend for expected losses."""
     if program.worst_case:
         raise UnsupportedError("objective", "an expected loss", "a worst case")
     cost, rows = program.cost, extended_formulation(program.cone)
@@ -106,11 +80,6 @@ def _blocks(
 
     An auxiliary variable defined by an equation is substituted in the other rows, unless the rows
     have arrow form.
-
-    Raises
-    ------
-    UnsupportedError
-        If the cone has no interior.
     """
     A, places = rows.A, np.flatnonzero(~rows.equal)
     arrow = ArrowBlocks.of([ArrowRows.of(A, rows.equal, k)], k, counts)
@@ -130,13 +99,8 @@ def _blocks(
 def solve_interior_batch(problems: Sequence[Problem], limits: Limits) -> list[RawSolution] | None:
     """Solve problems of one shape together; None if their shapes differ.
 
-    Parameters
-    ----------
-    problems
-        Problems with equal numbers of inputs and outputs, connected inputs, and notions with rows
-        of one pattern (LIP for different priors, LDP at different budgets).
-    limits
-        The limits of the search, for all problems.
+    They have equal numbers of inputs and outputs, connected inputs, and notions with rows of one
+    pattern (LIP for different priors, LDP at different budgets).
     """
     programs = [program_cost(problem) for problem in problems]
     rows = [extended_formulation(problem.cone) for problem in problems]

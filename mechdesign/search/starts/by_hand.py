@@ -62,12 +62,7 @@ ROOM = 1 - 1e-9
 def by_hand(problem: Problem, limits: Limits) -> RawSolution:
     """Return the best of the channels; with few outputs if time is short.
 
-    Raises
-    ------
-    SolverError
-        If rows must be equal, and the loss is then infinite.
-    UnsupportedError
-        If the utility has no known form.
+    SolverError if rows must be equal, and the loss is then infinite.
     """
     utility, k, p = problem.utility, len(problem.domain), problem.prior.array
     bound, value = None, None
@@ -127,18 +122,10 @@ def _linear(problem: Problem, utility: LinearUtility, most: int) -> tuple[FloatA
 
 
 def decided(columns: FloatArray, cost: FloatArray, most: int | None = None) -> FloatArray:
-    """Return the channel with the best output for each column.
+    """Return the channel with the best output for each column, ``(n_inputs, n_outputs)``.
 
-    With very many outputs only some are tried for each column, and all for merged columns.
-
-    Parameters
-    ----------
-    columns
-        ``(n_inputs, n)`` columns of a channel.
-    cost
-        ``(n_inputs, n_outputs)``.
-    most
-        The largest number of outputs; default any number.
+    With very many outputs only some are tried for each column, and all for merged columns. The
+    channel has at most ``most`` outputs.
     """
     best = _best_outputs(columns, cost)
     used, own = np.unique(best, return_inverse=True)

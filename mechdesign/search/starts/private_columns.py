@@ -138,17 +138,7 @@ def lengths(cone: Cone) -> FloatArray | None:
 
 
 def raised(cone: Cone, d: FloatArray | None, sets: FloatArray) -> FloatArray:
-    """Return private columns that are largest on given sets.
-
-    Parameters
-    ----------
-    cone
-        Any cone.
-    d
-        Shortest paths, if known.
-    sets
-        ``(n_inputs, n)`` zeros and ones.
-    """
+    """Return private columns that are largest on given sets, ``(n_inputs, n)`` zeros and ones."""
     if d is None:
         return inside(cone, sets)
     found = np.empty_like(sets)
@@ -165,17 +155,10 @@ def inside(cone: Cone, columns: FloatArray) -> FloatArray:
 
 
 def groups(cost: FloatArray, sizes: list[int]) -> Iterator[IntArray]:
-    """Yield for each size the group of every input, where each group has one output.
+    """Yield for each size, in increasing order, the group of every input; each has one output.
 
-    Outputs are added greedily, each to reduce the sum of the least costs most; then groups choose
-    their outputs and inputs their groups in alternation (Lloyd 1982).
-
-    Parameters
-    ----------
-    cost
-        ``(n_inputs, n_outputs)``.
-    sizes
-        Numbers of groups, in increasing order.
+    Outputs are added greedily, each to reduce the sum of the least costs ``(n_inputs, n_outputs)``
+    most; then groups choose their outputs and inputs their groups in alternation (Lloyd 1982).
     """
     least = np.full(len(cost), float(cost.max()))
     chosen: list[int] = []
