@@ -241,7 +241,7 @@ class StatedProblem:
         return weights[:, None] / (weights.sum() or 1.0) * self.cost
 
     def dual_bound(self, cost: FloatArray) -> DualBound:
-        """Return the Lagrangian bound at the solver's dual values, for a loss of at least cost . Q."""
+        """Return the Lagrangian bound for a loss of at least cost . Q, at the solver's duals."""
         m, found, reduced, scale = self.Q.shape[1], list[Multipliers](), cost.copy(), self.scale
         from_limits = 0.0  # the multipliers of constraints g(Q) <= limit, times their limits
         pairs = zip(self.problem.cone.families, self._rows, strict=True)

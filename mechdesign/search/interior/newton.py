@@ -103,7 +103,7 @@ class Blocks(ABC):
         """Return Sum_y counts[y] B_y**-1 on the column, shape ``(batch, k, k)``."""
 
     def factor_bordered(self) -> bool:
-        """Prepare :meth:`solve_bordered` after :meth:`factor` if that is cheaper; return whether."""
+        """Prepare :meth:`solve_bordered` after :meth:`factor`; return whether it is cheaper."""
         return False
 
     def solve_bordered(self, g: FloatArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
