@@ -35,8 +35,7 @@ from mechdesign.search.lp.extended_formulation import extended_formulation
 from mechdesign.search.lp.linear_program import by_highs
 from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.chain import UNLIKELY, conic_program, solve_chain
-from mechdesign.search.presolve.components import components
-from mechdesign.search.presolve.reduction import Answer, ConicProgram, reduced_costs
+from mechdesign.search.presolve.reductions import Answer, ConicProgram, components, reduced_costs
 
 __all__ = ["UNLIKELY", "solve_non_conic"]
 

@@ -21,8 +21,7 @@ from mechdesign.notions import LDP
 from mechdesign.prior import Prior
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem
-from mechdesign.search.cones.one_budget import OneBudgetCone
-from mechdesign.search.cones.shortest_paths import closure
+from mechdesign.search.cones.forms import OneBudgetCone, closure
 from mechdesign.search.estimation_risk.ray_classes import RayClasses
 from mechdesign.search.estimation_risk.saddle_point import Mixture
 from mechdesign.search.rays.extreme_rays import listed_rays, set_vertices
