@@ -44,6 +44,7 @@ from mechdesign.resources import check_size
 from mechdesign.utilities import UTILITIES, Utility
 
 R = TypeVar("R")
+K = TypeVar("K", dict[str, Any], list[Any], str)
 
 ATTRIBUTE_KEYS = ("sensitive_attribute", "secret")
 """The equivalent keys for the sensitive attribute of a notion."""
@@ -122,18 +123,23 @@ def _read(path: AnyPath, make: Callable[[Table, Path], R]) -> R:
 
 def _setting(table: Table, folder: Path, *required: str) -> Setting:
     check_keys(table, "", TABLES, required=("domain", "privacy", *required))
-    domain = read_domain(section_of(table, "domain"), folder)
+    domain = read_domain(checked(table["domain"], dict, "domain"), folder)
     privacy = _privacy(table["privacy"], domain, folder)
-    prior = _prior(section_of(table, "prior"), domain, folder) if "prior" in table else None
+    prior = (
+        _prior(checked(table["prior"], dict, "prior"), domain, folder) if "prior" in table else None
+    )
     return Setting(domain, tuple(privacy), prior)
 
 
 def _problem(table: Table, folder: Path) -> AnyProblem:
     """Read a problem on labels, an interval or a box."""
     given = table.get("domain")
-    own: dict[str, Any] = {"title": text_of(table, "title"), "source": text_of(table, "source")}
+    own: dict[str, Any] = {
+        "title": checked(table.get("title", ""), str, "title"),
+        "source": checked(table.get("source", ""), str, "source"),
+    }
     if "expected" in table:
-        own["expected"] = _expected(section_of(table, "expected"))
+        own["expected"] = _expected(checked(table["expected"], dict, "expected"))
     if isinstance(given, dict) and {"interval", "box"} & set(given):
         form, nothing = one_form(given, "domain", ("interval", "box")), Domain.range(1)
         with inside("domain"):
@@ -141,16 +147,18 @@ def _problem(table: Table, folder: Path) -> AnyProblem:
         known = [key for key in TABLES if key != "outputs"]
         check_keys(table, "", known, required=("domain", "privacy", "utility"))
         law = read_law if form == "interval" else read_plane_law
-        own["prior"] = law(section_of(table, "prior"), folder) if "prior" in table else None
+        own["prior"] = (
+            law(checked(table["prior"], dict, "prior"), folder) if "prior" in table else None
+        )
         privacy = _privacy(table["privacy"], nothing, folder)
-        utility = _utility(section_of(table, "utility"), nothing, None, folder)
+        utility = _utility(checked(table["utility"], dict, "utility"), nothing, None, folder)
         return ContinuousProblem(domain, privacy, utility, **own)
     setting = _setting(table, folder, "utility")
     outputs = None
     if "outputs" in table:
-        section = table_of(section_of(table, "outputs"), "outputs", ("values",))
-        outputs = a_list(section["values"], "outputs.values")
-    utility = _utility(section_of(table, "utility"), setting.domain, outputs, folder)
+        section = table_of(checked(table["outputs"], dict, "outputs"), "outputs", ("values",))
+        outputs = checked(section["values"], list, "outputs.values")
+    utility = _utility(checked(table["utility"], dict, "utility"), setting.domain, outputs, folder)
     own |= {"prior": setting.prior, "outputs": outputs}
     return Problem(setting.domain, setting.privacy, utility, **own)
 
@@ -158,7 +166,7 @@ def _problem(table: Table, folder: Path) -> AnyProblem:
 def read_domain(section: Table, folder: Path | None = None) -> Domain:
     """Read a ``[domain]`` table; ``folder`` is the base of files of points."""
     forms: dict[str, Callable[[Any], Domain]] = {
-        "values": lambda given: Domain(a_list(given, "values")),
+        "values": lambda given: Domain(checked(given, list, "values")),
         "size": Domain.range,
         "grid": lambda given: Domain.grid(**table_of(given, "grid", GRID, "spacing")),
         "points": lambda given: _points(given, folder),
@@ -169,10 +177,10 @@ def read_domain(section: Table, folder: Path | None = None) -> Domain:
 def _points(given: Any, folder: Path | None) -> Domain:
     """Read points: a list of pairs, or a table with a list or a file, and optionally a metric."""
     if not isinstance(given, dict):
-        return Domain.points(a_list(given, "points"))
+        return Domain.points(checked(given, list, "points"))
     if "coordinates" in given or folder is None:
         table = table_of(given, "points", ("coordinates",), "metric")
-        points = a_list(table["coordinates"], "points.coordinates")
+        points = checked(table["coordinates"], list, "points.coordinates")
     else:
         points = DataFile(given, "points", folder, "columns", ("metric",)).numbers()
     return Domain.points(points, check_metric(given.get("metric", "euclidean")))
@@ -328,14 +336,14 @@ def read_plane_law(section: Table, folder: Path) -> Law | None:
 
 def _plane_mixture(given: Any, folder: Path) -> PlaneMixture:
     table = table_of(given, "mixture", ("weights", "parts"))
-    parts = enumerate(a_list(table["parts"], "mixture.parts"))
+    parts = enumerate(checked(table["parts"], list, "mixture.parts"))
     pairs = [_pair_of_laws(part, f"mixture.parts[{n}]", folder) for n, part in parts]
     return PlaneMixture(table["weights"], pairs)
 
 
 def _pair_of_laws(given: Any, key: str, folder: Path) -> list[Any]:
     """Read the laws of the two coordinates."""
-    pair = a_list(given, key)
+    pair = checked(given, list, key)
     if len(pair) != 2 or not all(isinstance(law, dict) for law in pair):
         raise InputError(key, "two tables, one for each coordinate", shown(given))
     with inside(key):
@@ -373,26 +381,11 @@ Table = dict[str, Any]
 """A table of a problem file."""
 
 
-def section_of(table: Table, key: str) -> Table:
-    """Return the table under a key, or raise InputError."""
-    if not isinstance(table[key], dict):
-        raise InputError(key, f"a table [{key}]", shown(table[key]))
-    section: Table = table[key]
-    return section
-
-
-def text_of(table: Table, key: str) -> str:
-    """Return the text under a key, empty if missing, or raise InputError."""
-    value = table.get(key, "")
-    if not isinstance(value, str):
-        raise InputError(key, "text", shown(value))
-    return value
-
-
-def a_list(value: Any, key: str) -> list[Any]:
-    """Return a list unchanged, or raise InputError."""
-    if not isinstance(value, list):
-        raise InputError(key, "a list", shown(value))
+def checked(value: Any, kind: type[K], key: str) -> K:
+    """Return a table, a list or text unchanged, or raise InputError."""
+    if not isinstance(value, kind):
+        expected = {dict: f"a table [{key}]", list: "a list", str: "text"}[kind]
+        raise InputError(key, expected, shown(value))
     return value
 
 
