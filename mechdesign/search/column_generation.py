@@ -45,20 +45,6 @@ FEW = 6
 def solve_columns(problem: Problem, limits: Limits | None = None) -> RawSolution:
     """Find the channel of least expected loss by extreme rays.
 
-    Parameters
-    ----------
-    problem
-        With an expected :class:`~mechdesign.utilities.LinearUtility`, and notions on columns.
-    limits
-        The limits of the search; default at the optimum.
-
-    Raises
-    ------
-    UnsupportedError
-        If the problem is of another kind.
-    SolverError
-        If HiGHS fails before there is a channel.
-
     Examples
     --------
     >>> from mechdesign import Domain, MeanAbsoluteError, MetricPrivacy

@@ -126,11 +126,6 @@ class WarmStartedLP:
             Default: the last costs.
         partial
             Whether to accept the state of HiGHS when the time is over.
-
-        Raises
-        ------
-        SolverError
-            If HiGHS fails with all settings, or the time is over; the message has the reason.
         """
         if cost is not None:
             self.program = replace(self.program, cost=cost)
@@ -245,13 +240,7 @@ class RestrictedMaster:
         return kept
 
     def solve(self) -> tuple[FloatArray, FloatArray]:
-        """Return the best weights theta of the rays, and the potentials of the inputs.
-
-        Raises
-        ------
-        SolverError
-            If HiGHS finds no optimum, or its weights do not define a channel.
-        """
+        """Return the best weights theta of the rays, and the potentials of the inputs."""
         found, model = self._program.solve(), self._program.program
         theta, total = found.primal, self.rays @ found.primal
         beyond = np.maximum(model.low - total, total - model.high)
@@ -281,15 +270,7 @@ def status(solver: Guarded) -> str:
 def answer(solver: Guarded, shape: tuple[int, ...], unit: float = 1.0) -> LPResult:
     """Return the solution of a program whose right-hand sides and costs were scaled by a unit.
 
-    Parameters
-    ----------
-    shape
-        The numbers of its rows and columns.
-
-    Raises
-    ------
-    SolverError
-        If HiGHS returns numbers of another shape, or invalid numbers.
+    ``shape`` has the numbers of its rows and columns. SolverError for other or invalid numbers.
     """
     found, (n_rows, n_columns) = solver.getSolution(), shape
     primal, reduced, dual = (

@@ -56,13 +56,7 @@ class Route(ABC):
     """The number of matrices of the size of the channel that it holds at once."""
 
     def configured(self, setting: str) -> Route:
-        """Return the route with the setting after the colon, which may be empty.
-
-        Raises
-        ------
-        InputError
-            If the route has no such setting.
-        """
+        """Return the route with the setting after the colon, which may be empty."""
         if setting:
             expected = f"{self.name} with nothing after it"
             raise InputError("route", expected, shown(f"{self.name}:{setting}"))

@@ -58,12 +58,7 @@ as with 1e-2, in two thirds of the time."""
 class Lattice:
     """The inputs of a problem for which noise is supported.
 
-    Parameters
-    ----------
-    problem
-        With metric privacy by a named distance, and a loss by steps.
-    most
-        The number of likeliest inputs among the candidates.
+    ``most`` is the number of likeliest inputs among the candidates.
 
     Attributes
     ----------
@@ -123,12 +118,7 @@ class Lattice:
 class LatticeProgram(CoarseProgram):
     """The program on representatives of a lattice, for rectangles of outputs.
 
-    Parameters
-    ----------
-    lattice
-        All inputs.
-    inputs
-        The representatives, as increasing indices of candidates.
+    ``inputs`` are increasing indices of candidates.
     """
 
     def __init__(self, lattice: Lattice, inputs: IntArray) -> None:
@@ -151,14 +141,7 @@ class LatticeProgram(CoarseProgram):
 def lattice_bounds(problem: Problem, value: float, limits: Limits) -> Iterator[CoarseBound]:
     """Yield increasing bounds until the time is over.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    value
-        The loss of a known channel, for progress reports.
-    limits
-        The limits of the search.
+    ``value``, the loss of a known channel, is for progress reports.
     """
     with limits.phase("presolve"):
         lattice = Lattice(problem, limits.steps(MOST_CANDIDATES, A_SECOND))

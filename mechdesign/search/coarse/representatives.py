@@ -245,16 +245,7 @@ def coarse_bound(
 ) -> CoarseBound:
     """Solve the program of representatives with some outputs, and bound it with all.
 
-    Parameters
-    ----------
-    program
-        The representatives.
-    costs
-        ``(n, n_outputs)``: those of the representatives.
-    outputs
-        The outputs of the solved program.
-    limits
-        The limits of the search.
+    ``costs``, ``(n, n_outputs)``, are those of the representatives.
     """
     unit, cone, part = float(costs.max()) or 1.0, program.cone(), limits.part()
     costs, part.gap = costs / unit, max(limits.gap, ACCURATE)
@@ -286,18 +277,8 @@ def refined(
 ) -> Iterator[CoarseBound]:
     """Yield increasing bounds, from more and more representatives, until the time is over.
 
-    Parameters
-    ----------
-    bound
-        Returns the bound for a number of representatives, and whether it is the last for it.
-    most
-        The number of possible representatives.
-    value
-        The loss of a known channel, for progress reports.
-    limits
-        The limits of the search.
-    held
-        The number of rounds with the first number of representatives.
+    ``bound`` returns one for a number of representatives, at most ``most``, and whether it is the
+    last for it; the first number is kept for ``held`` rounds. ``value`` is for progress reports.
     """
     most, best, rounds = min(MOST, most), -math.inf, 0
     count = min(FIRST, most)

@@ -122,13 +122,6 @@ class BlockPricer(Pricer):
 
     For each size of the raised set the best one has the inputs of least v_x / w_x: at the least
     overall ratio, the inputs with smaller own ratio are raised (Dinkelbach 1967).
-
-    Parameters
-    ----------
-    cone
-        The blocks.
-    weight
-        ``(n_inputs,)``: w; default ones.
     """
 
     route = "raised sets by sorting"
@@ -174,14 +167,8 @@ class LiftPricer(Pricer):
     """Bounds on the lift for the prior P of the problem: low <= r_x <= high at P . r = 1.
 
     The best ray solves a fractional knapsack: in increasing order of v_x / P_x as many inputs are
-    at the upper end as P . r = 1 allows, one is in between, the rest are at the lower end.
-
-    Parameters
-    ----------
-    prior
-        ``(n_inputs,)``, which is also w.
-    low, high
-        The ends.
+    at the upper end as P . r = 1 allows, one is in between, the rest are at the lower end. The
+    prior is also w.
     """
 
     route = "lifts by sorting"
@@ -232,11 +219,6 @@ class LinePricer(Pricer):
     that nothing overflows for any length of the line. Dinkelbach's method finds the least cost
     relative to the sum of the ray, v . r / 1 . r: it subtracts the current mean from v until no ray
     has a negative cost (Dinkelbach 1967).
-
-    Parameters
-    ----------
-    line
-        The line of the inputs.
     """
 
     route = "dynamic programming along the line"

@@ -74,15 +74,7 @@ def _of_prices(potentials: FloatArray, weights: FloatArray | None, problem: Prob
 def feasible_prices(
     problem: Problem, potentials: FloatArray, weights: FloatArray | None = None
 ) -> FloatArray:
-    """Lower potentials until no private column has a negative reduced cost, up to rounding.
-
-    Parameters
-    ----------
-    problem
-        With a linear loss, or a linear form, under a cone with a pricer.
-    potentials, weights
-        ``(n_inputs,)``; the weights of a worst case, else None.
-    """
+    """Lower potentials until no private column has a negative reduced cost, up to rounding."""
     unit = float(np.abs(potentials).max(initial=0.0)) or 1.0
     lowered, pricer = potentials / unit, pricer_of(problem)
     if pricer is None:

@@ -86,11 +86,6 @@ def extended_formulation(
     sums
         Constraints on sums of excesses over the outputs, each with the place of its notion. The
         last auxiliary variables are the terms of the sums.
-
-    Raises
-    ------
-    UnsupportedError
-        If a set of priors is not a list, and ``sets`` is false.
     """
     parts = [*enumerate(cone.families), *sums]
     places, blocks = [place for place, _ in parts], [family_rows(part, sets) for _, part in parts]

@@ -46,19 +46,8 @@ def by_highs(program: ConicProgram, limits: Limits, method: str = "auto") -> Ans
     bounds, which leave the basis. The program of LDP has half as many rows, and the simplex method
     is much faster on it. The multipliers of those rows are the reduced costs of s.
 
-    If the time is over before the optimum, the multipliers of the last step still give a bound.
-
-    Parameters
-    ----------
-    program, limits
-        As for any backend.
-    method
-        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
-
-    Raises
-    ------
-    SolverError
-        If HiGHS fails, or the time is over before there is an answer.
+    If the time is over before the optimum, the multipliers of the last step still give a bound. The
+    method is ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size.
     """
     if limits.expired():
         raise SolverError(f"no linear program was built: {limits.ended}")
@@ -152,11 +141,6 @@ def by_outputs(program: ConicProgram, limits: Limits) -> Answer:
     """Solve a program by output generation: a backend for programs for which it :func:`pays`.
 
     If the time is over, the best channel of the current outputs is returned.
-
-    Raises
-    ------
-    SolverError
-        If the time is over before there is a channel.
     """
     k, m = program.cost.shape
     active = np.unique(np.linspace(0, m - 1, min(m, FIRST)).round().astype(np.intp))
@@ -199,28 +183,9 @@ def solve_linear(
 ) -> RawSolution:
     """Solve a problem whose loss is linear in the channel, including a worst case.
 
-    Implied pairs need no separate reduction: the extended formulation omits them.
-
-    Parameters
-    ----------
-    problem
-        With a :class:`~mechdesign.utilities.LinearUtility`.
-    method
-        ``"simplex"``, ``"ipm"``, or ``"auto"`` to choose by size: a large program may then start
-        with some of the outputs.
-    limits
-        The limits of the search; default at the optimum.
-    symmetry
-        Symmetries of the problem, for an orbit reduction.
-    unlikely
-        The cost of an input of prior 0, as a share of the largest.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear.
-    SolverError
-        If HiGHS fails, or the time is over before there is an answer.
+    Implied pairs need no separate reduction: the extended formulation omits them. The method is as
+    for :func:`by_highs`; by ``"auto"`` a large program may start with some of the outputs.
+    ``unlikely`` is as in :mod:`~mechdesign.search.presolve.chain`.
     """
     reduction = components if symmetry is None else symmetry.reduce
 

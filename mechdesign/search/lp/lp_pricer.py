@@ -125,16 +125,8 @@ def row_multipliers(
 ) -> list[Multipliers]:
     """Return multipliers of rows that show the prices to be feasible, at some outputs.
 
-    They are the dual variables of the least reduced cost of a private column.
-
-    Parameters
-    ----------
-    problem
-        With a linear loss, or a utility with a linear form.
-    potentials, weights
-        Potentials of the inputs; the weights of a worst case, else None.
-    outputs
-        Indices of allowed outputs. The multipliers count them from 0, in this order.
+    They are the dual variables of the least reduced cost of a private column. They count the given
+    outputs from 0.
     """
     reduced = weighted_costs(problem, weights)[:, outputs] - potentials[:, None]
     pricer = LPPricer(problem.cone, np.full(len(reduced), 1 / len(reduced)))

@@ -45,24 +45,6 @@ def solve_reduced(
 ) -> RawSolution:
     """Reduce a problem, solve the reduced problem, and invert the reductions.
 
-    Parameters
-    ----------
-    problem
-        With a :class:`~mechdesign.utilities.LinearUtility`.
-    limits
-        The limits of the search.
-    backend
-        The solver of the reduced program.
-    reductions
-        The chain.
-    unlikely
-        The cost of an input of prior 0, as a share of the largest.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear, or a worst case that the backend does not support.
-
     Examples
     --------
     >>> from mechdesign import ContextAwareLDP
@@ -107,11 +89,6 @@ def program_cost(problem: Problem, unlikely: float = UNLIKELY) -> tuple[FloatArr
 
     The unit is needed as tolerances are absolute. Rows that never occur have a small cost, the
     share ``unlikely`` of the largest, so that the best of them is found as well.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear.
     """
     utility = problem.utility.linear_form
     if utility is None or utility is not problem.utility:
@@ -128,13 +105,7 @@ def program_cost(problem: Problem, unlikely: float = UNLIKELY) -> tuple[FloatArr
 
 
 def conic_program(problem: Problem, unlikely: float = UNLIKELY) -> tuple[ConicProgram, float]:
-    """State a problem with a linear loss as a program, and return the unit of its costs.
-
-    Raises
-    ------
-    UnsupportedError
-        If the loss is not linear.
-    """
+    """State a problem with a linear loss as a program, and return the unit of its costs."""
     cost, unit = program_cost(problem, unlikely)
     is_worst = problem.expected_loss is None
     # modified costs give modified potentials: see `solve_reduced`

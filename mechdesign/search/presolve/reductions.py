@@ -175,14 +175,7 @@ def reduced_costs(program: ConicProgram, duals: Sequence[Multipliers]) -> FloatA
     """Return the costs plus the terms of multipliers w, w (e**-a left - right).
 
     The terms are at most 0 on private columns, so Sum_x min_y of the result is a lower bound on an
-    expected loss.
-
-    Parameters
-    ----------
-    program
-        Without orbits.
-    duals
-        Multipliers of rows of its cone.
+    expected loss. The program has no orbits.
     """
     costs = np.array(program.cost)
     for found in duals:
@@ -328,13 +321,8 @@ def implied_pairs(E: FloatArray) -> BoolArray:
     pass looks only for chains of a remaining pair and one more pair of any kind; the result has the
     same shortest paths, and a second pass looks for chains of a remaining pair and a shortest path.
     On a line each input keeps its neighbors, on a Manhattan grid its four neighbors. This takes a
-    few operations on ``(n_inputs, n_inputs)`` arrays.
-
-    Parameters
-    ----------
-    E
-        As in :func:`~mechdesign.search.cones.forms.closure`. Where a length is (nearly) 0
-        pairs may imply each other, and nothing is removed.
+    few operations on ``(n_inputs, n_inputs)`` arrays. Where a length is (nearly) 0 pairs may imply
+    each other, and nothing is removed.
     """
     finite = np.isfinite(E)
     np.fill_diagonal(finite, False)

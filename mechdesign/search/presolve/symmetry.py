@@ -57,11 +57,6 @@ class Action:
 class Symmetry:
     """A group of symmetries, given by generators.
 
-    Parameters
-    ----------
-    actions
-        The generators; at least one.
-
     Attributes
     ----------
     input_orbit
@@ -180,10 +175,7 @@ class Symmetry:
     def expand(self, columns: FloatArray) -> FloatArray:
         """Return the whole channel from the columns of the representatives.
 
-        Parameters
-        ----------
-        columns
-            ``(n_inputs, n_orbits)``: the columns q_y, averaged here over the symmetries that fix y.
+        Columns are averaged over the symmetries that fix y.
         """
         labels = self.pair_orbit[:, self.representatives]
         count = np.bincount(labels.ravel())
@@ -239,11 +231,6 @@ def _orbits(n: int, moves: Iterable[tuple[IntArray, IntArray]]) -> IntArray:
 
 def symmetries(problem: Problem) -> Symmetry | None:
     """Return the detected symmetries, or None.
-
-    Parameters
-    ----------
-    problem
-        With a loss that is linear in the channel and notions that are rows on columns.
 
     Examples
     --------

@@ -116,13 +116,7 @@ def _upper(bound: Fraction | None) -> float:
 
 
 class BoxSearch:
-    """The search for columns with P . r = 1 of largest surplus.
-
-    Parameters
-    ----------
-    problem, utility
-        With a separable gain.
-    """
+    """The search for columns with P . r = 1 of largest surplus."""
 
     def __init__(self, problem: Problem, utility: ColumnUtility) -> None:
         self.problem, self.utility, self.prior = problem, utility, problem.prior.array

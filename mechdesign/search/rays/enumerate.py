@@ -122,25 +122,13 @@ class _Steps:
         self._readable = current().proof_steps
 
     def take(self, steps: int) -> None:
-        """Count the following steps.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are too many, or the time is over.
-        """
+        """Count the following steps."""
         self._left -= steps
         if self._left < 0 or self._limits.expired():
             raise _too_many()
 
     def foresee(self, steps: int) -> None:
-        """Count the steps of the checker, which enumerates again.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are more than a proof may take.
-        """
+        """Count the steps of the checker, which enumerates again."""
         self._readable -= steps
         if self._readable < 0:
             raise _too_many()

@@ -66,21 +66,7 @@ def solve_by_rays(
 ) -> RawSolution:
     """Find the best channel for a sum of gains, by its extreme rays.
 
-    Parameters
-    ----------
-    problem
-        With a :class:`~mechdesign.utilities.ColumnUtility`.
-    limits
-        The limits of the search; default at the optimum.
-    near
-        ``(n_inputs, n_outputs)``: nonzero private columns as starts of the pricing.
-
-    Raises
-    ------
-    UnsupportedError
-        If the utility is another.
-    SolverError
-        If HiGHS fails.
+    The pricing starts at the columns ``near``, ``(n_inputs, n_outputs)``, nonzero and private.
     """
     limits, utility = limits or Limits(), problem.utility
     if not isinstance(utility, ColumnUtility):
@@ -135,19 +121,7 @@ def _pricer(
 
 
 class ListedRays:
-    """All extreme rays.
-
-    Parameters
-    ----------
-    rays
-        ``(n_inputs, n_rays)``.
-    prior, gain
-        P in P . r = 1, and the gain of columns.
-    proof
-        Returns the proof of a bound at potentials; default none.
-    pace
-        The pace of the rounds.
-    """
+    """All extreme rays."""
 
     steps_of_a_box = 0
 

@@ -43,14 +43,7 @@ TRIED = 3
 class LiftPolytope:
     """The columns r = q / (P . q) with lifts between two bounds, and their gains.
 
-    Parameters
-    ----------
-    problem, utility
-        With lifts at the prior between two bounds, and a separable gain.
-    low, high
-        The bounds.
-    counts
-        Integers in proportion to the prior.
+    ``counts`` are in proportion to the prior.
     """
 
     how, pace, steps_of_a_box = "dynamic programming over sums", PACE, 0

@@ -224,10 +224,7 @@ class _Table:
     def open_sets(self, claim: float, places: Iterator[int]) -> BoolArray:
         """Return the sets whose surplus is not proved to be at most the claim.
 
-        Raises
-        ------
-        LimitError
-            If the walk visits too many places.
+        A LimitError ends too long a walk.
         """
         block, t = self.block, self.block.ends
         masses, u, profits = block.masses.tolist(), self.u.tolist(), self.profits.tolist()
@@ -270,12 +267,8 @@ def _places(most: int, limits: Limits) -> Iterator[int]:
 def _prices(profits: FloatArray, weights: FloatArray, needed: FloatArray) -> FloatArray:
     """Return minus the profit of a unit of weight in fractional knapsacks.
 
-    The weight must equal the needed weight. Items without weight are free.
-
-    Parameters
-    ----------
-    profits, weights, needed
-        ``(n, items)``, ``(items,)`` and ``(n,)``.
+    The weight must equal the needed weight. Items without weight are free. Shapes: ``(n, items)``,
+    ``(items,)`` and ``(n,)``.
     """
     heavy = weights > 0
     profits, weights = profits[:, heavy], weights[heavy]
