@@ -30,7 +30,7 @@ from mechdesign.problem import Problem
 from mechdesign.search import AUTO, RejectedRoute
 from mechdesign.search.interior.solve import solve_interior_batch
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.batching import most_together, shape
+from mechdesign.search.lp.program_size import most_together, shape
 from mechdesign.search.router import FORMULAS
 from mechdesign.writing.atomic import write_atomically
 

@@ -40,9 +40,8 @@ from mechdesign.search.estimation_risk.saddle_point import Mixture, RiskMaster, 
 from mechdesign.search.estimation_risk.separable import separable_bound
 from mechdesign.search.generation import Generation, Pace
 from mechdesign.search.limits import OPTIMAL, Limits
-from mechdesign.search.rays.any_cone import AnyCone
 from mechdesign.search.rays.enumerate import all_rays
-from mechdesign.search.rays.extreme_rays import ListedRays
+from mechdesign.search.rays.extreme_rays import AnyCone, ListedRays
 from mechdesign.search.starts.by_hand import risk_of
 from mechdesign.search.starts.private_columns import reach
 from mechdesign.search.starts.route import Start

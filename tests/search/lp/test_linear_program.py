@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 import mechdesign as md
+from mechdesign import (
+    LDP,
+    ApproximateLDP,
+    MeanAbsoluteError,
+    Prior,
+    Problem,
+    design,
+)
 from mechdesign._typing import FloatArray
+from mechdesign.notions import Notion
 from mechdesign.prior_sets import PriorSet, Weights
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp import linear_program as module
@@ -84,3 +93,13 @@ def test_members_are_found_after_the_last_round_only(
         assert sum(prior) == 1
         assert min(prior) >= 0
         assert family.part.priors.has(prior)
+
+
+@pytest.mark.parametrize("notion", [LDP("11.8"), ApproximateLDP("11.8", 0)])
+def test_inputs_of_prior_zero_leave_no_gap(notion: Notion) -> None:
+    """The loss is so small that a cost of 1e-10 for them, which finds their best rows, counts."""
+    prior = Prior.from_counts([65, 0, 54, 42, 73])
+    solution = design(Problem([3, 6, 8, 10, 14], notion, MeanAbsoluteError(), prior=prior))
+    assert 0 < solution.value < 1e-3
+    assert solution.status == "optimal"
+    assert solution.gap < 1e-8
