@@ -204,9 +204,8 @@ def after_aggregation(mechanism: Mechanism, n: int, delta: Exact) -> Central:
         Pr(sum in A | x, others) <= e**epsilon Pr(sum in A | x', others) + delta
 
     for all x and x', all inputs of the others and all sets A. Both bounds hold in floating point,
-    with bounds on all rounding: the proofs are in ``central/bit_sums.py`` and
-    ``central/data_sets.py``. Reports known to the aggregator, such as those of its own clients, do
-    not count towards n.
+    with bounds on all rounding: the proof is in ``central/sums.py``. Reports known to the
+    aggregator, such as those of its own clients, do not count towards n.
 
     Parameters
     ----------

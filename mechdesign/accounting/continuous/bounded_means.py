@@ -31,7 +31,6 @@ class BoundedMechanism(ABC):
 
     epsilon: Fraction
 
-    name: ClassVar[str]
     interval: ClassVar[tuple[float, float]]
     """The interval of inputs; other intervals are rescaled to it."""
 
@@ -81,7 +80,7 @@ class DuchiMechanism(BoundedMechanism):
     Bounds(low=4.68269..., high=4.68269...)
     """
 
-    name, interval, worst_inputs = "duchi", (-1.0, 1.0), (0.0,)
+    interval, worst_inputs = (-1.0, 1.0), (0.0,)
 
     @property
     def size(self) -> Enclosure:
@@ -142,7 +141,7 @@ class PiecewiseMechanism(WindowMechanism):
     Bounds(low=0.24136..., high=0.24136...)
     """
 
-    name, interval, worst_inputs = "piecewise", (-1.0, 1.0), (-1.0, 1.0)
+    interval, worst_inputs = (-1.0, 1.0), (-1.0, 1.0)
 
     def window(self, x: Number) -> Window:
         """Return the law of the report at an input."""
@@ -171,7 +170,7 @@ class HybridMechanism(BoundedMechanism):
     Bounds(low=0.2189..., high=0.2190...)
     """
 
-    name, interval, worst_inputs = "hybrid", (-1.0, 1.0), (0.0, 1.0)
+    interval, worst_inputs = (-1.0, 1.0), (0.0, 1.0)
 
     THRESHOLD: ClassVar[Fraction] = Fraction(61, 100)
 
@@ -214,7 +213,7 @@ class OptimalPiecewiseMechanism(WindowMechanism):
     Bounds(low=0.3775406687..., high=0.3775406687...)
     """
 
-    name, interval, worst_inputs = "optimal-piecewise", (0.0, 1.0), (0.0, 1.0)
+    interval, worst_inputs = (0.0, 1.0), (0.0, 1.0)
 
     def window(self, x: Number) -> Window:
         """Return the law of the report at an input."""
