@@ -16,7 +16,7 @@ from mechdesign.kernel import packed, risk
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.documents import parse
 from mechdesign.kernel.gains import Entropy, Squares, units
-from mechdesign.kernel.generators import Block, Distance, ListedRow, Ratio
+from mechdesign.kernel.generators import Block, Distance, Lift, Listed, ListedRow, Ratio
 from mechdesign.kernel.laws.ratios import WHOLE, ConstantLaw
 from mechdesign.kernel.limits import Gauge
 from mechdesign.kernel.names.domains import Domain, Inputs
@@ -218,18 +218,19 @@ def test_the_common_denominator_is_of_the_exact_numbers_that_there_are(
 
 
 def test_tiles_are_of_points_row_by_row() -> None:
-    """Sides and steps alone do not make a grid: two points may have changed places."""
-    points = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)]
-    for order in ([0, 1, 2, 3, 4, 5], [0, 1, 2, 5, 4, 3]):
-        places = tuple(tuple(map(Fraction, points[n])) for n in order)
-        cone = (Ratio(Distance(ONE, "euclidean", places)),)
-        losses = distances(points, points, 1, "euclidean")
-        aim = Loss(losses, (ONE / 6,) * 6)
-        if order == sorted(order):
-            assert Tiles((1, 2))(Statement(6, cone, (), aim)).k == 2
-        else:
-            with refused("points of a grid"):
-                Tiles((1, 2))(Statement(6, cone, (), aim))
+    """Sides and steps alone do not make a grid, of the same sides as that of the losses."""
+    points, p = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1)], (ONE / 6,) * 6
+    aim = Loss(distances(points, points, 1, "euclidean"), p)
+
+    def apart(places: list[tuple[int, int]]) -> Distance:
+        return Distance(ONE, "euclidean", tuple(tuple(map(Fraction, place)) for place in places))
+
+    swapped, turned = [*points[:3], *points[:2:-1]], [(a, b) for a in range(2) for b in range(3)]
+    assert Tiles((1, 2))(Statement(6, (Ratio(apart(points)),), (), aim)).k == 2
+    others = [Ratio(apart(swapped)), Ratio(apart(turned)), Ratio(apart(points), p)]
+    for part in (*others, Lift(ONE, ONE, Listed((p,)))):
+        with refused("points of a grid"):
+            Tiles((1, 2))(Statement(6, (part,), (), aim))
 
 
 def test_an_inverse_that_is_off_by_more_than_half_is_refused(

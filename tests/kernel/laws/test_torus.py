@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from mechdesign import CertificateError, Domain, LimitError, MetricPrivacy, Prior
 from mechdesign.exact import exp_lower_scaled
 from mechdesign.kernel.arithmetic import BITS
-from mechdesign.kernel.generators import Distance, Ratio
+from mechdesign.kernel.generators import Distance, Lift, Listed, Ratio
 from mechdesign.kernel.laws import WHOLE, torus
 from mechdesign.kernel.verify import verify
 from mechdesign.mechanisms import GeometricNoise, PlanarLaplace
@@ -134,3 +134,22 @@ def test_every_weight_is_above_0() -> None:
         else:
             with pytest.raises(CertificateError, match="weights do not match the lengths"):
                 noise.leak(line, 3)
+
+
+def test_noise_is_for_distances_of_a_grid_alone() -> None:
+    one, prior = Fraction(1), (Fraction(1, 3),) * 3
+
+    def on(*places: int, **more: Fraction) -> Distance:
+        return Distance(one, "absolute", tuple((Fraction(x),) for x in places), **more)
+
+    for kind in (torus.GeometricNoise, torus.PlanarLaplace):
+        assert kind((0, 0), (WHOLE - 2, 1)).leak(Ratio(on(0, 1, 2)), 3).sides == (1, 3)
+        assert kind((0, 0), (WHOLE - 1, 1)).leak(Ratio(on(4, 6)), 2).step == 2
+    noise = torus.GeometricNoise((0, 0), (WHOLE - 2, 1))
+    lift = Lift(one, one, Listed((prior,)))
+    for part in (Ratio(on(0, 1, 2), prior), Ratio(on(0, 1, 2, offset=one)), lift):
+        with pytest.raises(CertificateError, match="unsupported distance"):
+            noise.leak(part, 3)
+    for places in ((0, 0, 0), (2, 1, 0), (0, 1, 3), (0,)):
+        with pytest.raises(CertificateError, match="in rising order"):
+            noise.leak(Ratio(on(*places)), len(places))
