@@ -13,9 +13,8 @@ from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.linearizations import AsGain, Costs, Readings
 from mechdesign.kernel.names import Compiled
 from mechdesign.kernel.objectives import Loss, Reading, Risk
-from mechdesign.kernel.oracles import Knapsack, OneBudget, Oracles, Orthant, Rays
+from mechdesign.kernel.oracles import Classes, Facet, Knapsack, OneBudget, Oracles, Orthant, Rays
 from mechdesign.kernel.oracles.common import Ask
-from mechdesign.kernel.oracles.sources import Classes, Facet
 from mechdesign.kernel.packed import Numbers, Weights
 from mechdesign.kernel.relaxations import Average
 from mechdesign.kernel.statement import Statement

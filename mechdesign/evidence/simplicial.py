@@ -1,7 +1,7 @@
 """The certificate of a universal channel: the optimum where a cone is simplicial.
 
 Where k rows make a simplicial cone that holds every private column, with rays r_i, every private
-channel is a post-processing of one channel U of these rays (`kernel.oracles.sources.simplicial`),
+channel is a post-processing of one channel U of these rays (`kernel.oracles.simplicial`),
 and the best objective v_i of each ray gives prices that are optimal, for the facets f_i
 
     u = Sum_i (v_i / f_i . r_i) f_i.
@@ -26,8 +26,7 @@ from mechdesign.kernel.generators import Ball, Box, Cone, Lift, Listed
 from mechdesign.kernel.linearizations import AsGain, Costs, Linearizations
 from mechdesign.kernel.names import Compiled
 from mechdesign.kernel.objectives import Loss, Risk
-from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import DoubleDescription, Facet, Simplicial
+from mechdesign.kernel.oracles import DoubleDescription, Facet, Rays, Simplicial
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.relaxations import Estimator, Members, Relaxations
 from mechdesign.kernel.risk import Inverse

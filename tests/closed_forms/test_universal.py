@@ -51,8 +51,7 @@ from mechdesign.closed_forms import Universal
 from mechdesign.closed_forms.universal import decide_cone
 from mechdesign.evidence.simplicial import NamedRow, simplicial
 from mechdesign.kernel import verify
-from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import Simplicial
+from mechdesign.kernel.oracles import Rays, Simplicial
 from mechdesign.kernel.relaxations import Members
 from mechdesign.kernel.schema import write
 from mechdesign.notions import Notion, cone_of

@@ -32,8 +32,7 @@ from mechdesign.designs.answers import SolutionPool
 from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Costs
-from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import DoubleDescription
+from mechdesign.kernel.oracles import DoubleDescription, Rays
 from mechdesign.kernel.packed import Numbers
 from mechdesign.search import RawSolution, Route
 from mechdesign.search.limits import Limits, Progress

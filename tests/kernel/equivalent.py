@@ -31,9 +31,9 @@ EQUIVALENT: dict[str, str] = {
     "limits.py Gauge._excess: v > 0 -> (v >= 0)": "adds 0",
     "oracles/linear.py _level: rest // column -> (-(-rest // column))": "the last of Newton's"
     " steps is rounded down, and ends at a level that keeps W >= 0",
-    "oracles/sources/walk.py Walk.__call__: (current().steps - self.steps(statement))"
+    "oracles/walk.py Walk.__call__: (current().steps - self.steps(statement))"
     " // STEPS_PER_PLACE -> (-(-(current().steps - self.steps(statement)) // STEPS_PER_PLACE))": ON,
-    "oracles/sources/walk.py open_sets: max(a + rest_one[d], b + rest_other[d]) <= 0"
+    "oracles/walk.py open_sets: max(a + rest_one[d], b + rest_other[d]) <= 0"
     " -> (max(a + rest_one[d], b + rest_other[d]) < 0)": "rays that need nothing are listed too",
     "laws/design.py _Moves.__init__: row + r -> (r)": "counts work only",
     "packed.py _unpack: 1 -> (2)": "any length beyond the stated one is refused",
@@ -52,8 +52,8 @@ EQUIVALENT: dict[str, str] = {
     "generators/base.py ListedRow.net: 160 -> (320)": LONGER,
     "generators/lift.py Ball.largest.largest: 0 -> (1)": ONLY_NUMBER,
     "objectives.py _grid_of_labels: 0 -> (1)": "other numbers of columns do not give these points",
-    "oracles/sources/walk.py open_sets: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order only",
-    "oracles/sources/simplicial.py Simplicial.__call__: 2 -> (1)": "counts work only",
+    "oracles/walk.py open_sets: a + _rest(one)[0] -> (a - _rest(one)[0])": "the order only",
+    "oracles/simplicial.py Simplicial.__call__: 2 -> (1)": "counts work only",
     "oracles/linear.py _beyond: total >= 0 -> (total > 0)": "any factor times 0 is 0",
     "oracles/products.py _rest: weight * a / 2 -> (weight * a)": "T is positive if 2 T is",
     "generators/ratio.py Matrix.groups: a >= 0 -> (a > 0)": "the same rows one by one",

@@ -15,15 +15,19 @@ from mechdesign.kernel.generators import Block, Latent, Lift, Listed, Ratio
 from mechdesign.kernel.generators.base import Key
 from mechdesign.kernel.linearizations import AsGain, Costs, Decoders
 from mechdesign.kernel.objectives import Loss
-from mechdesign.kernel.oracles import Knapsack, Line, OneBudget, Orthant, Rays
-from mechdesign.kernel.oracles.common import integers, natural, parts_of
-from mechdesign.kernel.oracles.sources import (
+from mechdesign.kernel.oracles import (
     Classes,
     DoubleDescription,
+    Knapsack,
+    Line,
+    OneBudget,
+    Orthant,
+    Rays,
     Simplicial,
     Sources,
     Subsets,
 )
+from mechdesign.kernel.oracles.common import integers, natural, parts_of
 from mechdesign.kernel.relaxations import Average, Members, Relaxations, Representatives, Restrict
 from mechdesign.kernel.statement import Statement
 

@@ -1,15 +1,22 @@
-"""The oracles: each makes prices safe."""
+"""The oracles, each of which makes prices safe, and the sources of rays for one of them."""
 
 from __future__ import annotations
 
+from mechdesign.kernel.oracles.double_description import DoubleDescription
 from mechdesign.kernel.oracles.entropy import Entropy
 from mechdesign.kernel.oracles.knapsack import Knapsack
 from mechdesign.kernel.oracles.linear import Line, OneBudget, Orthant
 from mechdesign.kernel.oracles.products import Products
-from mechdesign.kernel.oracles.rays import Rays
+from mechdesign.kernel.oracles.rays import Rays, Sources
+from mechdesign.kernel.oracles.simplicial import Facet, Simplicial
+from mechdesign.kernel.oracles.subsets import Classes, Subsets
+from mechdesign.kernel.oracles.walk import Walk
 
 __all__ = [
+    "Classes",
+    "DoubleDescription",
     "Entropy",
+    "Facet",
     "Knapsack",
     "Line",
     "OneBudget",
@@ -17,6 +24,10 @@ __all__ = [
     "Orthant",
     "Products",
     "Rays",
+    "Simplicial",
+    "Sources",
+    "Subsets",
+    "Walk",
 ]
 
 Oracles = Orthant | Line | OneBudget | Knapsack | Rays | Products | Entropy

@@ -22,9 +22,15 @@ from operator import mul
 from mechdesign.kernel.arithmetic import known, need, scaled
 from mechdesign.kernel.gains import Gain, Squares
 from mechdesign.kernel.oracles.common import Ask, Found, Ray, integers, natural
-from mechdesign.kernel.oracles.sources import Sources
+from mechdesign.kernel.oracles.double_description import DoubleDescription
+from mechdesign.kernel.oracles.simplicial import Simplicial
+from mechdesign.kernel.oracles.subsets import Classes, Subsets
+from mechdesign.kernel.oracles.walk import Walk
 from mechdesign.kernel.proof import Cost, Ends, Oracle, Program
 from mechdesign.kernel.statement import Statement
+
+Sources = DoubleDescription | Simplicial | Subsets | Classes | Walk
+"""A source of rays, of one of the kinds."""
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from mechdesign.kernel.gains import Gain
 from mechdesign.kernel.generators import Ratio
 from mechdesign.kernel.linearizations import Costs
 from mechdesign.kernel.objectives import Loss, Risk
-from mechdesign.kernel.oracles import Orthant
-from mechdesign.kernel.oracles.sources import Facet
+from mechdesign.kernel.oracles import Facet, Orthant
 from mechdesign.kernel.relaxations import Representatives
 from mechdesign.kernel.statement import Statement
 from mechdesign.problem import Problem

@@ -14,8 +14,7 @@ from mechdesign.errors import UnsupportedError
 from mechdesign.evidence.rows import Proof, alike, averaged, certificate, estimator, negated
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.objectives import Risk
-from mechdesign.kernel.oracles import Oracles, Rays
-from mechdesign.kernel.oracles.sources import Classes
+from mechdesign.kernel.oracles import Classes, Oracles, Rays
 from mechdesign.kernel.relaxations import Implied
 from mechdesign.notions import LDP
 from mechdesign.prior import Prior

@@ -32,8 +32,7 @@ from mechdesign.closed_forms.base import name_outputs
 from mechdesign.errors import SolverError, UnsupportedError
 from mechdesign.evidence.rows import Proof, certificate, negated, unproved
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import DoubleDescription, Subsets
+from mechdesign.kernel.oracles import DoubleDescription, Rays, Subsets
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.prior_sets import Weights
 from mechdesign.problem import Problem

@@ -7,7 +7,7 @@ probability t(S) = P . q, the surplus times t(S) is, for a separable gain,
 
 a sum over inputs for every t, and convex in t. At each t of a grid the fractional knapsack with
 t(S) = t has a multiplier, and rounds to good sets. With these multipliers the walk of the kernel
-(:mod:`mechdesign.kernel.oracles.sources.walk`) visits the sets of which a claimed surplus is not
+(:mod:`mechdesign.kernel.oracles.walk`) visits the sets of which a claimed surplus is not
 proved: none for a large claim. The least claim whose walk is short enough is found by bisection.
 """
 
@@ -25,9 +25,8 @@ from mechdesign.errors import LimitError
 from mechdesign.evidence.rows import certificate, negated
 from mechdesign.exact import as_fraction
 from mechdesign.kernel.certificate import Certificate
-from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import Walk
-from mechdesign.kernel.oracles.sources.walk import open_sets
+from mechdesign.kernel.oracles import Rays, Walk
+from mechdesign.kernel.oracles.walk import open_sets
 from mechdesign.kernel.packed import Numbers
 from mechdesign.problem import Problem
 from mechdesign.search.cones.forms import OneBudgetCone

@@ -12,11 +12,15 @@ import pytest
 from mechdesign.errors import CertificateError
 from mechdesign.kernel.gains import Squares
 from mechdesign.kernel.generators import Cone, Constant, Distance, Lift, Listed, Matrix, Ratio, Rows
-from mechdesign.kernel.oracles import Knapsack, Line, OneBudget, Orthant, Rays
-from mechdesign.kernel.oracles.sources import (
+from mechdesign.kernel.oracles import (
     Classes,
     DoubleDescription,
     Facet,
+    Knapsack,
+    Line,
+    OneBudget,
+    Orthant,
+    Rays,
     Simplicial,
     Subsets,
 )

@@ -19,7 +19,10 @@ from mechdesign.kernel.generators import Constant, Distance, Lift, Listed, Ratio
 from mechdesign.kernel.limits import Information
 from mechdesign.kernel.linearizations import AsGain
 from mechdesign.kernel.oracles import (
+    Classes,
+    DoubleDescription,
     Entropy,
+    Facet,
     Knapsack,
     Line,
     OneBudget,
@@ -27,16 +30,11 @@ from mechdesign.kernel.oracles import (
     Orthant,
     Products,
     Rays,
-)
-from mechdesign.kernel.oracles.common import Ask, Found, Source
-from mechdesign.kernel.oracles.sources import (
-    Classes,
-    DoubleDescription,
-    Facet,
     Simplicial,
     Subsets,
     Walk,
 )
+from mechdesign.kernel.oracles.common import Ask, Found, Source
 from mechdesign.kernel.packed import Numbers, Places, Weights
 from mechdesign.kernel.proof import Program
 from mechdesign.kernel.statement import Statement

@@ -24,8 +24,7 @@ from mechdesign import (
     design,
 )
 from mechdesign.kernel import verify
-from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import Walk
+from mechdesign.kernel.oracles import Rays, Walk
 from mechdesign.notions import Notion
 from mechdesign.search.limits import Limits
 from mechdesign.search.rays.enumerate import all_rays

@@ -13,10 +13,9 @@ import pytest
 
 from mechdesign.errors import LimitError
 from mechdesign.kernel.generators import Latent, ListedRow, Matrix, Ratio, Rows
-from mechdesign.kernel.oracles import Rays
-from mechdesign.kernel.oracles.sources import DoubleDescription, Facet, Simplicial
-from mechdesign.kernel.oracles.sources.double_description import PAIRS
-from mechdesign.kernel.oracles.sources.simplicial import _diagonal
+from mechdesign.kernel.oracles import DoubleDescription, Facet, Rays, Simplicial
+from mechdesign.kernel.oracles.double_description import PAIRS
+from mechdesign.kernel.oracles.simplicial import _diagonal
 from mechdesign.kernel.statement import Statement
 from mechdesign.resources import allow
 from tests.independent import bounds

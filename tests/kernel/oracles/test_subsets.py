@@ -10,10 +10,9 @@ import pytest
 from mechdesign.kernel.arithmetic import UNIT
 from mechdesign.kernel.gains import Entropy, Hellinger, Squares, units
 from mechdesign.kernel.generators import Cone, Constant, Lift, Listed, Ratio
-from mechdesign.kernel.oracles import Rays
+from mechdesign.kernel.oracles import Classes, Rays, Subsets, Walk
 from mechdesign.kernel.oracles.common import Ask
-from mechdesign.kernel.oracles.sources import Classes, Subsets, Walk
-from mechdesign.kernel.oracles.sources.walk import open_sets
+from mechdesign.kernel.oracles.walk import open_sets
 from mechdesign.kernel.packed import Numbers
 from mechdesign.kernel.proof import Cost
 from mechdesign.kernel.statement import Statement
