@@ -136,13 +136,7 @@ def shown(value: Any) -> str:
 
 
 def shown_kind(value: Any) -> str:
-    """Describe a value by its type: ``"the class LDP"``, ``"a list"``.
-
-    Examples
-    --------
-    >>> shown_kind(InputError), shown_kind([1]), shown_kind(None), shown_kind("x")
-    ('the class InputError', 'a list', 'none', "the text 'x'")
-    """
+    """Describe a value by its type: ``"the class LDP"``, ``"a list"``."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if isinstance(value, str):
@@ -171,13 +165,7 @@ def known_word(word: Any, known: Iterable[str], key: str, also: str = "") -> str
 
 
 def choose(options: Mapping[str, R], name: Any, key: str) -> R:
-    """Return the option of a name; the error lists the names and suggests a similar one.
-
-    Examples
-    --------
-    >>> choose({"up": 1, "down": -1}, "up", "direction")
-    1
-    """
+    """Return the option of a name; the error lists the names and suggests a similar one."""
     return options[known_word(name, options, key)]
 
 

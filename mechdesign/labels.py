@@ -70,13 +70,7 @@ def plain_label(label: Label) -> Any:
 
 
 def labels_of(given: Any, key: str = "labels") -> Labels | None:
-    """Return the labels of numbers: keys of a dict, the index of a Series or a frame.
-
-    Examples
-    --------
-    >>> labels_of({"yes": 0.1, "no": 0.9}), labels_of([0.1, 0.9])
-    (('yes', 'no'), None)
-    """
+    """Return the labels of numbers: keys of a dict, the index of a Series or a frame; or None."""
     index = given.keys() if isinstance(given, Mapping) else getattr(given, "index", None)
     if index is None or callable(index):  # lists and arrays; `index` is a method of lists
         return None
@@ -140,8 +134,6 @@ def places(labels: Labels, wanted: Sequence[Label], key: str, what: str = "input
 
     Examples
     --------
-    >>> places(("no", "yes"), ["yes", "no"], "prior")
-    [1, 0]
     >>> places(("no", "maybe"), ["yes", "no"], "prior")
     Traceback (most recent call last):
     mechdesign.errors.InputError: prior: expected one entry for each input, by its label, given none
@@ -170,11 +162,6 @@ def aligned(
     """Return values in the order of the wanted labels, or unchanged if they have none.
 
     ``what`` has the labels and what the ``entries`` are go into the error.
-
-    Examples
-    --------
-    >>> aligned([0.9, 0.1], ("no", "yes"), ["yes", "no"], "prior")
-    [0.1, 0.9]
     """
     if labels is not None:
         return [values[place] for place in places(labels, wanted, key, what)]

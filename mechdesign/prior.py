@@ -272,13 +272,7 @@ def as_prior(given: Any, key: str = "prior") -> Prior:
 
 
 def prior_on(given: Any, inputs: Domain, key: str = "prior") -> Prior:
-    """Return a prior in the order of the inputs, from a prior or its probabilities.
-
-    Examples
-    --------
-    >>> prior_on({"no": 0.9, "yes": 0.1}, Domain(["yes", "no"]))
-    Prior(0.1, 0.9)
-    """
+    """Return a prior in the order of the inputs, from a prior or its probabilities."""
     return as_prior(given, key).aligned(inputs, key)
 
 

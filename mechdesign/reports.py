@@ -419,13 +419,7 @@ def check_digest(
 
 
 def value_array(labels: Sequence[Any]) -> AnyArray:
-    """Return labels as an array of one axis: of numbers or text if possible, else of objects.
-
-    Examples
-    --------
-    >>> value_array([1, 2]), value_array(["a", 1]), value_array([(0, 1)]).shape
-    (array([1, 2]), array(['a', 1], dtype=object), (1,))
-    """
+    """Return labels as an array of one axis: of numbers or text if possible, else of objects."""
     if len({type(label) for label in labels}) == 1 and isinstance(labels[0], str | int | float):
         return np.array(labels)
     array = np.empty(len(labels), dtype=object)

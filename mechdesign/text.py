@@ -22,24 +22,12 @@ HUE = "31,119,180"
 
 
 def printable(value: object) -> str:
-    r"""Return text without line breaks.
-
-    Examples
-    --------
-    >>> printable("two\nlines")
-    'two lines'
-    """
+    """Return text without line breaks or other characters that do not print."""
     return "".join(c if c.isprintable() else " " for c in str(value))
 
 
 def shortened(value: object, most: int) -> str:
-    """Return printable text of at most ``most`` characters, quoted if spaces begin or end it.
-
-    Examples
-    --------
-    >>> shortened("red", 24), shortened("red ", 24)
-    ('red', "'red '")
-    """
+    """Return printable text of at most ``most`` characters, quoted if spaces begin or end it."""
     text = printable(value)
     if text != text.strip():
         text = repr(text)
@@ -216,13 +204,7 @@ def _cell(tag: str, text: str, align: str, shade: float = 0.0) -> str:
 
 
 def latex(value: object) -> str:
-    r"""Return text for LaTeX, its special characters escaped.
-
-    Examples
-    --------
-    >>> latex("a_b & 5%")
-    'a\\_b \\& 5\\%'
-    """
+    """Return text for LaTeX, its special characters escaped."""
     return "".join(LATEX.get(c, c) for c in printable(value))
 
 

@@ -362,13 +362,7 @@ def _shrinkage(epsilon: cp.Parameter) -> cp.Parameter:
 
 
 class BudgetNotion(Notion):
-    """A notion with one budget.
-
-    Parameters
-    ----------
-    epsilon
-        The budget in nats, >= 0.
-    """
+    """A notion with one budget ``epsilon`` in nats, >= 0."""
 
     def __init__(self, epsilon: Exact) -> None:
         self.epsilon = budget(epsilon)

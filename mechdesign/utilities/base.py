@@ -251,13 +251,7 @@ class Utility(ABC):  # noqa: B024
 
 
 class MeanOrWorstCase(Utility):
-    """A utility that is a mean, or the maximum over :attr:`worst_over`.
-
-    Parameters
-    ----------
-    worst_case
-        Whether it is the maximum.
-    """
+    """A utility that is a mean, or if ``worst_case`` the maximum over :attr:`worst_over`."""
 
     needs_positive_prior: ClassVar[bool] = False
     """Whether a prior with zeros makes the mean infinite or the readings undefined."""
@@ -280,14 +274,9 @@ class MeanOrWorstCase(Utility):
 
 
 class LinearUtility(MeanOrWorstCase):
-    """Expected or worst-case loss between X and the released Y.
+    """Expected loss between X and the released Y, or if ``worst_case`` the largest over inputs.
 
     expected: Sum_x P_x Sum_y Q(y|x) D(x, y);   worst case: max_x Sum_y Q(y|x) D(x, y)
-
-    Parameters
-    ----------
-    worst_case
-        Whether to take the maximum over the inputs instead of the mean over the prior.
     """
 
     definition = "loss"

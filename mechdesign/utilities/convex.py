@@ -67,16 +67,9 @@ class ConvexUtility(Utility):
 
 
 class ExpressionUtility(ConvexUtility):
-    """An expression of the variable ``Q`` of one problem, to be minimized or maximized.
+    """A scalar expression of the variable ``Q`` of one problem.
 
-    Parameters
-    ----------
-    expression
-        A scalar cvxpy expression, convex if minimized and concave if maximized.
-    variable
-        The variable in the expression.
-    sense
-        ``"minimize"`` or ``"maximize"``.
+    It is convex if ``sense`` is ``"minimize"``, and concave if that is ``"maximize"``.
     """
 
     name = "custom"

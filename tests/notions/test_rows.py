@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
-from mechdesign import Channel
-from mechdesign.notions import Cone
+from mechdesign import Channel, Domain, Prior
+from mechdesign.files.templates import template
+from mechdesign.kernel.generators import Lift, Listed
+from mechdesign.notions import NOTIONS, Cone, Notion, restored
 from mechdesign.notions.rows.family import Family
 from mechdesign.notions.rows.row import Row
 from mechdesign.repair import repair
@@ -96,3 +102,28 @@ def test_tiny_coefficients_are_compared_exactly() -> None:
     rows = Family([row], 2, Fraction(0))
     assert rows.all_hold(np.array([[1], [1]]))
     assert not rows.all_hold(np.array([[1], [0]]))
+
+
+# The generators of the kernel and the rows of the search are the same rows.
+
+
+INPUTS, PRIOR = Domain(range(4)), Prior(["1/10", "2/10", "3/10", "4/10"])
+
+
+def example(name: str) -> Notion:
+    return restored(tomllib.loads(template(NOTIONS[name]))["privacy"])
+
+
+def contents(rows: Iterable[Any]) -> list[Any]:
+    return sorted(
+        (*(sorted(dict(side).items()) for side in (r.left, r.right)), r.exponent) for r in rows
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in NOTIONS if example(name).is_conic])
+def test_rows_and_generators_ask_for_the_same(name: str) -> None:
+    (part,) = example(name).generators(INPUTS, PRIOR)
+    if isinstance(part, Lift) and not isinstance(part.priors, Listed):
+        pytest.skip("the members of a ball or a box are not listed")
+    rows = [part.row(key, len(INPUTS), up=False) for key in part.keys(len(INPUTS))]
+    assert contents(example(name).family(INPUTS, PRIOR).rows()) == contents(rows)
