@@ -161,11 +161,6 @@ def estimate_groups(
     tolerance, progress, check
         As for :func:`estimate`.
 
-    Raises
-    ------
-    InputError
-        If the groups are on different domains, or a parameter is out of range.
-
     Examples
     --------
     >>> from mechdesign.channel import Channel

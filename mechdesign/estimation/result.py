@@ -96,11 +96,6 @@ def share(value: Any, key: str) -> float:
 def normal_quantile(confidence: float, parts: int = 1) -> float:
     """Return z such that ``parts`` intervals of +- z standard errors hold simultaneously.
 
-    Raises
-    ------
-    InputError
-        If the confidence is not above 0 and below 1.
-
     Examples
     --------
     >>> round(normal_quantile(0.95), 4), round(normal_quantile(0.95, parts=10), 4)
@@ -324,11 +319,6 @@ class Estimate(Tabular):
             Above 0 and below 1; 0.5 is the median.
         confidence
             Above 0 and below 1.
-
-        Raises
-        ------
-        InputError
-            If the inputs are not numbers, or a parameter is out of range.
         """
         return quantile_of(self.inputs, self.values, self.deviation, q, confidence)
 
@@ -502,11 +492,6 @@ class ContinuousEstimate(Estimate):
             Above 0 and below 1; 0.5 is the median.
         confidence
             Above 0 and below 1.
-
-        Raises
-        ------
-        InputError
-            If a parameter is out of range.
         """
         places = Domain.range(len(self.values))
         found = quantile_of(places, self.values, self.deviation, q, confidence)

@@ -84,13 +84,7 @@ class Advice(tuple[Option, ...], Tabular):
         return min(near, key=lambda o: (round(o.bits_per_report, 6), o.decoding_seconds))
 
     def by(self, what: str) -> list[Option]:
-        """Return the mechanisms sorted by ``"error"``, ``"bits"`` or ``"time"``.
-
-        Raises
-        ------
-        InputError
-            If ``what`` is another word.
-        """
+        """Return the mechanisms sorted by ``"error"``, ``"bits"`` or ``"time"``."""
         key = choose(ORDERS, what, "by")
         return sorted(self, key=lambda option: float(getattr(option, key)))
 
@@ -140,11 +134,6 @@ def advise(k: int, epsilon: Exact, n: int) -> Advice:
         The budget in nats, from 1e-6 to 30.
     n
         The number of people who report.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
 
     Notes
     -----
@@ -295,11 +284,6 @@ def advise_blocks(
         divide it, with no side more than twice the other, and the whole grid, which is LDP.
     prior
         The approximate distribution of the inputs; default uniform.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range, or blocks do not divide the domain.
 
     Notes
     -----

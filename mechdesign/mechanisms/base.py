@@ -270,13 +270,7 @@ class Mechanism(ReportSource):
         return self.mass(self.inputs.index(x, "x"), self.alphabet.encode([y], "y"))
 
     def output_distribution(self, prior: Prior) -> tuple[Fraction, ...]:
-        """Return the exact distribution of the report, in the order of :meth:`outputs`.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are more than 65,536 reports.
-        """
+        """Return the exact distribution of the report, in the order of :meth:`outputs`."""
         prior = self.fitting_prior(prior)
         return tuple(
             sum((p * self.mass(x, report) for x, p in enumerate(prior) if p), Fraction(0))
@@ -284,13 +278,7 @@ class Mechanism(ReportSource):
         )
 
     def outputs(self) -> list[Any]:
-        """Return all reports as Python values.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are more than 65,536.
-        """
+        """Return all reports as Python values."""
         self._check_listable()
         return self.alphabet.labels(self.listed())
 
@@ -303,11 +291,6 @@ class Mechanism(ReportSource):
         """Return the matrix, for small domains, with entries rounded to multiples of 2**-62.
 
         Outputs are the labels that are reported; other reports, such as sets, are numbered.
-
-        Raises
-        ------
-        UnsupportedError
-            If there are more than 65,536 reports.
         """
         outputs = self.alphabet.outputs if isinstance(self.alphabet, Labels) else None
         return Channel.from_matrix(self.rows(), inputs=self.inputs, outputs=outputs)

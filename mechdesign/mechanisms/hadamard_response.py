@@ -78,11 +78,6 @@ class HadamardResponse(NumberedSets):
         B, the number of copies of H_b, from 1 to k; default the best. b is the least power of 2
         above the number of inputs in a block.
 
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
     Notes
     -----
     Source: Acharya, Sun and Zhang 2019, Section 5; with one block, Section 4 and Acharya et al.

@@ -157,11 +157,6 @@ class LatticeNoise(Mechanism):
         block
             Points in squares of this side are replaced by one, which is faster.
 
-        Raises
-        ------
-        InputError
-            If the prior or the loss is invalid.
-
         Notes
         -----
         65,536 points of a grid take half a minute with the Euclidean loss, less with the others.
@@ -279,11 +274,6 @@ class GeometricNoise(LatticeNoise):
     epsilon
         Nats per unit of distance; from 1e-4 to 30 for each step.
 
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
     Notes
     -----
     Source: Ghosh, Roughgarden and Sundararajan 2009.
@@ -319,11 +309,6 @@ class PlanarLaplace(LatticeNoise):
         A grid, ``Domain.grid(rows, columns, spacing)``.
     epsilon
         Nats per unit of distance; from 1e-4 to 30 for each step.
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
 
     Notes
     -----

@@ -44,11 +44,6 @@ class GeneralizedRandomizedResponse(NumberedSets):
     epsilon
         The budget in nats, > 0.
 
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
     Notes
     -----
     Source: Kairouz, Bonawitz and Ramage 2016.

@@ -136,11 +136,6 @@ class SubsetSelection(ReportedSets, SetMechanism):
     size
         The size j of the sets, from 1 to k - 1; default the best.
 
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
-
     Notes
     -----
     Source: Ye and Barg 2018; Wang et al. 2016.
@@ -348,11 +343,6 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     others
         The numerator of q over 2**digits; default the best. Another one is useful where only sums
         are observed (:func:`mechdesign.accounting.design_for_aggregation`).
-
-    Raises
-    ------
-    InputError
-        If a parameter is out of range.
 
     Notes
     -----
