@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.atlas import FILES, FORMULAS, Atlas, Cell, Region, build_atlas
+from benchmarks.atlas import FILES, FORMULAS, Atlas, Cell, Region, build_atlas, save_maps
 from benchmarks.atlas.base import Entry, Formula, Point
 from benchmarks.atlas.formulas.metric import largest_step
 from mechdesign.designs.design import design
@@ -29,8 +29,16 @@ def cell(name: str, epsilon: str, parameter: str) -> Cell:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("atlas")
-    build_atlas(place, quick=True, progress=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchmarks.atlas.save_maps", lambda *_: None)  # those of all take long
+        build_atlas(place, quick=True, progress=False)
     return place
+
+
+@pytest.mark.long
+def test_the_maps_of_all_formulas_are_drawn(atlas: Atlas, tmp_path: Path) -> None:
+    save_maps(atlas, tmp_path / FILES["maps"])
+    assert (tmp_path / FILES["maps"]).read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +291,6 @@ def test_the_files_hold_the_same_cells(folder: Path, atlas: Atlas) -> None:
         rows = list(csv.DictReader(stream))
     assert tuple(map(Cell.from_json, rows)) == atlas.cells
     assert {row["region"] for row in rows} == {"optimal", "feasible", "infeasible"}
-    assert (folder / FILES["maps"]).read_bytes().startswith(b"\x89PNG")
 
 
 def refuse(*_: object, **__: object) -> Any:
@@ -312,6 +319,7 @@ def test_a_run_that_was_ended_goes_on(
         assert found.region is before.region
         assert found.loss == before.loss
         assert found.optimum == pytest.approx(before.optimum, rel=1e-6)
+    assert (tmp_path / FILES["maps"]).read_bytes().startswith(b"\x89PNG")
     after = (tmp_path / FILES["cells"]).read_text(encoding="utf-8").splitlines()
     assert len(after) == len(wanted) - 4 + 1 + 4
 

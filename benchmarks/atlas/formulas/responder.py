@@ -29,8 +29,8 @@ class ResponderSum(Formula):
 
     def channel(self, at: Point) -> Channel:
         """Return the channel of the k numbers, its range being from the least to the largest."""
-        top = int(at.parameter) - 1
-        return TwoValuedResponder(0, top, at.epsilon).channel(range(top + 1))
+        responder = TwoValuedResponder(0, int(at.parameter) - 1, at.epsilon)
+        return Channel.from_matrix([responder.density(x) for x in range(int(at.parameter))])
 
     def proved(self, at: Point) -> Region | None:
         """Return optimal for two numbers."""
