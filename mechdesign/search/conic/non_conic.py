@@ -31,9 +31,8 @@ from mechdesign.search.cones.proofs import linear_proof
 from mechdesign.search.highs import LPModel, WarmStartedLP
 from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.extended_formulation import extended_formulation
+from mechdesign.search.lp.extended_formulation import extended_formulation, transport
 from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.support_formulation import transport
 from mechdesign.search.presolve.chain import UNLIKELY, conic_program, solve_chain
 from mechdesign.search.presolve.reductions import Answer, ConicProgram, components, reduced_costs
 

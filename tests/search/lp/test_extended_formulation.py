@@ -15,8 +15,7 @@ from mechdesign.kernel.generators import Listed
 from mechdesign.notions.rows.cone import Family, Multipliers
 from mechdesign.notions.rows.lift_rows import LiftRows
 from mechdesign.notions.rows.pair_rows import FREE, PairRows
-from mechdesign.search.lp.extended_formulation import family_rows
-from mechdesign.search.lp.support_formulation import transport
+from mechdesign.search.lp.extended_formulation import family_rows, transport
 from mechdesign.search.presolve.reductions import thin_pairs
 from tests.strategies import KINDS, TIGHT, cases, decimal, examples
 
