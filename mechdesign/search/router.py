@@ -10,12 +10,18 @@ from mechdesign.errors import InputError, UnsupportedError, did_you_mean, shown
 from mechdesign.problem import Problem
 from mechdesign.search.closed_form import ClosedForms
 from mechdesign.search.conic.route import Cvxpy, NonConic
-from mechdesign.search.decoders.route import DecoderGrid, UnbiasedReadings
-from mechdesign.search.estimation_risk.route import Estimation
-from mechdesign.search.interior.route import InteriorPoint
 from mechdesign.search.limits import Limits
 from mechdesign.search.route import RejectedRoute, Route
-from mechdesign.search.routes import Coarse, ColumnGeneration, ExtremeRays, LinearProgram
+from mechdesign.search.routes import (
+    Coarse,
+    ColumnGeneration,
+    DecoderGrid,
+    Estimation,
+    ExtremeRays,
+    InteriorPoint,
+    LinearProgram,
+    UnbiasedReadings,
+)
 from mechdesign.utilities import BayesAccuracy, ConvexUtility
 
 AGAIN = "; another method for a smaller gap"

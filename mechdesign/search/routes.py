@@ -1,4 +1,4 @@
-"""The routes by columns, linear programming, extreme rays and representatives.
+"""The routes by linear programming, column generation, extreme rays and representatives.
 
 They import scipy and the solvers only when they solve a problem.
 """
@@ -6,27 +6,26 @@ They import scipy and the solvers only when they solve a problem.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from mechdesign.errors import InputError
+import numpy as np
+
+from mechdesign.errors import InputError, SolverError, UnsupportedError
+from mechdesign.evidence.simplicial import erasure
+from mechdesign.kernel.certificate import Certificate
 from mechdesign.problem import Problem
 from mechdesign.search.base import RawSolution
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.program_size import LARGE, MOST_FOR_HIGHS, program_rows
-from mechdesign.search.route import LinearRoute
+from mechdesign.search.route import LinearRoute, Route
+from mechdesign.search.starts.route import Start
+from mechdesign.utilities import ColumnUtility, EstimationRisk, ReadingVariance
 
 if TYPE_CHECKING:
     from mechdesign.search.presolve.symmetry import Symmetry
-from dataclasses import replace
-from functools import lru_cache
-from itertools import islice
-
-import numpy as np
-
-from mechdesign.errors import SolverError, UnsupportedError
-from mechdesign.search.route import Route
-from mechdesign.search.starts.route import Start
-from mechdesign.utilities import ColumnUtility
 
 METHODS = ("simplex", "ipm")
 
@@ -275,3 +274,124 @@ def rows_of_all(problem: Problem) -> float:
     found = problem.cone.ratios.values()
     pairs = sum(rows.n_checked for rows in found if len(rows.units) > 1)
     return float(pairs * len(problem.outputs or ()))
+
+
+FEW = 6
+"""The number of rows per input up to which arrow form is possible."""
+
+ARROW_ARRAYS = 16
+"""Arrays over the rows of all outputs, in arrow form."""
+
+WHOLE_ARRAYS, USED_ARRAYS, INVERSES = 6.0, 16.0, 2.5
+"""Otherwise: arrays over all rows, and over active ones; and matrices for each output."""
+
+USED_PAIRS = 20
+"""Active rows for each input."""
+
+
+class InteriorPoint(LinearRoute):
+    """Solves linear programs by Newton steps with a separate block for each output."""
+
+    name = "interior"
+    summary = "an interior-point method for large linear programs, separable by outputs"
+
+    uses_symmetry = True
+
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Require a linear loss, and a large program for an expected loss."""
+        reason = super().suits(problem)
+        if reason is None:
+            return None
+        if program_rows(problem) >= LARGE and not problem.utility.worst_case:
+            return f"{reason}; it is large, and falls apart by outputs"
+        return reason if named else None
+
+    def memory(self, problem: Problem) -> float:
+        """Return the memory of the arrays over rows, and of the inverses of dense outputs.
+
+        For bounds on ratios of two entries only active rows have arrays; all have multipliers.
+        """
+        from mechdesign.search.interior.arrow import ArrowRows  # imports scipy and HiGHS
+        from mechdesign.search.lp.extended_formulation import extended_formulation
+
+        k, m = len(problem.domain), len(problem.outputs or problem.domain)
+        rows = program_rows(problem) / m
+        if 0 < rows <= FEW * k:
+            stated = extended_formulation(problem.cone)
+            if ArrowRows.of(stated.A, stated.equal, k) is not None:
+                return 8.0 * m * ARROW_ARRAYS * (rows + k)
+        used = min(rows, USED_PAIRS * k)
+        return 8.0 * m * (WHOLE_ARRAYS * rows + USED_ARRAYS * used + INVERSES * k * k)
+
+    def solve_linear(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the program; by HiGHS if the cone has no interior, or with too many priors."""
+        from mechdesign.search.interior.solve import solve_interior  # imports scipy and HiGHS
+        from mechdesign.search.lp.linear_program import solve_linear
+
+        try:
+            return solve_interior(problem, limits, limits.symmetry)
+        except UnsupportedError:
+            return solve_linear(problem, "auto", limits, limits.symmetry)
+
+
+class DecoderGrid(Route):
+    """Searches for the best decoder, the aggregator's estimates for the outputs."""
+
+    name = "decoder-grid"
+    summary = "a search over decoders, for the posterior-mean error of a scalar"
+
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Require the error of the best estimate of a scalar."""
+        if problem.utility.scalar_values(problem.domain) is None:
+            return None
+        return "for fixed decoders the error is linear in the channel"
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Search until the bound is close enough."""
+        from mechdesign.search.decoders.search import solve_decoders  # imports scipy
+
+        return solve_decoders(problem, limits)
+
+
+class UnbiasedReadings(Route):
+    """Minimizes the variance of unbiased readings over mixtures of rays with their readings."""
+
+    name = "readings"
+    summary = "column generation over rays and readings, for the variance of unbiased readings"
+
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Require the variance of unbiased readings."""
+        if not isinstance(problem.utility, ReadingVariance):
+            return None
+        return "for fixed readings the variance is linear in the channel"
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Search until the bound is close enough."""
+        from mechdesign.search.decoders.readings import solve_readings  # imports scipy
+
+        return solve_readings(problem, limits)
+
+
+class Estimation(Route):
+    """Minimizes a risk of estimation over mixtures of extreme rays, by Newton's method."""
+
+    name = "estimation"
+    summary = "a convex program over extreme rays of the cone, for a risk of estimation"
+
+    def suits(self, problem: Problem, named: bool = False) -> str | None:
+        """Require a risk of estimation."""
+        if not isinstance(problem.utility, EstimationRisk):
+            return None
+        return "the risk is convex in the weights of the extreme rays of the cone"
+
+    def solve(self, problem: Problem, limits: Limits) -> RawSolution:
+        """Solve the program; if lifts are bounded from below, a theorem also bounds the risk."""
+        from mechdesign.search.estimation_risk.solve import solve_estimation  # imports scipy
+
+        raw = solve_estimation(problem, limits)
+        lifts = any(notion.bounds_lift_from_below for notion in problem.privacy)
+        return replace(raw, proofs=[_erasure, *raw.proofs]) if lifts else raw
+
+
+def _erasure(problem: Problem) -> Certificate | None:
+    return erasure(problem.compiled)

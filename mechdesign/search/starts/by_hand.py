@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
@@ -52,8 +51,8 @@ MANY_ENTRIES = 4 * 10**6
 HALVINGS = 20
 """The number of bisections of the largest share of a channel under a global constraint."""
 
-LARGEST_ODDS, MOST_SETS = 1e9, 1_000
-"""The largest ratio of a raised entry to another; and the largest number of listed sets."""
+LARGEST_ODDS = 1e9
+"""The largest ratio of a raised entry to another."""
 
 ROOM = 1 - 1e-9
 """A safety factor for rounding."""
@@ -233,11 +232,7 @@ def _subset_selections(cone: Cone) -> Iterator[FloatArray]:
             if t > 0 and is_best and size <= MOST_INPUTS:
                 chosen = best_size(size, math.log1p(t))
             members, weights = np.eye(size), np.full(size, 1 / size)
-            if chosen > 1 and math.comb(size, chosen) <= MOST_SETS:
-                sets = list(itertools.combinations(range(size), chosen))
-                members = np.array([np.isin(np.arange(size), one) for one in sets], dtype=float).T
-                weights = np.full(len(sets), 1 / len(sets))
-            elif chosen > 1:
+            if chosen > 1:
                 with contextlib.suppress(SolverError):
                     members, weights = balanced_subsets(size, chosen)
             part = np.zeros((k, len(weights)))

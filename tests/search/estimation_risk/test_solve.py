@@ -172,7 +172,7 @@ IDS = [name for name, *_ in NOTIONS]
 # --- the value and the estimator ------------------------------------------------------------------
 
 
-@examples(30)
+@examples(15)
 @given(st.data())
 def test_the_risk_is_that_of_the_formula(data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 4))
@@ -191,7 +191,7 @@ def test_the_risk_is_that_of_the_formula(data: st.DataObject) -> None:
         assert utility.value(channel, prior) == pytest.approx(checked, rel=1e-15)
 
 
-@examples(40)
+@examples(20)
 @given(st.data())
 def test_the_inverse_is_within_its_error(data: st.DataObject) -> None:
     """M X = 1 in rationals, to the error that is stated."""
@@ -533,7 +533,7 @@ def test_under_ldp_the_worst_case_is_the_uniform_distribution(make: Any) -> None
             assert float(worst.value) == pytest.approx(float(uniform.value), rel=1e-9)
 
 
-@examples(30)
+@examples(15)
 @given(st.data())
 def test_the_worst_case_value_is_above_the_risk_at_any_distribution(data: st.DataObject) -> None:
     k = data.draw(st.integers(2, 4))
@@ -563,7 +563,7 @@ def test_the_worst_case_value_is_above_the_risk_at_any_distribution(data: st.Dat
             assert float(value) == pytest.approx(-climbed.fun, rel=1e-6)
 
 
-@examples(50)
+@examples(25)
 @given(st.data())
 def test_any_notion_is_solved_and_proved(data: st.DataObject) -> None:
     """Random notions and priors, ties, zeros and infinities included."""

@@ -32,12 +32,12 @@ from mechdesign.notions import Notion
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.search.interior.arrow import ArrowBlocks, ArrowRows
 from mechdesign.search.interior.newton import Blocks, interior_point
-from mechdesign.search.interior.route import InteriorPoint
 from mechdesign.search.interior.solve import by_interior, solve_interior
 from mechdesign.search.interior.sparse import SparseBlocks
 from mechdesign.search.limits import Limits
 from mechdesign.search.lp.extended_formulation import ExtendedFormulation, extended_formulation
 from mechdesign.search.presolve.chain import conic_program
+from mechdesign.search.routes import InteriorPoint
 from problems import families
 from tests.strategies import examples
 

@@ -46,7 +46,7 @@ from tests.strategies import examples
 KINDS = ("ldp", "lip", "pml", "lift", "context-aware", "high-low", "block", "metric")
 KINDS += ("bounded-prior-lip", "differential-identifiability", "linear", INTERSECTION)
 
-few = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def uneven(k: int) -> list[Fraction]:
