@@ -144,7 +144,6 @@ def _shortened(
 
 
 def _rounded(weight: FloatArray, digits: int) -> FloatArray:
-    """Round to so many binary digits."""
     mantissa, exponent = np.frexp(weight)
     return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, digits)), exponent - digits))
 

@@ -137,7 +137,6 @@ def objective(
 def _estimator(
     aim: Risk, F: Sequence[Row], rays: Sequence[Sequence[int]], scale: Sequence[Fraction]
 ) -> Estimator:
-    """Return the estimator of the universal channel."""
     if aim.prior is None:
         raise UnsupportedError("objective", "a risk at a prior", "a worst case")
     shares = [sum(row.values()) / s for row, s in zip(F, scale, strict=True)]
@@ -206,7 +205,6 @@ def erasure(compiled: Compiled) -> Certificate | None:
 
 
 def _member(priors: Box | Ball) -> tuple[Fraction, ...]:
-    """Return a prior of a set."""
     if isinstance(priors, Ball):
         return priors.center
     least, most = sum(priors.low, Fraction(0)), sum(priors.high, Fraction(0))

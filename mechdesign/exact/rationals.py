@@ -128,7 +128,6 @@ def _of_sane_size(number: Fraction) -> Fraction | None:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether a rejected value is a number of absurd size."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real | Decimal):
         return False
     try:

@@ -194,7 +194,6 @@ def _float(budget: Fraction | None) -> float | None:
 
 
 def _steps_of(statement: Statement, n_outputs: int) -> int:
-    """Return a bound on the work of one check of privacy, from sizes."""
     parts = (*statement.cone, *statement.limits)
     return sum(part.size(statement.k) for part in parts) * (4 + n_outputs)
 

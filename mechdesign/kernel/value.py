@@ -83,7 +83,6 @@ def _loss(aim: Loss, columns: Columns, whole: int, used: Sequence[int]) -> Fract
 
 
 def _guessed(aim: Loss, columns: Columns, whole: int) -> Fraction:
-    """Return the loss of the best guess at each output."""
     weights, unit = over_one_denominator(aim.weights or ())
     tables = (aim.costs.upper(y) for y in range(aim.costs.n_outputs))
     costs = [[(x, c * weights[x]) for x, c in enumerate(table) if c] for table in tables]

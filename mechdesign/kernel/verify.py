@@ -111,7 +111,6 @@ def _check_head(document: Any) -> None:
 
 
 def _verify_bare(file: BareFile) -> Verified:
-    """Check a channel without further claims."""
     file.channel.columns(file.problem.domain.inputs().labels)
     read = (file.channel.decoder, file.channel.readings)
     need(read == (None, None), "a channel without a problem has no decoder or readings")

@@ -112,7 +112,6 @@ def _row(statement: Statement, first: dict[int, int], place: int, key: Key) -> s
 
 
 def _multipliers(statement: Statement, blocks: Sequence[Block], nodes: int) -> list[list[str]]:
-    """Return the multipliers of each node as text."""
     terms: list[list[str]] = [[] for _ in range(nodes)]
     first = _first(statement)
     for block in blocks:

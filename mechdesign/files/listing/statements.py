@@ -142,7 +142,6 @@ def _ratio(part: Ratio, k: int) -> Iterator[str]:
 
 
 def _exponents(e: Matrix | Distance, k: int) -> Iterator[list[str]]:
-    """Yield the exponents of all pairs, row by row; "" for an unbounded pair."""
     if isinstance(e, Distance) and e.is_rooted and e.offset:
         raise UnprovedError("distances with an offset")
     for x in range(k):

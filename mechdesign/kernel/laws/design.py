@@ -203,7 +203,6 @@ class _Moves:
         return total
 
     def _plain(self, prior: Table) -> int:
-        """Return the sum without a remap."""
         (n, m), (margin, other) = self._sides, self._margins
         rows = self._quadrant()
         within, right, total = [0] * m, [0] * m, 0  # over d <= p: for each s <= q; for s > q

@@ -76,7 +76,6 @@ def g_vulnerability(on: Inputs, *, gain_matrix: Table) -> Loss:
 
 
 def _values(on: Inputs, values: Vector | None) -> Vector:
-    """Return f(x) of each input."""
     words = "the objective in the file has not one value for each input"
     found = known(values, words)
     need(len(found) == on.size, words)

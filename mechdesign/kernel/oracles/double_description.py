@@ -79,7 +79,6 @@ def _tight_in(sets: Iterable[int], size: int) -> list[int]:
 
 
 def _third(tight_in: list[int], both: int, common: int) -> bool:
-    """Return whether a third ray is tight in all rows in which two are."""
     while both:
         common &= tight_in[(both & -both).bit_length() - 1]
         both &= both - 1

@@ -235,7 +235,6 @@ def _log_ratio(epsilon: Fraction, centers: Line, widths: Line, between: Fraction
 
 
 def _budget(rounded: Rounded) -> Fraction:
-    """Return the budget for a unit of distance."""
     epsilon: Fraction | None = rounded.metric.epsilon if rounded.metric else None
     if epsilon is None or epsilon <= 0:
         raise CertificateError("expected a budget above 0 for a unit of distance")
@@ -315,7 +314,6 @@ def node_losses(rounded: Rounded) -> Costs:
 
 
 def _squared(rounded: Rounded) -> Costs:
-    """Return the squares of distances minus the correction for outputs inside cells."""
     sides = [beside([h * h for h in widths]) for widths in rounded.widths]
     return less(*node_losses(rounded), [sum(s, Fraction(0)) / 4 for s in product(*sides)])
 
@@ -359,7 +357,6 @@ def _short(loss: Fraction) -> Fraction:
 
 
 def _of_averages(rounded: Rounded) -> Costs:
-    """Return the worst-case losses of the averages K_i."""
     (nodes,), (widths,), squared = rounded.axes, rounded.widths, rounded.distance == "squared"
     moved, taken = beside(widths), [Fraction(0)] * len(nodes)
     if squared:
@@ -404,7 +401,6 @@ def _euclidean(rounded: Rounded) -> Costs:
 
 
 def _between(one: Rectangle, other: Rectangle) -> int:
-    """Return the square of the distance of two rectangles."""
     pairs = zip(one, other, strict=True)
     return sum(max(c - b, a - d, 0) ** 2 for (a, b), (c, d) in pairs)
 
