@@ -294,8 +294,8 @@ class Problem:
             "HiGHS",
             solve,
             -left.astype(float),
-            rows if rows.shape[0] else None,
-            np.zeros(rows.shape[0]) if rows.shape[0] else None,
+            rows,
+            np.zeros(rows.shape[0]),
             bounds=(0, 1),
         )
         if found.x is None or float(left @ found.x) > POSSIBLE:

@@ -226,7 +226,7 @@ def hold_prices(
 @pytest.mark.parametrize("notion", [name for name in NOTIONS if name != "metric"])
 def test_qhull_finds_the_rays_that_all_choices_of_rows_give(notion: str) -> None:
     """But for metrics, where budgets that add up do not do so in floats, and rays come apart."""
-    for k, seed in itertools.product((1, 2, 3, 4), range(4)):
+    for k, seed in itertools.product((1, 2, 3, 4), range(2)):
         if (notion, k) == ("high-low", 1):
             continue
         G = rows(drawn(notion, "histogram", k, seed))
