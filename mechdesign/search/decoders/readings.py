@@ -76,6 +76,9 @@ ALL_INTERVALS = 10
 USED, SAME = 1e-10, 1e-9
 """Smaller weights are dropped; rays with smaller differences are merged."""
 
+EXACT = 1e-9
+"""The largest error of the sums of a mixture of fewer rays."""
+
 LEAST_GAP = 2e-7
 """The least gap that the proof aims at."""
 
@@ -120,7 +123,10 @@ def _generated(
     value = unit * pricer.loss(float(master.gain @ search.theta))
     with contextlib.suppress(SolverError):  # an interior-point method ends with many rays
         thin = RestrictedMaster(master.rays, master.gain, UNIT, (pricer.low, pricer.high))
-        search.theta = np.maximum(thin.solve()[0], 0.0)
+        theta = np.maximum(thin.solve()[0], 0.0)
+        n = 2 * pricer.size
+        if np.abs(master.rays[:n] @ theta - pricer.low[:n]).max() < EXACT:
+            search.theta = theta
     return search, value
 
 

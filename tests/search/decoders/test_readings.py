@@ -245,3 +245,10 @@ def test_inputs_of_no_weight_in_a_worst_case_leave_a_bound() -> None:
     solution = solved(notions, True, range(5), None, gap=1e-3)
     assert solution.value <= Fraction("0.3183")
     assert solution.bound >= solution.value * Fraction("0.999")
+
+
+def test_a_mixture_of_fewer_rays_has_exact_sums() -> None:
+    """The simplex method met its rows to 1e-6 only, which left a gap of 2e-6."""
+    center = [f"{2 * x + 1}/64" for x in range(8)]
+    notion = md.BoundedPriorLIP(1, [["1/8"] * 8, center])
+    assert solved(notion, True, range(8), None).gap < 1e-7
