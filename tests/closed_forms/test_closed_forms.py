@@ -90,7 +90,7 @@ def assert_optimal(form: ClosedForm, problem: Problem) -> None:
 
 
 @pytest.mark.slow
-@examples(80)
+@examples(40)
 @given(cases(KINDS, k=2), st.data())
 def test_the_binary_channel_is_optimal_for_every_notion_and_utility(case: Case, data: Any) -> None:
     utility = data.draw(utilities(2))
@@ -360,7 +360,7 @@ def test_where_nothing_is_constrained_every_input_gets_its_best(
 
 
 @pytest.mark.slow
-@examples(120)
+@examples(60)
 @given(cases(KINDS), st.data())
 def test_whatever_holds_is_optimal(case: Case, data: Any) -> None:
     k = len(case.domain)

@@ -232,7 +232,7 @@ def test_a_utility_of_ones_own_has_the_optimum_of_its_twin(
 @example("constructor", "identifiability", "700", Prior(["1/3"] * 3))  # ratios beyond 1e150
 @example("constructor", "bounded prior", "700", Prior(["1/3"] * 3))  # ratios beyond doubles
 @example("constructor", "bounded prior", "1e-300", Prior(PRIORS[3][1]))  # 1 to 80 digits
-@examples(60)
+@examples(30)
 def test_at_any_budget_and_prior(kind: str, notion: str, epsilon: str, prior: Prior) -> None:
     # a worst case near 0 is not solved to a small relative gap
     assume(kind != "linear, worst case" or Fraction(epsilon) <= 5)
