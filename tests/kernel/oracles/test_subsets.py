@@ -186,3 +186,19 @@ def test_a_walk_adds_the_increment_of_each_input(first: bool) -> None:
     left, right = (0, starts[0], added[0]), (4, starts[1], added[1])
     found = open_sets(left, right, 0, 1, [1, 1], [0, 1], lambda _i, _j: False, iter(range(9)))
     assert [sorted(some) for some in found] == [[0, 1]]
+
+
+def test_of_exchangeable_inputs_the_first_are_raised() -> None:
+    """Two of mass 2 are exchangeable, one of mass 1 is not."""
+    end, masses = (1, [0, 0, 0]), [2, 2, 1]
+    found = open_sets(
+        (0, *end),
+        (9, *end),
+        0,
+        0,
+        masses,
+        [0] * 3,
+        lambda i, j: masses[i] == masses[j],
+        iter(range(99)),
+    )
+    assert sorted(map(sorted, found)) == [[], [0], [0, 1], [0, 1, 2], [0, 2], [2]]
