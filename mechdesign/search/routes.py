@@ -1,6 +1,9 @@
-"""The routes by linear programming, column generation, extreme rays and representatives.
+"""The routes to a channel, apart from the start, the closed forms and the conic solvers.
 
-They import scipy and the solvers only when they solve a problem.
+Linear losses: ``linear-program``, ``columns``, ``interior``, and ``coarse`` for bounds on problems
+too large for these. Sums of gains over outputs: ``extreme-rays``, and ``decoder-grid`` for the
+error of a scalar. Unbiased readings: ``readings``. Risks of estimation: ``estimation``. They import
+scipy's optimizers and HiGHS only when they solve a problem.
 """
 
 from __future__ import annotations

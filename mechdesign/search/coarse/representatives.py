@@ -41,10 +41,7 @@ from mechdesign.kernel.relaxations import Representatives
 from mechdesign.notions.rows.cone import Cone
 from mechdesign.notions.rows.row import Multipliers
 from mechdesign.problem import Problem
-from mechdesign.search.interior.solve import by_interior
 from mechdesign.search.limits import Limits
-from mechdesign.search.lp.linear_program import by_highs
-from mechdesign.search.lp.lp_pricer import LPPricer
 from mechdesign.search.presolve.reductions import ConicProgram, reduced_costs
 
 ALIKE = 0.1
@@ -247,6 +244,10 @@ def coarse_bound(
 
     ``costs``, ``(n, n_outputs)``, are those of the representatives.
     """
+    from mechdesign.search.interior.solve import by_interior  # import HiGHS
+    from mechdesign.search.lp.linear_program import by_highs
+    from mechdesign.search.lp.lp_pricer import LPPricer
+
     unit, cone, part = float(costs.max()) or 1.0, program.cone(), limits.part()
     costs, part.gap = costs / unit, max(limits.gap, ACCURATE)
     small = ConicProgram(cone, costs[:, outputs])
