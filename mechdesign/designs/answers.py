@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 from mechdesign.channel import Channel
 from mechdesign.designs.solution import EARLY, PrivacyClaim, Solution
@@ -31,9 +32,10 @@ from mechdesign.kernel.objectives import Reading
 from mechdesign.kernel.schema import write
 from mechdesign.kernel.statement import private
 from mechdesign.kernel.value import value, value_steps
+from mechdesign.kernel.verify import allowance
 from mechdesign.problem import Problem
 from mechdesign.repair import mixed, repair
-from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
+from mechdesign.resources import Resources, current
 from mechdesign.search import RawSolution, RejectedRoute, Route
 from mechdesign.search.coarse.groups import MOST_FACETS, grouped
 from mechdesign.search.limits import OPTIMAL, Limits
@@ -54,6 +56,9 @@ MANY_ROWS = 10**7
 
 STEPS_A_SECOND = 8_000_000
 """The least number of proof steps per second."""
+
+LARGEST_DIVISOR = 64
+"""The largest divisor of a reader's steps that is looked for: denominators of 16,000 bits."""
 
 NUMERICAL = (ArithmeticError, ValueError)
 """Exceptions of a certificate with unusable numbers."""
@@ -384,17 +389,23 @@ class SolutionPool:
         needed = privacy_steps(self._problem.compiled, n)
         if proof.certificate is not None:
             needed = max(proof.steps, needed + value_steps(self._statement, n))
-        if needed <= Resources().steps:
+        if needed <= Resources().steps // LARGEST_DIVISOR:
             return []
-        written = [] if proof.certificate is None else write(proof.certificate)
-        return asked_of_readers(needed, 2 * channel.numerators.size + entries_of(written))
+        table, rows = self._problem.to_table(), channel.numerators.tolist()
+        written = proof.certificate and write(proof.certificate)
+        return asked_of_readers(needed, problem=table, channel=[rows, rows], certificate=written)
 
 
-def asked_of_readers(needed: int, entries: int) -> list[str]:
-    """Return a note on the limit of steps, if a file of so many entries needs a larger one."""
-    usual, allowed = Resources().steps + STEPS_PER_ENTRY * entries, 10 ** len(str(needed))
+def asked_of_readers(needed: int, **document: Any) -> list[str]:
+    """Return a note on the limit of steps, if a file with these contents needs a larger one."""
+    try:
+        extra, share = allowance(document)
+    except LimitError as error:
+        return [f"no reader accepts the file: {error}"]
+    least = needed * share - extra
+    allowed = 10 ** len(str(least))
     told = f"a reader must allow more work: verify with --allow steps={allowed}"
-    return [told] * (needed > usual)
+    return [told] * (least > Resources().steps)
 
 
 def _erasure(problem: Problem) -> Certificate | None:

@@ -33,7 +33,7 @@ from mechdesign.kernel.schema import read, write
 from mechdesign.mechanisms.lattice_noise import GeometricNoise, LatticeNoise, PlanarLaplace
 from mechdesign.notions import MetricPrivacy
 from mechdesign.problem import Problem
-from mechdesign.resources import STEPS_PER_ENTRY, Resources, current, entries_of
+from mechdesign.resources import current
 from mechdesign.search.coarse.lattice import lattice_bounds
 from mechdesign.search.coarse.representatives import CoarseBound
 from mechdesign.search.limits import Limits
@@ -250,11 +250,11 @@ class _Proofs:
     ) -> tuple[Fraction, list[str]]:
         """Return the bound, and a note on a reader's limit, if it exceeds the default."""
         law, own = self._law(noise)
-        entries = entries_of([noise.to_table()["law"], self._table, write(certificate)])
-        most = max(Resources().steps + STEPS_PER_ENTRY * entries, current().proof_steps)
+        most = current().proof_steps
         if not is_trivial:
             most = max(FEWEST_STEPS, self._limits.proof_steps(most, STEPS_A_SECOND))
         steps = Steps(most)
         bound = certificate.bound(self._statement, steps)
         needed = max(steps.spent, own, loss_steps(law, self._statement))
-        return bound, asked_of_readers(needed, entries)
+        named = {"law": noise.to_table()["law"], "certificate": write(certificate)}
+        return bound, asked_of_readers(needed, problem=self._table, **named)

@@ -63,7 +63,10 @@ def verify(document: Any) -> Verified:
     """
     try:
         _check_head(document)
-        allowed = _allowed(document)
+        extra, share = allowance(document)
+        allowed = current().steps + extra
+        Steps(allowed).take(STEPS_PER_PACKED * packed_entries(document), "packed numbers")
+        allowed //= share
         if "law" in document:
             from mechdesign.kernel.laws import read_law
 
@@ -84,18 +87,17 @@ def verify(document: Any) -> Verified:
         raise CertificateError(f"the file is malformed: {error}") from None
 
 
-def _allowed(document: Any) -> int:
-    """Return the allowed steps of a file, after a check of the number of its packed entries.
+def allowance(document: dict[str, Any]) -> tuple[int, int]:
+    """Return the steps allowed for the entries of a file, and the divisor of all its steps.
 
-    A long common denominator reduces them by the square of its length, as reducing fractions does.
+    A long common denominator divides them by the square of its length, as reducing fractions does.
     """
-    allowed = current().steps + STEPS_PER_ENTRY * entries_of(document)
-    Steps(allowed).take(STEPS_PER_PACKED * packed_entries(document), "packed numbers")
     certificate = document.get("certificate")
     given = certificate if isinstance(certificate, dict) else {}
     long = [given.get(key) for key in ("relaxations", "linearization", "oracle")]
     stated = [document.get(key) for key in ("problem", "rounding")]
-    return allowed // (1 + denominator_bits([stated, long]) ** 2 // STEP_BITS**2)
+    share = 1 + denominator_bits([stated, long]) ** 2 // STEP_BITS**2
+    return STEPS_PER_ENTRY * entries_of(document), share
 
 
 def _check_head(document: Any) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import signal
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from mechdesign import Prior, PriorBall, PriorBox, Problem, Solution, resources
+from mechdesign import Prior, PriorBall, PriorBox, Problem, Solution, design, resources
 from mechdesign.designs import answers as answers_module
 from mechdesign.designs.answers import SolutionPool
 from mechdesign.evidence.formulas import nothing_constrained
@@ -15,7 +16,7 @@ from mechdesign.kernel import verify
 from mechdesign.kernel.certificate import Certificate
 from mechdesign.kernel.linearizations import Boxes
 from mechdesign.kernel.oracles import Rays
-from mechdesign.notions import LDP, BoundedPriorLIP, ContextAwareLDP
+from mechdesign.notions import LDP, LIP, BoundedPriorLIP, ContextAwareLDP
 from mechdesign.search import RawSolution
 from mechdesign.search.coarse.groups import grouped
 from mechdesign.search.limits import Limits
@@ -68,6 +69,21 @@ def test_a_proof_beyond_the_readers_limit_is_noted() -> None:
         long = solved(problem, raw, Limits())
     assert long.bound == found.bound
     assert any("verify with --allow steps=" in note for note in long.notes)
+
+
+@pytest.mark.parametrize("bits", [10, 3_000])
+@pytest.mark.parametrize("steps", [10**n for n in range(2, 7)])
+def test_a_reader_follows_the_note(bits: int, steps: int) -> None:
+    """Without a note the usual steps suffice, also for long denominators; else those it names."""
+    share = Fraction(1, 3) + Fraction(1, 2**bits)
+    problem = Problem(range(2), [LDP(1), LIP(1)], HammingLoss(), prior=[share, 1 - share])
+    usual = resources.Resources(steps=steps)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mechdesign.designs.answers.Resources", lambda: usual)
+        found = design(problem)
+    named = [int(note.split("steps=")[1]) for note in found.notes if "--allow steps=" in note]
+    with resources.allow(steps=max([steps, *named])):
+        assert verify(found.document()).bound == found.bound
 
 
 def test_a_proof_that_takes_longer_than_there_is_time_for_is_not_begun(
