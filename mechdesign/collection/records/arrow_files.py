@@ -78,21 +78,18 @@ class Measured:
         self._messages = pa.ipc.MessageReader.open_stream(pa.PythonFile(InSteps(raw), "r"))
         self._key, self._rest = key, memoryview(b"")
 
-    def read(self, size: int) -> bytes:
-        """Return the next bytes, fewer only at the end, or raise LimitError for a large message."""
-        found = list[memoryview]()
-        while size > 0 and (self._rest or self._fetched()):
-            found.append(self._rest[:size])
-            self._rest = self._rest[size:]
-            size -= len(found[-1])
-        return b"".join(found)
+    def read(self, size: int) -> memoryview:
+        """Return the next bytes of a message, or raise LimitError for a large one."""
+        self._rest = self._rest or self._fetched()
+        found, self._rest = self._rest[:size], self._rest[size:]
+        return found
 
-    def _fetched(self) -> bool:
-        """Read and measure the next message; return False at the end."""
+    def _fetched(self) -> memoryview:
+        """Return the next message, once it is measured; it is empty at the end."""
         try:
             message = self._messages.read_next_message()
         except StopIteration:
-            return False
+            return memoryview(b"")
         try:
             if message.type in ("record batch", "dictionary"):
                 body = memoryview(message.body)
@@ -101,8 +98,7 @@ class Measured:
                 check_size("page_bytes", max(0, expanded - USUAL * len(body)), self._key)
         except (struct.error, IndexError):
             raise OSError from None
-        self._rest = memoryview(message.serialize())
-        return True
+        return memoryview(message.serialize())
 
     def close(self) -> None:
         """Leave the file open."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import shutil
 import sys
@@ -11,6 +12,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -79,7 +81,9 @@ class RecordFile(ABC):
         self._raw: BinaryIO = sys.stdin.buffer if path == STANDARD else open_plain(path)
         self._size = 0 if path == STANDARD else os.fstat(self._raw.fileno()).st_size
         self._bytes: Any = self._raw
-        if packed is not None:
+        if packed == "gzip":  # which may end in zeros
+            self._bytes = gzip.GzipFile(fileobj=self._raw)
+        elif packed is not None:
             self._bytes = pa.CompressedInputStream(pa.PythonFile(self._raw, "r"), packed)
         try:
             self.schema = self._opened()
@@ -252,6 +256,8 @@ def text_writer(
 ) -> Iterator[Any]:
     """Open a text file, each part of which is compressed by itself if asked."""
     pack: Callable[[Any], Any] = bytes if packed is None else pa.Codec(packed).compress
+    if packed == "gzip":
+        pack = partial(gzip.compress, compresslevel=6, mtime=0)  # 9 is slower, hardly smaller
     stream.write(pack(head))
     yield SimpleNamespace(write_table=lambda table: stream.write(pack(encode(table))))
 

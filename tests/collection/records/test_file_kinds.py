@@ -260,6 +260,11 @@ def test_what_gzip_wrote_has_no_name_in_it() -> None:
     assert gzip.decompress(Path("secret-name.csv.gz").read_bytes()).startswith(b"x\n")
 
 
+def test_zeros_after_a_gzip_file_are_padding() -> None:
+    Path("padded.csv.gz").write_bytes(gzip.compress(Path("in.csv").read_bytes()) + bytes(600))
+    assert tally_file(TRUE, "padded.csv.gz", "x").total == 200
+
+
 def test_arrow_codes_beyond_their_categories_are_refused() -> None:
     codes = pa.DictionaryArray.from_arrays(pa.array([0, 9], pa.int8()), ["a"], safe=False)
     with (
